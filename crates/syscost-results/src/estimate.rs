@@ -1,0 +1,202 @@
+//! From the samples of many rounds to one [`Estimate`] and its flags.
+//!
+//! A round is one fresh process. Its median is one independent value; the estimate is the median of these, with the
+//! exact interval of [`interval`]. No value is dropped by size. A cost that can't be told from zero is
+//! never a number: neither negative nor clamped, only a bound.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    measurement::{Estimate, Flag, RoundSamples, Unit},
+    stats::{interval, order, outliers},
+};
+
+mod flags;
+
+/// Operations timed singly that a 99th percentile needs: with fewer, not even the largest bounds it with 95 %
+/// confidence ([`interval::upper_bound`]).
+pub const LEAST_FOR_P99: u64 = 299;
+
+/// How the samples of one case are to be judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules<'a> {
+    /// The unit of the samples.
+    pub unit: Unit,
+    /// Half width of the interval, as a share of the median, at which the estimate is good enough.
+    pub target_half_width: f64,
+    /// Whether zero and negative values are legal: true for a skew or a count, false for a cost or a rate.
+    pub signed: bool,
+    /// Operations timed singly as `(upper bound in unit, count)`, ascending; empty when none were.
+    pub histogram: &'a [(f64, u64)],
+}
+
+impl Rules<'_> {
+    /// The rules of a cost or a rate in `unit`: never zero or negative, 2 % half width, nothing timed singly.
+    pub fn new(unit: Unit) -> Self {
+        Rules {
+            unit,
+            target_half_width: 0.02,
+            signed: false,
+            histogram: &[],
+        }
+    }
+}
+
+/// What the samples say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Estimated {
+    /// The numbers, in the rules' unit. All null if there were no samples.
+    pub estimate: Estimate,
+    /// The median in core cycles; null if the unit is no time or the core's frequency was not steady.
+    pub core_cycles: Option<f64>,
+    /// What a careful reader should know, in the order of [`Flag`].
+    pub flags: Vec<Flag>,
+    /// Whether the cost can't be told from zero; the caller writes the reason, `ci95_high` is the bound.
+    pub below_resolution: bool,
+    /// Numbers beside the main ones, each naming its unit, e.g. `median_undisturbed_ns`.
+    pub details: BTreeMap<String, f64>,
+}
+
+/// Judges the samples of all rounds of one case. All values must be finite; rounds without values are ignored.
+///
+/// Below six rounds there is no interval; the range of the process medians is in the details and decides whether the
+/// cost can be told from zero.
+pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
+    let rounds: Vec<&RoundSamples> = rounds
+        .iter()
+        .filter(|round| !round.values.is_empty())
+        .collect();
+    let medians = medians_of(&rounds, |round| &round.values);
+    let Some(median) = order::median(&medians) else {
+        return Estimated::default();
+    };
+    let raw_medians = medians_of(&rounds, |round| {
+        if round.raw.is_empty() {
+            &round.values
+        } else {
+            &round.raw
+        }
+    });
+    let interval = interval::of_median(&medians);
+    let range = order::min(&medians)
+        .zip(medians.iter().copied().reduce(f64::max))
+        .unwrap_or((median, median));
+    let (low, high) = interval.map_or(range, |interval| (interval.low, interval.high));
+    let below_resolution = !rules.signed && low <= 0.0;
+    let legal = |value: &f64| rules.signed || *value > 0.0;
+
+    let mut out = Estimated {
+        estimate: Estimate {
+            median: Some(median).filter(|_| !below_resolution),
+            ci95_low: interval
+                .map(|interval| interval.low)
+                .filter(|_| !below_resolution),
+            ci95_high: interval.map(|interval| interval.high),
+            min: rounds
+                .iter()
+                .filter_map(|round| order::min(&round.values))
+                .reduce(f64::min)
+                .filter(legal),
+            mad: order::mad(&medians),
+            p99: percentile_99(rules.histogram).filter(legal),
+            raw_median: order::median(&raw_medians).filter(legal),
+            // Its last digits are rounding noise of the sum, and no reader's business.
+            coverage: interval.map(|interval| (interval.coverage * 1e9).round() / 1e9),
+            rounds: u32::try_from(rounds.len()).unwrap_or(u32::MAX),
+            samples: rounds.iter().map(|round| round.values.len() as u64).sum(),
+        },
+        below_resolution,
+        ..Estimated::default()
+    };
+    let unit = suffix(rules.unit);
+    if below_resolution {
+        // An interval wholly below zero is as unsure as it is far off, so its far end bounds the cost too.
+        out.estimate.ci95_high = Some(low.abs().max(high.abs()));
+        out.estimate.min = None;
+    } else if interval.is_none() {
+        out.details
+            .insert(format!("lowest_process_median_{unit}"), low);
+        out.details
+            .insert(format!("highest_process_median_{unit}"), high);
+    }
+    out.core_cycles = core_cycles(&rounds, rules.unit)
+        .filter(|_| !below_resolution)
+        .filter(legal);
+    let outliers: usize = rounds
+        .iter()
+        .map(|round| outliers::count(&round.values))
+        .sum();
+    if outliers > 0 {
+        out.details
+            .insert("outliers_count".to_owned(), outliers as f64);
+    }
+    flags::add(
+        &mut out,
+        &rounds,
+        rules,
+        (median, order::median(&raw_medians)),
+    );
+    out
+}
+
+/// Half width of the interval (its larger side) as a share of the median; `None` without median or interval, and
+/// where the interval touches zero, since a share of nothing means nothing.
+pub fn half_width_ratio(estimate: &Estimate) -> Option<f64> {
+    let (median, low, high) = (estimate.median?, estimate.ci95_low?, estimate.ci95_high?);
+    if low == high {
+        return Some(0.0);
+    }
+    (low * high > 0.0).then(|| (high - median).max(median - low) / median.abs())
+}
+
+/// The unit as the last word of a detail's name.
+pub fn suffix(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nanoseconds => "ns",
+        Unit::BytesPerSecond => "bytes_per_s",
+        Unit::Gigahertz => "ghz",
+        Unit::Percent => "percent",
+        Unit::Count => "count",
+        Unit::Ratio => "ratio",
+    }
+}
+
+fn medians_of<'a>(
+    rounds: &[&'a RoundSamples],
+    values: impl Fn(&'a RoundSamples) -> &'a [f64],
+) -> Vec<f64> {
+    rounds
+        .iter()
+        .filter_map(|round| order::median(values(round)))
+        .collect()
+}
+
+/// The bound under which at least 99 % of the singly timed operations lie; `None` below [`LEAST_FOR_P99`].
+fn percentile_99(histogram: &[(f64, u64)]) -> Option<f64> {
+    let total: u64 = histogram.iter().map(|(_, count)| count).sum();
+    if total < LEAST_FOR_P99 {
+        return None;
+    }
+    let wanted = total - total / 100;
+    let mut seen = 0;
+    histogram.iter().find_map(|&(bound, count)| {
+        seen += count;
+        (seen >= wanted).then_some(bound)
+    })
+}
+
+/// Median over rounds of the round's median times its own frequency; `None` unless the unit is time and at least half
+/// of the rounds know their frequency.
+fn core_cycles(rounds: &[&RoundSamples], unit: Unit) -> Option<f64> {
+    let cycles: Vec<f64> = rounds
+        .iter()
+        .filter_map(|round| Some(order::median(&round.values)? * round.core_ghz?))
+        .collect();
+    if unit != Unit::Nanoseconds || 2 * cycles.len() < rounds.len() {
+        return None;
+    }
+    order::median(&cycles)
+}
+
+#[cfg(test)]
+mod tests;

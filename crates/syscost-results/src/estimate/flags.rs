@@ -1,0 +1,183 @@
+//! The flags of an estimate.
+//!
+//! A run has hundreds of rows, so a flag asks for more than a test at 5 % in one process: drift and dependence for
+//! the majority of processes, modes for all of them together. Clean noise is flagged in less than one row of a hundred
+//! (a simulation in the tests), which is what makes a flag worth reading.
+
+use std::collections::BTreeSet;
+
+use super::{Estimated, Rules, half_width_ratio, suffix};
+use crate::{
+    measurement::{Flag, RoundSamples, Unit},
+    stats::{interval, modes, order, series},
+};
+
+/// Share of disturbed samples above which a row is noisy.
+const NOISY: f64 = 0.1;
+
+/// Share of independent samples below which a process is dependent.
+const INDEPENDENT: f64 = 0.25;
+
+/// Adds the flags, and the details that explain them. `medians` are the estimate's and the one before overhead was
+/// taken off, whatever their sign.
+pub(super) fn add(
+    out: &mut Estimated,
+    rounds: &[&RoundSamples],
+    rules: &Rules<'_>,
+    medians: (f64, Option<f64>),
+) {
+    let unit = suffix(rules.unit);
+    let mut flag = |flag: Flag, raised: bool| {
+        if raised {
+            out.flags.push(flag);
+        }
+    };
+    flag(
+        Flag::TooFewRounds,
+        interval::ranks(rounds.len(), 0.5).is_none(),
+    );
+    flag(
+        Flag::NotConverged,
+        half_width_ratio(&out.estimate).is_some_and(|ratio| ratio > rules.target_half_width),
+    );
+    flag(
+        Flag::NotSteady,
+        is_drifting(rounds, rules.target_half_width),
+    );
+    let processes: Vec<&[f64]> = rounds.iter().map(|round| round.values.as_slice()).collect();
+    // Modes of a cost that is told from zero only: shares of nothing mean nothing.
+    let modes = modes::two_modes(&processes).filter(|_| !out.below_resolution);
+    flag(Flag::TwoModes, modes.is_some());
+    flag(Flag::Autocorrelated, is_dependent(&processes));
+    let disturbed = disturbed_share(rounds);
+    flag(Flag::Noisy, disturbed > NOISY);
+    let (net, raw) = medians;
+    flag(
+        Flag::LowTrust,
+        raw.is_some_and(|raw| raw - net > 0.5 * raw.abs()),
+    );
+    let known = rounds
+        .iter()
+        .filter(|round| round.core_ghz.is_some())
+        .count();
+    flag(
+        Flag::FrequencyUnsteady,
+        rules.unit == Unit::Nanoseconds && 2 * known < rounds.len(),
+    );
+
+    // A cost's details obey the rule of costs: no number where it would be zero or less.
+    let legal = |value: &f64| rules.signed || (*value > 0.0 && !out.below_resolution);
+    let mut details: Vec<(String, Option<f64>)> = Vec::new();
+    if let Some(modes) = modes {
+        details.extend([
+            (
+                format!("low_mode_{unit}"),
+                Some(modes.split.low).filter(legal),
+            ),
+            (
+                format!("high_mode_{unit}"),
+                Some(modes.split.high).filter(legal),
+            ),
+            (
+                "high_mode_percent".to_owned(),
+                Some(100.0 * modes.split.high_weight),
+            ),
+            (
+                "mode_fixed_per_process".to_owned(),
+                Some(f64::from(u8::from(modes.fixed_per_process))),
+            ),
+        ]);
+    }
+    if disturbed > NOISY {
+        details.extend([
+            ("disturbed_percent".to_owned(), Some(100.0 * disturbed)),
+            (
+                format!("median_disturbed_{unit}"),
+                median_of(rounds, true).filter(legal),
+            ),
+            (
+                format!("median_undisturbed_{unit}"),
+                median_of(rounds, false).filter(legal),
+            ),
+        ]);
+    }
+    out.details.extend(
+        details
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+}
+
+/// Whether more than half of the processes drift the same way: their outer thirds differ by a rank test, and by more
+/// than half the interval's target, since less can't spoil the number.
+///
+/// The same way, because dependent noise wanders up in one process and down in the next, and has a flag of its own.
+/// One process alone proves nothing.
+fn is_drifting(rounds: &[&RoundSamples], target: f64) -> bool {
+    let directions: Vec<f64> = rounds
+        .iter()
+        .filter_map(|round| {
+            let drift = series::drift(&round.values)?;
+            let level = order::median(&round.values)?.abs();
+            let drifts = drift.p_value < 0.05 && drift.change.abs() > target / 2.0 * level;
+            Some(if drifts { drift.change.signum() } else { 0.0 })
+        })
+        .collect();
+    let most = [-1.0, 1.0].map(|way| {
+        directions
+            .iter()
+            .filter(|&&direction| direction == way)
+            .count()
+    });
+    directions.len() >= 2 && 2 * most[0].max(most[1]) > directions.len()
+}
+
+/// Whether the median of at least two processes has less than a quarter of its samples' worth of independent ones.
+fn is_dependent(processes: &[&[f64]]) -> bool {
+    let shares: Vec<f64> = processes
+        .iter()
+        .filter(|process| process.len() >= modes::LEAST_SAMPLES)
+        .filter_map(|process| Some(series::effective_samples(process)? / process.len() as f64))
+        .collect();
+    shares.len() >= 2 && order::median(&shares).is_some_and(|share| share < INDEPENDENT)
+}
+
+/// Share of samples with at least one cause of disturbance, 0..=1.
+fn disturbed_share(rounds: &[&RoundSamples]) -> f64 {
+    let samples: usize = rounds.iter().map(|round| round.values.len()).sum();
+    let disturbed: usize = rounds
+        .iter()
+        .map(|round| disturbed_indices(round).len())
+        .sum();
+    disturbed as f64 / samples.max(1) as f64
+}
+
+/// Median over processes of the median of their disturbed, or undisturbed, samples.
+fn median_of(rounds: &[&RoundSamples], disturbed: bool) -> Option<f64> {
+    let medians: Vec<f64> = rounds
+        .iter()
+        .filter_map(|round| {
+            let indices = disturbed_indices(round);
+            let wanted = |(index, _): &(usize, &f64)| indices.contains(index) == disturbed;
+            let values: Vec<f64> = round
+                .values
+                .iter()
+                .enumerate()
+                .filter(wanted)
+                .map(|(_, &value)| value)
+                .collect();
+            order::median(&values)
+        })
+        .collect();
+    order::median(&medians)
+}
+
+/// Indices of a round's disturbed samples; a sample disturbed twice counts once.
+fn disturbed_indices(round: &RoundSamples) -> BTreeSet<usize> {
+    round
+        .disturbed
+        .iter()
+        .map(|disturbance| disturbance.sample as usize)
+        .filter(|&index| index < round.values.len())
+        .collect()
+}

@@ -1,0 +1,395 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    measurement::{Cause, Disturbance},
+    simulate::Noise,
+};
+
+fn round(values: Vec<f64>) -> RoundSamples {
+    RoundSamples {
+        round: 0,
+        cpu: 0,
+        iterations: 1,
+        core_ghz: Some(3.0),
+        values,
+        raw: Vec::new(),
+        disturbed: Vec::new(),
+        steal_percent: None,
+    }
+}
+
+fn levels(levels: &[f64]) -> Vec<RoundSamples> {
+    levels.iter().map(|&level| round(vec![level; 5])).collect()
+}
+
+fn cost(rounds: &[RoundSamples]) -> Estimated {
+    estimate(rounds, &Rules::new(Unit::Nanoseconds))
+}
+
+#[test]
+fn estimates_from_process_medians_and_not_from_samples() {
+    // One process with many large samples must not outweigh the others.
+    let mut rounds = levels(&[10.0, 11.0, 12.0, 13.0, 14.0]);
+    rounds.push(round([vec![15.0; 60], vec![9.0; 5]].concat()));
+    let out = cost(&rounds);
+    let expected = Estimate {
+        median: Some(12.5),
+        ci95_low: Some(10.0),
+        ci95_high: Some(15.0),
+        min: Some(9.0),
+        mad: Some(1.5),
+        p99: None,
+        raw_median: Some(12.5),
+        coverage: Some(0.968_75),
+        rounds: 6,
+        samples: 90,
+    };
+    assert_eq!(out.estimate, expected);
+    assert_eq!(out.core_cycles, Some(37.5));
+    assert_eq!(half_width_ratio(&out.estimate), Some(0.2));
+    assert_eq!(out.flags, [Flag::NotConverged]);
+    assert!(!out.below_resolution);
+}
+
+#[test]
+fn five_rounds_have_a_range_and_no_interval() {
+    let mut rounds = levels(&[10.0, 11.0, 12.0, 13.0, 14.0]);
+    rounds.push(round(Vec::new()));
+    let out = cost(&rounds);
+    assert_eq!(
+        (
+            out.estimate.ci95_low,
+            out.estimate.ci95_high,
+            out.estimate.coverage
+        ),
+        (None, None, None)
+    );
+    assert_eq!((out.estimate.median, out.estimate.rounds), (Some(12.0), 5));
+    assert_eq!(out.flags, [Flag::TooFewRounds]);
+    assert_eq!(out.details["lowest_process_median_ns"], 10.0);
+    assert_eq!(out.details["highest_process_median_ns"], 14.0);
+    assert_eq!(half_width_ratio(&out.estimate), None);
+}
+
+#[test]
+fn no_samples_give_no_numbers() {
+    assert_eq!(cost(&[]), Estimated::default());
+    assert_eq!(cost(&[round(Vec::new())]), Estimated::default());
+}
+
+#[test]
+fn a_cost_that_touches_zero_is_a_bound() {
+    let mut rounds = levels(&[-0.5, 1.0, 1.0, 1.5, 2.0, 3.0]);
+    for round in &mut rounds {
+        round.raw = vec![20.0; 5];
+    }
+    let out = cost(&rounds);
+    assert!(out.below_resolution);
+    assert_eq!(
+        (out.estimate.median, out.estimate.ci95_low, out.estimate.min),
+        (None, None, None)
+    );
+    assert_eq!(out.estimate.ci95_high, Some(3.0));
+    assert_eq!(out.estimate.raw_median, Some(20.0));
+    assert_eq!(out.core_cycles, None);
+    assert_eq!(out.flags, [Flag::LowTrust]);
+    // The far end bounds it where the whole interval is negative; so it does below six rounds.
+    assert_eq!(
+        cost(&levels(&[-7.0, -6.0, -5.0, -4.0, -3.0, -2.0]))
+            .estimate
+            .ci95_high,
+        Some(7.0)
+    );
+    let few = cost(&levels(&[-4.0, 1.0, 2.0]));
+    assert!(few.below_resolution);
+    assert_eq!(
+        (few.estimate.median, few.estimate.ci95_high),
+        (None, Some(4.0))
+    );
+    assert!(few.details.is_empty(), "{:?}", few.details);
+}
+
+#[test]
+fn a_skew_may_be_negative_or_zero() {
+    let rules = Rules {
+        signed: true,
+        ..Rules::new(Unit::Nanoseconds)
+    };
+    let out = estimate(&levels(&[-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]), &rules);
+    assert!(!out.below_resolution);
+    assert_eq!(
+        (out.estimate.median, out.estimate.min),
+        (Some(0.0), Some(-3.0))
+    );
+    // A share of zero means nothing, so this can't be said not to converge.
+    assert_eq!(half_width_ratio(&out.estimate), None);
+    assert_eq!(out.flags, []);
+    let zero = estimate(
+        &levels(&[0.0; 6]),
+        &Rules {
+            signed: true,
+            ..Rules::new(Unit::Count)
+        },
+    );
+    assert_eq!(
+        (zero.estimate.median, half_width_ratio(&zero.estimate)),
+        (Some(0.0), Some(0.0))
+    );
+}
+
+#[test]
+fn a_positive_cost_with_a_negative_sample_has_no_minimum() {
+    let mut rounds = levels(&[10.0; 6]);
+    rounds[2].values[0] = -1.0;
+    let out = cost(&rounds);
+    assert_eq!((out.estimate.median, out.estimate.min), (Some(10.0), None));
+    assert_eq!(out.details["outliers_count"], 1.0);
+}
+
+#[test]
+fn the_99th_percentile_needs_299_operations() {
+    let with = |histogram: &[(f64, u64)]| {
+        let rules = Rules {
+            histogram,
+            ..Rules::new(Unit::Nanoseconds)
+        };
+        estimate(&levels(&[10.0; 6]), &rules).estimate.p99
+    };
+    assert_eq!(with(&[(10.0, 298)]), None);
+    assert_eq!(with(&[(10.0, 295), (30.0, 2), (90.0, 2)]), Some(30.0));
+    assert_eq!(with(&[(10.0, 990), (20.0, 9), (70.0, 1)]), Some(10.0));
+    assert_eq!(with(&[(10.0, 989), (20.0, 10), (70.0, 1)]), Some(20.0));
+}
+
+#[test]
+fn cycles_use_the_frequency_of_their_own_round() {
+    // The same work at three frequencies: 300 cycles each time.
+    let mut rounds = levels(&[100.0, 100.0, 150.0, 150.0, 300.0, 300.0]);
+    for (round, ghz) in rounds.iter_mut().zip([3.0, 3.0, 2.0, 2.0, 1.0, 1.0]) {
+        round.core_ghz = Some(ghz);
+    }
+    assert_eq!(cost(&rounds).core_cycles, Some(300.0));
+    for round in &mut rounds[..3] {
+        round.core_ghz = None;
+    }
+    assert_eq!(cost(&rounds).core_cycles, Some(300.0));
+    rounds[3].core_ghz = None;
+    let out = cost(&rounds);
+    assert_eq!(out.core_cycles, None);
+    assert!(out.flags.contains(&Flag::FrequencyUnsteady));
+    let rate = estimate(&rounds, &Rules::new(Unit::BytesPerSecond));
+    assert_eq!(rate.core_cycles, None);
+    assert!(!rate.flags.contains(&Flag::FrequencyUnsteady));
+}
+
+#[test]
+fn disturbed_samples_are_told_apart_and_kept() {
+    let mut rounds = levels(&[10.0; 6]);
+    for round in &mut rounds {
+        round.values[4] = 70.0;
+        // One sample, two causes.
+        round.disturbed = [Cause::Preempted, Cause::Migrated]
+            .map(|cause| Disturbance { sample: 4, cause })
+            .to_vec();
+    }
+    let out = cost(&rounds);
+    assert!(out.flags.contains(&Flag::Noisy));
+    assert_eq!(out.details["disturbed_percent"], 20.0);
+    assert_eq!(out.details["median_disturbed_ns"], 70.0);
+    assert_eq!(out.details["median_undisturbed_ns"], 10.0);
+    assert_eq!(out.estimate.samples, 30);
+    for round in &mut rounds[..3] {
+        round.disturbed.clear();
+    }
+    // Exactly a tenth is not more than a tenth.
+    assert!(!cost(&rounds).flags.contains(&Flag::Noisy));
+}
+
+#[test]
+fn overhead_above_half_of_the_raw_value_is_little_trust() {
+    let with_raw = |raw: f64| {
+        let mut rounds = levels(&[10.0; 6]);
+        for round in &mut rounds {
+            round.raw = vec![raw; 5];
+        }
+        cost(&rounds)
+    };
+    assert_eq!(with_raw(20.0).flags, []);
+    assert_eq!(with_raw(20.5).flags, [Flag::LowTrust]);
+    assert_eq!(with_raw(20.5).estimate.raw_median, Some(20.5));
+}
+
+/// A standard normal value, as the sum of twelve uniform ones.
+fn normal(rng: &mut fastrand::Rng) -> f64 {
+    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
+}
+
+/// In how many of `rows` rows, each of `rounds` processes with 30 samples, a flag is found that `wanted` accepts.
+/// `sample` gets the index in the process and a number in 0..1 that is fixed for the process.
+fn flagged(
+    rows: u64,
+    rounds: usize,
+    wanted: impl Fn(Flag) -> bool,
+    sample: impl Fn(&mut fastrand::Rng, usize, f64) -> f64,
+) -> usize {
+    (0..rows)
+        .filter(|&seed| {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let rounds: Vec<RoundSamples> = (0..rounds)
+                .map(|_| {
+                    let process = rng.f64();
+                    round(
+                        (0..30)
+                            .map(|index| sample(&mut rng, index, process))
+                            .collect(),
+                    )
+                })
+                .collect();
+            cost(&rounds).flags.iter().any(|&flag| wanted(flag))
+        })
+        .count()
+}
+
+#[test]
+fn clean_noise_is_flagged_in_less_than_one_row_of_a_hundred() {
+    let any = |flag| flag != Flag::NotConverged;
+    for rounds in [6, 12] {
+        for sigma in [0.003, 0.03, 0.3] {
+            let count = flagged(1000, rounds, any, |rng, _, _| {
+                100.0 * (sigma * normal(rng)).exp()
+            });
+            assert!(
+                count < 10,
+                "{count} of 1000 at {rounds} rounds, sigma {sigma}"
+            );
+        }
+    }
+}
+
+#[test]
+fn planted_drift_is_found() {
+    let found = flagged(
+        300,
+        6,
+        |flag| flag == Flag::NotSteady,
+        |rng, index, _| (100.0 + index as f64 / 5.0) * (0.02 * normal(rng)).exp(),
+    );
+    assert!(found > 270, "{found} of 300");
+}
+
+#[test]
+fn dependent_noise_is_not_called_drift() {
+    let called = (0..200)
+        .filter(|&seed| {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let rounds: Vec<RoundSamples> = (0..9)
+                .map(|_| round(Noise::Autocorrelated.process(30, &mut rng)))
+                .collect();
+            cost(&rounds).flags.contains(&Flag::NotSteady)
+        })
+        .count();
+    assert!(called < 20, "{called} of 200");
+}
+
+#[test]
+fn drift_too_small_to_matter_is_not_told() {
+    let found = flagged(
+        100,
+        6,
+        |flag| flag == Flag::NotSteady,
+        |rng, index, _| (100.0 + index as f64 / 50.0) * (0.0001 * normal(rng)).exp(),
+    );
+    assert_eq!(found, 0);
+}
+
+#[test]
+fn planted_modes_are_found() {
+    let modes = |flag| flag == Flag::TwoModes;
+    let inside = flagged(300, 6, modes, |rng, _, _| {
+        let slow = if rng.f64() < 0.35 { 1.1 } else { 1.0 };
+        100.0 * slow * (0.01 * normal(rng)).exp()
+    });
+    assert!(inside > 270, "{inside} of 300");
+    // A mode that stays with the process is one value a process: seventeen are needed to see it this surely.
+    let fixed = flagged(300, 17, modes, |rng, _, process| {
+        let slow = if process < 0.5 { 1.1 } else { 1.0 };
+        100.0 * slow * (0.01 * normal(rng)).exp()
+    });
+    assert!(fixed > 270, "{fixed} of 300");
+}
+
+#[test]
+fn a_strong_dependence_is_found_and_a_weak_one_not() {
+    let chain = |keep: f64| {
+        let mut rng = fastrand::Rng::with_seed(4);
+        let mut state = 0.0;
+        let rounds: Vec<RoundSamples> = (0..8)
+            .map(|_| {
+                round(
+                    (0..60)
+                        .map(|_| {
+                            state = keep * state + normal(&mut rng);
+                            100.0 + state
+                        })
+                        .collect(),
+                )
+            })
+            .collect();
+        cost(&rounds).flags.contains(&Flag::Autocorrelated)
+    };
+    assert!(chain(0.9));
+    assert!(!chain(0.3));
+}
+
+fn samples() -> impl Strategy<Value = Vec<RoundSamples>> {
+    let sample = prop_oneof![9 => 0.01..1e6f64, 1 => -100.0..0.0f64];
+    prop::collection::vec(prop::collection::vec(sample, 1..12).prop_map(round), 1..14)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn numbers_are_ordered_and_costs_are_positive(rounds in samples()) {
+        let out = cost(&rounds);
+        let estimate = &out.estimate;
+        let costs = [estimate.median, estimate.ci95_low, estimate.ci95_high, estimate.min, out.core_cycles];
+        prop_assert!(costs.iter().flatten().all(|&cost| cost > 0.0 || out.below_resolution), "{out:?}");
+        prop_assert_eq!(out.below_resolution, estimate.median.is_none());
+        if let (Some(median), Some(low), Some(high)) = (estimate.median, estimate.ci95_low, estimate.ci95_high) {
+            prop_assert!(low <= median && median <= high);
+            prop_assert!(estimate.min.is_none_or(|min| min <= median));
+        }
+        prop_assert_eq!(estimate.ci95_low.is_some(), rounds.len() >= 6 && !out.below_resolution);
+        prop_assert!(out.flags.is_sorted());
+    }
+
+    #[test]
+    fn the_order_of_rounds_does_not_matter(rounds in samples(), seed: u64) {
+        let mut shuffled = rounds.clone();
+        fastrand::Rng::with_seed(seed).shuffle(&mut shuffled);
+        let (out, again) = (cost(&rounds), cost(&shuffled));
+        prop_assert_eq!(&out.estimate, &again.estimate);
+        prop_assert_eq!(&out.flags, &again.flags);
+        prop_assert_eq!(out.core_cycles, again.core_cycles);
+    }
+
+    #[test]
+    fn another_scale_gives_the_same_picture(rounds in samples(), power in -8..8i32) {
+        // A power of two, so that the arithmetic is exact.
+        let scale = f64::from(power).exp2();
+        let mut scaled = rounds.clone();
+        for value in scaled.iter_mut().flat_map(|round| &mut round.values) {
+            *value *= scale;
+        }
+        let (out, scaled) = (cost(&rounds), cost(&scaled));
+        let times = |value: Option<f64>| value.map(|value| value * scale);
+        prop_assert_eq!(scaled.estimate.median, times(out.estimate.median));
+        prop_assert_eq!(scaled.estimate.ci95_low, times(out.estimate.ci95_low));
+        prop_assert_eq!(scaled.estimate.ci95_high, times(out.estimate.ci95_high));
+        prop_assert_eq!(scaled.estimate.mad, times(out.estimate.mad));
+        prop_assert_eq!(scaled.core_cycles, times(out.core_cycles));
+        prop_assert_eq!(scaled.flags, out.flags);
+    }
+}

@@ -1,0 +1,24 @@
+//! The run document and the statistics behind it.
+//!
+//! Pure data and arithmetic: nothing here reads a file, a clock or a machine, so a comparison or a report works on
+//! another computer than the one that was measured.
+//!
+//! - [`run`]: the document a run leaves behind, a contract with other tools (JSON Schema in `docs/`).
+//! - [`measurement`]: one row of it: estimate, evidence, flags, raw samples.
+//! - [`machine`]: the facts of the measured machine.
+//! - [`stats`]: medians, exact intervals, bootstrap, drift, modes.
+//! - [`simulate`]: noise models that check the intervals.
+//! - [`estimate`]: from the samples of many rounds to one [`Estimate`] and its flags.
+
+pub mod estimate;
+pub mod machine;
+pub mod measurement;
+pub mod run;
+pub mod simulate;
+pub mod stats;
+
+pub use machine::Machine;
+pub use measurement::{
+    Better, Estimate, Evidence, Fact, Flag, Measurement, RoundSamples, Status, Unit, Verdict,
+};
+pub use run::{Run, SCHEMA_VERSION};

@@ -1,0 +1,115 @@
+//! The facts of the measured machine: whatever could explain a different number elsewhere.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The facts of the measured machine. A fact that could not be read is null or absent, never guessed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Machine {
+    /// Host name.
+    pub hostname: String,
+    /// Architecture, e.g. `x86_64`.
+    pub arch: String,
+    /// The CPU's own name.
+    pub cpu_model: String,
+    /// Vendor id, e.g. `GenuineIntel`.
+    pub cpu_vendor: Option<String>,
+    /// Family, model and stepping as the kernel prints them.
+    pub cpu_signature: Option<String>,
+    /// Microcode revision.
+    pub microcode: Option<String>,
+    /// Logical CPUs online.
+    pub cpus_online: u32,
+    /// Logical CPUs this process may use.
+    pub cpus_allowed: u32,
+    /// Physical cores.
+    pub cores: Option<u32>,
+    /// Sockets.
+    pub sockets: Option<u32>,
+    /// Whether two logical CPUs share a core.
+    pub smt: Option<bool>,
+    /// NUMA nodes.
+    pub numa_nodes: Option<u32>,
+    /// Caches of the first CPU, as the kernel tells them; a virtual machine may lie.
+    pub caches: Vec<Cache>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Swap in bytes.
+    pub swap_bytes: Option<u64>,
+    /// Operating system's kernel and release, e.g. `Linux 6.18.44`.
+    pub kernel: String,
+    /// The kernel's build line.
+    pub kernel_version: Option<String>,
+    /// The kernel's command line.
+    pub kernel_cmdline: Option<String>,
+    /// Distribution.
+    pub distribution: Option<String>,
+    /// Who runs this machine, if it is virtual, e.g. `KVM`.
+    pub hypervisor: Option<String>,
+    /// Container engine, if the process is in one.
+    pub container: Option<String>,
+    /// Each known CPU weakness and what the kernel does about it.
+    pub mitigations: BTreeMap<String, String>,
+    /// Frequency governor.
+    pub governor: Option<String>,
+    /// Frequency driver.
+    pub frequency_driver: Option<String>,
+    /// Whether the CPU may exceed its nominal frequency.
+    pub turbo: Option<bool>,
+    /// Idle driver.
+    pub idle_driver: Option<String>,
+    /// The kernel's own clock source.
+    pub clocksource: Option<String>,
+    /// Transparent huge pages: `always`, `madvise` or `never`.
+    pub transparent_hugepages: Option<String>,
+    /// Overcommit mode.
+    pub overcommit_memory: Option<u32>,
+    /// Address space layout randomisation mode.
+    pub aslr: Option<u32>,
+    /// `kernel.perf_event_paranoid`.
+    pub perf_event_paranoid: Option<i32>,
+    /// CPU quota of the control group, in CPUs.
+    pub cgroup_cpu_quota: Option<f64>,
+    /// Memory limit of the control group, in bytes.
+    pub cgroup_memory_bytes: Option<u64>,
+    /// Load average over one minute when the run began.
+    pub load1: Option<f64>,
+    /// Share of the last ten seconds in which some task waited for a CPU, in percent.
+    pub cpu_pressure_avg10: Option<f64>,
+    /// C library and how it is linked, e.g. `glibc 2.36, static`.
+    pub libc: String,
+    /// The compiler and flags this program was built with.
+    pub build: Build,
+}
+
+/// One cache level.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cache {
+    /// Level, from 1.
+    pub level: u32,
+    /// `data`, `instruction` or `unified`.
+    pub kind: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Line size in bytes.
+    pub line_bytes: Option<u32>,
+    /// Logical CPUs that share it.
+    pub shared_by: Option<u32>,
+}
+
+/// How this program was built.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Build {
+    /// Target triple.
+    pub target: String,
+    /// Compiler version.
+    pub rustc: String,
+    /// `release` or `debug`.
+    pub profile: String,
+    /// Commit, if known.
+    pub commit: Option<String>,
+}

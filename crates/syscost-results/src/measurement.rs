@@ -1,0 +1,277 @@
+//! One row of a run: what was measured, what it costs, how sure that is, and what proves it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One measured case of one benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// Id and case, e.g. `syscall.null{call=getppid}`; unique in a run.
+    pub name: String,
+    /// Id of the benchmark, e.g. `syscall.null`.
+    pub id: String,
+    /// The case's parameters; empty for a benchmark of one case.
+    pub case: BTreeMap<String, String>,
+    /// What it is, for people.
+    pub title: String,
+    /// The unit of every number of `estimate` and `samples`.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Whether there is a number, and if not, why.
+    pub status: Status,
+    /// Why there is no number, or what to know about it; null when all is well.
+    pub reason: Option<String>,
+    /// The numbers, in `unit`.
+    pub estimate: Estimate,
+    /// The median in core cycles; null if the unit is no time or the core's frequency was not steady.
+    pub core_cycles: Option<f64>,
+    /// What a careful reader should know about the samples.
+    pub flags: Vec<Flag>,
+    /// What the benchmark claimed and what was counted.
+    pub evidence: Vec<Evidence>,
+    /// Numbers beside the main one, each naming its unit, e.g. `longest_gap_ns`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<String, f64>,
+    /// Operations timed singly, as `[upper bound in unit, count]` with relative width 1 %; absent when not timed singly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histogram: Vec<(f64, u64)>,
+    /// The raw samples by round; absent with `--no-samples`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Vec<RoundSamples>>,
+}
+
+/// The unit of a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Unit {
+    /// Nanoseconds (per operation).
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Bytes per second.
+    #[serde(rename = "B/s")]
+    BytesPerSecond,
+    /// Gigahertz.
+    #[serde(rename = "GHz")]
+    Gigahertz,
+    /// A percentage.
+    #[serde(rename = "%")]
+    Percent,
+    /// A count.
+    #[serde(rename = "count")]
+    Count,
+    /// A ratio of two equal units.
+    #[serde(rename = "ratio")]
+    Ratio,
+}
+
+impl Unit {
+    /// The unit as written in documents and tables.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "ns",
+            Unit::BytesPerSecond => "B/s",
+            Unit::Gigahertz => "GHz",
+            Unit::Percent => "%",
+            Unit::Count => "count",
+            Unit::Ratio => "ratio",
+        }
+    }
+}
+
+/// Which direction of a measurement is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// A lower value is better: costs.
+    Lower,
+    /// A higher value is better: rates.
+    Higher,
+}
+
+/// Whether a measurement has a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// There is a number, and no evidence against it.
+    Ok,
+    /// The evidence refuted the claim: the number is withheld.
+    Withheld,
+    /// The interval of the cost touches zero; `ci95_high` bounds it.
+    BelowResolution,
+    /// This machine cannot do it.
+    Unsupported,
+    /// The operation failed, crashed or hung.
+    Failed,
+    /// It was not run: interrupted, or out of budget.
+    Skipped,
+}
+
+/// The numbers of one measurement, each in its unit; null where there is none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// Median of the per-process medians.
+    pub median: Option<f64>,
+    /// Lower end of the 95 % confidence interval of the median; null below six rounds.
+    pub ci95_low: Option<f64>,
+    /// Upper end of it; the bound when the status is `below_resolution`.
+    pub ci95_high: Option<f64>,
+    /// Smallest sample.
+    pub min: Option<f64>,
+    /// Median absolute deviation of the per-process medians.
+    pub mad: Option<f64>,
+    /// 99th percentile over operations timed singly; null when they were not.
+    pub p99: Option<f64>,
+    /// The median before overhead was taken off; equal to `median` where nothing was.
+    pub raw_median: Option<f64>,
+    /// Coverage of the interval for independent rounds, e.g. 0.961; null without an interval.
+    #[serde(default)]
+    pub coverage: Option<f64>,
+    /// Fresh processes that gave samples.
+    pub rounds: u32,
+    /// Samples over all rounds.
+    pub samples: u64,
+}
+
+/// What a careful reader should know about the samples.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Flag {
+    /// Fewer than six rounds: the range of the process medians, no confidence interval.
+    TooFewRounds,
+    /// The interval was still wider than asked when rounds or budget ended.
+    NotConverged,
+    /// Samples moved from the first to the last third of a process.
+    NotSteady,
+    /// The samples have two modes.
+    TwoModes,
+    /// Neighbouring samples resemble each other: fewer independent samples than counted.
+    Autocorrelated,
+    /// More than a tenth of the samples were disturbed (moved, switched out, stolen from).
+    Noisy,
+    /// Overhead exceeds half of the raw value.
+    LowTrust,
+    /// The core's frequency moved, or its two chains disagreed, so there are no core cycles.
+    FrequencyUnsteady,
+    /// Some evidence could not be had here.
+    PartlyUnverified,
+}
+
+/// A number or a sentence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Fact {
+    /// A number.
+    Number(f64),
+    /// A bound or a sentence, e.g. `at most 0.01`.
+    Text(String),
+}
+
+impl From<f64> for Fact {
+    fn from(value: f64) -> Self {
+        Fact::Number(value)
+    }
+}
+
+impl From<String> for Fact {
+    fn from(value: String) -> Self {
+        Fact::Text(value)
+    }
+}
+
+impl From<&str> for Fact {
+    fn from(value: &str) -> Self {
+        Fact::Text(value.to_owned())
+    }
+}
+
+impl std::fmt::Display for Fact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            // Six digits tell 1 from 0.999, and no count has more worth reading.
+            Fact::Number(value) => write!(f, "{}", (value * 1e6).round() / 1e6),
+            Fact::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a benchmark claimed and what was counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// What is claimed, e.g. `getppid system calls per operation`.
+    pub claim: String,
+    /// What the claim expects to be counted.
+    pub expected: Fact,
+    /// What was counted; null if nothing could be.
+    pub observed: Option<Fact>,
+    /// Who counted, e.g. `seccomp audit` or `getrusage`.
+    pub source: String,
+    /// What follows.
+    pub verdict: Verdict,
+    /// Why it could not be verified, or how it was refuted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a count says about a claim.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Verdict {
+    /// The count agrees with the claim.
+    Confirmed,
+    /// The counter could not be had here.
+    Unverified,
+    /// The count contradicts the claim; the number is withheld.
+    Refuted,
+}
+
+/// The samples of one round: one fresh process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoundSamples {
+    /// Number of the round, from 0.
+    pub round: u32,
+    /// The CPU that measured.
+    pub cpu: u32,
+    /// Operations in each sample.
+    pub iterations: u64,
+    /// Core frequency around the samples, in GHz; null if its two chains disagreed or it moved.
+    pub core_ghz: Option<f64>,
+    /// The samples in the measurement's unit, overhead taken off, in the order they were taken.
+    pub values: Vec<f64>,
+    /// The samples before overhead was taken off; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<f64>,
+    /// Disturbed samples: index into `values` and cause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<Disturbance>,
+    /// Time stolen by the hypervisor during the round, in percent; null where it is not told.
+    #[serde(default)]
+    pub steal_percent: Option<f64>,
+}
+
+/// One disturbed sample.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disturbance {
+    /// Index of the sample in its round.
+    pub sample: u32,
+    /// What happened to it.
+    pub cause: Cause,
+}
+
+/// What disturbed a sample.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The task moved to another CPU.
+    Migrated,
+    /// The kernel switched the task out against its will.
+    Preempted,
+    /// The task waited in the run queue.
+    RunDelay,
+}

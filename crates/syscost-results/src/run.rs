@@ -1,0 +1,132 @@
+//! The run document: everything one `syscost run` found out, in one JSON object.
+//!
+//! Changes are additive only; [`SCHEMA_VERSION`] rises when a reader of an older version could misread a newer document.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Machine, Measurement};
+
+/// Version of the document's shape.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One run of syscost on one machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Version of the document's shape, [`SCHEMA_VERSION`] when written.
+    pub schema_version: u32,
+    /// The program that measured.
+    pub tool: Tool,
+    /// Unique name of the run, sortable by time.
+    pub id: String,
+    /// When the run began, RFC 3339, UTC.
+    pub started: String,
+    /// How long it took, in seconds, over all its parts if it was resumed.
+    pub duration_s: f64,
+    /// Whether every planned round was measured; false after Ctrl-C or an exhausted budget.
+    pub complete: bool,
+    /// The measured machine.
+    pub machine: Machine,
+    /// The clock that took the samples.
+    pub clock: Clock,
+    /// Core frequency in GHz by dependent chains, median over the run; null when the chains disagreed.
+    pub core_ghz: Option<f64>,
+    /// What the machine did to a program that only reads the clock, per probed CPU.
+    pub noise: Vec<Noise>,
+    /// How the run was asked for.
+    pub config: Config,
+    /// What a reader should know before believing the numbers.
+    pub warnings: Vec<Warning>,
+    /// One entry per measured case, in the catalogue's order.
+    pub measurements: Vec<Measurement>,
+}
+
+/// The program that measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Always `syscost`.
+    pub name: String,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// The clock that took the samples, and whether it can be trusted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clock {
+    /// `tsc`, `cntvct` or `clock_gettime`.
+    pub source: String,
+    /// Ticks per nanosecond, calibrated against CLOCK_MONOTONIC_RAW.
+    pub ghz: f64,
+    /// Smallest step seen between two different readings, in ns.
+    pub step_ns: f64,
+    /// What one start-stop pair costs, in ns.
+    pub read_ns: f64,
+    /// Change of the calibration from the run's start to its end, in parts per million; null if the run broke off.
+    pub drift_ppm: Option<f64>,
+    /// The checks this clock passed or failed.
+    pub health: Vec<Health>,
+}
+
+/// One check of the clock.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Health {
+    /// What was checked, e.g. `invariant`.
+    pub check: String,
+    /// Whether it passed; null if it could not be checked here.
+    pub ok: Option<bool>,
+    /// What was seen.
+    pub detail: String,
+}
+
+/// The noise probe of one CPU: a loop that only reads the clock and notes where time went missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Noise {
+    /// Logical CPU number.
+    pub cpu: u32,
+    /// How long the probe ran, in seconds.
+    pub probe_s: f64,
+    /// Share of that time lost in gaps over 5 us, in percent.
+    pub lost_percent: f64,
+    /// The longest gap, in us.
+    pub longest_gap_us: f64,
+    /// How many gaps exceeded 5 us.
+    pub gaps_over_5us: u64,
+    /// Whether measurements ran on this CPU.
+    pub used: bool,
+}
+
+/// How the run was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Config {
+    /// `quick`, `standard` or `careful`.
+    pub profile: String,
+    /// Time budget in seconds.
+    pub budget_s: f64,
+    /// Seed of every shuffle and padding.
+    pub seed: u64,
+    /// The CPUs that measured, by number.
+    pub cpus: Vec<u32>,
+    /// The selectors given on the command line; empty means everything.
+    pub selectors: Vec<String>,
+    /// Rounds planned at least.
+    pub min_rounds: u32,
+    /// Rounds at most.
+    pub max_rounds: u32,
+    /// Samples per round and case.
+    pub samples_per_round: u32,
+    /// What starting one worker process cost, in ms, median over the run.
+    pub worker_start_ms: Option<f64>,
+    /// How often the run was resumed after it broke off.
+    pub resumed: u32,
+}
+
+/// Something a reader should know before believing the numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Warning {
+    /// Stable name, e.g. `steal`.
+    pub code: String,
+    /// What was seen.
+    pub message: String,
+    /// What to do about it.
+    pub advice: String,
+}

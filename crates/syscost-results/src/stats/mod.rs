@@ -1,0 +1,17 @@
+//! Robust statistics: no normality assumed, nothing dropped by size.
+//!
+//! The independent unit is the process, not the sample: intervals are taken over the medians of fresh processes
+//! ([`interval`]) or by resampling processes first ([`bootstrap`]). Every function takes finite values; a NaN never
+//! panics, but it makes the answer meaningless.
+
+pub mod bootstrap;
+pub mod dip;
+mod dip_table;
+pub mod interval;
+pub mod looks;
+pub mod modes;
+pub mod normal;
+pub mod order;
+pub mod outliers;
+pub mod rank;
+pub mod series;

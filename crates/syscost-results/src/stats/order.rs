@@ -1,0 +1,93 @@
+//! Order statistics: median, quantiles, and spreads built on them.
+//!
+//! Values must be finite. An empty slice has no order statistic: every function answers `None` for it.
+
+/// The values in ascending order.
+pub fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// The quantile `q` in 0..=1 by definition 7 of Hyndman and Fan (1996), "Sample quantiles in statistical packages":
+/// linear between the order statistics around position `(n - 1) q`, so 0 is the minimum and 1 the maximum.
+pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    quantile_of_sorted(&sorted(values), q)
+}
+
+/// [`quantile`] of values that are already in ascending order.
+pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let position = q.clamp(0.0, 1.0) * last as f64;
+    let below = sorted[position.floor() as usize];
+    let above = sorted[position.ceil() as usize];
+    Some(below + (above - below) * position.fract())
+}
+
+/// The middle value, or the mean of the two middle values.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// Median absolute deviation from the median, not scaled to a normal distribution's standard deviation.
+pub fn mad(values: &[f64]) -> Option<f64> {
+    let centre = median(values)?;
+    let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    median(&deviations)
+}
+
+/// Interquartile range: the width of the middle half.
+pub fn iqr(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
+    Some(quantile_of_sorted(&sorted, 0.75)? - quantile_of_sorted(&sorted, 0.25)?)
+}
+
+/// The smallest value.
+pub fn min(values: &[f64]) -> Option<f64> {
+    values.iter().copied().reduce(f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_follow_definition_7() {
+        // Figures of R: quantile(c(1,2,4,8,16,32), c(.1,.25,.5,.75,.9), type=7).
+        let values = [32.0, 1.0, 16.0, 2.0, 8.0, 4.0];
+        for (q, expected) in [
+            (0.1, 1.5),
+            (0.25, 2.5),
+            (0.5, 6.0),
+            (0.75, 14.0),
+            (0.9, 24.0),
+        ] {
+            assert!(
+                (quantile(&values, q).unwrap() - expected).abs() < 1e-12,
+                "{q}"
+            );
+        }
+        assert_eq!(quantile(&values, 0.0), Some(1.0));
+        assert_eq!(quantile(&values, 1.0), Some(32.0));
+    }
+
+    #[test]
+    fn spreads_of_a_known_sample() {
+        let values = [1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0];
+        assert_eq!(median(&values), Some(2.0));
+        assert_eq!(mad(&values), Some(1.0));
+        assert_eq!(iqr(&values), Some(3.5));
+        assert_eq!(min(&values), Some(1.0));
+    }
+
+    #[test]
+    fn an_empty_sample_has_no_statistic_and_one_value_is_all_of_them() {
+        for statistic in [median, mad, iqr, min] {
+            assert_eq!(statistic(&[]), None);
+        }
+        assert_eq!(
+            (median(&[3.0]), mad(&[3.0]), iqr(&[3.0])),
+            (Some(3.0), Some(0.0), Some(0.0))
+        );
+    }
+}
