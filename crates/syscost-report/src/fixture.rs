@@ -1,0 +1,249 @@
+//! A hand-made run with a row of each kind, for the tests of every renderer.
+
+use std::collections::BTreeMap;
+
+use syscost_results::{
+    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status,
+    Unit, Verdict,
+    run::{Clock, Config, Tool, Warning},
+};
+
+/// The run.
+pub(crate) fn run() -> Run {
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool: Tool {
+            name: "syscost".to_owned(),
+            version: "0.1.0".to_owned(),
+        },
+        id: "20261121T080000Z-1".to_owned(),
+        started: "2026-11-21T08:00:00Z".to_owned(),
+        duration_s: 54.2,
+        complete: true,
+        machine: Machine {
+            cpu_model: "Imaginary CPU 9000".to_owned(),
+            cpus_online: 2,
+            hypervisor: Some("KVM".to_owned()),
+            kernel: "Linux 6.18.0".to_owned(),
+            ..Machine::default()
+        },
+        clock: Clock {
+            source: "tsc".to_owned(),
+            ghz: 2.596,
+            step_ns: 0.77,
+            read_ns: 12.3,
+            drift_ppm: Some(0.2),
+            health: Vec::new(),
+        },
+        core_ghz: Some(3.693),
+        noise: Vec::new(),
+        config: Config {
+            profile: "standard".to_owned(),
+            budget_s: 60.0,
+            seed: 1,
+            cpus: vec![1],
+            selectors: Vec::new(),
+            min_rounds: 9,
+            max_rounds: 17,
+            samples_per_round: 30,
+            worker_start_ms: Some(2.1),
+            resumed: 0,
+        },
+        warnings: vec![Warning {
+            code: "steal".to_owned(),
+            message: "the hypervisor took 0.4 % of the time".to_owned(),
+            advice: "Measure on a machine of its own, or when its neighbours are quiet.".to_owned(),
+        }],
+        measurements: measurements(),
+    }
+}
+
+/// The row of that name.
+pub(crate) fn row<'a>(run: &'a Run, name: &str) -> &'a Measurement {
+    run.measurements
+        .iter()
+        .find(|row| row.name == name)
+        .expect("a row of the fixture")
+}
+
+fn measurements() -> Vec<Measurement> {
+    let confirmed = || {
+        vec![claim(
+            "getppid system calls per operation",
+            Some(1.0),
+            Verdict::Confirmed,
+        )]
+    };
+    vec![
+        measured(
+            "timing.clock_read{source=tsc}",
+            [9.861, 9.874, 9.89, 9.81],
+            Some(36.46),
+            confirmed(),
+        ),
+        Measurement {
+            unit: Unit::Gigahertz,
+            better: Better::Higher,
+            ..measured(
+                "timing.core_frequency",
+                [3.69, 3.693, 3.695, 3.68],
+                None,
+                confirmed(),
+            )
+        },
+        measured(
+            "call.integer{arguments=0}",
+            [0.812, 0.8132, 0.8139, 0.8121],
+            Some(3.003),
+            confirmed(),
+        ),
+        Measurement {
+            status: Status::BelowResolution,
+            reason: Some("the interval of the cost touches zero".to_owned()),
+            flags: vec![Flag::LowTrust],
+            estimate: Estimate {
+                ci95_high: Some(0.0431),
+                raw_median: Some(0.82),
+                rounds: 9,
+                samples: 270,
+                ..Estimate::default()
+            },
+            ..measured("call.struct_return{bytes=16}", [0.0; 4], None, confirmed())
+        },
+        measured(
+            "syscall.null{call=getppid}",
+            [78.2, 79.13, 79.8, 77.1],
+            Some(292.2),
+            confirmed(),
+        ),
+        Measurement {
+            status: Status::Withheld,
+            evidence: vec![Evidence {
+                reason: Some("the C library answered from its own memory".to_owned()),
+                ..claim(
+                    "getpid system calls per operation",
+                    Some(0.0),
+                    Verdict::Refuted,
+                )
+            }],
+            ..without(
+                "syscall.null{call=getpid,through=libc}",
+                Status::Withheld,
+                None,
+            )
+        },
+        Measurement {
+            flags: vec![Flag::NotConverged, Flag::Noisy],
+            details: BTreeMap::from([
+                ("disturbed_percent".to_owned(), 12.5),
+                ("median_undisturbed_ns".to_owned(), 12100.123456),
+            ]),
+            ..measured(
+                "syscall.poll{descriptors=500,kind=tcp,ready=last}",
+                [11_900.0, 12_345.0, 13_100.0, 11_801.0],
+                Some(45_590.0),
+                confirmed(),
+            )
+        },
+        without(
+            "syscall.io_uring_nop{batch=8}",
+            Status::Unsupported,
+            Some("io_uring_setup: operation not permitted"),
+        ),
+        without(
+            "syscall.cold",
+            Status::Skipped,
+            Some("the budget of 60 s was spent"),
+        ),
+        Measurement {
+            flags: vec![Flag::NotSteady, Flag::TwoModes, Flag::PartlyUnverified],
+            evidence: vec![
+                claim("handlers run per operation", Some(1.0), Verdict::Confirmed),
+                Evidence {
+                    source: "rusage".to_owned(),
+                    reason: Some("the kernel does not count them".to_owned()),
+                    ..claim("signals per operation", None, Verdict::Unverified)
+                },
+            ],
+            ..measured(
+                "signal.catch",
+                [1020.0, 1034.0, 1050.0, 990.0],
+                Some(3818.0),
+                Vec::new(),
+            )
+        },
+        without(
+            "signal.protection_fault",
+            Status::Failed,
+            Some(
+                "the worker was ended by its time limit of 2 s in round 3: the handler never returned, so look for a \
+             tracer or a sandbox that swallows SIGSEGV",
+            ),
+        ),
+        without(
+            "signal.mask",
+            Status::Unsupported,
+            Some("io_uring_setup: operation not permitted"),
+        ),
+    ]
+}
+
+fn claim(claim: &str, observed: Option<f64>, verdict: Verdict) -> Evidence {
+    Evidence {
+        claim: claim.to_owned(),
+        expected: Fact::Number(1.0),
+        observed: observed.map(Fact::Number),
+        source: "seccomp audit".to_owned(),
+        verdict,
+        reason: None,
+    }
+}
+
+/// A row with low end, median, high end and minimum.
+fn measured(
+    name: &str,
+    numbers: [f64; 4],
+    core_cycles: Option<f64>,
+    evidence: Vec<Evidence>,
+) -> Measurement {
+    let [low, median, high, min] = numbers;
+    Measurement {
+        status: Status::Ok,
+        estimate: Estimate {
+            median: Some(median),
+            ci95_low: Some(low),
+            ci95_high: Some(high),
+            min: Some(min),
+            mad: Some((high - low) / 4.0),
+            p99: None,
+            raw_median: Some(median),
+            coverage: Some(0.9609375),
+            rounds: 9,
+            samples: 270,
+        },
+        core_cycles,
+        evidence,
+        ..without(name, Status::Ok, None)
+    }
+}
+
+/// A row without a number.
+fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
+    Measurement {
+        name: name.to_owned(),
+        id: name.split('{').next().unwrap_or_default().to_owned(),
+        case: BTreeMap::new(),
+        title: name.to_owned(),
+        unit: Unit::Nanoseconds,
+        better: Better::Lower,
+        status,
+        reason: reason.map(str::to_owned),
+        estimate: Estimate::default(),
+        core_cycles: None,
+        flags: Vec::new(),
+        evidence: Vec::new(),
+        details: BTreeMap::new(),
+        histogram: Vec::new(),
+        samples: None,
+    }
+}

@@ -1,0 +1,215 @@
+//! What follows the table: which rows have no number and why, warnings, the legend, and where the run was saved.
+
+use std::collections::BTreeSet;
+
+use syscost_results::{Flag, Measurement, Run, Status};
+use textwrap::wrap;
+
+use crate::{
+    TableOptions,
+    paint::{self, Paint},
+    sentence::{self, Mark},
+    units::quantity,
+};
+
+/// Names listed for one reason, before the rest is only counted.
+const NAMES: usize = 4;
+
+/// Everything that follows the table.
+pub(crate) fn footer(run: &Run, options: &TableOptions, paint: Paint) -> String {
+    let mut out = Out {
+        text: String::new(),
+        width: options.width,
+        paint,
+    };
+    for (status, heading) in [
+        (
+            Status::Withheld,
+            "Withheld: the evidence contradicts the name",
+        ),
+        (Status::Failed, "Failed"),
+        (Status::Unsupported, "Unsupported here"),
+        (Status::Skipped, "Skipped"),
+    ] {
+        let rows: Vec<&Measurement> = run
+            .measurements
+            .iter()
+            .filter(|row| row.status == status)
+            .collect();
+        if !rows.is_empty() {
+            out.heading(heading);
+            for (reason, names) in by_reason(&rows) {
+                out.item(&format!("{}: {reason}", list(&names, options.verbose)));
+            }
+            out.blank();
+        }
+    }
+    if !run.warnings.is_empty() {
+        out.heading("Warnings");
+        for warning in &run.warnings {
+            out.item(&warning.message);
+            out.advice(&warning.advice);
+        }
+        out.blank();
+    }
+    legend(run, &mut out);
+    out.blank();
+    out.plain(&sentence::summary(run));
+    if let Some(path) = &options.saved_to {
+        out.plain(&format!("Saved to {path}"));
+    }
+    out.text
+}
+
+/// Whether the table shows the flag: partial evidence has a mark of its own.
+pub(crate) fn is_shown(flag: Flag) -> bool {
+    flag != Flag::PartlyUnverified
+}
+
+/// What a verbose table tells beneath a row.
+pub(crate) fn notes(row: &Measurement) -> Vec<String> {
+    let estimate = &row.estimate;
+    let mut notes = Vec::new();
+    if estimate.samples > 0 {
+        let mut parts = vec![format!(
+            "{} samples from {} processes",
+            estimate.samples, estimate.rounds
+        )];
+        for (name, value) in [
+            ("99th percentile", estimate.p99),
+            (
+                "before overhead was taken off",
+                estimate
+                    .raw_median
+                    .filter(|_| estimate.raw_median != estimate.median),
+            ),
+            ("spread of processes (MAD)", estimate.mad),
+        ] {
+            parts.extend(value.map(|value| format!("{name} {}", quantity(row.unit, value))));
+        }
+        parts.extend(
+            estimate
+                .coverage
+                .map(|coverage| format!("interval covers {:.1} %", 100.0 * coverage)),
+        );
+        notes.push(parts.join(", "));
+    }
+    for evidence in &row.evidence {
+        let sign = Mark::of(std::slice::from_ref(evidence)).sign();
+        notes.push(format!("{sign} {}", sentence::evidence(evidence)));
+    }
+    notes.extend(row.flags.iter().map(|flag| {
+        let (short, meaning) = sentence::flag(*flag);
+        format!("{short}: {meaning}")
+    }));
+    if !row.details.is_empty() {
+        let details = row
+            .details
+            .iter()
+            .map(|(name, value)| format!("{name} {}", (value * 1e4).round() / 1e4));
+        notes.push(details.collect::<Vec<_>>().join(", "));
+    }
+    notes
+}
+
+/// The names of rows under each reason, in the order in which reasons first occur.
+fn by_reason<'a>(rows: &[&'a Measurement]) -> Vec<(String, Vec<&'a str>)> {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let reason = sentence::reason(row).unwrap_or_else(|| "no reason was given".to_owned());
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(&row.name),
+            None => reasons.push((reason, vec![&row.name])),
+        }
+    }
+    reasons
+}
+
+/// Names in a list, a long one shortened.
+fn list(names: &[&str], all: bool) -> String {
+    if all || names.len() <= NAMES {
+        return names.join(", ");
+    }
+    format!(
+        "{} and {} more",
+        names[..NAMES].join(", "),
+        names.len() - NAMES
+    )
+}
+
+/// What the signs mean that occur in this table.
+fn legend(run: &Run, out: &mut Out) {
+    let has_number =
+        |row: &&Measurement| matches!(row.status, Status::Ok | Status::BelowResolution);
+    let shown: Vec<&Measurement> = run.measurements.iter().filter(has_number).collect();
+    for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
+        if shown.iter().any(|row| Mark::of(&row.evidence) == mark) {
+            out.dim(&format!("{} {}", mark.sign(), mark.meaning()));
+        }
+    }
+    if shown.iter().any(|row| row.estimate.ci95_low.is_some()) {
+        out.dim(
+            "± half of the 95 % confidence interval of the median over processes, its larger side",
+        );
+    }
+    if shown
+        .iter()
+        .any(|row| row.status == Status::BelowResolution)
+    {
+        out.dim("< the cost can't be told from nothing: its bound");
+    }
+    let flags: BTreeSet<Flag> = shown
+        .iter()
+        .flat_map(|row| row.flags.iter().copied())
+        .collect();
+    for flag in flags.into_iter().filter(|flag| is_shown(*flag)) {
+        let (short, meaning) = sentence::flag(flag);
+        out.dim(&format!("{short}: {meaning}"));
+    }
+}
+
+/// Wrapped and painted lines.
+struct Out {
+    text: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Out {
+    fn lines(&mut self, style: Option<anstyle::Style>, first: &str, next: &str, text: &str) {
+        let options = textwrap::Options::new(self.width)
+            .initial_indent(first)
+            .subsequent_indent(next);
+        for line in wrap(text, options) {
+            self.text.push_str(&match style {
+                Some(style) => self.paint.text(style, line.trim_end()),
+                None => line.trim_end().to_owned(),
+            });
+            self.text.push('\n');
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        self.lines(Some(paint::HEADING), "", "", text);
+    }
+
+    fn item(&mut self, text: &str) {
+        self.lines(None, "  ", "    ", text);
+    }
+
+    fn advice(&mut self, text: &str) {
+        self.lines(Some(paint::DIM), "    ", "    ", text);
+    }
+
+    fn dim(&mut self, text: &str) {
+        self.lines(Some(paint::DIM), "", "  ", text);
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.lines(None, "", "  ", text);
+    }
+
+    fn blank(&mut self) {
+        self.text.push('\n');
+    }
+}

@@ -1,0 +1,313 @@
+//! Lays the rows of the table out in columns.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use syscost_results::{Measurement, Status};
+
+use crate::{
+    footer,
+    paint::{self, Paint, cut_end, cut_middle, width},
+    sentence::{self, Mark},
+    units::{self, Figures},
+};
+
+/// Columns before the row's name.
+pub(crate) const INDENT: usize = 2;
+/// Columns between two columns of the table.
+const GAP: usize = 2;
+/// The least that is left for a name.
+const SHORTEST_NAME: usize = 20;
+
+/// The columns of numbers; the name stands before them, the mark and the flags behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Median,
+    Unit,
+    HalfWidth,
+    Min,
+    Cycles,
+}
+
+impl Column {
+    /// What to show, from everything to the least.
+    const CHOICES: [&[Column]; 3] = [
+        &[
+            Column::Median,
+            Column::Unit,
+            Column::HalfWidth,
+            Column::Min,
+            Column::Cycles,
+        ],
+        &[
+            Column::Median,
+            Column::Unit,
+            Column::HalfWidth,
+            Column::Cycles,
+        ],
+        &[Column::Median, Column::Unit, Column::HalfWidth],
+    ];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Column::Median => "median",
+            Column::Unit => "",
+            Column::HalfWidth => "± 95 %",
+            Column::Min => "min",
+            Column::Cycles => "cycles",
+        }
+    }
+
+    fn text(self, figures: &Figures, cycles: Option<f64>) -> String {
+        match self {
+            Column::Median => figures.median.clone(),
+            Column::Unit => figures.unit.to_owned(),
+            Column::HalfWidth => figures.half_width.clone(),
+            Column::Min => figures.min.clone(),
+            Column::Cycles => cycles.map_or_else(String::new, units::cycles),
+        }
+    }
+
+    /// The median is what one reads first.
+    fn is_secondary(self) -> bool {
+        !matches!(self, Column::Median | Column::Unit)
+    }
+}
+
+/// A row of the table before it is laid out.
+pub(crate) struct Row<'a> {
+    pub(crate) measurement: &'a Measurement,
+    /// The name without its group.
+    name: &'a str,
+    /// `None` for a row without a number.
+    figures: Option<Figures>,
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn new(measurement: &'a Measurement) -> Self {
+        let figures = match measurement.status {
+            Status::Ok => Figures::new(measurement.unit, &measurement.estimate),
+            Status::BelowResolution => Figures::bound(measurement.unit, &measurement.estimate),
+            _ => None,
+        };
+        Row {
+            measurement,
+            name: measurement
+                .name
+                .split_once('.')
+                .map_or(measurement.name.as_str(), |(_, name)| name),
+            figures,
+        }
+    }
+
+    /// The id up to its first dot.
+    pub(crate) fn group(&self) -> &'a str {
+        self.measurement.id.split('.').next().unwrap_or_default()
+    }
+}
+
+/// Which columns there is room for, and how wide a name may be.
+pub(crate) struct Layout {
+    columns: &'static [Column],
+    name: usize,
+    width: usize,
+}
+
+impl Layout {
+    /// Chooses the columns for rows and a width.
+    pub(crate) fn new(rows: &[Row<'_>], width: usize) -> Self {
+        let name = rows
+            .iter()
+            .map(|row| paint::width(row.name))
+            .max()
+            .unwrap_or(0);
+        let flags = rows.iter().map(least_flags).max().unwrap_or(0);
+        let room = |columns: &[Column]| {
+            let numbers: usize = columns
+                .iter()
+                .map(|&column| GAP + column_width(rows, column))
+                .sum();
+            // The mark is one wide, and the unit stands one nearer than the other columns.
+            width.saturating_sub(INDENT + numbers - 1 + GAP + 1 + flags)
+        };
+        let columns = Column::CHOICES
+            .into_iter()
+            .find(|columns| name <= room(columns))
+            .unwrap_or(Column::CHOICES[Column::CHOICES.len() - 1]);
+        Layout {
+            columns,
+            name: name.min(room(columns).max(SHORTEST_NAME)),
+            width,
+        }
+    }
+
+    /// The heading, then one painted line for each row.
+    pub(crate) fn lines(&self, rows: &[Row<'_>], paint: Paint) -> Vec<String> {
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Disabled);
+        let mut heading = vec![" ".repeat(INDENT + self.name)];
+        heading.extend(
+            self.columns
+                .iter()
+                .map(|column| column.heading().to_owned()),
+        );
+        heading.push(String::new());
+        let cells: Vec<Vec<String>> = rows.iter().map(|row| self.cells(row)).collect();
+        table.set_header(heading).add_rows(cells.clone());
+        for (index, column) in table.column_iter_mut().enumerate() {
+            let shown = index
+                .checked_sub(1)
+                .and_then(|index| self.columns.get(index));
+            let before = match shown {
+                _ if index == 0 => 0,
+                // A unit belongs to the number before it.
+                Some(Column::Unit) => 1,
+                _ => GAP as u16,
+            };
+            column.set_padding((before, 0));
+            if shown.is_some_and(|column| *column != Column::Unit) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let mut lines = table.lines();
+        let mut next = || lines.next().unwrap_or_default();
+        let mut out = vec![paint.text(paint::DIM, next().trim_end())];
+        for (row, cells) in rows.iter().zip(cells) {
+            out.push(self.line(row, &cells, &next(), paint));
+        }
+        out
+    }
+
+    /// The cells of a row: name, numbers, mark.
+    fn cells(&self, row: &Row<'_>) -> Vec<String> {
+        let mut cells = vec![format!(
+            "{}{}",
+            " ".repeat(INDENT),
+            cut_middle(row.name, self.name)
+        )];
+        match &row.figures {
+            Some(figures) => {
+                let text = |column: &Column| column.text(figures, row.measurement.core_cycles);
+                cells.extend(self.columns.iter().map(text));
+                cells.push(Mark::of(&row.measurement.evidence).sign().to_owned());
+            }
+            None => cells.resize(self.columns.len() + 2, String::new()),
+        }
+        cells
+    }
+
+    /// The line as laid out, painted cell by cell; the flags, or the reason for no number, go behind.
+    fn line(&self, row: &Row<'_>, cells: &[String], laid_out: &str, paint: Paint) -> String {
+        let laid_out = laid_out.trim_end();
+        if row.figures.is_none() {
+            let used = INDENT + self.name + GAP;
+            let words = cut_end(
+                &sentence::no_number(row.measurement),
+                self.width.saturating_sub(used),
+            );
+            let style = match row.measurement.status {
+                Status::Withheld | Status::Failed => paint::BAD,
+                _ => paint::DIM,
+            };
+            return format!(
+                "{:<width$}{}",
+                cells[0],
+                paint.text(style, &words),
+                width = used
+            );
+        }
+        let mut out = String::new();
+        let mut rest = laid_out;
+        for (index, cell) in cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| !cell.is_empty())
+        {
+            let (before, after) = rest.split_once(cell.as_str()).unwrap_or((rest, ""));
+            out.push_str(before);
+            out.push_str(
+                &match index.checked_sub(1).map(|index| self.columns.get(index)) {
+                    None => name(cell, paint),
+                    Some(Some(column)) if column.is_secondary() => paint.text(paint::DIM, cell),
+                    Some(Some(_)) => cell.clone(),
+                    Some(None) => paint.text(mark_style(Mark::of(&row.measurement.evidence)), cell),
+                },
+            );
+            rest = after;
+        }
+        let flags = fit(
+            &shown_flags(row),
+            self.width.saturating_sub(width(laid_out) + GAP),
+        );
+        if !flags.is_empty() {
+            out.push_str(&" ".repeat(GAP));
+            out.push_str(&paint.text(paint::CARE, &flags));
+        }
+        out
+    }
+}
+
+/// Width of a column of numbers over all rows and its heading.
+fn column_width(rows: &[Row<'_>], column: Column) -> usize {
+    let texts = rows.iter().filter_map(|row| {
+        Some(width(
+            &column.text(row.figures.as_ref()?, row.measurement.core_cycles),
+        ))
+    });
+    texts.max().unwrap_or(0).max(width(column.heading()))
+}
+
+/// A name with its case dimmed.
+fn name(name: &str, paint: Paint) -> String {
+    match name.split_once('{') {
+        Some((name, case)) => format!("{name}{}", paint.text(paint::DIM, &format!("{{{case}"))),
+        None => name.to_owned(),
+    }
+}
+
+fn mark_style(mark: Mark) -> anstyle::Style {
+    match mark {
+        Mark::Confirmed => paint::GOOD,
+        Mark::Unverified => paint::CARE,
+        Mark::Refuted => paint::BAD,
+    }
+}
+
+/// The short names of a row's flags; what the mark says already is left out.
+fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
+    let flags = row
+        .measurement
+        .flags
+        .iter()
+        .filter(|_| row.figures.is_some());
+    flags
+        .filter(|flag| footer::is_shown(**flag))
+        .map(|flag| sentence::flag(*flag).0)
+        .collect()
+}
+
+/// What must be left behind the mark to show a row's first flag.
+fn least_flags(row: &Row<'_>) -> usize {
+    let flags = shown_flags(row);
+    flags.first().map_or(0, |first| {
+        GAP + width(first) + if flags.len() > 1 { width(" +1") } else { 0 }
+    })
+}
+
+/// As many flags as fit, and how many more there are.
+fn fit(flags: &[&str], most: usize) -> String {
+    let text = |count: usize| {
+        let more = flags.len() - count;
+        let shown = flags[..count].join(", ");
+        if more == 0 {
+            shown
+        } else {
+            format!("{shown} +{more}").trim_start().to_owned()
+        }
+    };
+    (1..=flags.len())
+        .rev()
+        .map(text)
+        .find(|text| width(text) <= most)
+        .unwrap_or_default()
+}

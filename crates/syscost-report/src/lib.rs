@@ -1,0 +1,20 @@
+//! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, with no terminal, file or clock involved.
+//!
+//! - [`mod@table`]: the table people read in a terminal.
+//! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
+//! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
+
+mod footer;
+mod layout;
+mod paint;
+pub mod sentence;
+pub mod table;
+pub mod units;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use sentence::summary;
+pub use table::{TableOptions, table};

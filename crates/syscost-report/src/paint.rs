@@ -1,0 +1,78 @@
+//! The few colours of the terminal output, and how text is cut to a width.
+
+use anstyle::{AnsiColor, Style};
+
+/// Headings.
+pub(crate) const HEADING: Style = Style::new().bold();
+/// What is there for the second look.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// Good news.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// What asks for a second look.
+pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
+/// Bad news.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+
+/// Paints or does not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint {
+    /// Whether to write colours.
+    pub(crate) color: bool,
+}
+
+impl Paint {
+    /// The text in a style, if colours are wanted.
+    pub(crate) fn text(self, style: Style, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// Width in columns; the texts of a run have no wide characters.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text, its end replaced by an ellipsis if it is wider than `most`.
+pub(crate) fn cut_end(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The text, its middle replaced by an ellipsis if it is wider than `most`: a name's last case tells it from its
+/// neighbours.
+pub(crate) fn cut_middle(text: &str, most: usize) -> String {
+    let long = width(text);
+    if long <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    let head: String = text.chars().take(kept / 2).collect();
+    let tail: String = text.chars().skip(long - (kept - kept / 2)).collect();
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_keep_to_the_width() {
+        assert_eq!(cut_end("abcdef", 6), "abcdef");
+        assert_eq!(cut_end("abc def", 5), "abc…");
+        assert_eq!(cut_middle("poll{fds=500}", 9), "poll…500}");
+        assert_eq!(cut_middle("µµµµµµ", 3), "µ…µ");
+    }
+
+    #[test]
+    fn paints_only_when_asked() {
+        assert_eq!(Paint { color: false }.text(BAD, "x"), "x");
+        assert_eq!(Paint { color: true }.text(BAD, "x"), "\u{1b}[31mx\u{1b}[0m");
+    }
+}

@@ -1,0 +1,246 @@
+//! The words of statuses, flags and summaries, the same in every renderer.
+
+use syscost_results::{Evidence, Flag, Measurement, Run, Status, Verdict};
+
+use crate::units::{duration, quantity};
+
+/// What all the evidence of a measurement comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Every claim was counted and confirmed.
+    Confirmed,
+    /// Some claim could not be counted here, or there was none.
+    Unverified,
+    /// Some claim was refuted.
+    Refuted,
+}
+
+impl Mark {
+    /// The mark of a measurement: its worst verdict.
+    pub fn of(evidence: &[Evidence]) -> Self {
+        match evidence.iter().map(|evidence| evidence.verdict).max() {
+            Some(Verdict::Confirmed) => Mark::Confirmed,
+            Some(Verdict::Unverified) | None => Mark::Unverified,
+            Some(Verdict::Refuted) => Mark::Refuted,
+        }
+    }
+
+    /// The sign in the table.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Mark::Confirmed => "✓",
+            Mark::Unverified => "?",
+            Mark::Refuted => "✗",
+        }
+    }
+
+    /// The legend's words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Mark::Confirmed => "every claim was counted and confirmed",
+            Mark::Unverified => "some claim could not be counted here",
+            Mark::Refuted => "a claim was refuted, so the number is withheld",
+        }
+    }
+}
+
+/// A status in one word or two.
+pub fn status(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "measured",
+        Status::Withheld => "withheld",
+        Status::BelowResolution => "below resolution",
+        Status::Unsupported => "unsupported",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+    }
+}
+
+/// A flag's short name in a table, and what it means.
+pub fn flag(flag: Flag) -> (&'static str, &'static str) {
+    match flag {
+        Flag::TooFewRounds => ("few", "fewer than six rounds, so no confidence interval"),
+        Flag::NotConverged => ("wide", "the interval is wider than asked"),
+        Flag::NotSteady => (
+            "drift",
+            "samples drift from the start of a process to its end",
+        ),
+        Flag::TwoModes => (
+            "modes",
+            "the samples have two modes, and the median tells of one or neither",
+        ),
+        Flag::Autocorrelated => ("serial", "neighbouring samples resemble each other"),
+        Flag::Noisy => ("noisy", "more than a tenth of the samples were disturbed"),
+        Flag::LowTrust => ("overhead", "overhead is more than half of the raw value"),
+        Flag::FrequencyUnsteady => (
+            "freq",
+            "the core's frequency was not steady, so there are no core cycles",
+        ),
+        Flag::PartlyUnverified => ("partly", "some evidence could not be had here"),
+    }
+}
+
+/// Why a row has no number: `withheld: called nothing`.
+pub fn no_number(measurement: &Measurement) -> String {
+    let status = status(measurement.status);
+    match reason(measurement) {
+        Some(reason) => format!("{status}: {reason}"),
+        None => status.to_owned(),
+    }
+}
+
+/// The reason of a status; for refuted claims without one, the first such claim in words.
+pub fn reason(measurement: &Measurement) -> Option<String> {
+    measurement.reason.clone().or_else(|| {
+        measurement
+            .evidence
+            .iter()
+            .find(|evidence| evidence.verdict == Verdict::Refuted)
+            .map(evidence)
+    })
+}
+
+/// A piece of evidence: `getppid calls per operation: expected 1, observed 0 (seccomp audit)`.
+pub fn evidence(evidence: &Evidence) -> String {
+    let Evidence {
+        claim,
+        expected,
+        observed,
+        source,
+        reason,
+        ..
+    } = evidence;
+    let observed = match observed {
+        Some(observed) => format!("observed {observed}"),
+        None => "not observed".to_owned(),
+    };
+    let reason = reason
+        .as_ref()
+        .map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("{claim}: expected {expected}, {observed} ({source}){reason}")
+}
+
+/// The run in one line: how many rows came out how, in what time.
+pub fn summary(run: &Run) -> String {
+    let count = |wanted: Status| {
+        run.measurements
+            .iter()
+            .filter(|row| row.status == wanted)
+            .count()
+    };
+    let mut parts = vec![format!(
+        "{} of {} measured",
+        count(Status::Ok),
+        run.measurements.len()
+    )];
+    for wanted in [
+        Status::BelowResolution,
+        Status::Withheld,
+        Status::Failed,
+        Status::Unsupported,
+        Status::Skipped,
+    ] {
+        let count = count(wanted);
+        if count > 0 {
+            parts.push(format!("{count} {}", status(wanted)));
+        }
+    }
+    let end = if run.complete {
+        "in"
+    } else {
+        "when the run broke off after"
+    };
+    format!("{} {end} {}", parts.join(", "), duration(run.duration_s))
+}
+
+/// The machine in one line: CPU, kernel, clock and core frequency, as far as they are known.
+pub fn machine(run: &Run) -> String {
+    let machine = &run.machine;
+    let mut parts = vec![machine.cpu_model.clone()];
+    parts.push(match machine.cpus_online {
+        1 => "1 CPU".to_owned(),
+        count => format!("{count} CPUs"),
+    });
+    parts.extend(machine.hypervisor.clone());
+    parts.push(machine.kernel.clone());
+    parts.push(format!("clock {}", run.clock.source));
+    parts.extend(
+        run.core_ghz
+            .map(|ghz| format!("core {}", quantity(syscost_results::Unit::Gigahertz, ghz))),
+    );
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn the_worst_verdict_marks_the_row() {
+        let run = fixture::run();
+        let mark = |name| Mark::of(&fixture::row(&run, name).evidence);
+        assert_eq!(mark("syscall.null{call=getppid}"), Mark::Confirmed);
+        assert_eq!(mark("signal.catch"), Mark::Unverified);
+        assert_eq!(
+            mark("syscall.null{call=getpid,through=libc}"),
+            Mark::Refuted
+        );
+        assert_eq!(Mark::of(&[]), Mark::Unverified);
+    }
+
+    #[test]
+    fn a_refuted_claim_is_told_with_both_counts() {
+        let run = fixture::run();
+        assert_eq!(
+            no_number(fixture::row(&run, "syscall.null{call=getpid,through=libc}")),
+            "withheld: getpid system calls per operation: expected 1, observed 0 (seccomp audit): the C library \
+             answered from its own memory"
+        );
+        assert_eq!(
+            no_number(fixture::row(&run, "syscall.io_uring_nop{batch=8}")),
+            "unsupported: io_uring_setup: operation not permitted"
+        );
+    }
+
+    #[test]
+    fn an_uncounted_claim_says_so() {
+        let run = fixture::run();
+        assert_eq!(
+            evidence(&fixture::row(&run, "signal.catch").evidence[1]),
+            "signals per operation: expected 1, not observed (rusage): the kernel does not count them"
+        );
+    }
+
+    #[test]
+    fn the_summary_counts_every_status() {
+        let mut run = fixture::run();
+        assert_eq!(
+            summary(&run),
+            "6 of 12 measured, 1 below resolution, 1 withheld, 1 failed, 2 unsupported, 1 skipped in 54 s"
+        );
+        run.complete = false;
+        run.measurements.truncate(1);
+        assert_eq!(
+            summary(&run),
+            "1 of 1 measured when the run broke off after 54 s"
+        );
+    }
+
+    #[test]
+    fn the_machine_leaves_out_what_is_not_known() {
+        let mut run = fixture::run();
+        assert_eq!(
+            machine(&run),
+            "Imaginary CPU 9000, 2 CPUs, KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
+        );
+        run.machine.hypervisor = None;
+        run.machine.cpus_online = 1;
+        run.core_ghz = None;
+        assert_eq!(
+            machine(&run),
+            "Imaginary CPU 9000, 1 CPU, Linux 6.18.0, clock tsc"
+        );
+    }
+}

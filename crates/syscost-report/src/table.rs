@@ -1,0 +1,86 @@
+//! The table people read in a terminal.
+//!
+//! A section for each group, a line for each row: its name, median, the half width of the 95 % interval, minimum, core
+//! cycles, what the evidence says, and flags. Columns align over all sections. A row without a number says why in
+//! place of it. Where the width does not suffice, the minimum goes first, then the cycles, then the middle of names.
+
+use syscost_results::Run;
+use textwrap::wrap;
+
+use crate::{
+    footer,
+    layout::{INDENT, Layout, Row},
+    paint::{self, Paint},
+    sentence,
+};
+
+/// How to draw the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableOptions {
+    /// Columns at most; 60 are the least that is heeded.
+    pub width: usize,
+    /// Whether to write ANSI colours.
+    pub color: bool,
+    /// Whether to tell the evidence, flags and details of every row beneath it.
+    pub verbose: bool,
+    /// Where the run was saved, for the last line.
+    pub saved_to: Option<String>,
+}
+
+impl Default for TableOptions {
+    /// 100 columns, no colours, brief.
+    fn default() -> Self {
+        TableOptions {
+            width: 100,
+            color: false,
+            verbose: false,
+            saved_to: None,
+        }
+    }
+}
+
+/// The whole table with what follows it, ending in a newline.
+pub fn table(run: &Run, options: &TableOptions) -> String {
+    let options = &TableOptions {
+        width: options.width.max(60),
+        ..options.clone()
+    };
+    let paint = Paint {
+        color: options.color,
+    };
+    let rows: Vec<Row<'_>> = run.measurements.iter().map(Row::new).collect();
+    let mut out = String::new();
+    for line in wrap(&sentence::machine(run), options.width) {
+        push(&mut out, &paint.text(paint::DIM, &line));
+    }
+    let layout = Layout::new(&rows, options.width);
+    let mut lines = layout.lines(&rows, paint).into_iter();
+    out.push('\n');
+    push(&mut out, &lines.next().unwrap_or_default());
+    for section in rows.chunk_by(|a, b| a.group() == b.group()) {
+        push(&mut out, &paint.text(paint::HEADING, section[0].group()));
+        for (row, line) in section.iter().zip(&mut lines) {
+            push(&mut out, &line);
+            if options.verbose {
+                for note in footer::notes(row.measurement) {
+                    let indent = " ".repeat(INDENT + 2);
+                    let wrapped = textwrap::Options::new(options.width)
+                        .initial_indent(&indent)
+                        .subsequent_indent(&indent);
+                    for line in wrap(&note, wrapped) {
+                        push(&mut out, &paint.text(paint::DIM, &line));
+                    }
+                }
+            }
+        }
+        out.push('\n');
+    }
+    out.push_str(&footer::footer(run, options, paint));
+    out
+}
+
+/// Adds a line without trailing blanks.
+fn push(out: &mut String, line: &str) {
+    out.push_str(line.trim_end());
+    out.push('\n');
+}

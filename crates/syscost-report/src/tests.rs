@@ -1,0 +1,207 @@
+//! The table of a hand-made run, as people see it.
+
+use insta::assert_snapshot;
+use syscost_results::{Flag, Run};
+
+use crate::{TableOptions, fixture, paint, table};
+
+fn draw(run: &Run, width: usize) -> String {
+    table(
+        run,
+        &TableOptions {
+            width,
+            ..TableOptions::default()
+        },
+    )
+}
+
+#[test]
+fn brief_at_100_columns() {
+    let options = TableOptions {
+        saved_to: Some("runs/today.json".to_owned()),
+        ..TableOptions::default()
+    };
+    assert_snapshot!(table(&fixture::run(), &options));
+}
+
+#[test]
+fn brief_at_80_columns() {
+    assert_snapshot!(draw(&fixture::run(), 80));
+}
+
+#[test]
+fn verbose() {
+    assert_snapshot!(table(
+        &fixture::run(),
+        &TableOptions {
+            verbose: true,
+            ..TableOptions::default()
+        }
+    ));
+}
+
+#[test]
+fn colours_change_nothing_but_colour() {
+    for verbose in [false, true] {
+        let plain = TableOptions {
+            verbose,
+            ..TableOptions::default()
+        };
+        let colored = table(
+            &fixture::run(),
+            &TableOptions {
+                color: true,
+                ..plain.clone()
+            },
+        );
+        assert_eq!(without_ansi(&colored), table(&fixture::run(), &plain));
+        assert!(colored.contains("\u{1b}[1msyscall\u{1b}[0m"));
+        assert!(colored.contains("null\u{1b}[2m{call=getppid}\u{1b}[0m"));
+        assert!(
+            colored.contains("\u{1b}[32m✓\u{1b}[0m") && colored.contains("\u{1b}[33m?\u{1b}[0m")
+        );
+        assert!(colored.contains("\u{1b}[31mwithheld: "));
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for width in 64..140 {
+        for verbose in [false, true] {
+            let text = table(
+                &fixture::run(),
+                &TableOptions {
+                    width,
+                    verbose,
+                    ..TableOptions::default()
+                },
+            );
+            for line in text.lines() {
+                assert!(paint::width(line) <= width, "{width}: {line}");
+                assert_eq!(line, line.trim_end());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_is_there_and_a_withheld_number_is_not() {
+    let mut run = fixture::run();
+    let lie = run
+        .measurements
+        .iter_mut()
+        .find(|row| row.name.contains("libc"))
+        .unwrap();
+    // Even a document that still carries the number must not show it.
+    lie.estimate.median = Some(3.25);
+    lie.estimate.ci95_low = Some(3.2);
+    lie.estimate.ci95_high = Some(3.3);
+    let text = draw(&run, 120);
+    for row in &run.measurements {
+        let name = row.name.split_once('.').unwrap().1;
+        assert_eq!(
+            text.lines()
+                .filter(|line| line.trim_start().starts_with(name))
+                .count(),
+            1,
+            "{name}"
+        );
+    }
+    assert!(!text.contains("3.25"), "{text}");
+}
+
+#[test]
+fn columns_give_way_before_names() {
+    let mut run = fixture::run();
+    let header = |run: &Run, width| {
+        draw(run, width)
+            .lines()
+            .nth(2)
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(header(&run, 100), "median ± 95 % min cycles");
+    assert_eq!(header(&run, 88), "median ± 95 % cycles");
+    assert_eq!(header(&run, 80), "median ± 95 %");
+    run.measurements.retain(|row| !row.name.contains("poll"));
+    assert_eq!(header(&run, 80), "median ± 95 % cycles");
+    run.measurements[0].name = format!("timing.{}{{last=yes}}", "long".repeat(30));
+    let text = draw(&run, 80);
+    assert!(
+        text.contains("longlong") && text.contains("…") && text.contains("last=yes}"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_legend_explains_what_occurs_and_nothing_else() {
+    let mut run = fixture::run();
+    run.measurements
+        .retain(|row| row.name == "syscall.null{call=getppid}");
+    run.warnings.clear();
+    let text = draw(&run, 100);
+    let end: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.starts_with('✓'))
+        .collect();
+    assert_eq!(
+        end,
+        [
+            "✓ every claim was counted and confirmed",
+            "± half of the 95 % confidence interval of the median over processes, its larger side",
+            "",
+            "1 of 1 measured in 54 s"
+        ]
+    );
+    run.measurements[0].flags = vec![Flag::Autocorrelated, Flag::PartlyUnverified];
+    let text = draw(&run, 100);
+    assert!(text.contains("serial: neighbouring samples resemble each other"));
+    assert!(!text.contains("partly"), "the mark says it: {text}");
+}
+
+#[test]
+fn many_rows_of_one_reason_are_counted() {
+    let mut run = fixture::run();
+    let row = fixture::row(&run, "signal.mask").clone();
+    run.measurements = (0..7)
+        .map(|number| {
+            let mut row = row.clone();
+            row.name = format!("signal.mask{{number={number}}}");
+            row
+        })
+        .collect();
+    let brief = draw(&run, 200);
+    assert!(
+        brief.contains("signal.mask{number=3} and 3 more: io_uring_setup: operation not permitted"),
+        "{brief}"
+    );
+    let verbose = table(
+        &run,
+        &TableOptions {
+            width: 300,
+            verbose: true,
+            ..TableOptions::default()
+        },
+    );
+    assert!(
+        verbose.contains("signal.mask{number=6}: io_uring_setup"),
+        "{verbose}"
+    );
+}
+
+#[test]
+fn a_run_without_rows_still_says_so() {
+    let mut run = fixture::run();
+    run.measurements.clear();
+    assert!(draw(&run, 80).ends_with("\n0 of 0 measured in 54 s\n"));
+}
+
+fn without_ansi(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| {
+        out + part.split_once('m').map_or(part, |(_, rest)| rest)
+    })
+}

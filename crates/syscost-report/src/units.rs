@@ -1,0 +1,238 @@
+//! Numbers at a readable scale, with no more digits than their interval allows.
+
+use syscost_results::{Estimate, Unit};
+
+/// Most decimals of a number with a half width: picoseconds are the least worth telling of a cost.
+const MOST_DECIMALS: i32 = 3;
+/// Most decimals of a number that stands alone.
+const MOST_DECIMALS_ALONE: i32 = 6;
+
+/// A row's numbers as text, all at one scale and with equally many decimals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figures {
+    /// The median, or `< bound` below resolution.
+    pub median: String,
+    /// The scale's unit; empty for a count.
+    pub unit: &'static str,
+    /// The larger half of the interval, rounded up; empty without an interval.
+    pub half_width: String,
+    /// The smallest sample; empty without one.
+    pub min: String,
+}
+
+impl Figures {
+    /// The figures of an estimate; `None` without a median.
+    pub fn new(unit: Unit, estimate: &Estimate) -> Option<Self> {
+        let median = estimate.median?;
+        let half = estimate
+            .ci95_low
+            .zip(estimate.ci95_high)
+            .map(|(low, high)| (high - median).max(median - low));
+        let (factor, unit) = scale(unit, median.abs().max(half.unwrap_or(0.0)));
+        let half = half.map(|half| half / factor);
+        let decimals = decimals(median / factor, half);
+        Some(Figures {
+            median: fixed(median / factor, decimals),
+            unit,
+            half_width: half.map_or_else(String::new, |half| up(half, decimals)),
+            min: estimate
+                .min
+                .map_or_else(String::new, |min| fixed(min / factor, decimals)),
+        })
+    }
+
+    /// The figures of an estimate below resolution: its bound only, whatever else it holds; `None` without a bound.
+    pub fn bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
+        let (bound, unit) = scaled(unit, estimate.ci95_high?);
+        Some(Figures {
+            median: format!("< {}", up(bound, decimals(bound, None))),
+            unit,
+            half_width: String::new(),
+            min: String::new(),
+        })
+    }
+}
+
+/// One number with its unit, to three digits: `41.2 ns`.
+pub fn quantity(unit: Unit, value: f64) -> String {
+    let (value, unit) = scaled(unit, value);
+    format!("{} {unit}", fixed(value, decimals(value, None)))
+        .trim_end()
+        .to_owned()
+}
+
+/// Core cycles: two decimals below ten, where one cycle in a hundred matters, and fewer above.
+pub fn cycles(cycles: f64) -> String {
+    let decimals = match cycles.abs() {
+        below if below < 9.995 => 2,
+        below if below < 99.95 => 1,
+        _ => 0,
+    };
+    fixed(cycles, decimals)
+}
+
+/// A duration in seconds, for sentences: `0.8 s`, `54 s`, `3 min 20 s`.
+pub fn duration(seconds: f64) -> String {
+    if seconds < 9.95 {
+        return format!("{seconds:.1} s");
+    }
+    match seconds.round() as u64 {
+        whole if whole < 120 => format!("{whole} s"),
+        whole => format!("{} min {} s", whole / 60, whole % 60),
+    }
+}
+
+/// The value at its own scale, and the scale's unit.
+fn scaled(unit: Unit, value: f64) -> (f64, &'static str) {
+    let (factor, unit) = scale(unit, value.abs());
+    (value / factor, unit)
+}
+
+/// The largest scale that a magnitude reaches, as a factor and its unit.
+fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
+    let scales: &[(f64, &'static str)] = match unit {
+        Unit::Nanoseconds => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
+        Unit::BytesPerSecond => &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
+        Unit::Gigahertz => &[(1.0, "GHz")],
+        Unit::Percent => &[(1.0, "%")],
+        Unit::Count => &[(1.0, "")],
+        Unit::Ratio => &[(1.0, "x")],
+    };
+    // What would be printed as 1000 of the smaller unit is 1 of the larger.
+    let reached = scales
+        .iter()
+        .find(|(factor, _)| magnitude >= 0.9995 * factor);
+    *reached.unwrap_or(&scales[scales.len() - 1])
+}
+
+/// Decimals that show two digits of the half width and at most four of the value; three of the value without a half
+/// width.
+fn decimals(value: f64, half: Option<f64>) -> usize {
+    let for_digits = |number: f64, digits: i32| match number.abs() {
+        0.0 => i32::MAX,
+        number => digits - 1 - number.log10().floor() as i32,
+    };
+    let decimals = match half {
+        Some(half) => for_digits(value, 4)
+            .min(for_digits(half, 2))
+            .min(MOST_DECIMALS),
+        None if value == 0.0 => 0,
+        None => for_digits(value, 3).min(MOST_DECIMALS_ALONE),
+    };
+    decimals.max(0) as usize
+}
+
+/// The value with so many decimals, a zero without its sign.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|digit| matches!(digit, '0' | '.')) => zero.to_owned(),
+        _ => text,
+    }
+}
+
+/// The value rounded up, since a bound must hold.
+fn up(value: f64, decimals: usize) -> String {
+    let factor = 10f64.powi(decimals as i32);
+    // A hair less, so that 0.3 stays 0.3.
+    fixed((value * factor - 1e-6).ceil().max(0.0) / factor, decimals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(unit: Unit, low: f64, median: f64, high: f64) -> (String, &'static str, String) {
+        let estimate = Estimate {
+            median: Some(median),
+            ci95_low: Some(low),
+            ci95_high: Some(high),
+            ..Estimate::default()
+        };
+        let figures = Figures::new(unit, &estimate).unwrap();
+        (figures.median, figures.unit, figures.half_width)
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        let cases = [
+            (41.0, 41.234, 41.4, "41.23", "ns", "0.24"),
+            (123.4, 123.456, 123.6, "123.5", "ns", "0.2"),
+            (380.0, 412.3, 430.0, "412", "ns", "33"),
+            (4.1e3, 4.5678e3, 4.7e3, "4.57", "µs", "0.47"),
+            (0.26, 0.2712, 0.28, "0.271", "ns", "0.012"),
+            (2.0, 2.0, 2.0, "2.000", "ns", "0.000"),
+            (100.0, 100.0, 100.0001, "100.0", "ns", "0.1"),
+            (-3.0, 0.0, 5.0, "0.0", "ns", "5.0"),
+            (-12.3, -10.1, -9.0, "-10.1", "ns", "2.2"),
+            (9.8e8, 1.0e9, 1.02e9, "1.000", "s", "0.020"),
+        ];
+        for (low, median, high, text, unit, half) in cases {
+            let found = figures(Unit::Nanoseconds, low, median, high);
+            assert_eq!(
+                found,
+                (text.to_owned(), unit, half.to_owned()),
+                "{low} {median} {high}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_half_width_is_its_larger_side_rounded_up() {
+        assert_eq!(figures(Unit::Nanoseconds, 49.0, 50.0, 50.5).2, "1.0");
+        assert_eq!(figures(Unit::Nanoseconds, 988.9, 990.0, 990.1).2, "1.1");
+        assert_eq!(figures(Unit::Nanoseconds, 499.96, 500.0, 500.0).2, "0.1");
+    }
+
+    #[test]
+    fn a_bound_is_rounded_up_and_marked() {
+        let estimate = Estimate {
+            median: Some(0.2),
+            ci95_high: Some(0.4312),
+            ..Estimate::default()
+        };
+        let figures = Figures::bound(Unit::Nanoseconds, &estimate).unwrap();
+        assert_eq!(
+            (figures.median.as_str(), figures.unit, figures.min.as_str()),
+            ("< 0.432", "ns", "")
+        );
+        let none = Estimate::default();
+        assert_eq!(Figures::bound(Unit::Nanoseconds, &none), None);
+        assert_eq!(Figures::new(Unit::Nanoseconds, &none), None);
+    }
+
+    #[test]
+    fn units_scale_as_people_say_them() {
+        let cases = [
+            (Unit::Nanoseconds, 0.3, "0.300 ns"),
+            (Unit::Nanoseconds, 999.4, "999 ns"),
+            (Unit::Nanoseconds, 999.6, "1.000 µs"),
+            (Unit::Nanoseconds, 1.5e6, "1.50 ms"),
+            (Unit::Nanoseconds, 2.5e10, "25.0 s"),
+            (Unit::BytesPerSecond, 12.5e9, "12.5 GB/s"),
+            (Unit::BytesPerSecond, 800.0, "800 B/s"),
+            (Unit::Gigahertz, 3.6934, "3.69 GHz"),
+            (Unit::Percent, 0.125, "0.125 %"),
+            (Unit::Count, 16.0, "16.0"),
+            (Unit::Ratio, 1.25, "1.25 x"),
+            (Unit::Nanoseconds, 0.0, "0 ns"),
+            (Unit::Nanoseconds, 0.00045, "0.000450 ns"),
+            (Unit::Nanoseconds, -0.00000001, "0.000000 ns"),
+        ];
+        for (unit, value, expected) in cases {
+            assert_eq!(quantity(unit, value), expected);
+        }
+    }
+
+    #[test]
+    fn cycles_and_durations() {
+        assert_eq!(
+            [1.0, 9.994, 9.996, 99.94, 99.96, 1234.5].map(cycles),
+            ["1.00", "9.99", "10.0", "99.9", "100", "1234"]
+        );
+        assert_eq!(
+            [0.75, 9.94, 9.96, 119.4, 119.6, 200.0].map(duration),
+            ["0.8 s", "9.9 s", "10 s", "119 s", "2 min 0 s", "3 min 20 s"]
+        );
+    }
+}
