@@ -1,0 +1,36 @@
+//! Tells the program how it was built: the run document records it.
+
+use std::env;
+use std::process::Command;
+
+fn main() {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    println!("cargo::rustc-env=SYSCOST_TARGET={}", variable("TARGET"));
+    let profile = if variable("DEBUG_ASSERTIONS").is_empty() && variable("OPT_LEVEL") != "0" {
+        "release"
+    } else {
+        "debug"
+    };
+    println!("cargo::rustc-env=SYSCOST_PROFILE={profile}");
+    println!(
+        "cargo::rustc-env=SYSCOST_RUSTC={}",
+        output(&variable("RUSTC"), &["--version"])
+    );
+    println!(
+        "cargo::rustc-env=SYSCOST_COMMIT={}",
+        output("git", &["rev-parse", "--short=12", "HEAD"])
+    );
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../../.git/HEAD");
+}
+
+fn output(program: &str, arguments: &[&str]) -> String {
+    Command::new(program)
+        .args(arguments)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())
+        .and_then(|output| String::from_utf8(output.stdout).ok())
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
+}

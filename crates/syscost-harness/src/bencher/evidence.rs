@@ -1,0 +1,264 @@
+//! The evidence pass: counts what the operation does, in a process that times nothing for the record.
+
+use std::time::Duration;
+
+use syscost_results::Evidence;
+use syscost_sys::Unsupported;
+use syscost_sys::audit::{self, AuditError, SyscallCounts};
+use syscost_sys::counters::Usage;
+use syscost_sys::perf;
+use syscost_sys::raw::Sysno;
+
+use super::Bencher;
+use super::body::Body;
+use crate::expect::{Bound, Counter, Expect};
+use crate::failure::Failure;
+
+/// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
+const COUNTED_NS: f64 = 500_000.0;
+
+/// Operations in the audited child, where a system call costs a signal as well.
+const AUDITED: u64 = 32;
+
+/// An audit longer than this hangs.
+const AUDIT_LIMIT: Duration = Duration::from_secs(5);
+
+/// Batches timed for the proportion of time to work, in ns.
+const SCALING_NS: f64 = 20_000.0;
+
+/// Pairs of batches timed at most before the proportion is believed to be off.
+const SCALING_TRIES: usize = 60;
+
+const AUDIT: &str = "seccomp audit";
+const RUSAGE: &str = "getrusage";
+
+impl Bencher<'_> {
+    /// Whether the operation may give up the CPU, by its own expectations.
+    pub(super) fn may_block(&self) -> bool {
+        self.declared
+            .iter()
+            .any(|expect| match (expect.counter, expect.bound) {
+                (Counter::VoluntarySwitches, Bound::Exactly(n) | Bound::AtMost(n)) => n > 0.01,
+                (Counter::VoluntarySwitches, _) => true,
+                _ => false,
+            })
+    }
+
+    pub(super) fn count_batches(
+        &mut self,
+        per_turn: u64,
+        mut body: impl Body,
+    ) -> Result<(), Failure> {
+        let turns = self
+            .turns_lasting(COUNTED_NS, per_turn, &mut body)?
+            .min(1 << 20);
+        let operations = turns * per_turn;
+        let before = Usage::thread();
+        body.turns(turns)?;
+        let used = since(before);
+        self.operations += operations;
+        self.judge_usage(used, operations);
+        self.count_by_tracepoint(operations, || body.turns(turns))?;
+        let audited = AUDITED.div_ceil(per_turn);
+        self.judge_audit(audited * per_turn, |audited_body| match audited_body {
+            Audited::Operations => body.turns(audited),
+            Audited::Nothing => Ok(()),
+        })?;
+        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
+            self.findings.evidence.push(evidence);
+        }
+        Ok(())
+    }
+
+    pub(super) fn count_singles(
+        &mut self,
+        mut prepare: impl FnMut() -> Result<(), Failure>,
+        mut op: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let count = 16;
+        prepare()?;
+        op()?;
+        self.operations += 1 + count;
+        let mut used = Ok(Usage::default());
+        for _ in 0..count {
+            prepare()?;
+            let before = Usage::thread();
+            op()?;
+            used = used.and_then(|sum| Ok(plus(sum, since(before)?)));
+        }
+        self.judge_usage(used, count);
+        self.judge_audit(AUDITED, |audited| {
+            for _ in 0..AUDITED {
+                prepare()?;
+                if audited == Audited::Operations {
+                    op()?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn find(&self, matches: impl Fn(Counter) -> bool) -> Option<Expect> {
+        self.declared
+            .iter()
+            .copied()
+            .find(|expect| matches(expect.counter))
+    }
+
+    fn judge_usage(&mut self, used: Result<Usage, Unsupported>, operations: u64) {
+        for expect in &self.declared {
+            let count: fn(&Usage) -> u64 = match expect.counter {
+                Counter::MinorFaults => |used| used.minor_faults,
+                Counter::MajorFaults => |used| used.major_faults,
+                Counter::VoluntarySwitches => |used| used.voluntary_switches,
+                _ => continue,
+            };
+            let evidence = match &used {
+                Ok(used) => expect.judge(count(used) as f64 / operations as f64, RUSAGE),
+                Err(reason) => expect.unverified(RUSAGE, reason.to_string()),
+            };
+            self.findings.evidence.push(evidence);
+        }
+    }
+
+    /// Counts system calls by number in a forked child; what `Audited::Nothing` makes is taken off.
+    fn judge_audit(
+        &mut self,
+        operations: u64,
+        mut body: impl FnMut(Audited) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let expected: Vec<Expect> = self
+            .declared
+            .iter()
+            .copied()
+            .filter(|e| matches!(e.counter, Counter::Syscall(_) | Counter::OtherSyscalls))
+            .collect();
+        if expected.is_empty() {
+            return Ok(());
+        }
+        let mut count = |audited| -> Result<SyscallCounts, AuditError> {
+            audit::count_syscalls(AUDIT_LIMIT, || {
+                // A failing operation was already found by the pass before; here only its calls count.
+                let _ = body(audited);
+            })
+        };
+        let counted =
+            count(Audited::Nothing).and_then(|idle| Ok((idle, count(Audited::Operations)?)));
+        let evidence: Vec<Evidence> = match counted {
+            Ok((idle, busy)) => {
+                let calls = |call: Sysno| busy.get(call).saturating_sub(idle.get(call));
+                let named: Vec<Sysno> = expected.iter().filter_map(named_call).collect();
+                let named_total: u64 = named.iter().map(|call| calls(*call)).sum();
+                let total = busy.total().saturating_sub(idle.total());
+                expected
+                    .iter()
+                    .map(|expect| {
+                        let seen = match named_call(expect) {
+                            Some(call) => calls(call),
+                            None => total.saturating_sub(named_total),
+                        };
+                        expect.judge(seen as f64 / operations as f64, AUDIT)
+                    })
+                    .collect()
+            }
+            Err(AuditError::SeccompUnavailable(reason)) => expected
+                .iter()
+                .map(|expect| expect.unverified(AUDIT, reason.to_string()))
+                .collect(),
+            Err(error) => return Err(Failure::Failed(format!("under the {AUDIT}: {error}"))),
+        };
+        self.findings.evidence.extend(evidence);
+        Ok(())
+    }
+
+    /// Where the kernel lets us, counts the same calls with its own tracepoint: a second witness.
+    fn count_by_tracepoint(
+        &mut self,
+        operations: u64,
+        mut body: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let expected: f64 = self
+            .declared
+            .iter()
+            .filter_map(|expect| match (expect.counter, expect.bound) {
+                (Counter::Syscall(_), Bound::Exactly(value)) => Some(value),
+                _ => None,
+            })
+            .sum();
+        let alone = self
+            .declared
+            .contains(&crate::expect::exactly(Counter::OtherSyscalls, 0.0));
+        if expected == 0.0 || !alone {
+            return Ok(());
+        }
+        let Ok(tracepoint) = perf::Counter::open(perf::Event::Syscalls) else {
+            return Ok(()); // The audit is witness enough.
+        };
+        let mut result = Ok(());
+        let counted = tracepoint.count(|| result = body());
+        self.operations += operations;
+        result?;
+        let Ok(count) = counted else { return Ok(()) };
+        let observed = count as f64 / operations as f64;
+        // An interrupt's signal or a timer may add a call of its own: one in a thousand is not a lie.
+        let holds = (observed - expected).abs() <= 0.001 * expected;
+        self.claim(
+            "system calls per operation",
+            expected,
+            observed,
+            "raw_syscalls tracepoint",
+            holds,
+        );
+        Ok(())
+    }
+
+    /// Time must double when the work doubles. Noise only lengthens, so the shortest of several is compared, and more
+    /// are taken while they disagree.
+    fn judge_scaling(
+        &mut self,
+        expect: Expect,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<Evidence, Failure> {
+        let turns = self.turns_lasting(SCALING_NS, per_turn, body)?;
+        let (mut short, mut long) = (f64::INFINITY, f64::INFINITY);
+        for tries in 1..=SCALING_TRIES {
+            short = short.min(self.time_turns(body, turns)?);
+            long = long.min(self.time_turns(body, 2 * turns)?);
+            self.operations += 3 * turns * per_turn;
+            if tries >= 5 && expect.bound.holds(long / short) {
+                break;
+            }
+        }
+        Ok(expect.judge(long / short, "clock"))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Audited {
+    Operations,
+    Nothing,
+}
+
+fn named_call(expect: &Expect) -> Option<Sysno> {
+    match expect.counter {
+        Counter::Syscall(call) => Some(call),
+        _ => None,
+    }
+}
+
+fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
+    let now = Usage::thread()?;
+    Ok(now - before?)
+}
+
+fn plus(a: Usage, b: Usage) -> Usage {
+    Usage {
+        minor_faults: a.minor_faults + b.minor_faults,
+        major_faults: a.major_faults + b.major_faults,
+        voluntary_switches: a.voluntary_switches + b.voluntary_switches,
+        involuntary_switches: a.involuntary_switches + b.involuntary_switches,
+        max_rss_kib: a.max_rss_kib.max(b.max_rss_kib),
+    }
+}

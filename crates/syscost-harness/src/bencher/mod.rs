@@ -1,0 +1,409 @@
+//! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
+//!
+//! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::batches`],
+//! [`Bencher::slope`], [`Bencher::single`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
+//! no counter disturbs a sample and the code that is counted is the code that is timed.
+
+mod body;
+mod evidence;
+#[cfg(test)]
+mod tests;
+mod timed;
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use syscost_results::measurement::Disturbance;
+use syscost_results::{Evidence, Fact, Verdict};
+use syscost_sys::clock::Clock;
+use syscost_sys::kernel::Kernel;
+
+use crate::bencher::body::{Body, KernelBody};
+use crate::case::Case;
+use crate::expect::{self, Counter, Expect, Manner, at_least};
+use crate::failure::Failure;
+
+/// Which of the two passes a worker makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    /// Takes samples.
+    Timed,
+    /// Counts what the operation does.
+    Evidence,
+}
+
+/// How much a timed pass takes, all times in ns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Samples per case.
+    pub samples: u32,
+    /// Running before the first sample.
+    pub warm_up_ns: f64,
+    /// What a batch should last.
+    pub batch_ns: f64,
+    /// What all samples of a case may last together; at least five are taken all the same.
+    pub case_ns: f64,
+}
+
+/// What the clock costs, so that a worker need not measure it anew.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClockCost {
+    /// Smallest step between two different readings, in ns.
+    pub step_ns: f64,
+    /// One start-stop pair, in ns.
+    pub read_ns: f64,
+}
+
+impl ClockCost {
+    /// Shortest batch whose timing is good to a hundredth: 1000 steps and 100 pairs.
+    fn shortest_batch_ns(&self) -> f64 {
+        (1000.0 * self.step_ns).max(100.0 * self.read_ns)
+    }
+}
+
+/// What one pass found out about one case.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Operations in each sample.
+    pub iterations: u64,
+    /// Samples in the benchmark's unit, overhead taken off.
+    pub values: Vec<f64>,
+    /// Samples before overhead was taken off; empty where nothing was.
+    pub raw: Vec<f64>,
+    /// Disturbed samples.
+    pub disturbed: Vec<Disturbance>,
+    /// Core frequency around the samples, if steady.
+    pub core_ghz: Option<f64>,
+    /// Claims and counts.
+    pub evidence: Vec<Evidence>,
+    /// Expectations on the cost in core cycles, judged when all rounds are in.
+    pub cycle_floor: Option<f64>,
+    /// Named numbers beside the main one.
+    pub details: BTreeMap<String, f64>,
+    /// Operations timed singly, as `[upper bound in ns, count]`.
+    pub histogram: Vec<(f64, u64)>,
+}
+
+/// Sets up outside, measures inside.
+pub struct Bencher<'a> {
+    case: &'a Case,
+    declared: Vec<Expect>,
+    pass: Pass,
+    effort: &'a Effort,
+    clock: &'a Clock,
+    clock_cost: ClockCost,
+    iterations: Option<u64>,
+    cpu: u32,
+    random: fastrand::Rng,
+    findings: Findings,
+    operations: u64,
+    measured: bool,
+    reports: BTreeMap<&'static str, f64>,
+    singles: Histogram<u64>,
+}
+
+/// What a worker knows when it makes a [`Bencher`].
+pub struct Situation<'a> {
+    /// Which pass.
+    pub pass: Pass,
+    /// How much to take.
+    pub effort: &'a Effort,
+    /// The calibrated clock.
+    pub clock: &'a Clock,
+    /// What it costs.
+    pub clock_cost: ClockCost,
+    /// Operations per sample if an earlier round found them, so that all rounds take the same.
+    pub iterations: Option<u64>,
+    /// The CPU this process is pinned to.
+    pub cpu: u32,
+    /// Seed of this round.
+    pub seed: u64,
+}
+
+impl<'a> Bencher<'a> {
+    /// A bencher for one case in one pass.
+    pub fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
+        let mut own = case.expect().to_vec();
+        own.extend(declared.iter().filter(|expect| {
+            !case
+                .expect()
+                .iter()
+                .any(|own| own.counter == expect.counter)
+        }));
+        Self {
+            case,
+            declared: own,
+            pass: situation.pass,
+            effort: situation.effort,
+            clock: situation.clock,
+            clock_cost: situation.clock_cost,
+            iterations: situation.iterations,
+            cpu: situation.cpu,
+            random: fastrand::Rng::with_seed(situation.seed),
+            findings: Findings::default(),
+            operations: 0,
+            measured: false,
+            reports: BTreeMap::new(),
+            singles: new_histogram(),
+        }
+    }
+
+    /// The case to measure.
+    pub fn case(&self) -> &Case {
+        self.case
+    }
+
+    /// The calibrated clock.
+    pub fn clock(&self) -> &Clock {
+        self.clock
+    }
+
+    /// What the clock's readings cost.
+    pub fn clock_cost(&self) -> ClockCost {
+        self.clock_cost
+    }
+
+    /// The CPU this process is pinned to.
+    pub fn cpu(&self) -> u32 {
+        self.cpu
+    }
+
+    /// Random numbers, seeded by the run's seed, the round and the row.
+    pub fn random(&mut self) -> &mut fastrand::Rng {
+        &mut self.random
+    }
+
+    /// Whether this pass times; set-up that only serves the clock can be left out otherwise.
+    pub fn is_timed(&self) -> bool {
+        self.pass == Pass::Timed
+    }
+
+    /// Measures an operation that cannot fail.
+    ///
+    /// The loop is unrolled eightfold, so its own cost is an eighth of a cycle or so per operation: right for system
+    /// calls and the like. An operation of few cycles is a [`Bencher::kernel`].
+    pub fn iter<T>(&mut self, mut op: impl FnMut() -> T) -> Result<(), Failure> {
+        self.batches(1, move |n| {
+            for _ in 0..n / 8 {
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+            }
+            for _ in 0..n % 8 {
+                black_box(op());
+            }
+            Ok(())
+        })
+    }
+
+    /// Measures an operation that can fail. Its first failure ends the measurement, whose row then says so: a failed
+    /// operation never counts as a fast one.
+    pub fn try_iter<T, E: std::fmt::Display>(
+        &mut self,
+        mut op: impl FnMut() -> Result<T, E>,
+    ) -> Result<(), Failure> {
+        let mut done: u64 = 0;
+        self.batches(1, move |n| {
+            for _ in 0..n {
+                if let Err(cause) = op().map(black_box) {
+                    return Err(Failure::Failed(format!(
+                        "operation {} failed: {cause}",
+                        done + 1
+                    )));
+                }
+                done += 1;
+            }
+            Ok(())
+        })
+    }
+
+    /// Measures an assembly kernel, whose checksum is compared after every batch.
+    pub fn kernel(&mut self, kernel: &Kernel) -> Result<(), Failure> {
+        self.expect(at_least(Counter::CoreCycles, kernel.floor_cycles));
+        self.measure(kernel.operations_per_turn, KernelBody::new(kernel))?;
+        self.claim("checksum of every batch", "equal", "equal", "kernel", true);
+        Ok(())
+    }
+
+    /// Measures `body(turns)`, which does exactly `turns * per_turn` operations.
+    pub fn batches(
+        &mut self,
+        per_turn: u64,
+        body: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.measure(per_turn, body)
+    }
+
+    /// Like [`Bencher::batches`], for a body whose fixed cost per batch cannot be made small: times `n` and `2n` turns in
+    /// turn, and takes the difference, in which the fixed cost cancels (the two-point slope).
+    pub fn slope(
+        &mut self,
+        per_turn: u64,
+        body: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::Batches)?;
+        match self.pass {
+            Pass::Timed => self.time_slope(per_turn, body),
+            Pass::Evidence => self.count_batches(per_turn, body),
+        }
+    }
+
+    /// Measures single operations, each after an untimed `prepare`: first calls, cold caches. The timer's own cost,
+    /// measured by an empty pair after the same preparation, is taken off; the raw values are kept.
+    pub fn single(
+        &mut self,
+        prepare: impl FnMut() -> Result<(), Failure>,
+        op: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::Singles)?;
+        match self.pass {
+            Pass::Timed => self.time_singles(prepare, op),
+            Pass::Evidence => self.count_singles(prepare, op),
+        }
+    }
+
+    /// Takes values that the benchmark observes itself, one per sample, in its own unit.
+    pub fn observe(
+        &mut self,
+        mut observation: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::Observations)?;
+        match self.pass {
+            Pass::Timed => self.time_observations(observation),
+            Pass::Evidence => self.count_batches(1, |n: u64| {
+                for _ in 0..n {
+                    black_box(observation()?);
+                }
+                Ok(())
+            }),
+        }
+    }
+
+    /// Adds an expectation that is known only at run time.
+    pub fn expect(&mut self, expect: Expect) {
+        self.declared
+            .retain(|other| other.counter != expect.counter);
+        self.declared.push(expect);
+    }
+
+    /// Reports a total the benchmark counted itself over every operation of this pass, warm-up included; the expectation
+    /// of the same name compares it per operation.
+    pub fn report(&mut self, name: &'static str, total: f64) {
+        self.reports.insert(name, total);
+    }
+
+    /// Operations this pass has made so far.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// Adds a claim the benchmark judged itself.
+    pub fn claim(
+        &mut self,
+        claim: &str,
+        expected: impl Into<Fact>,
+        observed: impl Into<Fact>,
+        source: &str,
+        holds: bool,
+    ) {
+        self.findings.evidence.push(Evidence {
+            claim: claim.to_owned(),
+            expected: expected.into(),
+            observed: Some(observed.into()),
+            source: source.to_owned(),
+            verdict: if holds {
+                Verdict::Confirmed
+            } else {
+                Verdict::Refuted
+            },
+            reason: None,
+        });
+    }
+
+    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`.
+    pub fn detail(&mut self, name: &str, value: f64) {
+        self.findings.details.insert(name.to_owned(), value);
+    }
+
+    /// Adds one operation timed on its own, in ns, to the row's histogram. One that came out below zero once overhead was
+    /// taken off has no place in a histogram of times: it is counted in the detail `singles_below_zero_count` instead.
+    pub fn record_single(&mut self, ns: f64) {
+        if ns >= 0.0 {
+            self.singles.saturating_record((ns * 10.0) as u64);
+        } else {
+            *self
+                .findings
+                .details
+                .entry("singles_below_zero_count".to_owned())
+                .or_default() += 1.0;
+        }
+    }
+
+    /// What was found, with the benchmark's own reports judged.
+    pub fn finish(mut self) -> Result<Findings, Failure> {
+        if !self.measured {
+            return Err(Failure::Broken("measured nothing".into()));
+        }
+        for expect in &self.declared {
+            match expect.counter {
+                Counter::Reported(name) => {
+                    let total = self.reports.get(name).ok_or_else(|| {
+                        Failure::Broken(format!("expects `{name}` but does not report it"))
+                    })?;
+                    let per_operation = total / self.operations.max(1) as f64;
+                    self.findings
+                        .evidence
+                        .push(expect.judge(per_operation, "benchmark"));
+                }
+                Counter::CoreCycles => {
+                    if let expect::Bound::AtLeast(floor) = expect.bound {
+                        self.findings.cycle_floor = Some(floor);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.findings.histogram = self
+            .singles
+            .iter_recorded()
+            .map(|bucket| {
+                (
+                    bucket.value_iterated_to() as f64 / 10.0,
+                    bucket.count_at_value(),
+                )
+            })
+            .collect();
+        Ok(self.findings)
+    }
+
+    fn measure(&mut self, per_turn: u64, body: impl Body) -> Result<(), Failure> {
+        self.begin(Manner::Batches)?;
+        match self.pass {
+            Pass::Timed => self.time_batches(per_turn, body),
+            Pass::Evidence => self.count_batches(per_turn, body),
+        }
+    }
+
+    fn begin(&mut self, manner: Manner) -> Result<(), Failure> {
+        if self.measured {
+            return Err(Failure::Broken("measured twice".into()));
+        }
+        self.measured = true;
+        self.declared = expect::complete(&self.declared, manner);
+        Ok(())
+    }
+}
+
+/// Tenths of a nanosecond up to a hundred seconds, two significant digits.
+fn new_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1_000_000_000_000, 2).expect("constant bounds are valid")
+}

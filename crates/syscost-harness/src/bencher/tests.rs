@@ -1,0 +1,206 @@
+//! The bencher on a clock that only the test moves: its arithmetic must be exact.
+
+use syscost_results::Verdict;
+use syscost_sys::clock::{Clock, mock};
+
+use super::*;
+use crate::expect::{at_most, exactly};
+
+const EFFORT: Effort = Effort {
+    samples: 10,
+    warm_up_ns: 1e3,
+    batch_ns: 1e4,
+    case_ns: 1e9,
+};
+
+fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Bencher<'a> {
+    mock::reset();
+    let situation = Situation {
+        pass,
+        effort: &EFFORT,
+        clock,
+        clock_cost: ClockCost {
+            step_ns: 1.0,
+            read_ns: 2.0,
+        },
+        iterations: None,
+        cpu: 0,
+        seed: 1,
+    };
+    Bencher::new(case, declared, situation)
+}
+
+fn timed(run: impl FnOnce(&mut Bencher) -> Result<(), Failure>) -> Result<Findings, Failure> {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
+    run(&mut bencher)?;
+    bencher.finish()
+}
+
+#[test]
+fn a_batch_gives_back_the_cost_of_one_operation() {
+    let findings = timed(|b| b.iter(|| mock::advance_ns(70))).expect("measured");
+    assert_eq!(findings.values.len(), 10);
+    assert!(
+        findings.values.iter().all(|ns| *ns == 70.0),
+        "{:?}",
+        findings.values
+    );
+    assert!(findings.iterations as f64 * 70.0 >= EFFORT.batch_ns);
+    assert!(findings.raw.is_empty(), "nothing was taken off");
+}
+
+#[test]
+fn a_slope_cancels_the_fixed_cost_of_a_batch() {
+    let findings = timed(|b| {
+        b.slope(1, |n| {
+            mock::advance_ns(5_000 + 30 * n);
+            Ok(())
+        })
+    })
+    .expect("measured");
+    assert!(
+        findings.values.iter().all(|ns| (ns - 30.0).abs() < 1e-9),
+        "{:?}",
+        findings.values
+    );
+    assert!(
+        findings.raw.iter().all(|ns| *ns > 30.0),
+        "the raw value keeps it: {:?}",
+        findings.raw
+    );
+}
+
+#[test]
+fn a_single_operation_is_net_of_the_timer() {
+    let findings = timed(|b| {
+        mock::set_read_cost_ns(25);
+        b.single(
+            || {
+                mock::advance_ns(1_000);
+                Ok(())
+            },
+            || {
+                mock::advance_ns(400);
+                Ok(())
+            },
+        )
+    })
+    .expect("measured");
+    assert!(
+        findings.values.iter().all(|ns| *ns == 400.0),
+        "{:?}",
+        findings.values
+    );
+    assert!(
+        findings.raw.iter().all(|ns| *ns > 400.0),
+        "{:?}",
+        findings.raw
+    );
+}
+
+#[test]
+fn observations_are_kept_as_they_come() {
+    let mut next = 0.0;
+    let findings = timed(|b| {
+        b.observe(|| {
+            next += 1.0;
+            Ok(next)
+        })
+    })
+    .expect("observed");
+    assert_eq!(findings.values[..3], [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_value_that_is_no_number_fails_the_measurement() {
+    let failure = timed(|b| b.observe(|| Ok(f64::NAN))).expect_err("not a number");
+    assert_eq!(failure.to_string(), "sample 0 is NaN, not a number");
+}
+
+#[test]
+fn the_first_failure_of_an_operation_ends_its_measurement() {
+    let mut done = 0;
+    let failure = timed(|b| {
+        b.try_iter(|| {
+            done += 1;
+            mock::advance_ns(10);
+            if done < 3 { Ok(()) } else { Err("gone") }
+        })
+    })
+    .expect_err("the third fails");
+    assert_eq!(failure, Failure::Failed("operation 3 failed: gone".into()));
+}
+
+#[test]
+fn work_that_takes_no_time_is_refuted() {
+    let failure = timed(|b| b.batches(1, |_| Ok(()))).expect_err("folded");
+    assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
+}
+
+#[test]
+fn a_benchmark_measures_exactly_once() {
+    assert!(matches!(timed(|_| Ok(())), Err(Failure::Broken(_))));
+    let twice = timed(|b| {
+        b.iter(|| mock::advance_ns(70))?;
+        b.iter(|| mock::advance_ns(70))
+    });
+    assert!(matches!(twice, Err(Failure::Broken(_))));
+}
+
+#[test]
+fn a_reported_count_is_judged_per_operation() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let expect = [exactly(Counter::Reported("handler runs"), 1.0)];
+    for (share, verdict) in [(1.0, Verdict::Confirmed), (0.5, Verdict::Refuted)] {
+        let mut bencher = bencher(&case, &expect, &clock, Pass::Timed);
+        bencher.iter(|| mock::advance_ns(70)).expect("measured");
+        let total = bencher.operations() as f64 * share;
+        bencher.report("handler runs", total);
+        let evidence = bencher.finish().expect("finished").evidence;
+        assert_eq!(evidence[0].verdict, verdict, "{evidence:?}");
+        assert_eq!(evidence[0].claim, "handler runs per operation");
+    }
+}
+
+#[test]
+fn an_expected_report_that_is_missing_is_a_defect() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let expect = [exactly(Counter::Reported("handler runs"), 1.0)];
+    let mut bencher = bencher(&case, &expect, &clock, Pass::Timed);
+    bencher.iter(|| mock::advance_ns(70)).expect("measured");
+    assert!(matches!(bencher.finish(), Err(Failure::Broken(_))));
+}
+
+#[test]
+fn a_cases_own_expectation_replaces_the_benchmarks() {
+    let clock = Clock::mock();
+    let case = Case::default().expecting([at_most(Counter::MinorFaults, 2.0)]);
+    let bencher = bencher(
+        &case,
+        &[at_most(Counter::MinorFaults, 0.0)],
+        &clock,
+        Pass::Timed,
+    );
+    assert_eq!(bencher.declared, [at_most(Counter::MinorFaults, 2.0)]);
+}
+
+#[test]
+fn time_that_does_not_double_with_the_work_is_refuted() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    for (exponent, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
+        let mut bencher = bencher(&case, &[], &clock, Pass::Evidence);
+        bencher
+            .batches(1, |n| {
+                mock::advance_ns(50 * n.pow(exponent));
+                Ok(())
+            })
+            .expect("counted");
+        let evidence = bencher.finish().expect("finished").evidence;
+        let scaling = evidence
+            .iter()
+            .find(|e| e.source == "clock")
+            .expect("scaling is judged");
+        assert_eq!(scaling.verdict, verdict, "{scaling:?}");
+    }
+}

@@ -1,0 +1,295 @@
+//! The timed pass: takes samples, counts nothing but disturbances.
+
+use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::stats::order::median;
+use syscost_sys::counters::{SchedStat, Usage};
+use syscost_sys::frequency::core_frequency;
+
+use super::Bencher;
+use super::body::Body;
+use crate::failure::Failure;
+
+/// Fewest samples of a case, however long its operation takes.
+const MIN_SAMPLES: u32 = 5;
+
+/// A batch that is still too short after so many turns does no work: the compiler folded it.
+const MOST_TURNS: u64 = 1 << 36;
+
+/// An operation this many timer pairs long is also timed singly, for its distribution's tail.
+const SINGLES_FROM_PAIRS: f64 = 20.0;
+
+/// Operations timed singly per round.
+const SINGLES_PER_ROUND: u32 = 200;
+
+/// How far the core's frequency may move around the samples for core cycles to be told.
+const STEADY_FREQUENCY: f64 = 0.01;
+
+/// Reads, between samples, what could have disturbed them.
+struct Watch {
+    schedule: Option<SchedStat>,
+    delay_ns: u64,
+    usage: Option<Usage>,
+    may_block: bool,
+}
+
+impl Watch {
+    fn start(may_block: bool) -> Self {
+        let schedule = SchedStat::open().ok();
+        let delay_ns = schedule
+            .as_ref()
+            .and_then(|s| s.read().ok())
+            .map_or(0, |s| s.run_delay_ns);
+        Self {
+            schedule,
+            delay_ns,
+            usage: Usage::thread().ok(),
+            may_block,
+        }
+    }
+
+    /// What happened since the last look.
+    fn look(&mut self) -> Option<Cause> {
+        let usage = Usage::thread().ok();
+        let preempted = usage
+            .zip(self.usage)
+            .is_some_and(|(now, then)| now.involuntary_switches > then.involuntary_switches);
+        self.usage = usage;
+        let delay = self
+            .schedule
+            .as_ref()
+            .and_then(|s| s.read().ok())
+            .map(|s| s.run_delay_ns);
+        let delayed = delay.is_some_and(|ns| ns > self.delay_ns);
+        self.delay_ns = delay.unwrap_or(self.delay_ns);
+        if preempted {
+            Some(Cause::Preempted)
+        } else if delayed && !self.may_block {
+            // A task that sleeps always waits a little in the run queue when it wakes.
+            Some(Cause::RunDelay)
+        } else {
+            None
+        }
+    }
+}
+
+impl Bencher<'_> {
+    pub(super) fn time_batches(
+        &mut self,
+        per_turn: u64,
+        mut body: impl Body,
+    ) -> Result<(), Failure> {
+        let turns = self.prepare_batches(per_turn, &mut body)?;
+        let iterations = turns * per_turn;
+        let lead_in = turns / 16;
+        self.sample(iterations, |bencher| {
+            // Untimed turns first, so that the sample does not begin in what the watch left in the caches.
+            body.turns(lead_in)?;
+            let ns = bencher.time_turns(&mut body, turns)?;
+            bencher.operations += (lead_in + turns) * per_turn;
+            Ok((ns / iterations as f64, None))
+        })?;
+        let typical = median(&self.findings.values).unwrap_or(0.0);
+        self.note_overhead(typical * iterations as f64);
+        if per_turn == 1 && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns {
+            self.time_tail(typical, &mut body)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn time_slope(&mut self, per_turn: u64, mut body: impl Body) -> Result<(), Failure> {
+        let turns = self.prepare_batches(per_turn, &mut body)?;
+        let iterations = turns * per_turn;
+        let mut long_first = false;
+        self.sample(iterations, |bencher| {
+            body.turns(turns / 16)?;
+            long_first = !long_first;
+            let (first, second) = if long_first { (2, 1) } else { (1, 2) };
+            let first_ns = bencher.time_turns(&mut body, first * turns)?;
+            let second_ns = bencher.time_turns(&mut body, second * turns)?;
+            bencher.operations += (turns / 16 + 3 * turns) * per_turn;
+            let (long, short) = if long_first {
+                (first_ns, second_ns)
+            } else {
+                (second_ns, first_ns)
+            };
+            let n = iterations as f64;
+            Ok(((long - short) / n, Some(long / (2.0 * n))))
+        })
+    }
+
+    pub(super) fn time_singles(
+        &mut self,
+        mut prepare: impl FnMut() -> Result<(), Failure>,
+        mut op: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        // Each sample is a pair: the timer around nothing, then around the operation, after the same preparation.
+        for _ in 0..3 {
+            prepare()?;
+            op()?;
+            self.operations += 1;
+        }
+        let mut empty = Vec::with_capacity(self.effort.samples as usize);
+        self.sample(1, |bencher| {
+            prepare()?;
+            empty.push(bencher.time(|| Ok(()))?);
+            prepare()?;
+            let ns = bencher.time(&mut op)?;
+            bencher.operations += 1;
+            Ok((ns, None))
+        })?;
+        let overhead = median(&empty).unwrap_or(0.0);
+        self.findings.raw = self.findings.values.clone();
+        for index in 0..self.findings.values.len() {
+            self.findings.values[index] -= overhead;
+            self.record_single(self.findings.values[index]);
+        }
+        self.detail("timer_overhead_ns", overhead);
+        Ok(())
+    }
+
+    pub(super) fn time_observations(
+        &mut self,
+        mut observation: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<(), Failure> {
+        self.sample(1, |bencher| {
+            bencher.operations += 1;
+            Ok((observation()?, None))
+        })
+    }
+
+    /// Warms up and finds how many turns a batch has.
+    fn prepare_batches(&mut self, per_turn: u64, body: &mut impl Body) -> Result<u64, Failure> {
+        let target = self
+            .effort
+            .batch_ns
+            .max(self.clock_cost.shortest_batch_ns());
+        let mut turns = match self.iterations {
+            Some(iterations) => (iterations / per_turn).max(1),
+            None => self.turns_lasting(target, per_turn, body)?,
+        };
+        let mut warmed_ns = 0.0;
+        let mut shortest = f64::INFINITY;
+        while warmed_ns < self.effort.warm_up_ns {
+            let ns = self.time_turns(body, turns)?;
+            self.operations += turns * per_turn;
+            shortest = shortest.min(ns);
+            warmed_ns += ns;
+        }
+        if self.iterations.is_none() && shortest.is_finite() && shortest < 0.7 * target {
+            // The first batches ran cold; now that the cost is known, fill the target.
+            turns = (turns as f64 * target / shortest) as u64;
+        }
+        Ok(turns)
+    }
+
+    /// Doubles the turns until one batch lasts `target` ns.
+    pub(super) fn turns_lasting(
+        &mut self,
+        target: f64,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<u64, Failure> {
+        let mut turns: u64 = 1;
+        loop {
+            let ns = self.time_turns(body, turns)?;
+            self.operations += turns * per_turn;
+            if ns >= target {
+                return Ok(turns);
+            }
+            if turns >= MOST_TURNS {
+                return Err(Failure::Refuted(format!(
+                    "{turns} turns took only {ns:.0} ns: the work was folded away"
+                )));
+            }
+            turns *= 2;
+        }
+    }
+
+    /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it.
+    fn sample(
+        &mut self,
+        iterations: u64,
+        mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
+    ) -> Result<(), Failure> {
+        let wanted = self.effort.samples.max(MIN_SAMPLES);
+        self.findings.iterations = iterations;
+        self.findings.values.reserve(wanted as usize);
+        self.findings.raw.reserve(wanted as usize);
+        let before = core_frequency(self.clock).agreed();
+        let mut watch = Watch::start(self.may_block());
+        let mut spent_ns = 0.0;
+        for number in 0..wanted {
+            if number >= MIN_SAMPLES && spent_ns > self.effort.case_ns {
+                break;
+            }
+            let started = self.clock.start();
+            let (value, raw) = take(self)?;
+            if !value.is_finite() {
+                return Err(Failure::Failed(format!(
+                    "sample {number} is {value}, not a number"
+                )));
+            }
+            let stopped = self.clock.stop();
+            spent_ns += self.clock.to_ns(stopped.ticks.saturating_sub(started));
+            self.findings.values.push(value);
+            self.findings.raw.extend(raw);
+            let moved = stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
+            let cause = watch.look();
+            if let Some(cause) = if moved { Some(Cause::Migrated) } else { cause } {
+                self.findings.disturbed.push(Disturbance {
+                    sample: number,
+                    cause,
+                });
+            }
+        }
+        let after = core_frequency(self.clock).agreed();
+        self.findings.core_ghz = match (before, after) {
+            (Some(a), Some(b)) if (a - b).abs() <= STEADY_FREQUENCY * a => Some((a + b) / 2.0),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// Times operations one by one, for the tail that batch means hide.
+    fn time_tail(&mut self, typical_ns: f64, body: &mut impl Body) -> Result<(), Failure> {
+        let affordable = (self.effort.case_ns / typical_ns.max(1.0)) as u32;
+        for _ in 0..affordable.clamp(MIN_SAMPLES, SINGLES_PER_ROUND) {
+            let ns = self.time_turns(body, 1)?;
+            self.operations += 1;
+            self.record_single(ns - self.clock_cost.read_ns);
+        }
+        Ok(())
+    }
+
+    /// Times so many turns, in ns; what is checked around them is not timed.
+    #[inline(always)]
+    pub(super) fn time_turns(&self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
+        body.before(turns);
+        let ns = self.time(|| body.run(turns))?;
+        body.after(turns)?;
+        Ok(ns)
+    }
+
+    /// Times one call of `body`, in ns. A clock that runs backwards fails the measurement.
+    #[inline(always)]
+    fn time(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+        let start = self.clock.start();
+        let result = body();
+        let stop = self.clock.stop();
+        result?;
+        match stop.ticks.checked_sub(start) {
+            Some(ticks) => Ok(self.clock.to_ns(ticks)),
+            None => Err(Failure::Failed(format!(
+                "the clock ran backwards by {} ticks",
+                start - stop.ticks
+            ))),
+        }
+    }
+
+    fn note_overhead(&mut self, batch_ns: f64) {
+        self.detail(
+            "overhead_bound_percent",
+            100.0 * self.clock_cost.read_ns / batch_ns,
+        );
+    }
+}

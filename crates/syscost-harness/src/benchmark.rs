@@ -1,0 +1,90 @@
+//! A benchmark is data plus one function.
+
+use syscost_results::{Better, Unit};
+use syscost_sys::Unsupported;
+
+use crate::bencher::Bencher;
+use crate::case::{Case, Cases};
+use crate::expect::Expect;
+use crate::failure::Failure;
+
+/// One operation whose cost is measured. The descriptors of a group stand in a const list, whose order is the report's.
+pub struct Benchmark {
+    /// `group.operation`; the operation is also the name of the benchmark's file.
+    pub id: &'static str,
+    /// What it is, in a few words, for tables.
+    pub title: &'static str,
+    /// The unit of its numbers.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Whether zero is a legal result.
+    pub quantity: Quantity,
+    /// The variants that are measured as rows of their own.
+    pub cases: Cases,
+    /// What must be counted for its numbers to be shown, beside what the harness expects of every benchmark.
+    pub expect: &'static [Expect],
+    /// How dear its set-up is.
+    pub setup: Setup,
+    /// Whether this machine can do it, told without measuring.
+    pub support: fn(&Case) -> Result<(), Unsupported>,
+    /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
+    pub run: fn(&mut Bencher) -> Result<(), Failure>,
+    /// The benchmark's own file (`include_str!`), whose doc comment is its published explanation.
+    pub source: &'static str,
+}
+
+impl Benchmark {
+    /// What most benchmarks have in common: a cost in nanoseconds, one case, cheap set-up, supported everywhere.
+    pub const DEFAULT: Benchmark = Benchmark {
+        id: "",
+        title: "",
+        unit: Unit::Nanoseconds,
+        better: Better::Lower,
+        quantity: Quantity::Cost,
+        cases: Cases::One,
+        expect: &[],
+        setup: Setup::Cheap,
+        support: |_| Ok(()),
+        run: |_| Err(Failure::Broken("has no run function".into())),
+        source: "",
+    };
+
+    /// The group: the id up to its first dot.
+    pub fn group(&self) -> &'static str {
+        self.id.split('.').next().unwrap_or(self.id)
+    }
+}
+
+/// Whether zero is a legal result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// A cost: an interval that touches zero is below resolution, a negative one never shown.
+    Cost,
+    /// A level that may be zero or negative, e.g. a skew or a share of lost time.
+    Level,
+}
+
+/// How dear a benchmark's set-up is. Dear ones get fewer, longer rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Setup {
+    /// Done anew in every round without anybody noticing.
+    Cheap,
+    /// Takes about so many seconds, e.g. a gigabyte to fill.
+    Dear {
+        /// Seconds of one set-up on a common machine.
+        seconds: f64,
+    },
+}
+
+/// Benchmarks that belong together.
+pub struct Group {
+    /// The first part of its benchmarks' ids.
+    pub name: &'static str,
+    /// What the group is about, for headings.
+    pub title: &'static str,
+    /// In the report's order.
+    pub benchmarks: &'static [Benchmark],
+    /// Left out of lists and runs unless named: the self-test's benchmarks.
+    pub hidden: bool,
+}

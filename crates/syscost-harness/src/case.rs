@@ -1,0 +1,155 @@
+//! The variants of a benchmark: sizes, placements, cold and warm.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::expect::Expect;
+
+/// The variants a benchmark has.
+pub enum Cases {
+    /// Only one, without parameters.
+    One,
+    /// These, each with parameters and expectations of its own.
+    List(&'static [CaseSpec]),
+    /// Every combination of these parameters' values; the last parameter varies fastest.
+    Grid(&'static [(&'static str, &'static [&'static str])]),
+    /// Those the machine has: clocks, CPU pairs.
+    Here(fn() -> Vec<Case>),
+}
+
+/// One variant in a const list.
+pub struct CaseSpec {
+    /// Parameters and their values.
+    pub params: &'static [(&'static str, &'static str)],
+    /// What must be counted, beside the benchmark's own expectations.
+    pub expect: &'static [Expect],
+}
+
+/// One variant.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Case {
+    params: Vec<(Cow<'static, str>, Cow<'static, str>)>,
+    expect: Vec<Expect>,
+}
+
+impl Case {
+    /// A case with these parameters.
+    pub fn new<V: Into<Cow<'static, str>>>(
+        params: impl IntoIterator<Item = (&'static str, V)>,
+    ) -> Self {
+        Self {
+            params: params
+                .into_iter()
+                .map(|(key, value)| (Cow::Borrowed(key), value.into()))
+                .collect(),
+            expect: Vec::new(),
+        }
+    }
+
+    /// The same case with expectations of its own.
+    #[must_use]
+    pub fn expecting(mut self, expect: impl IntoIterator<Item = Expect>) -> Self {
+        self.expect.extend(expect);
+        self
+    }
+
+    /// The value of a parameter, or an empty string.
+    pub fn get(&self, key: &str) -> &str {
+        self.params
+            .iter()
+            .find(|(k, _)| k == key)
+            .map_or("", |(_, value)| value)
+    }
+
+    /// The value of a parameter that is a number, or 0.
+    pub fn number(&self, key: &str) -> u64 {
+        self.get(key).parse().unwrap_or(0)
+    }
+
+    /// The case's own expectations.
+    pub fn expect(&self) -> &[Expect] {
+        &self.expect
+    }
+
+    /// `{key=value,…}`, or nothing for the only case.
+    pub fn suffix(&self) -> String {
+        if self.params.is_empty() {
+            return String::new();
+        }
+        let list: Vec<String> = self
+            .params
+            .iter()
+            .map(|(k, v)| format!("{k}={v}"))
+            .collect();
+        format!("{{{}}}", list.join(","))
+    }
+
+    /// The parameters as a map.
+    pub fn to_map(&self) -> BTreeMap<String, String> {
+        self.params
+            .iter()
+            .map(|(k, v)| (k.to_string(), v.to_string()))
+            .collect()
+    }
+}
+
+impl Cases {
+    /// The cases on this machine, in order.
+    pub fn list(&self) -> Vec<Case> {
+        match self {
+            Cases::One => vec![Case::default()],
+            Cases::List(specs) => specs
+                .iter()
+                .map(|spec| {
+                    Case::new(spec.params.iter().copied()).expecting(spec.expect.iter().copied())
+                })
+                .collect(),
+            Cases::Grid(axes) => grid(axes),
+            Cases::Here(cases) => cases(),
+        }
+    }
+}
+
+fn grid(axes: &[(&'static str, &'static [&'static str])]) -> Vec<Case> {
+    axes.iter()
+        .fold(vec![Vec::new()], |rows, (key, values)| {
+            rows.iter()
+                .flat_map(|row: &Vec<(&'static str, &'static str)>| {
+                    values.iter().map(|value| {
+                        let mut longer = row.clone();
+                        longer.push((*key, *value));
+                        longer
+                    })
+                })
+                .collect()
+        })
+        .into_iter()
+        .map(Case::new)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_lists_every_combination_with_the_last_axis_fastest() {
+        let cases = Cases::Grid(&[("fds", &["10", "500"]), ("ready", &["first", "last"])]).list();
+        let names: Vec<String> = cases.iter().map(Case::suffix).collect();
+        assert_eq!(
+            names,
+            [
+                "{fds=10,ready=first}",
+                "{fds=10,ready=last}",
+                "{fds=500,ready=first}",
+                "{fds=500,ready=last}"
+            ]
+        );
+        assert_eq!(cases[3].number("fds"), 500);
+    }
+
+    #[test]
+    fn the_only_case_has_no_suffix() {
+        assert_eq!(Cases::One.list()[0].suffix(), "");
+    }
+}

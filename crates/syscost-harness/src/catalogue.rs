@@ -1,0 +1,69 @@
+//! The catalogue: every benchmark of every group, and how rows of it are named.
+
+use crate::benchmark::{Benchmark, Group};
+use crate::case::Case;
+
+/// Every group of benchmarks this program has.
+#[derive(Clone, Copy)]
+pub struct Catalogue {
+    groups: &'static [Group],
+}
+
+/// One row of a run: a benchmark and one of its cases.
+#[derive(Clone)]
+pub struct Row {
+    /// The benchmark.
+    pub benchmark: &'static Benchmark,
+    /// The case.
+    pub case: Case,
+}
+
+impl Row {
+    /// `id{case}`, unique in the catalogue.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.benchmark.id, self.case.suffix())
+    }
+}
+
+impl Catalogue {
+    /// The catalogue of these groups.
+    pub const fn new(groups: &'static [Group]) -> Self {
+        Self { groups }
+    }
+
+    /// The groups, hidden ones included, in the report's order.
+    pub fn groups(&self) -> &'static [Group] {
+        self.groups
+    }
+
+    /// The groups that people see.
+    pub fn visible_groups(&self) -> impl Iterator<Item = &'static Group> {
+        self.groups.iter().filter(|group| !group.hidden)
+    }
+
+    /// The visible benchmarks, in the report's order.
+    pub fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
+        self.visible_groups().flat_map(|group| group.benchmarks)
+    }
+
+    /// A benchmark by its id, hidden ones included.
+    pub fn find(&self, id: &str) -> Option<&'static Benchmark> {
+        self.groups
+            .iter()
+            .flat_map(|group| group.benchmarks)
+            .find(|benchmark| benchmark.id == id)
+    }
+
+    /// All rows of these benchmarks, in order.
+    pub fn rows(benchmarks: impl Iterator<Item = &'static Benchmark>) -> Vec<Row> {
+        benchmarks
+            .flat_map(|benchmark| {
+                benchmark
+                    .cases
+                    .list()
+                    .into_iter()
+                    .map(move |case| Row { benchmark, case })
+            })
+            .collect()
+    }
+}

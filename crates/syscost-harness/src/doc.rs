@@ -1,0 +1,57 @@
+//! A benchmark's explanation, read from the doc comment of its own file.
+//!
+//! The comment begins with one sentence and has the headings of [`HEADINGS`]. `syscost explain`, the generated
+//! catalogue and the report's notes all come from it.
+
+/// The headings every benchmark's doc comment has, in this order.
+pub const HEADINGS: [&str; 4] = ["Measures", "Does not measure", "Reading it", "Source"];
+
+/// The parts of a doc comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// What stands before the first heading.
+    pub summary: String,
+    /// Headings and their text, paragraphs kept.
+    pub sections: Vec<(String, String)>,
+}
+
+/// Reads the `//!` lines at the top of a source file.
+pub fn explanation(source: &str) -> Explanation {
+    let mut summary = Vec::new();
+    let mut sections: Vec<(String, Vec<&str>)> = Vec::new();
+    for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        match (line.strip_prefix("## "), sections.last_mut()) {
+            (Some(heading), _) => sections.push((heading.trim().to_owned(), Vec::new())),
+            (None, Some((_, text))) => text.push(line),
+            (None, None) => summary.push(line),
+        }
+    }
+    let join = |lines: Vec<&str>| lines.join("\n").trim().to_owned();
+    Explanation {
+        summary: join(summary),
+        sections: sections
+            .into_iter()
+            .map(|(heading, text)| (heading, join(text)))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_split_the_comment() {
+        let text = "//! One line.\n//!\n//! ## Measures\n//! This\n//! and that.\n//! ## Source\n//! None.\n\nuse x;\n//! no";
+        let explained = explanation(text);
+        assert_eq!(explained.summary, "One line.");
+        assert_eq!(
+            explained.sections,
+            [
+                ("Measures".to_owned(), "This\nand that.".to_owned()),
+                ("Source".to_owned(), "None.".to_owned())
+            ]
+        );
+    }
+}

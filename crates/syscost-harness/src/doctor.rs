@@ -1,0 +1,358 @@
+//! Whether this machine is fit to be measured, and what to do where it is not.
+
+use syscost_results::Machine;
+use syscost_results::run::{Clock, Noise, Warning};
+use syscost_sys::process::{self, Seccomp};
+
+use crate::clock::RunClock;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it should be.
+    Good,
+    /// Worth knowing; changes what the numbers mean, not whether they hold.
+    Note,
+    /// Numbers will scatter or differ from other machines for this reason.
+    Warning,
+    /// Numbers will be wrong for most purposes.
+    Bad,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Stable name, e.g. `governor`.
+    pub code: &'static str,
+    /// How much it matters.
+    pub level: Level,
+    /// What was seen.
+    pub seen: String,
+    /// What to do about it; empty when good.
+    pub advice: &'static str,
+}
+
+/// Share of time the hypervisor may steal before results are called noisy, in percent.
+const MOST_STEAL_PERCENT: f64 = 0.1;
+
+/// CPU pressure over ten seconds above which results are called noisy, in percent.
+const MOST_PRESSURE_PERCENT: f64 = 5.0;
+
+/// Share of time the noise probe may lose before a CPU is called noisy, in percent.
+const MOST_LOST_PERCENT: f64 = 1.0;
+
+/// The state of this process that changes what it measures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProcessState {
+    /// A seccomp filter is installed over this process.
+    pub seccomp: bool,
+    /// A debugger or tracer is attached.
+    pub traced: bool,
+    /// Address randomisation is switched off for it.
+    pub aslr_disabled: bool,
+}
+
+impl ProcessState {
+    /// The state of this process.
+    pub fn read() -> Self {
+        Self {
+            seccomp: process::seccomp_mode().is_ok_and(|mode| mode != Seccomp::Off),
+            traced: process::is_traced().unwrap_or(false),
+            aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
+        }
+    }
+}
+
+/// Every check of the machine and of this process, good ones included.
+pub fn examine(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
+    let mut findings = process_findings(machine, state);
+    findings.extend(machine_findings(machine));
+    findings.extend(load_findings(machine));
+    findings
+}
+
+fn finding(code: &'static str, bad: Option<(Level, &'static str)>, seen: String) -> Finding {
+    let (level, advice) = bad.unwrap_or((Level::Good, ""));
+    Finding {
+        code,
+        level,
+        seen,
+        advice,
+    }
+}
+
+fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
+    let debug = machine.build.profile == "debug";
+    vec![
+        finding(
+            "build",
+            debug.then_some((Level::Bad, "measure with a release build: cargo run --release -- run")),
+            format!("{} build by {}", machine.build.profile, machine.build.rustc),
+        ),
+        finding(
+            "seccomp",
+            state.seccomp.then_some((
+                Level::Bad,
+                "a seccomp filter (a container runtime's?) makes every system call dearer; run outside of it or compare \
+                 only with runs inside",
+            )),
+            if state.seccomp { "this process runs under a seccomp filter" } else { "no filter" }.into(),
+        ),
+        finding(
+            "tracer",
+            state.traced.then_some((Level::Bad, "detach the debugger or strace")),
+            if state.traced { "a tracer is attached" } else { "none attached" }.into(),
+        ),
+        finding(
+            "aslr",
+            (state.aslr_disabled || machine.aslr == Some(0)).then_some((
+                Level::Warning,
+                "every process gets the same layout, which hides its bias; run without setarch -R, or set \
+                 kernel.randomize_va_space to 2",
+            )),
+            match machine.aslr {
+                _ if state.aslr_disabled => "address randomisation is off for this process".into(),
+                Some(mode) => format!("kernel.randomize_va_space = {mode}"),
+                None => "unknown".into(),
+            },
+        ),
+    ]
+}
+
+fn machine_findings(machine: &Machine) -> Vec<Finding> {
+    let governor = machine.governor.as_deref();
+    let thp = machine.transparent_hugepages.as_deref();
+    let clocksource = machine.clocksource.as_deref().unwrap_or("unknown");
+    vec![
+        finding(
+            "clocksource",
+            (!matches!(clocksource, "tsc" | "arch_sys_counter")).then_some((
+                Level::Warning,
+                "clock reads may enter the kernel or the hypervisor; see dmesg for why the kernel distrusts the counter",
+            )),
+            format!("the kernel keeps time by {clocksource}"),
+        ),
+        finding(
+            "governor",
+            governor.filter(|name| *name != "performance").map(|_| {
+                (Level::Warning, "cpupower frequency-set -g performance, if you may, and measure again")
+            }),
+            governor.map_or("not told (a virtual machine, or no cpufreq)".into(), str::to_owned),
+        ),
+        finding(
+            "turbo",
+            machine.turbo.filter(|on| *on).map(|_| {
+                (Level::Note, "the frequency depends on temperature and neighbours; core cycles are told beside ns")
+            }),
+            match machine.turbo {
+                Some(true) => "on".into(),
+                Some(false) => "off".into(),
+                None => "not told".into(),
+            },
+        ),
+        finding(
+            "smt",
+            machine.smt.filter(|on| *on).map(|_| {
+                (Level::Note, "a busy sibling halves a core; leave the machine idle, or pick a CPU with --cpus")
+            }),
+            match machine.smt {
+                Some(true) => "cores are shared by hardware threads".into(),
+                Some(false) => "no two CPUs share a core".into(),
+                None => "not told".into(),
+            },
+        ),
+        finding(
+            "hypervisor",
+            machine.hypervisor.as_ref().map(|_| {
+                (Level::Warning, "the host's other guests are part of what is measured; see steal and the noise probe")
+            }),
+            machine.hypervisor.as_ref().map_or("none: bare metal".into(), |name| {
+                format!("virtual machine ({name})")
+            }),
+        ),
+        finding(
+            "transparent_hugepages",
+            (thp == Some("always")).then_some((
+                Level::Note,
+                "large buffers may get huge pages unasked; benchmarks that care ask for the size they want",
+            )),
+            thp.unwrap_or("not told").to_owned(),
+        ),
+        finding(
+            "cgroup_quota",
+            machine.cgroup_cpu_quota.filter(|quota| *quota < 1.0).map(|_| {
+                (Level::Warning, "the control group throttles even one busy CPU; raise cpu.max")
+            }),
+            machine.cgroup_cpu_quota.map_or("none".into(), |quota| format!("{quota} CPUs")),
+        ),
+        finding(
+            "perf",
+            machine.perf_event_paranoid.filter(|level| *level > 1).map(|_| {
+                (Level::Note, "not needed; as root, or with kernel.perf_event_paranoid = -1, a second witness counts calls")
+            }),
+            machine.perf_event_paranoid.map_or("perf events are not there".into(), |level| {
+                format!("kernel.perf_event_paranoid = {level}")
+            }),
+        ),
+    ]
+}
+
+fn load_findings(machine: &Machine) -> Vec<Finding> {
+    let load = machine.load1;
+    let busy = load.is_some_and(|load| load > f64::from(machine.cpus_online) * 0.5);
+    let pressure = machine.cpu_pressure_avg10;
+    vec![
+        finding(
+            "load",
+            busy.then_some((
+                Level::Warning,
+                "other programs compete for the CPUs; wait until they are done",
+            )),
+            load.map_or("not told".into(), |load| {
+                format!("load {load:.2} on {} CPUs", machine.cpus_online)
+            }),
+        ),
+        finding(
+            "cpu_pressure",
+            pressure
+                .filter(|percent| *percent > MOST_PRESSURE_PERCENT)
+                .map(|_| {
+                    (
+                        Level::Warning,
+                        "tasks waited for a CPU in the last ten seconds; wait until they are done",
+                    )
+                }),
+            pressure.map_or("not told".into(), |percent| {
+                format!("{percent:.1} % over 10 s")
+            }),
+        ),
+    ]
+}
+
+/// The warnings a run begins with.
+pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = examine(machine, &ProcessState::read())
+        .into_iter()
+        .filter(|finding| finding.level >= Level::Warning)
+        .map(|finding| warning(finding.code, finding.seen, finding.advice))
+        .collect();
+    if let Some(reason) = &clock.fallback {
+        warnings.push(warning(
+            "clock_fallback",
+            format!("the native counter is not used: {reason}"),
+            "samples are timed by clock_gettime, whose readings cost more; batches are longer to make up for it",
+        ));
+    }
+    for probe in noise
+        .iter()
+        .filter(|probe| probe.used && probe.lost_percent > MOST_LOST_PERCENT)
+    {
+        warnings.push(warning(
+            "noise",
+            format!(
+                "CPU {} lost {:.1} % of its time to others, {:.0} us at once",
+                probe.cpu, probe.lost_percent, probe.longest_gap_us
+            ),
+            "end other programs, or pick a quieter CPU with --cpus",
+        ));
+    }
+    warnings
+}
+
+/// The warnings a run ends with.
+pub fn warnings_after(clock: &Clock, steal_percent: &[f64]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for health in clock
+        .health
+        .iter()
+        .filter(|health| health.ok == Some(false))
+    {
+        warnings.push(warning(
+            "clock",
+            format!(
+                "the clock failed its {} check: {}",
+                health.check, health.detail
+            ),
+            "compare times of this run only with each other",
+        ));
+    }
+    let steal = steal_percent.iter().sum::<f64>() / steal_percent.len().max(1) as f64;
+    if steal > MOST_STEAL_PERCENT {
+        warnings.push(warning(
+            "steal",
+            format!("the hypervisor took {steal:.1} % of the measured CPU's time"),
+            "measure on a dedicated instance, or take the careful profile at a quieter hour",
+        ));
+    }
+    warnings
+}
+
+fn warning(code: &str, message: String, advice: &str) -> Warning {
+    Warning {
+        code: code.to_owned(),
+        message,
+        advice: advice.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(machine: &Machine, state: &ProcessState) -> Vec<(&'static str, Level)> {
+        examine(machine, state)
+            .into_iter()
+            .filter(|finding| finding.level > Level::Good)
+            .map(|finding| (finding.code, finding.level))
+            .collect()
+    }
+
+    #[test]
+    fn each_trouble_is_found_once_and_advised() {
+        let machine = Machine {
+            governor: Some("powersave".into()),
+            hypervisor: Some("KVM".into()),
+            clocksource: Some("hpet".into()),
+            cpus_online: 2,
+            load1: Some(7.0),
+            cgroup_cpu_quota: Some(0.5),
+            ..Machine::default()
+        };
+        let state = ProcessState {
+            traced: true,
+            ..ProcessState::default()
+        };
+        assert_eq!(
+            codes(&machine, &state),
+            [
+                ("tracer", Level::Bad),
+                ("clocksource", Level::Warning),
+                ("governor", Level::Warning),
+                ("hypervisor", Level::Warning),
+                ("cgroup_quota", Level::Warning),
+                ("load", Level::Warning),
+            ]
+        );
+        let all = examine(&machine, &state);
+        assert!(
+            all.iter()
+                .all(|f| f.advice.is_empty() == (f.level == Level::Good))
+        );
+    }
+
+    #[test]
+    fn a_sound_machine_has_no_findings() {
+        let machine = Machine {
+            governor: Some("performance".into()),
+            clocksource: Some("tsc".into()),
+            turbo: Some(false),
+            cpus_online: 2,
+            load1: Some(0.1),
+            cpu_pressure_avg10: Some(0.0),
+            perf_event_paranoid: Some(-1),
+            aslr: Some(2),
+            ..Machine::default()
+        };
+        assert_eq!(codes(&machine, &ProcessState::default()), []);
+    }
+}

@@ -1,0 +1,39 @@
+//! Why a benchmark gave no number.
+
+use serde::{Deserialize, Serialize};
+use syscost_sys::Unsupported;
+
+/// Why a benchmark gave no number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+pub enum Failure {
+    /// This machine cannot do it.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The operation or its set-up failed.
+    #[error("{0}")]
+    Failed(String),
+    /// What was measured is not what was claimed; the number is withheld.
+    #[error("{0}")]
+    Refuted(String),
+    /// The benchmark itself is wrong.
+    #[error("this is a defect of the benchmark: it {0}")]
+    Broken(String),
+}
+
+impl Failure {
+    /// An operation or a set-up that failed, with what was tried.
+    pub fn of(tried: &str, cause: impl std::fmt::Display) -> Self {
+        Failure::Failed(format!("{tried}: {cause}"))
+    }
+
+    /// The last error of the C library, with what was tried.
+    pub fn last_os_error(tried: &str) -> Self {
+        Self::of(tried, std::io::Error::last_os_error())
+    }
+}
+
+impl From<Unsupported> for Failure {
+    fn from(unsupported: Unsupported) -> Self {
+        Failure::Unsupported(unsupported.to_string())
+    }
+}

@@ -1,0 +1,40 @@
+//! The harness: what a benchmark is, how it is sampled, what proves it, and how a run goes.
+//!
+//! - [`benchmark`], [`case`], [`expect`]: a benchmark as data plus one function.
+//! - [`bencher`]: what that function is given: set-up outside, the operation inside.
+//! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
+//! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
+//! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
+
+pub mod bencher;
+pub mod benchmark;
+pub mod case;
+pub mod catalogue;
+pub mod clock;
+pub mod doc;
+pub mod doctor;
+pub mod expect;
+pub mod failure;
+pub mod machine;
+pub mod noise;
+pub mod session;
+pub mod worker;
+
+pub use bencher::Bencher;
+pub use benchmark::{Benchmark, Group, Quantity, Setup};
+pub use case::{Case, CaseSpec, Cases};
+pub use catalogue::{Catalogue, Row};
+pub use expect::{Bound, Counter, Expect};
+pub use failure::Failure;
+
+/// What a benchmark's file needs, in one line.
+pub mod prelude {
+    pub use crate::bencher::Bencher;
+    pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
+    pub use crate::case::{Case, CaseSpec, Cases};
+    pub use crate::expect::{Bound, Counter, Expect, at_least, at_most, calls, exactly, within};
+    pub use crate::failure::Failure;
+    pub use syscost_results::{Better, Unit};
+    pub use syscost_sys::Unsupported;
+    pub use syscost_sys::raw::Sysno;
+}

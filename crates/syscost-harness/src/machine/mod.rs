@@ -1,0 +1,181 @@
+//! The facts of this machine, read from `/proc` and `/sys`. What cannot be read stays null.
+
+mod tree;
+
+use std::path::Path;
+
+use syscost_results::Machine;
+use syscost_results::machine::{Build, Cache};
+use syscost_sys::topology::{CacheKind, Topology};
+use syscost_sys::{cpu, platform};
+
+use tree::Tree;
+
+/// Reads the facts of this machine.
+pub fn capture() -> Machine {
+    let mut machine = capture_tree(Path::new("/"));
+    machine.cpus_allowed = cpu::allowed().map_or(machine.cpus_online, |cpus| cpus.len() as u32);
+    machine.libc = platform::c_library();
+    machine.hypervisor = platform::hypervisor().or(machine.hypervisor);
+    machine
+}
+
+/// Reads the facts below a root folder: `/`, or a recorded machine.
+pub fn capture_tree(root: &Path) -> Machine {
+    let tree = Tree::new(root);
+    let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
+    let first_cpu = |key: &str| {
+        cpuinfo
+            .lines()
+            .take_while(|line| !line.is_empty())
+            .find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                (name.trim() == key).then(|| value.trim().to_owned())
+            })
+    };
+    let memory = |key: &str| tree.keyed("proc/meminfo", key).map(|kib| kib * 1024);
+    let topology = Topology::read(&root.join("sys")).ok();
+    let cpus = topology.as_ref().map_or(0, |t| t.cpus.len());
+    let signature = [
+        first_cpu("cpu family"),
+        first_cpu("model"),
+        first_cpu("stepping"),
+    ];
+    let version = tree.text("proc/version").unwrap_or_default();
+    let (quota, memory_limit) = tree.cgroup_limits();
+    Machine {
+        hostname: tree.text("proc/sys/kernel/hostname").unwrap_or_default(),
+        arch: env!("SYSCOST_TARGET")
+            .split('-')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+        cpu_model: first_cpu("model name")
+            .or_else(|| first_cpu("CPU part"))
+            .unwrap_or_else(|| "unknown".to_owned()),
+        cpu_vendor: first_cpu("vendor_id").or_else(|| first_cpu("CPU implementer")),
+        cpu_signature: signature
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .map(|parts| {
+                format!(
+                    "family {} model {} stepping {}",
+                    parts[0], parts[1], parts[2]
+                )
+            }),
+        microcode: first_cpu("microcode"),
+        cpus_online: cpus as u32,
+        cpus_allowed: cpus as u32,
+        cores: topology.as_ref().map(|t| t.cores() as u32),
+        sockets: topology.as_ref().map(|t| t.packages() as u32),
+        smt: topology.as_ref().map(|t| t.cores() < cpus),
+        numa_nodes: topology.as_ref().map(|t| t.nodes() as u32),
+        caches: topology.as_ref().map_or_else(Vec::new, caches),
+        memory_bytes: memory("MemTotal:"),
+        swap_bytes: memory("SwapTotal:"),
+        kernel: format!(
+            "Linux {}",
+            tree.text("proc/sys/kernel/osrelease").unwrap_or_default()
+        ),
+        kernel_version: Some(version).filter(|text| !text.is_empty()),
+        kernel_cmdline: tree.text("proc/cmdline"),
+        distribution: tree.assignment("etc/os-release", "PRETTY_NAME"),
+        hypervisor: tree.hypervisor(&cpuinfo),
+        container: tree.container(),
+        mitigations: tree.folder("sys/devices/system/cpu/vulnerabilities"),
+        governor: tree.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        frequency_driver: tree.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"),
+        turbo: tree.turbo(),
+        idle_driver: tree.text("sys/devices/system/cpu/cpuidle/current_driver"),
+        clocksource: tree.text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        transparent_hugepages: tree.choice("sys/kernel/mm/transparent_hugepage/enabled"),
+        overcommit_memory: tree.number("proc/sys/vm/overcommit_memory"),
+        aslr: tree.number("proc/sys/kernel/randomize_va_space"),
+        perf_event_paranoid: tree.number("proc/sys/kernel/perf_event_paranoid"),
+        cgroup_cpu_quota: quota,
+        cgroup_memory_bytes: memory_limit,
+        load1: tree.first_word("proc/loadavg"),
+        cpu_pressure_avg10: tree.pressure("proc/pressure/cpu"),
+        libc: String::new(),
+        build: Build {
+            target: env!("SYSCOST_TARGET").to_owned(),
+            rustc: env!("SYSCOST_RUSTC").to_owned(),
+            profile: env!("SYSCOST_PROFILE").to_owned(),
+            commit: Some(env!("SYSCOST_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),
+        },
+    }
+}
+
+fn caches(topology: &Topology) -> Vec<Cache> {
+    topology.cpus.first().map_or_else(Vec::new, |cpu| {
+        cpu.caches
+            .iter()
+            .map(|cache| Cache {
+                level: cache.level,
+                kind: match cache.kind {
+                    CacheKind::Data => "data",
+                    CacheKind::Instruction => "instruction",
+                    CacheKind::Unified => "unified",
+                }
+                .to_owned(),
+                size_bytes: cache.size_bytes,
+                line_bytes: Some(cache.line_bytes),
+                shared_by: Some(cache.shared_cpus.len() as u32),
+            })
+            .collect()
+    })
+}
+
+/// Why rounds measured on `then` cannot be continued on `now`, if so.
+pub fn difference(then: &Machine, now: &Machine) -> Option<String> {
+    let facts = [
+        ("host", &then.hostname, &now.hostname),
+        ("CPU", &then.cpu_model, &now.cpu_model),
+        ("kernel", &then.kernel, &now.kernel),
+        ("C library", &then.libc, &now.libc),
+    ];
+    facts
+        .into_iter()
+        .find(|(_, a, b)| a != b)
+        .map(|(what, a, b)| format!("its {what} was `{a}`, this one is `{b}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_a_kernel_and_cpus() {
+        let machine = capture();
+        assert!(machine.kernel.len() > "Linux ".len());
+        assert!(machine.cpus_online >= 1);
+        assert!(machine.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
+        assert_eq!(difference(&machine, &machine), None);
+    }
+
+    #[test]
+    fn another_kernel_cannot_continue_a_run() {
+        let then = Machine {
+            kernel: "Linux 6.1".into(),
+            ..Machine::default()
+        };
+        let now = Machine {
+            kernel: "Linux 6.2".into(),
+            ..Machine::default()
+        };
+        assert_eq!(
+            difference(&then, &now).as_deref(),
+            Some("its kernel was `Linux 6.1`, this one is `Linux 6.2`")
+        );
+    }
+
+    #[test]
+    fn an_empty_tree_yields_nulls_not_guesses() {
+        let empty = tempfile::tempdir().expect("a temporary folder");
+        let machine = capture_tree(empty.path());
+        assert_eq!(machine.governor, None);
+        assert_eq!(machine.memory_bytes, None);
+        assert_eq!(machine.hypervisor, None);
+        assert!(machine.mitigations.is_empty());
+    }
+}

@@ -1,0 +1,209 @@
+//! Small readers of `/proc` and `/sys` below any root.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A machine's files below a root folder.
+pub(super) struct Tree<'a> {
+    root: &'a Path,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(root: &'a Path) -> Self {
+        Self { root }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// The whole file, trimmed; `None` if it cannot be read or is empty.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        let text = fs::read_to_string(self.path(path)).ok()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.text(path)?.parse().ok()
+    }
+
+    pub(super) fn first_word<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.text(path)?.split_whitespace().next()?.parse().ok()
+    }
+
+    /// The number behind a key at the start of a line, e.g. `MemTotal:`.
+    pub(super) fn keyed(&self, path: &str, key: &str) -> Option<u64> {
+        let text = self.text(path)?;
+        let line = text
+            .lines()
+            .find(|line| line.split_whitespace().next() == Some(key))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    }
+
+    /// The value of `KEY="value"`.
+    pub(super) fn assignment(&self, path: &str, key: &str) -> Option<String> {
+        let text = self.text(path)?;
+        text.lines().find_map(|line| {
+            let (name, value) = line.split_once('=')?;
+            (name == key).then(|| value.trim_matches('"').to_owned())
+        })
+    }
+
+    /// The word in brackets, as in `always [madvise] never`.
+    pub(super) fn choice(&self, path: &str) -> Option<String> {
+        let text = self.text(path)?;
+        let (_, rest) = text.split_once('[')?;
+        Some(rest.split_once(']')?.0.to_owned())
+    }
+
+    /// Every file of a folder and its text.
+    pub(super) fn folder(&self, path: &str) -> BTreeMap<String, String> {
+        let Ok(entries) = fs::read_dir(self.path(path)) else {
+            return BTreeMap::new();
+        };
+        entries
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let text = fs::read_to_string(entry.path()).ok()?;
+                Some((name, text.trim().to_owned()))
+            })
+            .collect()
+    }
+
+    /// `some avg10=…` of a pressure file, in percent.
+    pub(super) fn pressure(&self, path: &str) -> Option<f64> {
+        let text = self.text(path)?;
+        let word = text
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("avg10="))?;
+        word.parse().ok()
+    }
+
+    /// Who runs this machine, if it is virtual: by its firmware's vendor, or only that there is a hypervisor.
+    pub(super) fn hypervisor(&self, cpuinfo: &str) -> Option<String> {
+        let known = [
+            "KVM",
+            "QEMU",
+            "VMware",
+            "Xen",
+            "Microsoft",
+            "Amazon EC2",
+            "Google",
+            "VirtualBox",
+        ];
+        let firmware = [
+            "sys/class/dmi/id/sys_vendor",
+            "sys/class/dmi/id/product_name",
+            "sys/hypervisor/type",
+        ]
+        .into_iter()
+        .filter_map(|path| self.text(path))
+        .collect::<Vec<_>>()
+        .join(" ");
+        let named = known
+            .iter()
+            .find(|name| firmware.to_lowercase().contains(&name.to_lowercase()));
+        let flagged = cpuinfo
+            .lines()
+            .find(|line| line.starts_with("flags"))
+            .is_some_and(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
+        match (named, flagged) {
+            (Some(name), _) => Some((*name).to_owned()),
+            (None, true) => Some("unnamed".to_owned()),
+            (None, false) => None,
+        }
+    }
+
+    pub(super) fn container(&self) -> Option<String> {
+        if self.path(".dockerenv").exists() {
+            return Some("docker".to_owned());
+        }
+        let environment = self.text("run/systemd/container");
+        environment.or_else(|| {
+            self.path("run/.containerenv")
+                .exists()
+                .then(|| "podman".to_owned())
+        })
+    }
+
+    pub(super) fn turbo(&self) -> Option<bool> {
+        let boost = self
+            .number::<u32>("sys/devices/system/cpu/cpufreq/boost")
+            .map(|on| on == 1);
+        let no_turbo = self.number::<u32>("sys/devices/system/cpu/intel_pstate/no_turbo");
+        boost.or(no_turbo.map(|off| off == 0))
+    }
+
+    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and all above it.
+    pub(super) fn cgroup_limits(&self) -> (Option<f64>, Option<u64>) {
+        let membership = self.text("proc/self/cgroup").unwrap_or_default();
+        let own = membership
+            .lines()
+            .find_map(|line| line.strip_prefix("0::/"))
+            .unwrap_or("");
+        let (mut quota, mut memory): (Option<f64>, Option<u64>) = (None, None);
+        let mut folder = Some(Path::new(own));
+        while let Some(current) = folder {
+            let base = Path::new("sys/fs/cgroup").join(current);
+            let file = |name: &str| self.text(&base.join(name).to_string_lossy());
+            if let Some(limit) = file("cpu.max").as_deref().and_then(parse_quota) {
+                quota = Some(quota.map_or(limit, |known| known.min(limit)));
+            }
+            if let Some(limit) = file("memory.max").and_then(|text| text.parse().ok()) {
+                memory = Some(memory.map_or(limit, |known| known.min(limit)));
+            }
+            folder = current.parent();
+        }
+        (quota, memory)
+    }
+}
+
+/// `quota period`, both in us, or `max period`.
+fn parse_quota(text: &str) -> Option<f64> {
+    let (quota, period) = text.split_once(' ')?;
+    Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas_are_in_cpus() {
+        assert_eq!(parse_quota("150000 100000"), Some(1.5));
+        assert_eq!(parse_quota("max 100000"), None);
+    }
+
+    #[test]
+    fn a_small_tree_is_read() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("has a parent")).expect("make the folder");
+            fs::write(path, text).expect("write the file");
+        };
+        write("proc/meminfo", "MemTotal:       2048 kB\nSwapTotal: 0 kB\n");
+        write("thp", "always [madvise] never\n");
+        write(
+            "proc/pressure/cpu",
+            "some avg10=1.50 avg60=0.00 avg300=0.00 total=1\n",
+        );
+        write("proc/self/cgroup", "0::/a/b\n");
+        write("sys/fs/cgroup/a/cpu.max", "50000 100000\n");
+        write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+        write("sys/fs/cgroup/a/b/memory.max", "4096\n");
+        let tree = Tree::new(root.path());
+        assert_eq!(tree.keyed("proc/meminfo", "MemTotal:"), Some(2048));
+        assert_eq!(tree.choice("thp").as_deref(), Some("madvise"));
+        assert_eq!(tree.pressure("proc/pressure/cpu"), Some(1.5));
+        assert_eq!(tree.cgroup_limits(), (Some(0.5), Some(4096)));
+        assert_eq!(
+            tree.hypervisor("flags : fpu hypervisor\n").as_deref(),
+            Some("unnamed")
+        );
+        assert_eq!(tree.hypervisor("flags : fpu\n"), None);
+    }
+}

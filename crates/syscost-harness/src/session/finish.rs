@@ -1,0 +1,61 @@
+//! From what was measured to the run document.
+
+use std::sync::atomic::Ordering;
+
+use syscost_results::run::{Run, SCHEMA_VERSION, Tool};
+use syscost_results::stats::order::median;
+
+use super::{Finished, Session};
+use crate::doctor;
+
+impl Session<'_> {
+    /// The document of what was measured. The journal of a run that broke off is kept, to be resumed.
+    pub fn finish(mut self, keep_samples: bool) -> Finished {
+        let interrupted = self.interrupted.load(Ordering::Relaxed);
+        let complete = !interrupted && self.states.iter().all(|state| !state.is_active());
+        let missing = if interrupted {
+            "interrupted"
+        } else {
+            "the time budget was spent"
+        };
+        let measurements: Vec<_> = self
+            .states
+            .iter()
+            .map(|state| state.measurement(keep_samples, missing))
+            .collect();
+        let frequencies: Vec<f64> = self
+            .states
+            .iter()
+            .flat_map(|state| &state.rounds)
+            .filter_map(|round| round.core_ghz)
+            .collect();
+        let mut config = self.header.config.clone();
+        config.worker_start_ms = median(&self.started_in_ms);
+        let duration_s = self.elapsed().as_secs_f64();
+        let clock = self.clock.report();
+        let mut warnings = std::mem::take(&mut self.header.warnings);
+        warnings.extend(doctor::warnings_after(&clock, &self.steal));
+        let run = Run {
+            schema_version: SCHEMA_VERSION,
+            tool: Tool {
+                name: "syscost".to_owned(),
+                version: self.header.tool_version,
+            },
+            id: self.header.id,
+            started: self.header.started,
+            duration_s,
+            complete,
+            machine: self.header.machine,
+            clock,
+            core_ghz: median(&frequencies),
+            noise: self.header.noise,
+            config,
+            warnings,
+            measurements,
+        };
+        Finished {
+            run,
+            journal: self.journal,
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The journal: what is already measured, safe from Ctrl-C, kill -9 and power cuts of the process (not of the machine).
+//!
+//! One JSON object a line: a [`Header`], then one [`Record`] for every finished worker. A last line that is torn, because
+//! the process died while writing it, is ignored. A lock on the file tells whether its run still lives.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use syscost_results::Machine;
+use syscost_results::run::{Config, Noise, Warning};
+
+use crate::bencher::{Findings, Pass};
+use crate::failure::Failure;
+
+/// Version of the journal's shape; a journal of another version cannot be resumed.
+const JOURNAL_VERSION: u32 = 1;
+
+/// What a run knew before its first round.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Header {
+    /// [`JOURNAL_VERSION`] when written.
+    pub journal_version: u32,
+    /// Version of the program.
+    pub tool_version: String,
+    /// The run's id.
+    pub id: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The machine.
+    pub machine: Machine,
+    /// How it was asked for.
+    pub config: Config,
+    /// Whether the budget was given by hand, and so ends the run even before its fewest rounds.
+    pub strict_budget: bool,
+    /// Seconds a case may take in one worker.
+    pub time_limit_s: f64,
+    /// The noise probe.
+    pub noise: Vec<Noise>,
+    /// What was warned of.
+    pub warnings: Vec<Warning>,
+    /// Names of the rows, in the report's order.
+    pub rows: Vec<String>,
+}
+
+impl Header {
+    /// The version a new journal has.
+    pub fn version() -> u32 {
+        JOURNAL_VERSION
+    }
+}
+
+/// One finished worker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    /// Number of the round, from 0.
+    pub round: u32,
+    /// Which pass.
+    pub pass: Pass,
+    /// Id of the benchmark.
+    pub benchmark: String,
+    /// By case suffix; cases the worker never came to are absent.
+    pub cases: Vec<(String, Result<Findings, Failure>)>,
+    /// The CPU.
+    pub cpu: u32,
+    /// Time stolen by the hypervisor meanwhile, in percent.
+    pub steal_percent: Option<f64>,
+    /// From the start of the process to its first word, in ms.
+    pub started_in_ms: f64,
+    /// Seconds of the run so far, over all its parts.
+    pub elapsed_s: f64,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file cannot be made, read or written.
+    #[error(
+        "{action} the journal {path}: {source}; choose another place with --journal or XDG_DATA_HOME"
+    )]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Another process holds it.
+    #[error("the journal {0} belongs to a run that is still going on; wait for it or end it first")]
+    Busy(PathBuf),
+    /// It is none, or of another version.
+    #[error(
+        "{path} is not a journal this version can resume: {cause}; measure anew with `syscost run`"
+    )]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// An open journal.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Begins a new journal.
+    ///
+    /// # Errors
+    /// When the file exists or cannot be written.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+        let failed = io_error("creating", path);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(&failed)?;
+        }
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path)
+            .map_err(&failed)?;
+        let mut journal = Self {
+            path: path.to_owned(),
+            file,
+        };
+        journal.lock()?;
+        journal.write_line(header)?;
+        Ok(journal)
+    }
+
+    /// Opens a journal to go on with it.
+    ///
+    /// # Errors
+    /// When it cannot be read, belongs to a living run, or is no journal of this version.
+    pub fn open(path: &Path) -> Result<(Self, Header, Vec<Record>), JournalError> {
+        let failed = io_error("opening", path);
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(&failed)?;
+        let mut journal = Self {
+            path: path.to_owned(),
+            file,
+        };
+        journal.lock()?;
+        let mut bytes = Vec::new();
+        journal
+            .file
+            .read_to_end(&mut bytes)
+            .map_err(io_error("reading", path))?;
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
+        let unusable = |cause: String| JournalError::Unusable {
+            path: path.to_owned(),
+            cause,
+        };
+        let mut lines = bytes[..whole]
+            .split(|byte| *byte == b'\n')
+            .filter(|l| !l.is_empty());
+        let first = lines.next().ok_or_else(|| unusable("it is empty".into()))?;
+        let header: Header = serde_json::from_slice(first)
+            .map_err(|error| unusable(format!("its first line: {error}")))?;
+        if header.journal_version != JOURNAL_VERSION {
+            return Err(unusable(format!(
+                "its version is {}",
+                header.journal_version
+            )));
+        }
+        let records = lines
+            .enumerate()
+            .map(|(index, line)| {
+                serde_json::from_slice(line)
+                    .map_err(|error| unusable(format!("line {}: {error}", index + 2)))
+            })
+            .collect::<Result<_, _>>()?;
+        if whole < bytes.len() {
+            // Cut the torn line off, or the next record would be glued to it.
+            journal
+                .file
+                .set_len(whole as u64)
+                .map_err(io_error("mending", path))?;
+            journal
+                .file
+                .seek(io::SeekFrom::End(0))
+                .map_err(io_error("mending", path))?;
+        }
+        Ok((journal, header, records))
+    }
+
+    /// Appends one finished worker.
+    ///
+    /// # Errors
+    /// When the line cannot be written, e.g. because the disk is full.
+    pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.write_line(record)
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the file: its run is complete and saved elsewhere.
+    pub fn remove(self) {
+        // A journal left behind does no harm.
+        let _ = std::fs::remove_file(&self.path);
+    }
+
+    fn lock(&self) -> Result<(), JournalError> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(JournalError::Busy(self.path.clone())),
+            // A file system without locks is no reason not to measure.
+            _ => Ok(()),
+        }
+    }
+
+    fn write_line(&mut self, entry: &impl Serialize) -> Result<(), JournalError> {
+        let failed = io_error("writing", &self.path);
+        let mut line = serde_json::to_vec(entry).map_err(|error| failed(error.into()))?;
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(failed)
+    }
+}
+
+fn io_error<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> JournalError + 'p {
+    move |source| JournalError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Whether a living process holds this journal.
+pub fn is_busy(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| {
+        flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
+    })
+}

@@ -1,0 +1,425 @@
+//! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row is sure enough.
+
+mod finish;
+pub mod journal;
+mod plan;
+mod profile;
+mod rows;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use syscost_results::Run;
+use syscost_results::run::{Config, Warning};
+use syscost_sys::counters::cpu_times;
+use syscost_sys::cpu;
+
+use crate::bencher::Pass;
+use crate::catalogue::{Catalogue, Row};
+use crate::clock::RunClock;
+use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
+use crate::{doctor, machine, noise};
+
+use journal::{Header, Journal, JournalError, Record};
+pub use profile::Profile;
+use rows::RowState;
+
+/// CPUs probed for noise at most, when none are named.
+const MOST_PROBED: usize = 8;
+
+/// How a run is asked for.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How much to take.
+    pub profile: Profile,
+    /// Time budget, if not the profile's own. One given by hand ends the run even before its fewest rounds.
+    pub budget: Option<Duration>,
+    /// Seed, if the run is to repeat another's shuffles.
+    pub seed: Option<u64>,
+    /// CPUs to measure on, if not the quietest.
+    pub cpus: Option<Vec<u32>>,
+    /// How long a case may take in one worker before it is ended.
+    pub time_limit: Duration,
+    /// What the user selected, for the record.
+    pub selectors: Vec<String>,
+    /// The binary to start workers from: this program.
+    pub binary: PathBuf,
+    /// Folder of the journal, which is named after the run.
+    pub journal_folder: PathBuf,
+    /// Version of the program.
+    pub version: &'static str,
+}
+
+/// What happens during a run, told between workers only, so that drawing it disturbs no sample.
+pub enum Event<'a> {
+    /// The run does something before its first round.
+    Preparing(&'a str),
+    /// Rounds begin.
+    Begin {
+        /// Rows to measure.
+        rows: usize,
+        /// Where the journal lies.
+        journal: &'a Path,
+    },
+    /// A worker is about to start.
+    Working {
+        /// Id of the benchmark.
+        benchmark: &'a str,
+        /// The round, from 1.
+        round: u32,
+        /// Rounds at least.
+        rounds: u32,
+        /// Share of the run that is done, 0 to 1.
+        done: f64,
+        /// Time left, roughly.
+        left: Duration,
+    },
+    /// A row got no number.
+    Trouble {
+        /// Name of the row.
+        name: &'a str,
+        /// Why.
+        reason: &'a str,
+    },
+}
+
+/// Is told what happens.
+pub trait Observer {
+    /// Takes note of an event. Runs on the coordinator's CPU, between workers.
+    fn event(&mut self, event: Event<'_>);
+}
+
+/// Why there is no run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The workers.
+    #[error(transparent)]
+    Worker(WorkerError),
+    /// A CPU that was asked for cannot be used.
+    #[error("CPU {cpu} cannot be used: {reason}; `syscost doctor` lists the allowed ones")]
+    Cpu {
+        /// Its number.
+        cpu: u32,
+        /// Why not.
+        reason: String,
+    },
+    /// The journal was made by something else.
+    #[error("cannot resume {path}: {cause}; measure anew with `syscost run`")]
+    Foreign {
+        /// The journal.
+        path: PathBuf,
+        /// What differs.
+        cause: String,
+    },
+}
+
+/// What a run ended with: the document, and the journal that can go when it is saved.
+pub struct Finished {
+    /// The document.
+    pub run: Run,
+    /// Its journal; kept if the run broke off, so that it can be resumed.
+    pub journal: Option<Journal>,
+}
+
+/// A run in progress.
+pub struct Session<'a> {
+    header: Header,
+    journal: Option<Journal>,
+    states: Vec<RowState>,
+    done: Vec<(u32, Pass, String)>,
+    launcher: Launcher<'a>,
+    clock: RunClock,
+    settings: ClockSettings,
+    cpu: u32,
+    started_in_ms: Vec<f64>,
+    steal: Vec<f64>,
+    earlier: Duration,
+    begun: Instant,
+    interrupted: &'a AtomicBool,
+}
+
+impl<'a> Session<'a> {
+    /// Prepares a new run of these rows.
+    ///
+    /// # Errors
+    /// When the CPUs asked for cannot be used or the journal cannot be written.
+    pub fn new(
+        rows: Vec<Row>,
+        options: &Options,
+        observer: &mut dyn Observer,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, SessionError> {
+        let begun = Instant::now();
+        let now = jiff::Timestamp::now();
+        observer.event(Event::Preparing("reading the machine"));
+        let machine = machine::capture();
+        let probed = probed_cpus(options.cpus.as_deref())?;
+        observer.event(Event::Preparing("checking the clock"));
+        let mut clock = RunClock::choose(&probed);
+        let rough = clock.calibrate();
+        observer.event(Event::Preparing("listening for noise"));
+        let mut noise = noise::probe(
+            &probed,
+            rough.source(),
+            rough.ticks_per_ns(),
+            options.profile.probe(),
+        );
+        let cpu = match &options.cpus {
+            Some(cpus) => cpus[0],
+            None => noise::quietest(&noise).unwrap_or(probed[0]),
+        };
+        noise
+            .iter_mut()
+            .for_each(|probe| probe.used = probe.cpu == cpu);
+        let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
+        let looks = options.profile.looks();
+        let warnings = doctor::warnings(&machine, &noise, &clock);
+        let header = Header {
+            journal_version: Header::version(),
+            tool_version: options.version.to_owned(),
+            id: format!(
+                "{}-{:06x}",
+                now.strftime("%Y%m%dT%H%M%SZ"),
+                fastrand::u32(..1 << 24)
+            ),
+            started: now.to_string(),
+            machine,
+            config: Config {
+                profile: options.profile.name().to_owned(),
+                budget_s: options
+                    .budget
+                    .unwrap_or(options.profile.budget())
+                    .as_secs_f64(),
+                seed,
+                cpus: vec![cpu],
+                selectors: options.selectors.clone(),
+                min_rounds: looks[0],
+                max_rounds: looks[looks.len() - 1],
+                samples_per_round: options.profile.effort().samples,
+                worker_start_ms: None,
+                resumed: 0,
+            },
+            strict_budget: options.budget.is_some(),
+            time_limit_s: options.time_limit.as_secs_f64(),
+            noise,
+            warnings,
+            rows: rows.iter().map(Row::name).collect(),
+        };
+        let path = options
+            .journal_folder
+            .join(format!("{}.journal", header.id));
+        let journal = Journal::create(&path, &header)?;
+        Ok(Self::assemble(
+            header,
+            journal,
+            rows,
+            options,
+            clock,
+            begun,
+            interrupted,
+        ))
+    }
+
+    /// Takes up a run that broke off.
+    ///
+    /// # Errors
+    /// When the journal cannot be used, or was made on another machine or by another version.
+    pub fn resume(
+        path: &Path,
+        catalogue: Catalogue,
+        options: &Options,
+        observer: &mut dyn Observer,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, SessionError> {
+        let begun = Instant::now();
+        observer.event(Event::Preparing("reading the journal"));
+        let (journal, mut header, records) = Journal::open(path)?;
+        let foreign = |cause: String| SessionError::Foreign {
+            path: path.to_owned(),
+            cause,
+        };
+        if header.tool_version != options.version {
+            return Err(foreign(format!(
+                "it was begun by syscost {}",
+                header.tool_version
+            )));
+        }
+        if let Some(difference) = machine::difference(&header.machine, &machine::capture()) {
+            return Err(foreign(difference));
+        }
+        let all = Catalogue::rows(catalogue.groups().iter().flat_map(|group| group.benchmarks));
+        let rows = header
+            .rows
+            .iter()
+            .map(|name| {
+                all.iter()
+                    .find(|row| row.name() == *name)
+                    .cloned()
+                    .ok_or_else(|| foreign(format!("its row {name} is not in the catalogue")))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        header.config.resumed += 1;
+        observer.event(Event::Preparing("checking the clock"));
+        let mut clock = RunClock::choose(&probed_cpus(Some(&header.config.cpus))?);
+        std::thread::sleep(Duration::from_millis(200));
+        clock.calibrate();
+        let mut session = Self::assemble(header, journal, rows, options, clock, begun, interrupted);
+        session.replay(records);
+        Ok(session)
+    }
+
+    fn assemble(
+        header: Header,
+        journal: Journal,
+        rows: Vec<Row>,
+        options: &Options,
+        mut clock: RunClock,
+        begun: Instant,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        let calibrated = clock.calibrate();
+        let cpu = header.config.cpus[0];
+        let others: Vec<u32> = cpu::allowed()
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|other| *other != cpu)
+            .collect();
+        // The coordinator keeps off the measured CPU where there is another; where there is none it sleeps meanwhile.
+        if !others.is_empty() {
+            let _ = cpu::pin_to(&others);
+        }
+        Self {
+            settings: ClockSettings {
+                source: calibrated.source().name().to_owned(),
+                ticks_per_ns: calibrated.ticks_per_ns(),
+                cost: clock.cost(),
+            },
+            states: rows.into_iter().map(RowState::new).collect(),
+            done: Vec::new(),
+            launcher: Launcher::new(
+                &options.binary,
+                Duration::from_secs_f64(header.time_limit_s),
+                interrupted,
+            ),
+            clock,
+            cpu,
+            started_in_ms: Vec::new(),
+            steal: Vec::new(),
+            earlier: Duration::ZERO,
+            begun,
+            interrupted,
+            journal: Some(journal),
+            header,
+        }
+    }
+
+    /// Where the journal lies.
+    pub fn journal_path(&self) -> Option<&Path> {
+        self.journal.as_ref().map(Journal::path)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.earlier + self.begun.elapsed()
+    }
+
+    fn replay(&mut self, records: Vec<Record>) {
+        for record in records {
+            self.earlier = Duration::from_secs_f64(record.elapsed_s);
+            self.absorb(record);
+        }
+    }
+
+    /// Takes in a finished worker, from the journal or fresh.
+    fn absorb(&mut self, record: Record) {
+        let Record {
+            round,
+            pass,
+            benchmark,
+            cases,
+            cpu,
+            steal_percent,
+            started_in_ms,
+            ..
+        } = record;
+        for (suffix, result) in cases {
+            let state = self.states.iter_mut().find(|state| {
+                state.row.benchmark.id == benchmark && state.row.case.suffix() == suffix
+            });
+            if let Some(state) = state {
+                state.take(round, cpu, steal_percent, result);
+            }
+        }
+        self.started_in_ms.push(started_in_ms);
+        self.steal.extend(steal_percent);
+        self.done.push((round, pass, benchmark));
+    }
+
+    /// Runs one job, again from the next case on if one of its cases ended the worker.
+    fn execute(&mut self, mut job: Job, round: u32, padding: usize) -> Result<Record, WorkerError> {
+        let before = cpu_times(self.cpu).ok();
+        let mut record = Record {
+            round,
+            pass: job.pass,
+            benchmark: job.benchmark.clone(),
+            cases: Vec::new(),
+            cpu: self.cpu,
+            steal_percent: None,
+            started_in_ms: 0.0,
+            elapsed_s: 0.0,
+        };
+        while !job.cases.is_empty() {
+            let outcome = self.launcher.run(&job, padding)?;
+            record.started_in_ms = outcome.started_in.as_secs_f64() * 1e3;
+            let mut left = Vec::new();
+            let mut came_to_any = false;
+            for (case, result) in job.cases.into_iter().zip(outcome.results) {
+                match result {
+                    Some(result) => {
+                        came_to_any = true;
+                        record.cases.push((case.0, result));
+                    }
+                    None => left.push(case),
+                }
+            }
+            job.cases = if came_to_any { left } else { Vec::new() };
+        }
+        record.steal_percent = before
+            .zip(cpu_times(self.cpu).ok())
+            .map(|(before, after)| 100.0 * (after - before).steal_share());
+        record.elapsed_s = self.elapsed().as_secs_f64();
+        Ok(record)
+    }
+
+    fn write(&mut self, record: &Record) {
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = journal.append(record)
+        {
+            self.header.warnings.push(Warning {
+                code: "journal_lost".to_owned(),
+                message: error.to_string(),
+                advice: "the run went on, but could not have been resumed".to_owned(),
+            });
+            self.journal = None;
+        }
+    }
+}
+
+/// The CPUs to probe: those asked for, or the allowed ones up to [`MOST_PROBED`].
+fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionError> {
+    let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
+    match asked {
+        Some(asked) => match asked.iter().find(|cpu| !allowed.contains(cpu)) {
+            Some(&cpu) => Err(SessionError::Cpu {
+                cpu,
+                reason: format!("this process may use {}", cpu::format_list(&allowed)),
+            }),
+            None => Ok(asked.to_vec()),
+        },
+        // The last ones: the first serve most interrupts.
+        None => Ok(allowed[allowed.len().saturating_sub(MOST_PROBED)..].to_vec()),
+    }
+}

@@ -1,0 +1,80 @@
+//! How much a run takes: from a first answer in seconds to a careful study.
+
+use std::time::Duration;
+
+use syscost_results::stats::looks;
+
+use crate::bencher::Effort;
+
+/// How much a run takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// Six rounds, the fewest that give a 95 % interval; seconds.
+    Quick,
+    /// Nine rounds, up to seventeen where the interval is still wide; a minute.
+    #[default]
+    Standard,
+    /// Thirty rounds of longer batches; many minutes.
+    Careful,
+}
+
+impl Profile {
+    /// All profiles, shortest first.
+    pub const ALL: [Profile; 3] = [Profile::Quick, Profile::Standard, Profile::Careful];
+
+    /// The name people type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Quick => "quick",
+            Profile::Standard => "standard",
+            Profile::Careful => "careful",
+        }
+    }
+
+    /// The profile of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+
+    /// The time budget when none is given.
+    pub fn budget(self) -> Duration {
+        Duration::from_secs(match self {
+            Profile::Quick => 9,
+            Profile::Standard => 55,
+            Profile::Careful => 900,
+        })
+    }
+
+    /// How long the noise probe listens.
+    pub fn probe(self) -> Duration {
+        match self {
+            Profile::Quick => Duration::from_millis(250),
+            Profile::Standard | Profile::Careful => Duration::from_secs(1),
+        }
+    }
+
+    /// Numbers of rounds after which a row whose interval is narrow enough stops. Looking only then keeps the
+    /// interval's coverage what it says; the numbers are those at which it is nearest above 95 %.
+    pub fn looks(self) -> &'static [u32] {
+        match self {
+            Profile::Quick => &looks::QUICK,
+            Profile::Standard => &looks::STANDARD,
+            Profile::Careful => &looks::CAREFUL,
+        }
+    }
+
+    /// What one round takes of each case.
+    pub fn effort(self) -> Effort {
+        let (samples, warm_up_us, batch_us, case_ms) = match self {
+            Profile::Quick => (20, 500.0, 25.0, 3.0),
+            Profile::Standard => (30, 2_000.0, 50.0, 10.0),
+            Profile::Careful => (30, 50_000.0, 100.0, 100.0),
+        };
+        Effort {
+            samples,
+            warm_up_ns: warm_up_us * 1e3,
+            batch_ns: batch_us * 1e3,
+            case_ns: case_ms * 1e6,
+        }
+    }
+}

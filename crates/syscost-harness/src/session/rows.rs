@@ -1,0 +1,248 @@
+//! What is known of one row while the run goes on, and what it becomes in the document.
+
+use std::collections::BTreeMap;
+
+use syscost_results::estimate::{Estimated, Rules, estimate};
+use syscost_results::stats::order;
+use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Unit, Verdict};
+
+use crate::bencher::Findings;
+use crate::benchmark::Quantity;
+use crate::catalogue::Row;
+use crate::expect::{Counter, at_least};
+use crate::failure::Failure;
+
+/// Half-width of the interval, relative to the median, at which a row needs no more rounds.
+pub(crate) const TARGET_HALF_WIDTH: f64 = 0.02;
+
+/// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
+const FASTEST_CORE_GHZ: f64 = 6.5;
+
+/// What is known of one row.
+pub(crate) struct RowState {
+    pub(crate) row: Row,
+    pub(crate) rounds: Vec<RoundSamples>,
+    pub(crate) iterations: Option<u64>,
+    pub(crate) failure: Option<Failure>,
+    /// Left out of the plan, with the reason.
+    pub(crate) skipped: Option<String>,
+    /// No more rounds are needed.
+    pub(crate) settled: bool,
+    evidence: Vec<Evidence>,
+    cycle_floor: Option<f64>,
+    details: BTreeMap<String, Vec<f64>>,
+    histogram: Vec<(f64, u64)>,
+}
+
+impl RowState {
+    pub(crate) fn new(row: Row) -> Self {
+        Self {
+            row,
+            rounds: Vec::new(),
+            iterations: None,
+            failure: None,
+            skipped: None,
+            settled: false,
+            evidence: Vec::new(),
+            cycle_floor: None,
+            details: BTreeMap::new(),
+            histogram: Vec::new(),
+        }
+    }
+
+    /// Whether the next round is to measure it.
+    pub(crate) fn is_active(&self) -> bool {
+        !self.settled && self.failure.is_none() && self.skipped.is_none()
+    }
+
+    /// Takes in what a worker found.
+    pub(crate) fn take(
+        &mut self,
+        round: u32,
+        cpu: u32,
+        steal_percent: Option<f64>,
+        result: Result<Findings, Failure>,
+    ) {
+        let findings = match result {
+            Ok(findings) => findings,
+            Err(failure) => {
+                self.failure = Some(failure);
+                return;
+            }
+        };
+        for evidence in findings.evidence {
+            self.add_evidence(evidence);
+        }
+        self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
+        for (name, value) in findings.details {
+            self.details.entry(name).or_default().push(value);
+        }
+        merge_histogram(&mut self.histogram, &findings.histogram);
+        if !findings.values.is_empty() {
+            self.iterations.get_or_insert(findings.iterations);
+            self.rounds.push(RoundSamples {
+                round,
+                cpu,
+                iterations: findings.iterations,
+                core_ghz: findings.core_ghz,
+                values: findings.values,
+                raw: findings.raw,
+                disturbed: findings.disturbed,
+                steal_percent,
+            });
+        }
+    }
+
+    /// One entry per claim and source: the worst verdict of all rounds stands.
+    fn add_evidence(&mut self, evidence: Evidence) {
+        let same = |known: &&mut Evidence| {
+            known.claim == evidence.claim && known.source == evidence.source
+        };
+        match self.evidence.iter_mut().find(same) {
+            Some(known) if evidence.verdict >= known.verdict => *known = evidence,
+            Some(_) => {}
+            None => self.evidence.push(evidence),
+        }
+    }
+
+    /// Whether the interval is narrow enough.
+    pub(crate) fn has_converged(&self) -> bool {
+        let Estimated { flags, .. } = self.estimated();
+        !flags.contains(&Flag::NotConverged) && !flags.contains(&Flag::TooFewRounds)
+    }
+
+    fn estimated(&self) -> Estimated {
+        estimate(
+            &self.rounds,
+            &Rules {
+                target_half_width: TARGET_HALF_WIDTH,
+                signed: self.row.benchmark.quantity == Quantity::Level,
+                unit: self.row.benchmark.unit,
+                histogram: &self.histogram,
+            },
+        )
+    }
+
+    /// The row's entry in the document. `missing` says why a row without rounds has none.
+    pub(crate) fn measurement(&self, keep_samples: bool, missing: &str) -> Measurement {
+        let Estimated {
+            mut estimate,
+            core_cycles,
+            mut flags,
+            below_resolution,
+            details,
+        } = self.estimated();
+        let mut evidence = self.evidence.clone();
+        evidence.extend(self.judge_floor(&estimate, core_cycles));
+        let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
+        let told = matches!(status, Status::Ok | Status::BelowResolution);
+        if !told {
+            // A refuted number is no number, not even in the raw samples.
+            estimate = Estimate {
+                rounds: estimate.rounds,
+                samples: estimate.samples,
+                ..Estimate::default()
+            };
+            flags.clear();
+        } else if evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
+            flags.push(Flag::PartlyUnverified);
+        }
+        let mut all_details: BTreeMap<String, f64> = self
+            .details
+            .iter()
+            .filter_map(|(name, values)| Some((name.clone(), order::median(values)?)))
+            .collect();
+        all_details.extend(details);
+        Measurement {
+            name: self.row.name(),
+            id: self.row.benchmark.id.to_owned(),
+            case: self.row.case.to_map(),
+            title: self.row.benchmark.title.to_owned(),
+            unit: self.row.benchmark.unit,
+            better: self.row.benchmark.better,
+            status,
+            reason,
+            estimate,
+            core_cycles: core_cycles.filter(|_| status == Status::Ok),
+            flags,
+            evidence,
+            details: if told { all_details } else { BTreeMap::new() },
+            histogram: if told {
+                self.histogram.clone()
+            } else {
+                Vec::new()
+            },
+            samples: (keep_samples && told).then(|| self.rounds.clone()),
+        }
+    }
+
+    fn judge_floor(&self, estimate: &Estimate, core_cycles: Option<f64>) -> Option<Evidence> {
+        let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
+        if self.row.benchmark.unit != Unit::Nanoseconds {
+            return None;
+        }
+        let median = estimate.median?;
+        Some(match core_cycles {
+            Some(cycles) => floor.judge(cycles, "add and multiply chains"),
+            None => floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz"),
+        })
+    }
+
+    fn status(
+        &self,
+        estimate: &Estimate,
+        below_resolution: bool,
+        evidence: &[Evidence],
+        missing: &str,
+    ) -> (Status, Option<String>) {
+        if let Some(failure) = &self.failure {
+            let status = match failure {
+                Failure::Unsupported(_) => Status::Unsupported,
+                Failure::Refuted(_) => Status::Withheld,
+                Failure::Failed(_) | Failure::Broken(_) => Status::Failed,
+            };
+            return (status, Some(failure.to_string()));
+        }
+        if let Some(reason) = &self.skipped {
+            return (Status::Skipped, Some(reason.clone()));
+        }
+        if let Some(refuted) = evidence.iter().find(|e| e.verdict == Verdict::Refuted) {
+            return (Status::Withheld, Some(refutation(refuted)));
+        }
+        if self.rounds.is_empty() {
+            return (Status::Skipped, Some(missing.to_owned()));
+        }
+        if below_resolution {
+            let bound = estimate.ci95_high.unwrap_or(f64::NAN);
+            let unit = self.row.benchmark.unit.symbol();
+            let reason = format!("the interval touches zero: less than {bound:.3} {unit}");
+            return (Status::BelowResolution, Some(reason));
+        }
+        (Status::Ok, None)
+    }
+}
+
+fn refutation(evidence: &Evidence) -> String {
+    let observed = evidence
+        .observed
+        .as_ref()
+        .map_or("nothing".to_owned(), ToString::to_string);
+    let mut text = format!(
+        "{}: expected {}, observed {observed} ({})",
+        evidence.claim, evidence.expected, evidence.source
+    );
+    if let Some(reason) = &evidence.reason {
+        text.push_str(": ");
+        text.push_str(reason);
+    }
+    text
+}
+
+fn merge_histogram(into: &mut Vec<(f64, u64)>, other: &[(f64, u64)]) {
+    for &(bound, count) in other {
+        match into.binary_search_by(|(known, _)| known.total_cmp(&bound)) {
+            Ok(index) => into[index].1 += count,
+            Err(index) => into.insert(index, (bound, count)),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The worker's side.
+
+use std::io::{self, BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
+
+use syscost_sys::clock::{Clock, Source};
+use syscost_sys::{cpu, process};
+
+use super::{Job, Reply};
+use crate::bencher::{Bencher, Findings, Situation};
+use crate::benchmark::Benchmark;
+use crate::case::Case;
+use crate::catalogue::Catalogue;
+use crate::failure::Failure;
+
+/// Reads one job from standard input, does it, answers on standard output.
+///
+/// # Errors
+/// When the job cannot be read or the answer cannot be written: the coordinator is gone or not ours.
+pub fn run(catalogue: Catalogue) -> io::Result<()> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let job: Job = serde_json::from_str(&line)?;
+    process::die_with_parent(job.parent).map_err(io::Error::other)?;
+    let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
+    let benchmark = catalogue
+        .find(&job.benchmark)
+        .ok_or_else(|| invalid(format!("no benchmark `{}`", job.benchmark)))?;
+    let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
+    let clock = Clock::new(source, job.clock.ticks_per_ns).map_err(io::Error::other)?;
+    cpu::pin(job.cpu).map_err(io::Error::other)?;
+    answer(&Reply::Ready)?;
+
+    let known = benchmark.cases.list();
+    for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
+        answer(&Reply::Begin(index))?;
+        let result = match known.iter().find(|case| case.suffix() == *suffix) {
+            Some(case) => process::with_stack_offset(job.stack_offset, || {
+                let situation = Situation {
+                    pass: job.pass,
+                    effort: &job.effort,
+                    clock: &clock,
+                    clock_cost: job.clock.cost,
+                    iterations: *iterations,
+                    cpu: job.cpu,
+                    seed: job.seed.wrapping_add(index as u64),
+                };
+                measure(benchmark, case, situation)
+            }),
+            None => Err(Failure::Broken(format!("has no case `{suffix}`"))),
+        };
+        answer(&Reply::Done(index, result))?;
+    }
+    Ok(())
+}
+
+/// Runs one case in this process. A panic is a failure of this case alone.
+pub(crate) fn measure(
+    benchmark: &Benchmark,
+    case: &Case,
+    situation: Situation<'_>,
+) -> Result<Findings, Failure> {
+    (benchmark.support)(case)?;
+    let mut bencher = Bencher::new(case, benchmark.expect, situation);
+    catch_unwind(AssertUnwindSafe(|| (benchmark.run)(&mut bencher))).map_err(|panic| {
+        let message = panic
+            .downcast_ref::<&str>()
+            .map(|text| text.to_string())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no message".to_owned());
+        Failure::Failed(format!("panicked: {message}"))
+    })??;
+    bencher.finish()
+}
+
+fn answer(reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    io::stdout().lock().write_all(&line)
+}

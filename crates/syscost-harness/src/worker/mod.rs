@@ -1,0 +1,16 @@
+//! One fresh process per benchmark and round.
+//!
+//! The coordinator re-executes its own binary with the single argument [`ARGUMENT`], writes one [`Job`] as a line of JSON
+//! to its standard input and reads [`Reply`] lines from its standard output. A worker that crashes, hangs or is killed
+//! costs the row it was working on, and is itself a result.
+
+mod entry;
+mod protocol;
+mod supervise;
+
+pub use entry::run;
+pub use protocol::{ClockSettings, Job, Reply};
+pub use supervise::{Launcher, Outcome, WorkerError};
+
+/// The hidden first argument that makes the binary a worker.
+pub const ARGUMENT: &str = "worker";

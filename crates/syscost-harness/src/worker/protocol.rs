@@ -1,0 +1,52 @@
+//! What coordinator and worker say to each other: one JSON object a line.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bencher::{ClockCost, Effort, Findings, Pass};
+use crate::failure::Failure;
+
+/// What a worker is to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Id of the benchmark.
+    pub benchmark: String,
+    /// Its cases by suffix, in the order to run them, each with the operations per sample if already known.
+    pub cases: Vec<(String, Option<u64>)>,
+    /// Timed or evidence pass.
+    pub pass: Pass,
+    /// How much to take.
+    pub effort: Effort,
+    /// The run's clock.
+    pub clock: ClockSettings,
+    /// CPU to pin to.
+    pub cpu: u32,
+    /// Seed of this round of this benchmark.
+    pub seed: u64,
+    /// Shift of the stack in bytes, beside the random environment.
+    pub stack_offset: usize,
+    /// The coordinator's process id: a worker whose parent is another one has been orphaned.
+    pub parent: u32,
+}
+
+/// The run's calibrated clock.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClockSettings {
+    /// Name of the source.
+    pub source: String,
+    /// Calibrated rate.
+    pub ticks_per_ns: f64,
+    /// What readings cost.
+    pub cost: ClockCost,
+}
+
+/// What a worker answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The worker is up and has read its job.
+    Ready,
+    /// It begins the case of this index in the job.
+    Begin(usize),
+    /// The case is done.
+    Done(usize, Result<Findings, Failure>),
+}
