@@ -85,11 +85,7 @@ impl Session<'_> {
                 done,
                 left: self.time_left(done),
             });
-            let mut effort = profile.effort();
-            if matches!(benchmark.setup, Setup::Dear { .. }) {
-                effort.samples *= DEAR_FACTOR;
-                effort.case_ns *= f64::from(DEAR_FACTOR);
-            }
+            let effort = scaled(&effort_of(benchmark.setup, profile.effort()), scale);
             let passes: &[Pass] = if round == 0 {
                 &[Pass::Evidence, Pass::Timed]
             } else {
@@ -100,7 +96,7 @@ impl Session<'_> {
                     benchmark,
                     *pass,
                     round,
-                    scaled(&effort, scale),
+                    effort.clone(),
                     &mut random,
                     observer,
                 )?;
@@ -158,8 +154,7 @@ impl Session<'_> {
     /// At a look, rows whose interval is narrow enough need no more rounds.
     fn settle(&mut self, rounds: u32, looks: &[u32]) {
         for state in &mut self.states {
-            let dear = matches!(state.row.benchmark.setup, Setup::Dear { .. });
-            let looks = if dear { &DEAR_LOOKS } else { looks };
+            let looks = looks_of(state.row.benchmark.setup, looks);
             let last = rounds >= looks[looks.len() - 1];
             state.settled |= last || (looks.contains(&rounds) && state.has_converged());
         }
@@ -178,15 +173,11 @@ impl Session<'_> {
     /// Effort for the rounds to come, so that the fewest rounds fit into the budget.
     fn rescaled(&self, scale: f64, rounds: u32, last_round_s: f64) -> f64 {
         let to_go = self.header.config.min_rounds.saturating_sub(rounds);
-        if to_go == 0 {
-            return scale;
-        }
         let left = self
             .budget()
             .saturating_sub(self.elapsed() + RESERVE)
             .as_secs_f64();
-        // The first round carries the evidence pass as well, so its length is an upper bound.
-        (scale * left / (last_round_s * f64::from(to_go))).clamp(LEAST_SCALE, 1.0)
+        rescale(scale, to_go, left, last_round_s)
     }
 
     fn time_left(&self, done: f64) -> Duration {
@@ -203,18 +194,49 @@ impl Session<'_> {
     fn skip_what_cannot_fit(&mut self) {
         let budget = self.header.config.budget_s;
         for state in &mut self.states {
-            let Setup::Dear { seconds } = state.row.benchmark.setup else {
-                continue;
-            };
-            let rounds = f64::from(DEAR_LOOKS[0]);
-            if seconds * rounds > budget * DEAR_SHARE {
-                state.skipped = Some(format!(
-                    "its set-up takes about {seconds:.0} s in each of {rounds} rounds, more than half of the budget \
-                     of {budget:.0} s; give it more with --budget"
-                ));
-            }
+            state.skipped = too_dear(state.row.benchmark.setup, budget);
         }
     }
+}
+
+/// Why a benchmark of this set-up cannot be afforded, if so.
+fn too_dear(setup: Setup, budget_s: f64) -> Option<String> {
+    let Setup::Dear { seconds } = setup else {
+        return None;
+    };
+    let rounds = DEAR_LOOKS[0];
+    (seconds * f64::from(rounds) > budget_s * DEAR_SHARE).then(|| {
+        format!(
+            "its set-up takes about {seconds:.0} s in each of {rounds} rounds, more than half of the budget of \
+             {budget_s:.0} s; give it more with --budget"
+        )
+    })
+}
+
+/// The numbers of rounds at which a benchmark of this set-up may stop.
+fn looks_of(setup: Setup, looks: &[u32]) -> &[u32] {
+    match setup {
+        Setup::Cheap => looks,
+        Setup::Dear { .. } => &DEAR_LOOKS,
+    }
+}
+
+/// Fewer, longer rounds for a dear set-up.
+fn effort_of(setup: Setup, mut effort: Effort) -> Effort {
+    if let Setup::Dear { .. } = setup {
+        effort.samples *= DEAR_FACTOR;
+        effort.case_ns *= f64::from(DEAR_FACTOR);
+    }
+    effort
+}
+
+/// The scale at which `to_go` more rounds fit into what is left, going by the last round. The first round carries the
+/// evidence pass as well, so its length is an upper bound, and the scale may rise again later.
+fn rescale(scale: f64, to_go: u32, left_s: f64, last_round_s: f64) -> f64 {
+    if to_go == 0 || last_round_s <= 0.0 {
+        return scale;
+    }
+    (scale * left_s / (last_round_s * f64::from(to_go))).clamp(LEAST_SCALE, 1.0)
 }
 
 fn scaled(effort: &Effort, scale: f64) -> Effort {
@@ -232,4 +254,57 @@ fn mix(seed: u64, salt: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEAR: Setup = Setup::Dear { seconds: 2.0 };
+
+    #[test]
+    fn a_dear_set_up_gets_fewer_and_longer_rounds() {
+        let looks = Profile::Standard.looks();
+        assert_eq!(looks_of(Setup::Cheap, looks), looks);
+        assert_eq!(looks_of(DEAR, looks), [6]);
+        let (cheap, dear) = (
+            Profile::Standard.effort(),
+            effort_of(DEAR, Profile::Standard.effort()),
+        );
+        assert_eq!(dear.samples, 2 * cheap.samples);
+        assert_eq!(effort_of(Setup::Cheap, cheap.clone()), cheap);
+    }
+
+    #[test]
+    fn a_set_up_that_eats_the_budget_is_skipped_with_advice() {
+        assert_eq!(too_dear(Setup::Cheap, 1.0), None);
+        assert_eq!(
+            too_dear(DEAR, 24.0),
+            None,
+            "six rounds of 2 s fit into half of 24 s"
+        );
+        let reason = too_dear(DEAR, 23.0).expect("they do not fit into half of 23 s");
+        assert!(reason.contains("about 2 s in each of 6 rounds") && reason.contains("--budget"));
+    }
+
+    #[test]
+    fn effort_shrinks_to_fit_and_grows_back() {
+        assert_eq!(rescale(1.0, 5, 10.0, 1.0), 1.0, "more than enough");
+        assert_eq!(rescale(1.0, 5, 2.5, 1.0), 0.5);
+        assert_eq!(rescale(1.0, 5, 0.1, 1.0), LEAST_SCALE, "never below");
+        assert_eq!(
+            rescale(0.5, 4, 4.0, 0.5),
+            1.0,
+            "the first round was only slow by its evidence"
+        );
+        assert_eq!(rescale(0.5, 0, 0.0, 1.0), 0.5, "the fewest rounds are done");
+        assert_eq!(scaled(&Profile::Quick.effort(), 0.2).samples, 4);
+    }
+
+    #[test]
+    fn seeds_of_rounds_differ() {
+        let seeds: std::collections::BTreeSet<u64> = (0..100).map(|round| mix(7, round)).collect();
+        assert_eq!(seeds.len(), 100);
+        assert_ne!(mix(7, 1), mix(8, 1));
+    }
 }

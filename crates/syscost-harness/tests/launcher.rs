@@ -1,0 +1,127 @@
+//! A worker that misbehaves costs one row, and nothing of it survives.
+//!
+//! One test, so that no other in this process has children of its own: a launcher ends everything its process started.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use syscost_harness::bencher::{ClockCost, Effort, Pass};
+use syscost_harness::worker::{ClockSettings, Job, Launcher, Outcome, WorkerError};
+
+fn job(cases: usize) -> Job {
+    Job {
+        benchmark: "syscall.null".into(),
+        cases: (0..cases)
+            .map(|case| (format!("{{n={case}}}"), None))
+            .collect(),
+        pass: Pass::Timed,
+        effort: Effort {
+            samples: 5,
+            warm_up_ns: 0.0,
+            batch_ns: 1e4,
+            case_ns: 1e6,
+        },
+        clock: ClockSettings {
+            source: "clock_gettime".into(),
+            ticks_per_ns: 1.0,
+            cost: ClockCost {
+                step_ns: 1.0,
+                read_ns: 20.0,
+            },
+        },
+        cpu: 0,
+        seed: 1,
+        stack_offset: 0,
+        parent: std::process::id(),
+    }
+}
+
+/// A shell script that plays the worker.
+fn script(folder: &Path, body: &str) -> PathBuf {
+    let path = folder.join("worker.sh");
+    fs::write(&path, format!("#!/bin/sh\nread job\n{body}\n")).expect("written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+    path
+}
+
+fn run(folder: &Path, body: &str, cases: usize) -> Result<Outcome, WorkerError> {
+    let interrupted = AtomicBool::new(false);
+    let launcher = Launcher::new(
+        &script(folder, body),
+        Duration::from_millis(500),
+        &interrupted,
+    );
+    launcher.run(&job(cases), 100)
+}
+
+fn failure(outcome: &Outcome, case: usize) -> String {
+    match &outcome.results[case] {
+        Some(Err(failure)) => failure.to_string(),
+        other => panic!("expected a failure, got {other:?}"),
+    }
+}
+
+fn is_running(pid: &str) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(") ")
+            .next()
+            .is_some_and(|rest| rest.starts_with('Z'))
+    })
+}
+
+#[test]
+fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let ready = r#"echo '"ready"'; echo '{"begin":0}'"#;
+
+    let crash = run(folder, &format!("{ready}; echo why >&2; kill -SEGV $$"), 2).expect("ran");
+    assert_eq!(failure(&crash, 0), "the worker was ended by signal 11: why");
+    assert!(
+        crash.results[1].is_none(),
+        "the second case goes to another worker"
+    );
+
+    let exit = run(folder, &format!("{ready}; exit 3"), 1).expect("ran");
+    assert_eq!(failure(&exit, 0), "the worker exited with 3");
+
+    let hang = run(folder, &format!("{ready}; sleep 1000"), 1).expect("ran");
+    assert!(failure(&hang, 0).starts_with("still running after"));
+
+    let half_a_line = run(
+        folder,
+        &format!(r#"{ready}; printf '{{"done'; sleep 1000"#),
+        1,
+    )
+    .expect("ran");
+    assert!(failure(&half_a_line, 0).starts_with("still running after"));
+
+    let garbage = run(folder, &format!("{ready}; echo hello there; sleep 1000"), 1).expect("ran");
+    assert_eq!(failure(&garbage, 0), "the worker said `hello there`");
+
+    let closes = run(folder, &format!("{ready}; exec >&-; sleep 1000"), 1).expect("ran");
+    assert!(
+        failure(&closes, 0).contains("signal 9"),
+        "{}",
+        failure(&closes, 0)
+    );
+
+    assert!(matches!(
+        run(folder, "exit 7", 1),
+        Err(WorkerError::NoBegin { .. })
+    ));
+
+    let pids = folder.join("pids");
+    let family = format!(
+        "{ready}; (setsid sleep 1000 & echo $! >> {pids}); sleep 1000 & echo $! >> {pids}; wait",
+        pids = pids.display()
+    );
+    run(folder, &family, 1).expect("ran");
+    for pid in fs::read_to_string(&pids).expect("both wrote").lines() {
+        assert!(!is_running(pid), "process {pid} survived its worker");
+    }
+}
