@@ -1,0 +1,103 @@
+//! aarch64 Linux: the virtual counter of the generic timer, which Linux lets user space read.
+#![allow(unsafe_code)] // the instructions have no safe form
+
+use std::arch::asm;
+
+use super::Chain;
+use crate::Unsupported;
+use crate::clock::Source;
+
+pub(super) const COUNTER: Option<Source> = Some(Source::Cntvct);
+
+/// Whether the virtual counter can be read (Linux sets CNTKCTL_EL1.EL0VCTEN for every process).
+///
+/// # Errors
+/// Never on this target.
+pub fn cycle_counter() -> Result<(), Unsupported> {
+    Ok(())
+}
+
+/// `rdtscp` is an instruction of x86.
+///
+/// # Errors
+/// Always on this target.
+pub fn rdtscp() -> Result<(), Unsupported> {
+    Err(Unsupported::new(
+        "rdtscp is an instruction of x86-64 processors",
+    ))
+}
+
+/// The architecture itself promises a counter of constant rate (Arm ARM, "The Generic Timer").
+pub(crate) fn counter_is_invariant() -> Option<bool> {
+    Some(true)
+}
+
+/// `mrs cntvct_el0` alone: may be read early. In ticks.
+#[inline(always)]
+pub fn cycle_counter_unfenced() -> u64 {
+    let ticks: u64;
+    // SAFETY: reads one system register that Linux opens to user space.
+    unsafe {
+        asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags));
+    }
+    ticks
+}
+
+/// `isb; mrs cntvct_el0; isb`: neither read early nor overtaken. In ticks.
+#[inline(always)]
+pub fn cycle_counter_fenced() -> u64 {
+    let ticks: u64;
+    // SAFETY: as above. `nomem` is left out on purpose: the compiler may not move accesses across.
+    unsafe {
+        asm!("isb", "mrs {}, cntvct_el0", "isb", out(reg) ticks, options(nostack, preserves_flags));
+    }
+    ticks
+}
+
+/// Nothing on this target; see [`rdtscp`].
+#[inline(always)]
+pub fn cycle_counter_rdtscp() -> u64 {
+    0
+}
+
+#[inline(always)]
+pub(crate) fn start() -> u64 {
+    cycle_counter_fenced()
+}
+
+/// The fenced counter; no register tells user space the processor's number.
+#[inline(always)]
+pub(crate) fn stop() -> (u64, Option<u32>) {
+    (cycle_counter_fenced(), None)
+}
+
+/// 64 dependent register adds a turn, one cycle each.
+pub(crate) fn add_chain() -> Option<Chain> {
+    fn run(turns: u32) {
+        // SAFETY: arithmetic on registers that are declared.
+        unsafe {
+            asm!(
+                ".p2align 6",
+                "2:",
+                ".rept 64",
+                "add {sum}, {sum}, {step}",
+                ".endr",
+                "subs {turns:w}, {turns:w}, #1",
+                "b.ne 2b",
+                sum = inout(reg) 1_u64 => _,
+                step = in(reg) 3_u64,
+                turns = inout(reg) turns.max(1) => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+    Some(Chain {
+        run,
+        cycles_per_turn: 64,
+    })
+}
+
+/// None: the latency of `mul` differs from core to core (2 to 5 cycles), so it confirms nothing.
+pub(crate) fn multiply_chain() -> Option<Chain> {
+    None
+}

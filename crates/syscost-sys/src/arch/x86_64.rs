@@ -1,0 +1,145 @@
+//! x86-64: the time-stamp counter.
+#![allow(unsafe_code)] // the instructions have no safe form
+
+use std::arch::asm;
+
+use super::Chain;
+use crate::Unsupported;
+use crate::clock::Source;
+
+pub(super) const COUNTER: Option<Source> = Some(Source::Tsc);
+
+/// Whether the time-stamp counter can be read (every x86-64 processor has one).
+///
+/// # Errors
+/// Never on this target.
+pub fn cycle_counter() -> Result<(), Unsupported> {
+    Ok(())
+}
+
+/// Whether the processor has `rdtscp` (CPUID 8000_0001h EDX bit 27).
+///
+/// # Errors
+/// `Unsupported` when the bit is clear.
+pub fn rdtscp() -> Result<(), Unsupported> {
+    let features = raw_cpuid::CpuId::new().get_extended_processor_and_feature_identifiers();
+    if features.is_some_and(|f| f.has_rdtscp()) {
+        Ok(())
+    } else {
+        Err(Unsupported::new(
+            "this processor has no rdtscp instruction (CPUID 8000_0001h EDX bit 27)",
+        ))
+    }
+}
+
+/// CPUID 8000_0007h EDX bit 8: the counter runs at one rate in all power states.
+pub(crate) fn counter_is_invariant() -> Option<bool> {
+    let power = raw_cpuid::CpuId::new().get_advanced_power_mgmt_info();
+    Some(power.is_some_and(|p| p.has_invariant_tsc()))
+}
+
+/// `rdtsc` alone: cheap, but free to move among the instructions around it. In ticks.
+#[inline(always)]
+pub fn cycle_counter_unfenced() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: rdtsc reads a counter into eax and edx and touches nothing else. (A process that
+    // forbade it to itself with PR_SET_TSC gets SIGSEGV, which is no memory error.)
+    unsafe {
+        asm!("rdtsc", out("eax") low, out("edx") high, options(nomem, nostack, preserves_flags));
+    }
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// `lfence; rdtsc; lfence`: after everything before it, before everything behind it. In ticks.
+#[inline(always)]
+pub fn cycle_counter_fenced() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: as above. `nomem` is left out on purpose: the compiler may not move accesses across.
+    unsafe {
+        asm!("lfence", "rdtsc", "lfence", out("eax") low, out("edx") high, options(nostack, preserves_flags));
+    }
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// `rdtscp` alone: waits for the instructions before it, not for those behind it. In ticks.
+#[inline(always)]
+pub fn cycle_counter_rdtscp() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: reads two registers into eax, edx and ecx; the caller asked `rdtscp()` first.
+    unsafe {
+        asm!("rdtscp", out("eax") low, out("edx") high, out("ecx") _, options(nomem, nostack, preserves_flags));
+    }
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[inline(always)]
+pub(crate) fn start() -> u64 {
+    cycle_counter_fenced()
+}
+
+/// `rdtscp; lfence`: the time and, in TSC_AUX, the processor it was read on.
+#[inline(always)]
+pub(crate) fn stop() -> (u64, Option<u32>) {
+    let (low, high, aux): (u32, u32, u32);
+    // SAFETY: as `cycle_counter_rdtscp`; a Clock of this source exists only where `rdtscp()` is Ok.
+    unsafe {
+        asm!("rdtscp", "lfence", out("eax") low, out("edx") high, out("ecx") aux, options(nostack, preserves_flags));
+    }
+    // Linux stores `node << 12 | cpu` in TSC_AUX; other systems promise nothing.
+    let cpu = cfg!(target_os = "linux").then_some(aux & 0xfff);
+    (u64::from(high) << 32 | u64::from(low), cpu)
+}
+
+/// 64 dependent register adds a turn, one cycle each. Register and register: some cores add a
+/// constant for nothing while renaming.
+pub(crate) fn add_chain() -> Option<Chain> {
+    fn run(turns: u32) {
+        // SAFETY: arithmetic on registers that are declared.
+        unsafe {
+            asm!(
+                ".p2align 6",
+                "2:",
+                ".rept 64",
+                "add {sum}, {step}",
+                ".endr",
+                "dec {turns:e}",
+                "jnz 2b",
+                sum = inout(reg) 1_u64 => _,
+                step = in(reg) 3_u64,
+                turns = inout(reg) turns.max(1) => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+    Some(Chain {
+        run,
+        cycles_per_turn: 64,
+    })
+}
+
+/// 24 dependent 64-bit multiplications a turn, three cycles each on every common core since 2008
+/// (Agner Fog, "Instruction tables").
+pub(crate) fn multiply_chain() -> Option<Chain> {
+    fn run(turns: u32) {
+        // SAFETY: arithmetic on registers that are declared.
+        unsafe {
+            asm!(
+                ".p2align 6",
+                "2:",
+                ".rept 24",
+                "imul {product}, {factor}",
+                ".endr",
+                "dec {turns:e}",
+                "jnz 2b",
+                product = inout(reg) 1_u64 => _,
+                factor = in(reg) 3_u64,
+                turns = inout(reg) turns.max(1) => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+    Some(Chain {
+        run,
+        cycles_per_turn: 24 * 3,
+    })
+}

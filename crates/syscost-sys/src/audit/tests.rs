@@ -1,0 +1,288 @@
+#![allow(unsafe_code)] // the audited operations are raw system calls, forks and signal handlers
+
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::*;
+use crate::raw::{syscall0, syscall1};
+
+const LONG: Duration = Duration::from_secs(20);
+
+/// The counts of an operation that must end well; `None` where there is no audit.
+fn counts(op: impl FnOnce()) -> Option<SyscallCounts> {
+    match count_syscalls(LONG, op) {
+        Ok(counts) => Some(counts),
+        Err(AuditError::SeccompUnavailable(reason)) => {
+            println!("skipped: {reason}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn failure(timeout: Duration, op: impl FnOnce()) -> Option<AuditError> {
+    match count_syscalls(timeout, op) {
+        Ok(counts) => panic!("ended well with {counts}"),
+        Err(AuditError::SeccompUnavailable(reason)) => {
+            println!("skipped: {reason}");
+            None
+        }
+        Err(error) => Some(error),
+    }
+}
+
+fn getppid() -> isize {
+    // SAFETY: takes nothing and touches no memory.
+    unsafe { syscall0(Sysno::GETPPID) }
+}
+
+#[test]
+fn a_hundred_calls_are_a_hundred_and_nothing_else() {
+    let Some(seen) = counts(|| (0..100).for_each(|_| assert!(getppid() > 0))) else {
+        return;
+    };
+    assert_eq!(
+        (seen.get(Sysno::GETPPID), seen.total(), seen.tasks()),
+        (100, 100, 1)
+    );
+    assert_eq!(seen.to_string(), "getppid 100");
+    assert_eq!(
+        seen.iter().collect::<Vec<_>>(),
+        [(Sysno::GETPPID.number().unwrap(), 100)]
+    );
+}
+
+#[test]
+fn an_operation_that_calls_nothing_counts_nothing() {
+    let Some(seen) = counts(|| ()) else { return };
+    assert_eq!(
+        (seen.total(), seen.to_string().as_str()),
+        (0, "no system call")
+    );
+}
+
+#[test]
+fn a_clock_read_through_the_vdso_is_no_system_call() {
+    let clocksource = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let vdso = std::fs::read_to_string(clocksource).unwrap_or_default();
+    if !matches!(
+        vdso.trim(),
+        "tsc" | "kvm-clock" | "arch_sys_counter" | "hyperv_clocksource_tsc_page"
+    ) {
+        println!("skipped: no vDSO clock with clocksource {vdso:?}");
+        return;
+    }
+    let Some(seen) = counts(|| {
+        for _ in 0..100 {
+            std::hint::black_box(std::time::Instant::now());
+        }
+    }) else {
+        return;
+    };
+    assert_eq!(seen.total(), 0, "{seen}");
+}
+
+#[test]
+fn calls_do_what_they_do_and_keep_their_errno() {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let Some(seen) = counts(|| {
+        let mut byte = [0];
+        writer.write_all(b"x").unwrap();
+        reader.read_exact(&mut byte).unwrap();
+        assert_eq!(&byte, b"x");
+        // SAFETY: a descriptor that cannot be open.
+        assert_eq!(unsafe { syscall1(Sysno::CLOSE, usize::MAX) }, -9); // EBADF
+    }) else {
+        return;
+    };
+    assert_eq!(seen.to_string(), "read 1, write 1, close 1");
+}
+
+#[test]
+fn a_signal_handler_runs_and_its_return_is_counted() {
+    static CAUGHT: AtomicU32 = AtomicU32::new(0);
+    extern "C" fn catch(_: libc::c_int) {
+        CAUGHT.fetch_add(1, Ordering::Relaxed);
+    }
+    let Some(seen) = counts(|| {
+        // SAFETY: the handler touches one atomic.
+        unsafe {
+            libc::signal(
+                libc::SIGUSR1,
+                catch as extern "C" fn(libc::c_int) as libc::sighandler_t,
+            );
+            for _ in 0..10 {
+                libc::kill(libc::getpid(), libc::SIGUSR1);
+            }
+        }
+        assert_eq!(CAUGHT.load(Ordering::Relaxed), 10);
+    }) else {
+        return;
+    };
+    assert_eq!(seen.get(Sysno::KILL), 10);
+    assert_eq!(seen.get(Sysno::RT_SIGRETURN), 10);
+    assert_eq!(seen.get(Sysno::RT_SIGACTION), 1);
+    assert_eq!(seen.get(Sysno::GETPID), 10);
+    assert_eq!(seen.total(), 31, "{seen}");
+}
+
+#[test]
+fn an_operation_that_blocks_every_signal_is_counted_too() {
+    let Some(seen) = counts(|| {
+        // SAFETY: a set of signals is plain bits.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            assert_eq!(
+                libc::sigprocmask(libc::SIG_BLOCK, &all, std::ptr::null_mut()),
+                0
+            );
+        }
+        getppid();
+    }) else {
+        return;
+    };
+    assert_eq!(
+        (seen.get(Sysno::RT_SIGPROCMASK), seen.get(Sysno::GETPPID)),
+        (1, 1)
+    );
+}
+
+#[test]
+fn a_forked_child_is_counted_beside_its_parent() {
+    let Some(seen) = counts(|| {
+        // SAFETY: the new child makes three raw calls and leaves.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                getppid();
+                getppid();
+                libc::_exit(7);
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            assert_eq!(libc::WEXITSTATUS(status), 7);
+        }
+    }) else {
+        return;
+    };
+    assert_eq!((seen.get(Sysno::GETPPID), seen.own(Sysno::GETPPID)), (2, 0));
+    assert_eq!(
+        (seen.get(Sysno::EXIT_GROUP), seen.own(Sysno::WAIT4)),
+        (1, 1)
+    );
+    assert_eq!(seen.tasks(), 2);
+    assert!(seen.own_total() < seen.total());
+}
+
+#[test]
+fn threads_and_executed_programs_are_counted() {
+    let Some(seen) = counts(|| {
+        let thread = std::thread::spawn(|| assert!(getppid() > 0));
+        thread.join().unwrap();
+        let status = std::process::Command::new("/bin/true").status();
+        assert!(status.is_err() || status.unwrap().success());
+    }) else {
+        return;
+    };
+    assert_eq!((seen.get(Sysno::GETPPID), seen.own(Sysno::GETPPID)), (1, 0));
+    if std::path::Path::new("/bin/true").exists() {
+        assert!(seen.get(Sysno::EXECVE) >= 1);
+    }
+}
+
+#[test]
+fn an_operation_may_fault_and_handle_it() {
+    extern "C" fn leave(_: libc::c_int) {
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(42) };
+    }
+    let Some(error) = failure(LONG, || {
+        // SAFETY: the fault is the purpose; the handler does not return.
+        unsafe {
+            libc::signal(
+                libc::SIGSEGV,
+                leave as extern "C" fn(libc::c_int) as libc::sighandler_t,
+            );
+            std::ptr::without_provenance_mut::<u8>(8).write_volatile(1);
+        }
+    }) else {
+        return;
+    };
+    assert!(
+        matches!(error, AuditError::Died(Death::Code(42))),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_end_of_an_operation_that_dies_is_told() {
+    // SAFETY: both end the forked child only.
+    let Some(error) = failure(LONG, || unsafe {
+        libc::signal(libc::SIGSEGV, libc::SIG_DFL);
+        libc::raise(libc::SIGSEGV);
+    }) else {
+        return;
+    };
+    assert!(
+        matches!(error, AuditError::Died(Death::Signal(libc::SIGSEGV))),
+        "{error}"
+    );
+    assert!(error.to_string().contains("SIGSEGV"));
+    let error = failure(LONG, || panic!("on purpose")).unwrap();
+    assert!(matches!(error, AuditError::Died(Death::Panic)), "{error}");
+    // Leaving with success in the middle is not the end of the operation.
+    let error = failure(LONG, || std::process::exit(0)).unwrap();
+    assert!(matches!(error, AuditError::Died(Death::Code(0))), "{error}");
+}
+
+#[test]
+fn a_hanging_operation_is_killed_with_what_it_started() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let Some(error) = failure(Duration::from_millis(200), || {
+        // SAFETY: both processes only wait.
+        unsafe {
+            libc::fork();
+            loop {
+                libc::pause();
+            }
+        }
+    }) else {
+        return;
+    };
+    assert!(matches!(error, AuditError::TimedOut(_)), "{error}");
+    // The pipe ends only when no copy of its writing end is left, so neither process lives.
+    drop(writer);
+    let mut rest = Vec::new();
+    reader.read_to_end(&mut rest).unwrap();
+    // One that never enters the kernel is stopped as well.
+    let error = failure(Duration::from_millis(50), || {
+        loop {
+            std::hint::spin_loop();
+        }
+    });
+    assert!(matches!(error, Some(AuditError::TimedOut(_))));
+}
+
+#[test]
+fn the_operations_descriptors_are_its_own() {
+    let (_reader, writer) = std::io::pipe().unwrap();
+    let Some(seen) = counts(move || {
+        // Everything from 3 up: neither the listener nor the channel is needed any more.
+        // SAFETY: the child uses none of them again.
+        unsafe { libc::close_range(3, u32::MAX, 0) };
+        std::mem::forget(writer);
+        getppid();
+    }) else {
+        return;
+    };
+    assert_eq!(seen.to_string(), "getppid 1, close_range 1");
+}
+
+#[test]
+fn it_is_available_or_says_why() {
+    match available() {
+        Ok(()) => assert!(count_syscalls(LONG, || ()).is_ok()),
+        Err(reason) => println!("skipped: {reason}"),
+    }
+}

@@ -1,0 +1,253 @@
+//! Whether the processor's counter can be trusted, and what is used when it cannot.
+//!
+//! The checks follow what Linux itself asks of the time-stamp counter (`tsc_sync.c`): a constant
+//! rate, the kernel's own verdict, no warp between processors, no drift, no step back.
+
+mod warp;
+
+use std::fs;
+use std::path::Path;
+
+pub use warp::{Warp, measure_warp};
+
+use super::{Clock, Source};
+use crate::arch;
+
+/// The largest change of rate between the run's start and its end, in parts per million.
+pub const MAX_DRIFT_PPM: f64 = 50.0;
+
+/// One check and its outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The check's short name: `invariant`, `kernel_clocksource`, `warp`, `drift`,
+    /// `negative_delta`.
+    pub name: &'static str,
+    /// Passed, failed, or not decided (a warning, or nothing to ask here).
+    pub ok: Option<bool>,
+    /// What was seen, for the reader.
+    pub detail: String,
+}
+
+impl Check {
+    fn new(name: &'static str, ok: Option<bool>, detail: impl Into<String>) -> Check {
+        Check {
+            name,
+            ok,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// The processor's own promise that its counter runs at one rate (x86: CPUID 8000_0007h EDX bit 8;
+/// aarch64: always).
+pub fn invariant() -> Check {
+    let ok = arch::counter_is_invariant();
+    let detail = match ok {
+        Some(true) => "the processor promises a counter of constant rate",
+        Some(false) => {
+            "the processor does not promise a constant rate (CPUID 8000_0007h EDX bit 8 is clear)"
+        }
+        None => "there is no counter to ask about on this target",
+    };
+    Check::new("invariant", ok, detail)
+}
+
+/// The clock that the kernel itself chose, from `<sysfs>/devices/system/clocksource` (`sysfs` is
+/// `/sys`, or a recorded tree). The kernel watches the counter for as long as the machine runs; if
+/// it has left it, so do we.
+pub fn kernel_clocksource(sysfs: &Path) -> Check {
+    let name = "kernel_clocksource";
+    let path = sysfs.join("devices/system/clocksource/clocksource0/current_clocksource");
+    let chosen = match fs::read_to_string(&path) {
+        Ok(text) => text.trim().to_owned(),
+        Err(cause) => {
+            return Check::new(
+                name,
+                None,
+                format!("cannot read {}: {cause}", path.display()),
+            );
+        }
+    };
+    match chosen.as_str() {
+        "tsc" | "arch_sys_counter" => {
+            Check::new(name, Some(true), format!("the kernel uses {chosen}"))
+        }
+        "kvm-clock" | "hyperv_clocksource_tsc_page" | "hyperv_clocksource_msr" | "xen" => {
+            Check::new(
+                name,
+                None,
+                format!(
+                    "the kernel uses the hypervisor's {chosen}, so it does not vouch for the counter itself"
+                ),
+            )
+        }
+        _ => Check::new(
+            name,
+            Some(false),
+            format!("the kernel uses {chosen}: it does not trust the processor's counter"),
+        ),
+    }
+}
+
+/// Whether the counters of two processors agree: about 20 ms of reads that must follow each other.
+pub fn warp(cpu_a: u32, cpu_b: u32) -> Check {
+    match measure_warp(cpu_a, cpu_b) {
+        Err(reason) => Check::new("warp", None, reason.to_string()),
+        Ok(seen) => Check::new(
+            "warp",
+            // Too few exchanges prove nothing (the machine was busy).
+            if seen.warps > 0 {
+                Some(false)
+            } else {
+                (seen.reads >= 2_000).then_some(true)
+            },
+            format!(
+                "cpus {cpu_a} and {cpu_b}: {} warps in {} reads, worst {} ticks",
+                seen.warps, seen.reads, seen.worst_ticks
+            ),
+        ),
+    }
+}
+
+/// Whether the rate at the end is the rate at the start; both in ticks per ns.
+pub fn drift(start: f64, end: f64) -> Check {
+    let ppm = drift_ppm(start, end);
+    let ok = ppm.is_finite() && ppm.abs() <= MAX_DRIFT_PPM;
+    Check::new(
+        "drift",
+        Some(ok),
+        format!("the rate changed by {ppm:+.2} ppm between start and end (limit {MAX_DRIFT_PPM})"),
+    )
+}
+
+/// The change of rate from start to end in parts per million; both rates in ticks per ns.
+pub fn drift_ppm(start: f64, end: f64) -> f64 {
+    (end / start - 1.0) * 1e6
+}
+
+/// Whether the clock ever steps back under one thread: 100 000 reads in a row.
+pub fn negative_delta(clock: &Clock) -> Check {
+    const READS: u32 = 100_000;
+    let mut before = clock.start();
+    let mut steps_back = 0_u32;
+    for _ in 0..READS {
+        let now = clock.stop().ticks;
+        steps_back += u32::from(now < before);
+        before = now;
+    }
+    Check::new(
+        "negative_delta",
+        Some(steps_back == 0),
+        format!("{steps_back} steps back in {READS} reads"),
+    )
+}
+
+/// The source to measure with, and why it is not the processor's counter when it is not: one failed
+/// check is enough to fall back to the system's clock. Undecided checks change nothing.
+pub fn choose_source(checks: &[Check]) -> (Source, Option<String>) {
+    let preferred = Source::preferred();
+    if let Err(reason) = preferred.support() {
+        return (Source::ClockGettime, Some(reason.to_string()));
+    }
+    if preferred == Source::ClockGettime {
+        let reason = arch::cycle_counter().err().map(|reason| reason.to_string());
+        return (preferred, reason);
+    }
+    match checks.iter().find(|check| check.ok == Some(false)) {
+        None => (preferred, None),
+        Some(failed) => (
+            Source::ClockGettime,
+            Some(format!(
+                "{preferred} is not used because the check {} failed: {}",
+                failed.name, failed.detail
+            )),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(clocksource: &str) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("devices/system/clocksource/clocksource0");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(
+            folder.join("current_clocksource"),
+            format!("{clocksource}\n"),
+        )
+        .unwrap();
+        root
+    }
+
+    #[test]
+    fn the_kernels_verdict_is_read() {
+        for (chosen, ok) in [
+            ("tsc", Some(true)),
+            ("kvm-clock", None),
+            ("hpet", Some(false)),
+            ("acpi_pm", Some(false)),
+        ] {
+            let check = kernel_clocksource(tree(chosen).path());
+            assert_eq!(check.ok, ok);
+            assert!(check.detail.contains(chosen));
+        }
+        assert_eq!(kernel_clocksource(Path::new("/nowhere")).ok, None);
+    }
+
+    #[test]
+    fn drift_beyond_the_limit_fails_either_way() {
+        assert_eq!(drift(2.5, 2.5).ok, Some(true));
+        assert_eq!(drift(1.0, 1.000_049).ok, Some(true));
+        assert_eq!(drift(1.0, 1.000_060).ok, Some(false));
+        assert_eq!(drift(1.0, 0.999_940).ok, Some(false));
+        assert_eq!(drift(1.0, f64::NAN).ok, Some(false));
+    }
+
+    #[test]
+    fn one_failed_check_falls_back_and_says_so() {
+        let fine = [
+            Check::new("invariant", Some(true), ""),
+            Check::new("warp", None, ""),
+        ];
+        let source = choose_source(&fine).0;
+        assert_eq!(source, Source::preferred());
+        if source == Source::ClockGettime {
+            println!("skipped: no counter here");
+            return;
+        }
+        let bad = [
+            fine[0].clone(),
+            Check::new("kernel_clocksource", Some(false), "the kernel uses hpet"),
+        ];
+        let (source, reason) = choose_source(&bad);
+        assert_eq!(source, Source::ClockGettime);
+        assert!(reason.unwrap().contains("the kernel uses hpet"));
+    }
+
+    #[test]
+    fn the_system_clock_never_steps_back() {
+        assert_eq!(negative_delta(&Clock::system()).ok, Some(true));
+    }
+
+    #[test]
+    fn a_pair_of_processors_is_compared() {
+        let cpus = crate::cpu::allowed().unwrap_or_default();
+        let [first, second, ..] = cpus[..] else {
+            println!("skipped: one processor only");
+            return;
+        };
+        let seen = match measure_warp(first, second) {
+            Ok(seen) => seen,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                return;
+            }
+        };
+        assert!(seen.reads > 0);
+        assert_eq!(seen.warps > 0, seen.worst_ticks > 0);
+        assert!(measure_warp(first, 9_999).is_err());
+        assert!(measure_warp(first, first).is_err());
+    }
+}

@@ -1,0 +1,132 @@
+//! How a processor's time was spent.
+
+use std::fs;
+use std::ops::Sub;
+
+use crate::{SystemError, Unsupported, os};
+
+/// The time of one processor by use, in ticks of [`ticks_per_second`] (/proc/stat). Guest time is
+/// within `user`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// In user mode.
+    pub user: u64,
+    /// In user mode at low priority.
+    pub nice: u64,
+    /// In the kernel.
+    pub system: u64,
+    /// Doing nothing.
+    pub idle: u64,
+    /// Doing nothing while a request to a device was out.
+    pub iowait: u64,
+    /// In interrupts.
+    pub irq: u64,
+    /// In soft interrupts.
+    pub softirq: u64,
+    /// Wanted by this machine but given to another by the hypervisor.
+    pub steal: u64,
+}
+
+impl CpuTimes {
+    /// All of it, in ticks.
+    pub fn total(&self) -> u64 {
+        self.user
+            + self.nice
+            + self.system
+            + self.idle
+            + self.iowait
+            + self.irq
+            + self.softirq
+            + self.steal
+    }
+
+    /// Stolen time as a share of all, 0 to 1; 0 when no tick has passed.
+    pub fn steal_share(&self) -> f64 {
+        match self.total() {
+            0 => 0.0,
+            total => self.steal as f64 / total as f64,
+        }
+    }
+}
+
+impl Sub for CpuTimes {
+    type Output = CpuTimes;
+
+    fn sub(self, before: CpuTimes) -> CpuTimes {
+        CpuTimes {
+            user: self.user.saturating_sub(before.user),
+            nice: self.nice.saturating_sub(before.nice),
+            system: self.system.saturating_sub(before.system),
+            idle: self.idle.saturating_sub(before.idle),
+            iowait: self.iowait.saturating_sub(before.iowait),
+            irq: self.irq.saturating_sub(before.irq),
+            softirq: self.softirq.saturating_sub(before.softirq),
+            steal: self.steal.saturating_sub(before.steal),
+        }
+    }
+}
+
+/// The times of one processor since the machine started.
+///
+/// # Errors
+/// `Unsupported` where there is no /proc/stat, or the processor is not in it (it is offline).
+pub fn cpu_times(cpu: u32) -> Result<CpuTimes, Unsupported> {
+    let path = "/proc/stat";
+    let text = fs::read_to_string(path).map_err(|cause| SystemError::new("read", path, cause))?;
+    parse(&text, cpu)
+        .ok_or_else(|| Unsupported::new(format!("{path} has no line for cpu {cpu}; is it online?")))
+}
+
+/// Ticks a second of [`CpuTimes`]: 100 on nearly every Linux.
+pub fn ticks_per_second() -> u64 {
+    os::clock_ticks_per_second()
+}
+
+fn parse(text: &str, cpu: u32) -> Option<CpuTimes> {
+    let line = text.lines().find_map(|line| {
+        let (name, rest) = line.split_once(' ')?;
+        (name.strip_prefix("cpu")?.parse() == Ok(cpu)).then_some(rest)
+    })?;
+    let mut fields = line
+        .split_ascii_whitespace()
+        .map(|field| field.parse().ok());
+    let mut next = || fields.next().flatten();
+    Some(CpuTimes {
+        user: next()?,
+        nice: next()?,
+        system: next()?,
+        idle: next()?,
+        iowait: next()?,
+        irq: next()?,
+        softirq: next()?,
+        steal: next()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "cpu  3126 0 1552 334598 400 0 33 41 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n\
+                        cpu1 10 0 0 80 0 0 0 10 0 0\nintr 5\n";
+
+    #[test]
+    fn a_processors_line_is_found_by_its_number() {
+        let first = parse(STAT, 0).unwrap();
+        assert_eq!(
+            (first.user, first.softirq, first.steal, first.total()),
+            (1, 7, 8, 36)
+        );
+        assert_eq!(parse(STAT, 1).unwrap().steal_share(), 0.1);
+        assert_eq!(parse(STAT, 2), None);
+        assert_eq!(CpuTimes::default().steal_share(), 0.0);
+    }
+
+    #[test]
+    fn this_machine_has_a_first_processor() {
+        match cpu_times(crate::cpu::current().unwrap_or(0)) {
+            Ok(times) => assert!(times.total() > 0 && ticks_per_second() > 0),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads and writes of the process.
+
+use std::ops::Sub;
+
+use super::proc_file::ProcFile;
+use crate::Unsupported;
+
+/// What the process read and wrote (/proc/self/io).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Io {
+    /// Bytes that read-like calls returned, from wherever they came.
+    pub rchar: u64,
+    /// Bytes that write-like calls took.
+    pub wchar: u64,
+    /// Read-like system calls.
+    pub syscr: u64,
+    /// Write-like system calls.
+    pub syscw: u64,
+    /// Bytes fetched from storage.
+    pub read_bytes: u64,
+    /// Bytes sent to storage, or to be sent.
+    pub write_bytes: u64,
+}
+
+/// Reads [`Io`] from a file kept open. Reading it is itself a read: [`IoReader::own_cost`] tells
+/// what to subtract.
+#[derive(Debug)]
+pub struct IoReader(ProcFile);
+
+impl IoReader {
+    /// Opens the counters of this process.
+    ///
+    /// # Errors
+    /// `Unsupported` where the kernel has none (it needs CONFIG_TASK_IO_ACCOUNTING), or outside
+    /// Linux.
+    pub fn open() -> Result<IoReader, Unsupported> {
+        ProcFile::open("/proc/self/io").map(IoReader)
+    }
+
+    /// Reads them now; the read that does it is not yet in them.
+    ///
+    /// # Errors
+    /// `Unsupported` when the text is not as proc(5) describes.
+    pub fn read(&self) -> Result<Io, Unsupported> {
+        let mut buffer = [0; 512];
+        let text = self.0.read(&mut buffer)?;
+        parse(text).ok_or_else(|| self.0.unexpected())
+    }
+
+    /// What one reading adds to the next: the smallest difference between readings with nothing
+    /// between them (other threads only add). `syscr` is exact; `rchar`, the text's length, grows
+    /// with the figures in it.
+    ///
+    /// # Errors
+    /// As [`IoReader::read`].
+    pub fn own_cost(&self) -> Result<Io, Unsupported> {
+        let mut least: Option<Io> = None;
+        let mut before = self.read()?;
+        for _ in 0..5 {
+            let after = self.read()?;
+            let delta = after - before;
+            least = least
+                .filter(|least| least.syscr <= delta.syscr)
+                .or(Some(delta));
+            before = after;
+        }
+        Ok(least.unwrap_or_default())
+    }
+}
+
+fn parse(text: &str) -> Option<Io> {
+    let field = |name: &str| {
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().parse().ok()
+    };
+    Some(Io {
+        rchar: field("rchar")?,
+        wchar: field("wchar")?,
+        syscr: field("syscr")?,
+        syscw: field("syscw")?,
+        read_bytes: field("read_bytes")?,
+        write_bytes: field("write_bytes")?,
+    })
+}
+
+impl Sub for Io {
+    type Output = Io;
+
+    fn sub(self, before: Io) -> Io {
+        Io {
+            rchar: self.rchar.saturating_sub(before.rchar),
+            wchar: self.wchar.saturating_sub(before.wchar),
+            syscr: self.syscr.saturating_sub(before.syscr),
+            syscw: self.syscw.saturating_sub(before.syscw),
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(before.write_bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_understood_and_cancelled_writes_are_not_writes() {
+        let text = "rchar: 6976\nwchar: 1\nsyscr: 10\nsyscw: 2\nread_bytes: 3\nwrite_bytes: 4\ncancelled_write_bytes: 5\n";
+        let io = Io {
+            rchar: 6976,
+            wchar: 1,
+            syscr: 10,
+            syscw: 2,
+            read_bytes: 3,
+            write_bytes: 4,
+        };
+        assert_eq!(parse(text), Some(io));
+        assert_eq!(parse("rchar: 1\n"), None);
+    }
+
+    #[test]
+    fn a_reading_costs_one_read() {
+        match IoReader::open() {
+            Ok(reader) => assert_eq!(reader.own_cost().unwrap().syscr, 1),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What the kernel counted for this thread, this process or a processor, read without privilege.
+//!
+//! All counters only grow; a measurement is the difference of two readings (`after - before`),
+//! which never goes below 0.
+
+mod cpu_times;
+mod io;
+mod pressure;
+mod proc_file;
+mod sched;
+mod usage;
+
+pub use cpu_times::{CpuTimes, cpu_times, ticks_per_second};
+pub use io::{Io, IoReader};
+pub use pressure::{Pressure, Stall};
+pub use sched::{SchedReading, SchedStat, migrations};
+pub use usage::Usage;
+pub(crate) use usage::Whose;

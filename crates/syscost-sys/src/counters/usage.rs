@@ -1,0 +1,118 @@
+//! getrusage.
+
+use std::ops::Sub;
+
+use crate::{Unsupported, os};
+
+/// Faults and context switches, as getrusage(2) counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Page faults served without reading from a device.
+    pub minor_faults: u64,
+    /// Page faults that had to read.
+    pub major_faults: u64,
+    /// Switches because the task waited for something.
+    pub voluntary_switches: u64,
+    /// Switches because another task was to run: its time was up, it was preempted, or it yielded.
+    pub involuntary_switches: u64,
+    /// The most memory ever resident, in KiB. A peak, not a count: a difference is its growth.
+    pub max_rss_kib: u64,
+}
+
+impl Usage {
+    /// Of the calling thread.
+    ///
+    /// # Errors
+    /// `Unsupported` outside Linux.
+    pub fn thread() -> Result<Usage, Unsupported> {
+        os::usage(Whose::Thread)
+    }
+
+    /// Of the whole process.
+    ///
+    /// # Errors
+    /// `Unsupported` outside Linux.
+    pub fn process() -> Result<Usage, Unsupported> {
+        os::usage(Whose::Process)
+    }
+
+    /// Of all children that ended and were waited for, and theirs.
+    ///
+    /// # Errors
+    /// `Unsupported` outside Linux.
+    pub fn children() -> Result<Usage, Unsupported> {
+        os::usage(Whose::Children)
+    }
+}
+
+/// Whose usage is asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Whose {
+    Thread,
+    Process,
+    Children,
+}
+
+impl Sub for Usage {
+    type Output = Usage;
+
+    fn sub(self, before: Usage) -> Usage {
+        Usage {
+            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
+            major_faults: self.major_faults.saturating_sub(before.major_faults),
+            voluntary_switches: self
+                .voluntary_switches
+                .saturating_sub(before.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(before.involuntary_switches),
+            max_rss_kib: self.max_rss_kib.saturating_sub(before.max_rss_kib),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeping_is_a_voluntary_switch_of_this_thread() {
+        let Ok(before) = Usage::thread() else {
+            println!("skipped: no getrusage here");
+            return;
+        };
+        for _ in 0..5 {
+            std::thread::sleep(std::time::Duration::from_micros(200));
+        }
+        let delta = Usage::thread().unwrap() - before;
+        assert!(delta.voluntary_switches >= 5, "{delta:?}");
+    }
+
+    #[test]
+    fn touching_fresh_pages_faults() {
+        let Ok(before) = Usage::thread() else {
+            println!("skipped: no getrusage here");
+            return;
+        };
+        // Far over malloc's threshold, so it is a mapping of its own; one byte a page.
+        let mut fresh = vec![0_u8; 64 << 20];
+        for page in (0..fresh.len()).step_by(4096) {
+            fresh[page] = 1;
+        }
+        std::hint::black_box(&fresh);
+        let faults = (Usage::thread().unwrap() - before).minor_faults;
+        // 16384 pages of 4 KiB; a huge page takes 512 of them at once.
+        assert!(faults >= 32, "{faults}");
+        assert!(Usage::process().unwrap().max_rss_kib >= 64 << 10);
+    }
+
+    #[test]
+    fn a_difference_is_never_below_zero() {
+        let larger = Usage {
+            minor_faults: 5,
+            ..Usage::default()
+        };
+        assert_eq!(Usage::default() - larger, Usage::default());
+        assert_eq!((larger - Usage::default()).minor_faults, 5);
+    }
+}

@@ -1,0 +1,102 @@
+//! Atomic operations; `x1` points to the cell, on a line of its own.
+//!
+//! Read-modify-write operations are single instructions where the processor has the Large System Extensions
+//! (from Armv8.1), else loops of exclusive loads and stores.
+
+use super::super::{Atomic, Code};
+use super::kernel;
+use crate::Unsupported;
+
+/// A kernel that does nothing but its body; the cell starts at 0 unless `prepare` leaves it.
+macro_rules! cell {
+    ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
+     after [$($after:literal),*], finish [$($finish:literal),*]) => {
+        kernel! {
+            $name: $text, 64 times 1, chains 1,
+            prepare [$($prepare),*], body [$($body),*], after [$($after),*], finish [$($finish),*]
+        }
+    };
+}
+
+cell! { LOAD: "ldar", prepare [], body ["ldar x3, [x1]"], after ["add x20, x20, x3"], finish [] }
+cell! {
+    STORE: "str",
+    prepare ["str xzr, [x1]", "mov x3, 1"], body ["str x3, [x1]"], after ["add x3, x3, 1"],
+    finish ["ldr x20, [x1]"]
+}
+cell! {
+    STORE_SEQUENTIAL: "stlr",
+    prepare ["str xzr, [x1]", "mov x3, 1"], body ["stlr x3, [x1]"], after ["add x3, x3, 1"],
+    finish ["ldr x20, [x1]"]
+}
+cell! {
+    EXCHANGE: "swpal",
+    prepare [".arch_extension lse", "str xzr, [x1]", "mov x3, 1"], body ["swpal x3, x4, [x1]"],
+    after ["add x3, x3, 1"], finish ["ldr x20, [x1]"]
+}
+cell! {
+    FETCH_ADD: "ldaddal",
+    prepare [".arch_extension lse", "str xzr, [x1]", "mov x3, 1"], body ["ldaddal x3, x4, [x1]"],
+    after [], finish ["ldr x20, [x1]"]
+}
+cell! {
+    COMPARE_EXCHANGE: "casal (equal; with add and mov for the next value)",
+    prepare [".arch_extension lse", "str xzr, [x1]", "mov x3, xzr"],
+    body ["add x4, x3, 1", "casal x3, x4, [x1]", "mov x3, x4"], after [], finish ["ldr x20, [x1]"]
+}
+cell! {
+    COMPARE_EXCHANGE_FAILURE: "casal (not equal; with mov)",
+    prepare [".arch_extension lse", "mov x5, -1"],
+    body ["mov x3, x5", "casal x3, xzr, [x1]"], after ["add x20, x20, x3"], finish []
+}
+cell! {
+    EXCHANGE_LOOP: "ldaxr; stlxr; cbnz",
+    prepare ["str xzr, [x1]", "mov x3, 1"],
+    body ["4:", "ldaxr x4, [x1]", "stlxr w5, x3, [x1]", "cbnz w5, 4b"],
+    after ["add x3, x3, 1"], finish ["ldr x20, [x1]"]
+}
+cell! {
+    FETCH_ADD_LOOP: "ldaxr; add; stlxr; cbnz",
+    prepare ["str xzr, [x1]"],
+    body ["4:", "ldaxr x3, [x1]", "add x4, x3, 1", "stlxr w5, x4, [x1]", "cbnz w5, 4b"],
+    after [], finish ["ldr x20, [x1]"]
+}
+cell! {
+    COMPARE_EXCHANGE_LOOP: "ldaxr; cmp; b.ne; stlxr; cbnz (equal; with add and mov for the next value)",
+    prepare ["str xzr, [x1]", "mov x3, xzr"],
+    body [
+        "add x4, x3, 1", "4:", "ldaxr x6, [x1]", "cmp x6, x3", "b.ne 5f", "stlxr w5, x4, [x1]", "cbnz w5, 4b",
+        "5:", "mov x3, x4"
+    ],
+    after [], finish ["ldr x20, [x1]"]
+}
+cell! {
+    COMPARE_EXCHANGE_FAILURE_LOOP: "ldaxr; cmp; b.ne (not equal)",
+    prepare ["mov x3, -1"],
+    body ["4:", "ldaxr x6, [x1]", "cmp x6, x3", "b.ne 5f", "stlxr w5, xzr, [x1]", "cbnz w5, 4b", "5:"],
+    after ["add x20, x20, x6"], finish ["clrex"]
+}
+cell! { FENCE: "dmb ish", prepare [], body ["dmb ish"], after ["add x20, x20, 1"], finish [] }
+
+pub(in super::super) fn atomic(atomic: Atomic) -> Result<Code, Unsupported> {
+    let lse = std::arch::is_aarch64_feature_detected!("lse");
+    Ok(match atomic {
+        Atomic::Load => LOAD,
+        Atomic::Store => STORE,
+        Atomic::StoreSequential => STORE_SEQUENTIAL,
+        Atomic::FetchAdd if lse => FETCH_ADD,
+        Atomic::FetchAdd => FETCH_ADD_LOOP,
+        Atomic::Exchange if lse => EXCHANGE,
+        Atomic::Exchange => EXCHANGE_LOOP,
+        Atomic::CompareExchange if lse => COMPARE_EXCHANGE,
+        Atomic::CompareExchange => COMPARE_EXCHANGE_LOOP,
+        Atomic::CompareExchangeFailure if lse => COMPARE_EXCHANGE_FAILURE,
+        Atomic::CompareExchangeFailure => COMPARE_EXCHANGE_FAILURE_LOOP,
+        Atomic::Fence => FENCE,
+        Atomic::FenceByLock => {
+            return Err(Unsupported::new(
+                "a fence by a locked operation is of x86-64",
+            ));
+        }
+    })
+}

@@ -1,0 +1,203 @@
+//! Procedure calls of the AAPCS64 convention.
+//!
+//! The procedure lies at label 7, behind the kernel. The caller adds what it returns to the checksum.
+
+use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
+use super::super::{Call, Code};
+use super::kernel;
+use crate::Unsupported;
+
+/// A kernel of 32 calls in a turn: `arguments`, the call, `then` what the caller does with the result.
+macro_rules! caller {
+    ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
+     call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]) => {
+        kernel! {
+            $name: $text, 32 times 1, chains 1,
+            prepare [$($prepare),*],
+            body [$($argument,)* $call, $($then),*],
+            after [],
+            finish [],
+            procedures [".p2align 6", "7:", $($procedure),*]
+        }
+    };
+}
+
+/// Calls with integer arguments 1, 2, 3…; returns the last, or 1.
+macro_rules! integers {
+    ($name:ident: $count:literal, [$($argument:literal),*], return $last:literal) => {
+        caller! {
+            $name: concat!("bl with ", $count, " integer arguments; ret"), prepare [],
+            arguments [$($argument),*], call "bl 7f", then ["add x20, x20, x0"], procedure [$last, "ret"]
+        }
+    };
+}
+
+integers! { INTEGER_0: "0", [], return "mov x0, 1" }
+// The one argument is where the result goes; it is 0, so that the result shows that the procedure ran.
+integers! { INTEGER_1: "1", ["mov x0, 0"], return "add x0, x0, 1" }
+integers! { INTEGER_2: "2", ["mov x0, 1", "mov x1, 2"], return "mov x0, x1" }
+integers! { INTEGER_3: "3", ["mov x0, 1", "mov x1, 2", "mov x2, 3"], return "mov x0, x2" }
+integers! { INTEGER_4: "4", ["mov x0, 1", "mov x1, 2", "mov x2, 3", "mov x3, 4"], return "mov x0, x3" }
+integers! {
+    INTEGER_5: "5", ["mov x0, 1", "mov x1, 2", "mov x2, 3", "mov x3, 4", "mov x4, 5"], return "mov x0, x4"
+}
+integers! {
+    INTEGER_6: "6", ["mov x0, 1", "mov x1, 2", "mov x2, 3", "mov x3, 4", "mov x4, 5", "mov x5, 6"],
+    return "mov x0, x5"
+}
+integers! {
+    INTEGER_7: "7", ["mov x0, 1", "mov x1, 2", "mov x2, 3", "mov x3, 4", "mov x4, 5", "mov x5, 6", "mov x6, 7"],
+    return "mov x0, x6"
+}
+integers! {
+    INTEGER_8: "8",
+    ["mov x0, 1", "mov x1, 2", "mov x2, 3", "mov x3, 4", "mov x4, 5", "mov x5, 6", "mov x6, 7", "mov x7, 8"],
+    return "mov x0, x7"
+}
+
+/// Calls with floating arguments from memory. Sums alternate between four registers, so that the additions do
+/// not wait for each other.
+macro_rules! doubles {
+    ($name:ident: $text:literal, [$($argument:literal),*], return $last:literal) => {
+        kernel! {
+            $name: $text, 8 times 4, chains 1,
+            prepare ["mov x21, x1", "movi d16, 0", "movi d17, 0", "movi d18, 0", "movi d19, 0"],
+            body [".irp s,16,17,18,19", $($argument,)* "bl 7f", "fadd d\\s, d\\s, d0", ".endr"],
+            after [],
+            finish [".irp s,16,17,18,19", "fcvtzs x3, d\\s", "add x20, x20, x3", ".endr"],
+            procedures [".p2align 6", "7:", $last, "ret"]
+        }
+    };
+}
+
+doubles! { DOUBLE: "bl with 1 double argument; ret", ["ldr d0, [x21]"], return "fadd d0, d0, d0" }
+doubles! {
+    EIGHT_DOUBLES: "bl with 8 double arguments; ret",
+    ["ldp d0, d1, [x21]", "ldp d2, d3, [x21, 16]", "ldp d4, d5, [x21, 32]", "ldp d6, d7, [x21, 48]"],
+    return "fmov d0, d7"
+}
+
+caller! {
+    STRUCT_ARGUMENT_16: "bl with a 16-byte structure in two registers; ret", prepare ["mov x21, x1"],
+    arguments ["ldp x0, x1, [x21]"], call "bl 7f", then ["add x20, x20, x0"],
+    procedure ["add x0, x0, x1", "ret"]
+}
+caller! {
+    STRUCT_ARGUMENT_64: "bl with a pointer to a copy of a 64-byte structure; ret", prepare ["mov x21, x1"],
+    arguments ["ldp q0, q1, [x21]", "ldp q2, q3, [x21, 32]", "stp q0, q1, [sp]", "stp q2, q3, [sp, 32]", "mov x0, sp"],
+    call "bl 7f", then ["add x20, x20, x0"],
+    procedure ["ldr x3, [x0]", "ldr x4, [x0, 56]", "add x0, x3, x4", "ret"]
+}
+caller! {
+    STRUCT_RETURN_16: "bl; 16-byte structure returned in two registers; ret", prepare [],
+    arguments [], call "bl 7f", then ["add x20, x20, x0", "add x20, x20, x1"],
+    procedure ["mov x0, 1", "mov x1, 2", "ret"]
+}
+caller! {
+    STRUCT_RETURN_64: "bl with a hidden pointer; 64-byte structure stored through it; ret",
+    prepare ["ldr q0, [x1]"],
+    arguments ["mov x8, sp"], call "bl 7f", then ["ldr x3, [sp, 56]", "add x20, x20, x3"],
+    procedure ["stp q0, q0, [x8]", "stp q0, q0, [x8, 32]", "ret"]
+}
+caller! {
+    POINTER: "blr x; ret", prepare ["adr x21, 7f"],
+    arguments [], call "blr x21", then ["add x20, x20, x0"], procedure ["mov x0, 1", "ret"]
+}
+// The object is at the start of the memory, its table of methods at word 8; the method is the third.
+caller! {
+    VIRTUAL: "ldr x; ldr x; blr x; ret (the method reads a field)",
+    prepare ["mov x21, x1", "add x3, x1, 64", "str x3, [x1]", "adr x3, 7f", "str x3, [x1, 80]"],
+    arguments ["mov x0, x21", "ldr x3, [x0]", "ldr x3, [x3, 16]"], call "blr x3", then ["add x20, x20, x0"],
+    procedure ["ldr x0, [x0, 8]", "ret"]
+}
+kernel! {
+    POINTER_BY_TABLE: "ldrb w; add; ldr x; blr x (one of 16); ret", 32 times 1, chains 1,
+    prepare [
+        "mov x21, x1",
+        "adr x3, 7f",
+        ".irp k,0,8,16,24,32,40,48,56,64,72,80,88,96,104,112,120",
+        "str x3, [x21, \\k]",
+        "add x3, x3, 8",
+        ".endr",
+        "add x22, x1, {offset}",
+        "lsl x23, x2, 5",
+        "and x23, x23, {mask}",
+    ],
+    body [
+        "ldrb w3, [x22, x23]", "add x23, x23, 1", "ldr x3, [x21, x3, lsl 3]", "blr x3", "add x20, x20, x0"
+    ],
+    after ["and x23, x23, {mask}"],
+    finish [],
+    procedures [
+        ".p2align 6",
+        "7:",
+        ".irp k,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+        "mov x0, \\k",
+        "ret",
+        ".endr",
+    ],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
+}
+kernel! {
+    RECURSION: "stp; subs; b.eq; bl; add; ldp; ret", 16 times 1, chains 1,
+    prepare ["ldr x21, [x1]"],
+    body ["mov x9, x21", "mov x0, 0", "bl 7f", "add x20, x20, x0"],
+    after [],
+    finish [],
+    procedures [
+        ".p2align 6",
+        "7:", "stp x29, x30, [sp, -16]!", "subs x9, x9, 1", "b.eq 6f", "bl 7b",
+        "6:", "add x0, x0, 1", "ldp x29, x30, [sp], 16", "ret",
+    ]
+}
+// Bit `d` of a word by chance chooses the site from which level `d` goes down.
+kernel! {
+    RECURSION_BY_CHANCE: "stp; subs; b.eq; lsr; tbnz; bl (one of 2); add; ldp; ret", 16 times 1, chains 1,
+    prepare ["ldr x21, [x1]", "add x22, x1, {offset}", "lsl x23, x2, 4", "and x23, x23, {mask}"],
+    body [
+        "mov x9, x21", "mov x0, 0", "ldr x10, [x22, x23, lsl 3]", "add x23, x23, 1",
+        "bl 7f", "add x20, x20, x0",
+    ],
+    after ["and x23, x23, {mask}"],
+    finish [],
+    procedures [
+        ".p2align 6",
+        "7:", "stp x29, x30, [sp, -16]!", "subs x9, x9, 1", "b.eq 6f", "lsr x11, x10, x9", "tbnz x11, 0, 5f",
+        "bl 7b", "6:", "add x0, x0, 1", "ldp x29, x30, [sp], 16", "ret",
+        "5:", "bl 7b", "add x0, x0, 1", "ldp x29, x30, [sp], 16", "ret",
+    ],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
+}
+
+pub(in super::super) fn call(call: Call) -> Result<Code, Unsupported> {
+    Ok(match call {
+        Call::Integer(0) => INTEGER_0,
+        Call::Integer(1) => INTEGER_1,
+        Call::Integer(2) => INTEGER_2,
+        Call::Integer(3) => INTEGER_3,
+        Call::Integer(4) => INTEGER_4,
+        Call::Integer(5) => INTEGER_5,
+        Call::Integer(6) => INTEGER_6,
+        Call::Integer(7) => INTEGER_7,
+        Call::Integer(8) => INTEGER_8,
+        Call::Integer(more) => {
+            return Err(Unsupported::new(format!("no kernel with {more} arguments")));
+        }
+        Call::Double => DOUBLE,
+        Call::EightDoubles => EIGHT_DOUBLES,
+        Call::StructArgument16 => STRUCT_ARGUMENT_16,
+        Call::StructArgument64 => STRUCT_ARGUMENT_64,
+        Call::StructReturn16 => STRUCT_RETURN_16,
+        Call::StructReturn64 => STRUCT_RETURN_64,
+        Call::Pointer => POINTER,
+        Call::PointerByTable(_) => POINTER_BY_TABLE,
+        Call::LinkageStub => {
+            return Err(Unsupported::new(
+                "no linkage stub has been written for aarch64 yet",
+            ));
+        }
+        Call::Virtual => VIRTUAL,
+        Call::Recursion(_) => RECURSION,
+        Call::RecursionByChance { .. } => RECURSION_BY_CHANCE,
+    })
+}

@@ -1,0 +1,123 @@
+//! Scalar floating arithmetic.
+//!
+//! The kernel's memory holds the start, then two operands (`d28`, `d29`), as bit patterns. One chain is in
+//! register 0, twelve chains are in 16 to 27.
+
+use super::super::{Code, Kind, Operation, Shape};
+use super::{each, kernel};
+use crate::Unsupported;
+
+/// All operations of one type, whose registers are `s` and `w`, or `d` and `x`.
+macro_rules! operations {
+    ($f:literal, $i:literal,
+     $add:ident $adds:ident $multiply:ident $multiplies:ident $divide:ident $divides:ident
+     $fused:ident $fuseds:ident $root:ident $roots:ident) => {
+        operations! { @ $add: "fadd", $f, 64 times 1, one,
+            [concat!("fadd ", $f, "0, ", $f, "0, ", $f, "28")], after [], finish [sum!(one, $f)] }
+        operations! { @ $adds: "fadd", $f, 20 times 12, twelve,
+            [each!(float: concat!("fadd ", $f, "\\r, ", $f, "\\r, ", $f, "28"))],
+            after [], finish [sum!(twelve, $f)] }
+        operations! { @ $multiply: "fmul", $f, 32 times 2, one,
+            [concat!("fmul ", $f, "0, ", $f, "0, ", $f, "28"), concat!("fmul ", $f, "0, ", $f, "0, ", $f, "29")],
+            after [bits!("0", $f, $i)], finish [] }
+        operations! { @ $multiplies: "fmul", $f, 10 times 24, twelve,
+            [
+                each!(float: concat!("fmul ", $f, "\\r, ", $f, "\\r, ", $f, "28")),
+                each!(float: concat!("fmul ", $f, "\\r, ", $f, "\\r, ", $f, "29"))
+            ],
+            after [bits!("16", $f, $i)], finish [] }
+        operations! { @ $divide: "fdiv", $f, 16 times 2, one,
+            [concat!("fdiv ", $f, "0, ", $f, "28, ", $f, "0"), concat!("fdiv ", $f, "0, ", $f, "28, ", $f, "0")],
+            after [bits!("0", $f, $i)], finish [] }
+        operations! { @ $divides: "fdiv", $f, 3 times 12, twelve,
+            [each!(float: concat!("fdiv ", $f, "\\r, ", $f, "28, ", $f, "29"))],
+            after [bits!("16", $f, $i)], finish [] }
+        operations! { @ $fused: "fmadd", $f, 64 times 1, one,
+            [concat!("fmadd ", $f, "0, ", $f, "0, ", $f, "28, ", $f, "29")], after [], finish [sum!(one, $f)] }
+        operations! { @ $fuseds: "fmadd", $f, 20 times 12, twelve,
+            [each!(float: concat!("fmadd ", $f, "\\r, ", $f, "\\r, ", $f, "28, ", $f, "29"))],
+            after [], finish [sum!(twelve, $f)] }
+        operations! { @ $root: "fsqrt (one eor is on the chain)", $f, 32 times 1, one,
+            [concat!("fsqrt ", $f, "0, ", $f, "0"), "eor v0.8b, v0.8b, v29.8b"],
+            after [bits!("0", $f, $i)], finish [] }
+        operations! { @ $roots: "fsqrt", $f, 3 times 12, twelve,
+            [each!(float: concat!("fsqrt ", $f, "\\r, ", $f, "28"))], after [bits!("16", $f, $i)], finish [] }
+    };
+    (@ $name:ident: $text:literal, $f:literal, $times:literal times $per_body:literal, $chains:ident,
+     [$($body:expr),*], after [$($after:expr),*], finish [$($finish:expr),*]) => {
+        kernel! {
+            $name: concat!($text, " of ", $f, " registers"), $times times $per_body, chains chains!($chains),
+            prepare [
+                "ldr d0, [x1]", "ldr d28, [x1, 8]", "ldr d29, [x1, 16]",
+                each!(float: "fmov d\\r, d0"),
+            ],
+            body [$($body),*],
+            after [$($after),*],
+            finish [$($finish),*]
+        }
+    };
+}
+
+macro_rules! chains {
+    (one) => {
+        1
+    };
+    (twelve) => {
+        12
+    };
+}
+
+/// The counters, rounded to integers, as checksum.
+macro_rules! sum {
+    (one, $f:literal) => {
+        concat!("fcvtzs x20, ", $f, "0")
+    };
+    (twelve, $f:literal) => {
+        each!(float: concat!("fcvtzs x3, ", $f, "\\r\nadd x20, x20, x3"))
+    };
+}
+
+/// Adds a register's bit pattern to the checksum.
+macro_rules! bits {
+    ($number:literal, $f:literal, $i:literal) => {
+        concat!("fmov ", $i, "3, ", $f, $number, "\nadd x20, x20, x3")
+    };
+}
+
+operations! {
+    "d", "x", ADD_64 ADDS_64 MULTIPLY_64 MULTIPLIES_64 DIVIDE_64 DIVIDES_64 FUSED_64 FUSEDS_64 ROOT_64 ROOTS_64
+}
+operations! {
+    "s", "w", ADD_32 ADDS_32 MULTIPLY_32 MULTIPLIES_32 DIVIDE_32 DIVIDES_32 FUSED_32 FUSEDS_32 ROOT_32 ROOTS_32
+}
+
+pub(super) fn arithmetic(
+    operation: Operation,
+    kind: Kind,
+    shape: Shape,
+) -> Result<Code, Unsupported> {
+    let [latency64, throughput64, latency32, throughput32] = match operation {
+        Operation::Add => [ADD_64, ADDS_64, ADD_32, ADDS_32],
+        Operation::Multiply => [MULTIPLY_64, MULTIPLIES_64, MULTIPLY_32, MULTIPLIES_32],
+        Operation::Divide => [DIVIDE_64, DIVIDES_64, DIVIDE_32, DIVIDES_32],
+        Operation::SquareRoot => [ROOT_64, ROOTS_64, ROOT_32, ROOTS_32],
+        Operation::FusedMultiplyAdd => [FUSED_64, FUSEDS_64, FUSED_32, FUSEDS_32],
+        Operation::Remainder | Operation::RemainderLong => {
+            return Err(Unsupported::new(
+                "no instruction: a floating remainder is a library's loop",
+            ));
+        }
+        Operation::DivideLong => {
+            return Err(Unsupported::new("floating divisions have no long form"));
+        }
+        Operation::And | Operation::Xor | Operation::Shift => {
+            return Err(Unsupported::new("bitwise operations are for integers"));
+        }
+    };
+    Ok(match (kind, shape) {
+        (Kind::F64, Shape::Latency) => latency64,
+        (Kind::F64, Shape::Throughput) => throughput64,
+        (_, Shape::Latency) => latency32,
+        (_, Shape::Throughput) => throughput32,
+    })
+}

@@ -1,0 +1,51 @@
+//! Vector arithmetic on 64-bit floating numbers.
+//!
+//! Every lane of every chain counts operations in steps of 1.0; the finish adds all lanes.
+
+use super::super::{Code, Shape, Simd, VectorOperation};
+use super::{each, kernel};
+use crate::Unsupported;
+
+/// One chain in `v16`, or twelve; the others stay 0, so that the sum is the same for both.
+macro_rules! vector {
+    ($name:ident: $text:literal, $times:literal times $chains:literal, $body:expr) => {
+        kernel! {
+            $name: $text, $times times $chains, chains $chains,
+            prepare [
+                "ldr d28, [x1, 8]", "dup v28.2d, v28.d[0]", "mov v29.16b, v28.16b",
+                each!(vector: "movi \\r, 0"),
+            ],
+            body [$body],
+            after [],
+            finish [
+                "movi v30.2d, 0",
+                each!(vector: "fadd v30.2d, v30.2d, \\r"),
+                "faddp d30, v30.2d",
+                "fcvtzs x20, d30",
+            ]
+        }
+    };
+}
+
+vector! { ADD: "fadd v.2d, v.2d, v.2d", 64 times 1, "fadd v16.2d, v16.2d, v28.2d" }
+vector! { ADDS: "fadd v.2d, v.2d, v.2d", 20 times 12, each!(vector: "fadd \\r, \\r, v28.2d") }
+vector! { FUSED: "fmla v.2d, v.2d, v.2d (chain through the sum)", 64 times 1, "fmla v16.2d, v28.2d, v29.2d" }
+vector! { FUSEDS: "fmla v.2d, v.2d, v.2d", 20 times 12, each!(vector: "fmla \\r, v28.2d, v29.2d") }
+
+pub(in super::super) fn vector(
+    simd: Simd,
+    operation: VectorOperation,
+    shape: Shape,
+) -> Result<Code, Unsupported> {
+    if simd != Simd::Neon {
+        return Err(Unsupported::new(
+            "SSE and AVX are of x86-64; this is aarch64",
+        ));
+    }
+    Ok(match (operation, shape) {
+        (VectorOperation::Add, Shape::Latency) => ADD,
+        (VectorOperation::Add, Shape::Throughput) => ADDS,
+        (VectorOperation::FusedMultiplyAdd, Shape::Latency) => FUSED,
+        (VectorOperation::FusedMultiplyAdd, Shape::Throughput) => FUSEDS,
+    })
+}

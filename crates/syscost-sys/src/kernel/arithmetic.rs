@@ -1,0 +1,333 @@
+//! Integer and floating operations, one at a time or as many as the core can overlap.
+
+use super::{Checksum, Closed, Code, Kernel, machine};
+use crate::Unsupported;
+
+/// An operation of the arithmetic unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Register plus register; never an immediate, which some cores add while renaming.
+    Add,
+    /// Register times register.
+    Multiply,
+    /// Quotient. Integers: a small dividend (15 bits) and a quotient of 8 bits. Floating point: 10/3 divided
+    /// by a number with a full mantissa.
+    Divide,
+    /// Integer quotient of a dividend that fills the type, half as many bits long.
+    DivideLong,
+    /// Integer remainder, of operands as [`Operation::Divide`].
+    Remainder,
+    /// Integer remainder, of operands as [`Operation::DivideLong`].
+    RemainderLong,
+    /// Bitwise and of two registers.
+    And,
+    /// Bitwise exclusive or of two registers.
+    Xor,
+    /// Arithmetic shift to the right by one bit.
+    Shift,
+    /// Fused multiply and add, the chain going through the multiplicand (as a polynomial's evaluation does).
+    FusedMultiplyAdd,
+    /// Square root of a number with a full mantissa.
+    SquareRoot,
+}
+
+/// The type of the operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// 32-bit signed integer.
+    I32,
+    /// 64-bit signed integer.
+    I64,
+    /// 32-bit IEEE 754 number.
+    F32,
+    /// 64-bit IEEE 754 number.
+    F64,
+}
+
+/// What of an operation is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Each operation needs the result before it: time until a result can be used.
+    Latency,
+    /// Operations are independent: time between two of them.
+    Throughput,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Add,
+        Self::Multiply,
+        Self::Divide,
+        Self::DivideLong,
+        Self::Remainder,
+        Self::RemainderLong,
+        Self::And,
+        Self::Xor,
+        Self::Shift,
+        Self::FusedMultiplyAdd,
+        Self::SquareRoot,
+    ];
+
+    /// A word for ids and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Multiply => "multiply",
+            Self::Divide => "divide",
+            Self::DivideLong => "divide_long",
+            Self::Remainder => "remainder",
+            Self::RemainderLong => "remainder_long",
+            Self::And => "and",
+            Self::Xor => "xor",
+            Self::Shift => "shift",
+            Self::FusedMultiplyAdd => "fused_multiply_add",
+            Self::SquareRoot => "square_root",
+        }
+    }
+
+    /// Core cycles (latency, throughput) somewhat below the least on published tables of x86-64 and aarch64
+    /// cores: an addition takes 1 and 8 of them start in a cycle, other operations take at least 2 and 6 of
+    /// them start in a cycle, the fastest integer division takes 4 and floating division 6.
+    const fn floor_cycles(self, kind: Kind, shape: Shape) -> f64 {
+        let (latency, throughput) = match (self, kind) {
+            (Self::Add | Self::And | Self::Xor | Self::Shift, Kind::I32 | Kind::I64) => (0.8, 0.1),
+            (
+                Self::Divide
+                | Self::DivideLong
+                | Self::Remainder
+                | Self::RemainderLong
+                | Self::SquareRoot,
+                _,
+            ) => (3.5, 0.45),
+            _ => (1.5, 0.12),
+        };
+        match shape {
+            Shape::Latency => latency,
+            Shape::Throughput => throughput,
+        }
+    }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::I32, Self::I64, Self::F32, Self::F64];
+
+    /// A word for ids and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    const fn bits(self) -> u32 {
+        match self {
+            Self::I32 | Self::F32 => 32,
+            Self::I64 | Self::F64 => 64,
+        }
+    }
+}
+
+impl Shape {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Latency, Self::Throughput];
+
+    /// A word for ids and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Throughput => "throughput",
+        }
+    }
+}
+
+/// The kernel of an arithmetic operation.
+///
+/// Where the chain of a latency kernel cannot consist of the operation alone, [`Kernel::instructions`] says
+/// what else is on it: remainders and square roots have one addition or exclusive or, integer quotients a
+/// register move that most cores rename away.
+///
+/// # Errors
+/// The processor has no such instruction.
+pub fn arithmetic(operation: Operation, kind: Kind, shape: Shape) -> Result<Kernel, Unsupported> {
+    let code = machine::arithmetic(operation, kind, shape)?;
+    let (words, checksum) = match kind {
+        Kind::I32 | Kind::I64 => integer_operands(operation, kind, shape, code),
+        Kind::F32 => float_operands(operation, shape, code, &F32),
+        Kind::F64 => float_operands(operation, shape, code, &F64),
+    };
+    Ok(Kernel::new(
+        code,
+        &words,
+        checksum,
+        operation.floor_cycles(kind, shape),
+    ))
+}
+
+/// A kernel whose operation is a chain of exactly `adds` dependent 64-bit additions, so that its true cost is
+/// `adds` core cycles: the yardstick of the self-test.
+///
+/// # Errors
+/// `adds` does not divide the 200 additions of a turn, or the processor has no such kernel.
+pub fn dependent_adds(adds: u64) -> Result<Kernel, Unsupported> {
+    let mut code = machine::ADD_CHAIN?;
+    let per_turn = code.operations;
+    if adds == 0 || !per_turn.is_multiple_of(adds) {
+        return Err(Unsupported::new(format!(
+            "a chain of {adds} additions: choose a divisor of {per_turn}"
+        )));
+    }
+    code.operations = per_turn / adds;
+    Ok(Kernel::new(
+        code,
+        &[0, 1],
+        Checksum::PerTurn(per_turn),
+        0.8 * adds as f64,
+    ))
+}
+
+/// Operands (start or dividend, second operand or divisor, correction) and the checksum that follows.
+fn integer_operands(
+    operation: Operation,
+    kind: Kind,
+    shape: Shape,
+    code: Code,
+) -> ([u64; 3], Checksum) {
+    let bits = kind.bits();
+    let fits = |value: u64| {
+        if bits == 32 {
+            value & u64::from(u32::MAX)
+        } else {
+            value
+        }
+    };
+    let Code { chains, .. } = code;
+    let steps_per_turn = code.operations / chains;
+    // About the square root of the largest integer, so that its square fills the type.
+    let long = if bits == 32 { 46_337 } else { 3_037_000_493 };
+    let divisor = match operation {
+        Operation::DivideLong | Operation::RemainderLong => long,
+        _ => 181,
+    };
+    let constant =
+        |words: [u64; 3], result: u64| (words.map(fits), Checksum::PerTurn(fits(result)));
+    match operation {
+        Operation::Add => {
+            let closed = Closed::Counters {
+                chains,
+                steps_per_turn,
+                limit: u64::MAX,
+                bits,
+            };
+            ([0, 1, 0], Checksum::Closed(closed))
+        }
+        Operation::Multiply => {
+            let closed = Closed::Powers {
+                chains,
+                steps_per_turn,
+                base: 3,
+                bits,
+            };
+            ([1, 3, 0], Checksum::Closed(closed))
+        }
+        Operation::And => constant(
+            [0x5555_1111_5555_1111, 0x7777_3333_7777_3333, 0],
+            0x5555_1111_5555_1111,
+        ),
+        Operation::Xor => constant(
+            [0x0123_4567_89AB_CDEF, 0x5A5A_A5A5_5A5A_A5A5, 0],
+            0x0123_4567_89AB_CDEF,
+        ),
+        Operation::Shift => constant([u64::MAX, 0, 0], u64::MAX),
+        Operation::Remainder | Operation::RemainderLong => {
+            let remainder = divisor / 2;
+            let words = [divisor * divisor + remainder, divisor, divisor - remainder];
+            constant(
+                words,
+                if shape == Shape::Latency {
+                    divisor
+                } else {
+                    remainder
+                },
+            )
+        }
+        _ => constant([divisor * divisor, divisor, 0], divisor),
+    }
+}
+
+/// What the floating operands need to know of their type, as bit patterns.
+struct Float {
+    /// The pattern of a value.
+    bits: fn(f64) -> u64,
+    quotient: fn(u64, u64) -> u64,
+    root: fn(u64) -> u64,
+    /// Where adding 1 stops having an effect.
+    limit: u64,
+}
+
+const F64: Float = Float {
+    bits: f64::to_bits,
+    quotient: |a, b| (f64::from_bits(a) / f64::from_bits(b)).to_bits(),
+    root: |a| f64::from_bits(a).sqrt().to_bits(),
+    limit: 1 << 53,
+};
+
+const F32: Float = Float {
+    bits: |value| u64::from((value as f32).to_bits()),
+    quotient: |a, b| u64::from((f32::from_bits(a as u32) / f32::from_bits(b as u32)).to_bits()),
+    root: |a| u64::from(f32::from_bits(a as u32).sqrt().to_bits()),
+    limit: 1 << 24,
+};
+
+/// Operands and the checksum that follows; a constant result's checksum is its bit pattern.
+fn float_operands(
+    operation: Operation,
+    shape: Shape,
+    code: Code,
+    float: &Float,
+) -> ([u64; 3], Checksum) {
+    let bits = float.bits;
+    match operation {
+        Operation::Multiply => {
+            let start = bits(1.772_453_850_905_516);
+            ([start, bits(2.0), bits(0.5)], Checksum::PerTurn(start))
+        }
+        Operation::Divide => {
+            let dividend = bits(10.0 / 3.0);
+            // Dividing by the quotient again gives the divisor back, but for rounding: take a pair that does.
+            let mut divisor = bits(1.772_453_850_905_516);
+            let mut partner = (float.quotient)(dividend, divisor);
+            while (float.quotient)(dividend, partner) != divisor {
+                divisor = (float.quotient)(dividend, partner);
+                partner = (float.quotient)(dividend, divisor);
+            }
+            ([divisor, dividend, partner], Checksum::PerTurn(divisor))
+        }
+        Operation::SquareRoot => {
+            let square = bits(std::f64::consts::E);
+            let root = (float.root)(square);
+            // In a chain the exclusive or with the third word makes the square of the root again.
+            let result = if shape == Shape::Latency {
+                square
+            } else {
+                root
+            };
+            ([square, square, square ^ root], Checksum::PerTurn(result))
+        }
+        // Add, and fused multiply-add with a factor of 1: counting.
+        _ => {
+            let chains = code.chains;
+            let steps_per_turn = code.operations / chains;
+            let closed = Closed::Counters {
+                chains,
+                steps_per_turn,
+                limit: float.limit,
+                bits: 64,
+            };
+            ([0, bits(1.0), bits(1.0)], Checksum::Closed(closed))
+        }
+    }
+}

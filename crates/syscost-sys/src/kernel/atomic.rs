@@ -1,0 +1,84 @@
+//! Atomic operations of one thread on a cache line that nobody else wants.
+
+use super::{Checksum, Kernel, machine};
+use crate::Unsupported;
+
+/// An atomic operation on 64 bits, always of the same address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atomic {
+    /// Sequentially consistent load.
+    Load,
+    /// Relaxed store: the machine's plain one.
+    Store,
+    /// Sequentially consistent store.
+    StoreSequential,
+    /// Add, and get the value before it.
+    FetchAdd,
+    /// Exchange.
+    Exchange,
+    /// Compare and exchange that finds what it expects; each expects what the one before it wrote.
+    CompareExchange,
+    /// Compare and exchange that finds something else and writes nothing.
+    CompareExchangeFailure,
+    /// Full fence with nothing to order (`mfence`, `dmb ish`).
+    Fence,
+    /// Full fence as x86-64 compilers write it: a locked operation that changes nothing on the stack.
+    FenceByLock,
+}
+
+impl Atomic {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Load,
+        Self::Store,
+        Self::StoreSequential,
+        Self::FetchAdd,
+        Self::Exchange,
+        Self::CompareExchange,
+        Self::CompareExchangeFailure,
+        Self::Fence,
+        Self::FenceByLock,
+    ];
+
+    /// A word for ids and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::StoreSequential => "store_sequential",
+            Self::FetchAdd => "fetch_add",
+            Self::Exchange => "exchange",
+            Self::CompareExchange => "compare_exchange",
+            Self::CompareExchangeFailure => "compare_exchange_failure",
+            Self::Fence => "fence",
+            Self::FenceByLock => "fence_by_lock",
+        }
+    }
+}
+
+/// What the cell holds where the kernel only reads it.
+const FOUND: u64 = 3;
+
+/// The kernel of an atomic operation.
+///
+/// # Errors
+/// The processor has no such operation.
+pub fn atomic(atomic: Atomic) -> Result<Kernel, Unsupported> {
+    let code = machine::atomic(atomic)?;
+    let per_turn = match atomic {
+        Atomic::Load | Atomic::CompareExchangeFailure => FOUND,
+        Atomic::FetchAdd | Atomic::CompareExchange => code.operations,
+        // The last value stored is the number of the turn; a fence leaves only a count.
+        _ => 1,
+    };
+    let floor_cycles = match atomic {
+        Atomic::Load | Atomic::Store | Atomic::StoreSequential => 0.2,
+        _ => 0.8,
+    };
+    Ok(Kernel::new(
+        code,
+        &[FOUND],
+        Checksum::PerTurn(per_turn),
+        floor_cycles,
+    ))
+}

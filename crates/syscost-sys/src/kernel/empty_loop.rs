@@ -1,0 +1,46 @@
+//! Loops that do nothing, in the shapes that compilers give them.
+
+use super::{Checksum, Kernel, machine};
+use crate::Unsupported;
+
+/// How a loop counts. The operation is one iteration, and here alone nothing is unrolled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopShape {
+    /// A register counts down to zero.
+    CountDown,
+    /// A register counts up and is compared with the limit.
+    CountUp,
+    /// As [`LoopShape::CountDown`], with one instruction that does nothing.
+    Nop,
+    /// The counter and the limit are on the stack, as compilers leave them without optimisation.
+    Memory,
+}
+
+impl LoopShape {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::CountDown, Self::CountUp, Self::Nop, Self::Memory];
+
+    /// A word for ids and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CountDown => "count_down",
+            Self::CountUp => "count_up",
+            Self::Nop => "nop",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+/// The kernel of an empty loop.
+///
+/// # Errors
+/// No kernel has been written for this processor.
+pub fn empty_loop(shape: LoopShape) -> Result<Kernel, Unsupported> {
+    // A register's count is a chain of one addition a cycle; a counter in memory can be renamed to that.
+    Ok(Kernel::new(
+        machine::empty_loop(shape)?,
+        &[],
+        Checksum::PerTurn(1),
+        0.4,
+    ))
+}

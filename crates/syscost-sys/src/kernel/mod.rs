@@ -1,0 +1,207 @@
+//! Kernels: the measured instructions themselves, written in assembly so that no compiler can fold,
+//! reorder or vectorise them.
+//!
+//! A [`Kernel`] runs a loop of exactly as many turns as it is told; each turn holds
+//! [`Kernel::operations_per_turn`] operations, so many that the loop's own instructions cost less than
+//! 1 % (the exceptions say so). It returns a checksum which the executed instructions computed, and
+//! [`Kernel::expected`] tells by another way, in Rust, what that must be: the evidence that every
+//! operation happened.
+//!
+//! Every function here exists on every target; where the processor has no such instruction, or nobody has
+//! written the kernel yet, it returns [`Unsupported`](crate::Unsupported) with the reason.
+#![allow(unsafe_code)] // entering assembly is the purpose of this module
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code)
+)]
+
+mod arithmetic;
+mod atomic;
+mod branch;
+mod call;
+mod empty_loop;
+mod table;
+mod vector;
+
+#[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    path = "other.rs"
+)]
+mod machine;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+
+pub use arithmetic::{Kind, Operation, Shape, arithmetic, dependent_adds};
+pub use atomic::{Atomic, atomic};
+pub use branch::{Branch, Directions, branch};
+pub use call::{Call, MAX_ARGUMENTS, MAX_DEPTH, MAX_DEPTH_BY_CHANCE, call};
+pub use empty_loop::{LoopShape, empty_loop};
+pub use table::{TARGETS, Targets};
+pub use vector::{Simd, VectorOperation, vector};
+
+/// Measured instructions, ready to run.
+///
+/// It owns the memory that its instructions work on and is therefore for one thread at a time.
+#[derive(Debug)]
+pub struct Kernel {
+    /// The instructions of one operation, in the processor's own terms, for a reader.
+    pub instructions: &'static str,
+    /// Operations in one turn of the loop.
+    pub operations_per_turn: u64,
+    /// The fewest core cycles that one operation can plausibly take on any core made so far. A result below
+    /// it means that the operation was not executed.
+    pub floor_cycles: f64,
+    entry: machine::Entry,
+    data: Box<[Line]>,
+    checksum: Checksum,
+    /// Turns executed so far: a kernel with a table goes on where it stopped, so that short runs do not
+    /// walk the table's beginning again and again until the predictor knows it.
+    position: Cell<u64>,
+}
+
+/// A cache line of the kernel's own memory; assembly writes into it.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+struct Line([Cell<u64>; WORDS_PER_LINE]);
+
+const WORDS_PER_LINE: usize = 8;
+
+/// What a kernel must return.
+#[derive(Debug, Clone)]
+enum Checksum {
+    /// The same amount for every turn.
+    PerTurn(u64),
+    /// A closed form of the number of turns.
+    Closed(Closed),
+    /// One amount for each turn, from a table that is walked again and again.
+    Table(Box<[u64]>),
+}
+
+/// Closed forms of checksums.
+#[derive(Debug, Clone, Copy)]
+enum Closed {
+    /// `chains` counters, each one more per step and stopping at `limit` or wrapping at `bits`.
+    Counters {
+        chains: u64,
+        steps_per_turn: u64,
+        limit: u64,
+        bits: u32,
+    },
+    /// `chains` powers of `base`, wrapping at `bits`.
+    Powers {
+        chains: u64,
+        steps_per_turn: u64,
+        base: u64,
+        bits: u32,
+    },
+}
+
+/// Assembly of this machine: what an architecture's module gives for a kernel.
+#[derive(Debug, Clone, Copy)]
+struct Code {
+    entry: machine::Entry,
+    /// Operations in one turn.
+    operations: u64,
+    /// Independent chains among which these are shared evenly.
+    chains: u64,
+    /// As [`Kernel::instructions`].
+    instructions: &'static str,
+}
+
+impl Kernel {
+    fn new(code: Code, words: &[u64], checksum: Checksum, floor_cycles: f64) -> Self {
+        let lines = words
+            .len()
+            .div_ceil(WORDS_PER_LINE)
+            .max(SCRATCH_WORDS / WORDS_PER_LINE);
+        let data: Box<[Line]> = (0..lines).map(|_| Line::default()).collect();
+        for (cell, &word) in data.iter().flat_map(|line| &line.0).zip(words) {
+            cell.set(word);
+        }
+        Self {
+            instructions: code.instructions,
+            operations_per_turn: code.operations,
+            floor_cycles,
+            entry: code.entry,
+            data,
+            checksum,
+            position: Cell::new(0),
+        }
+    }
+
+    /// Executes `turns` turns of the loop and returns the checksum.
+    #[inline]
+    pub fn run(&self, turns: u64) -> u64 {
+        let position = self.position.get();
+        self.position.set(position.wrapping_add(turns));
+        let data = self.data.as_ptr().cast::<u64>().cast_mut();
+        // SAFETY: the entry is one of this module's own kernels, made for the memory laid out by the
+        // function that made `self`; that memory consists of `Cell`s, so it may be written through a shared
+        // borrow, and nothing else uses it meanwhile because `Kernel` is not `Sync`. The kernels keep to
+        // their platform-independent calling convention.
+        unsafe { (self.entry)(turns, data, position) }
+    }
+
+    /// The checksum that the next `run(turns)` has to return, computed without the measured instructions.
+    pub fn expected(&self, turns: u64) -> u64 {
+        match &self.checksum {
+            Checksum::PerTurn(amount) => turns.wrapping_mul(*amount),
+            Checksum::Closed(closed) => closed.value(turns),
+            Checksum::Table(amounts) => {
+                let length = amounts.len() as u64;
+                let (laps, rest) = (turns / length, turns % length);
+                let lap: u64 = if laps == 0 { 0 } else { amounts.iter().sum() };
+                let start = (self.position.get() % length) as usize;
+                let partial: u64 = amounts.iter().cycle().skip(start).take(rest as usize).sum();
+                laps.wrapping_mul(lap).wrapping_add(partial)
+            }
+        }
+    }
+}
+
+impl Closed {
+    fn value(self, turns: u64) -> u64 {
+        let low = |bits: u32, value: u64| {
+            if bits == 64 {
+                value
+            } else {
+                value & ((1 << bits) - 1)
+            }
+        };
+        match self {
+            Self::Counters {
+                chains,
+                steps_per_turn,
+                limit,
+                bits,
+            } => chains.wrapping_mul(low(bits, turns.wrapping_mul(steps_per_turn).min(limit))),
+            Self::Powers {
+                chains,
+                steps_per_turn,
+                base,
+                bits,
+            } => chains.wrapping_mul(low(bits, power(base, turns.wrapping_mul(steps_per_turn)))),
+        }
+    }
+}
+
+/// `base` to the power of `exponent`, wrapping at 64 bits (`wrapping_pow` takes only 32 bits of exponent).
+fn power(mut base: u64, mut exponent: u64) -> u64 {
+    let mut product: u64 = 1;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            product = product.wrapping_mul(base);
+        }
+        base = base.wrapping_mul(base);
+        exponent >>= 1;
+    }
+    product
+}
+
+/// Words at the start of every kernel's memory that are not a table: operands, or space to work in.
+const SCRATCH_WORDS: usize = 24;

@@ -1,0 +1,36 @@
+//! Processors for which no kernel has been written.
+
+use super::{Atomic, Branch, Call, Code, Kind, LoopShape, Operation, Shape, Simd, VectorOperation};
+use crate::Unsupported;
+
+pub(super) type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
+
+const NONE: Result<Code, Unsupported> = Err(Unsupported(std::borrow::Cow::Borrowed(
+    "its assembly is written for x86-64 and aarch64 only",
+)));
+
+pub(super) const ADD_CHAIN: Result<Code, Unsupported> = NONE;
+
+pub(super) fn arithmetic(_: Operation, _: Kind, _: Shape) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn vector(_: Simd, _: VectorOperation, _: Shape) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn branch(_: Branch) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn atomic(_: Atomic) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn call(_: Call) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn empty_loop(_: LoopShape) -> Result<Code, Unsupported> {
+    NONE
+}

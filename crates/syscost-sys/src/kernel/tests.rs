@@ -1,0 +1,196 @@
+//! Every kernel of every kind: it computes what it must, and refuses only for a reason.
+
+use super::*;
+use crate::Unsupported;
+
+/// All kernels, by name, with the reason of those that do not exist here.
+fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
+    let mut all = Vec::new();
+    for shape in Shape::ALL {
+        for operation in Operation::ALL {
+            for kind in Kind::ALL {
+                let name = format!("{} {} {}", operation.name(), kind.name(), shape.name());
+                all.push((name, arithmetic(operation, kind, shape)));
+            }
+        }
+        for simd in Simd::ALL {
+            for operation in VectorOperation::ALL {
+                let name = format!("{} {} {}", simd.name(), operation.name(), shape.name());
+                all.push((name, vector(simd, operation, shape)));
+            }
+        }
+    }
+    all.extend(
+        Atomic::ALL.map(|operation| (format!("atomic {}", operation.name()), atomic(operation))),
+    );
+    all.extend(LoopShape::ALL.map(|shape| (format!("loop {}", shape.name()), empty_loop(shape))));
+    all.extend([1, 10, 100].map(|adds| (format!("chain {adds}"), dependent_adds(adds))));
+    let directions = [
+        Directions::Taken,
+        Directions::NotTaken,
+        Directions::Alternating,
+        Directions::Random(3),
+    ];
+    let branches = [Branch::Taken, Branch::NotTaken, Branch::Indirect];
+    let targets = [Targets::Same, Targets::Random(5)];
+    let branches = branches.into_iter().chain(directions.map(Branch::OnBit));
+    let branches = branches.chain(targets.map(Branch::IndirectByTable));
+    all.extend(branches.map(|kind| (format!("{kind:?}"), branch(kind))));
+    let calls = (0..=MAX_ARGUMENTS)
+        .map(Call::Integer)
+        .chain([1, 8, 64, 256, MAX_DEPTH].map(Call::Recursion));
+    let calls = calls.chain(targets.map(Call::PointerByTable)).chain([
+        Call::RecursionByChance { depth: 40, seed: 1 },
+        Call::Double,
+        Call::EightDoubles,
+        Call::StructArgument16,
+        Call::StructArgument64,
+        Call::StructReturn16,
+        Call::StructReturn64,
+        Call::Pointer,
+        Call::LinkageStub,
+        Call::Virtual,
+    ]);
+    all.extend(calls.map(|kind| (format!("{kind:?}"), call(kind))));
+    all
+}
+
+#[test]
+fn every_kernel_returns_its_checksum_for_no_one_and_many_turns() {
+    for (name, kernel) in catalogue() {
+        let Ok(kernel) = kernel else { continue };
+        for turns in [0, 1, 2, 3, 77, 154] {
+            let expected = kernel.expected(turns);
+            assert_eq!(kernel.run(turns), expected, "{name}, {turns} turns");
+        }
+    }
+}
+
+#[test]
+fn tables_are_walked_on_and_around_over_several_runs() {
+    for made in [
+        branch(Branch::OnBit(Directions::Random(11))),
+        branch(Branch::IndirectByTable(Targets::Random(12))),
+        call(Call::PointerByTable(Targets::Random(13))),
+    ] {
+        let Ok(kernel) = made else { continue };
+        let lap = 1 << 15;
+        let mut seen = Vec::new();
+        for turns in [lap / 2 - 1, lap, 5, 3 * lap + 1, 1000] {
+            let expected = kernel.expected(turns);
+            assert_eq!(
+                kernel.run(turns),
+                expected,
+                "{}, {turns} turns",
+                kernel.instructions
+            );
+            seen.push(expected / turns);
+        }
+        let (first, second) = (kernel.run(100), kernel.run(100));
+        assert_ne!(
+            first, second,
+            "a run must not start at the table's beginning again"
+        );
+    }
+}
+
+#[test]
+fn float_counters_that_are_full_stay_full() {
+    let Ok(kernel) = arithmetic(Operation::Add, Kind::F32, Shape::Latency) else {
+        return;
+    };
+    let turns = (1 << 24) / kernel.operations_per_turn;
+    assert_eq!(
+        kernel.run(turns - 1),
+        (1 << 24) - kernel.operations_per_turn
+    );
+    assert_eq!(kernel.run(turns + 100), 1 << 24);
+    assert_eq!(kernel.expected(turns + 100), 1 << 24);
+}
+
+#[test]
+fn wrapping_counters_and_powers_follow_their_closed_forms() {
+    let counters = Closed::Counters {
+        chains: 3,
+        steps_per_turn: 1 << 30,
+        limit: u64::MAX,
+        bits: 32,
+    };
+    assert_eq!(
+        counters.value(5),
+        3 << 30,
+        "5 * 2^30 wraps to 2^30 in each chain"
+    );
+    let powers = Closed::Powers {
+        chains: 2,
+        steps_per_turn: 7,
+        base: 3,
+        bits: 64,
+    };
+    assert_eq!(powers.value(9), 2_u64.wrapping_mul(3_u64.wrapping_pow(63)));
+    let narrow = Closed::Powers {
+        chains: 1,
+        steps_per_turn: 64,
+        base: 3,
+        bits: 32,
+    };
+    assert_eq!(narrow.value(1), u64::from(3_u32.wrapping_pow(64)));
+}
+
+#[test]
+fn a_chain_of_additions_divides_the_turn_and_says_so_otherwise() {
+    let Ok(ten) = dependent_adds(10) else { return };
+    assert_eq!(ten.operations_per_turn, 20);
+    assert_eq!(
+        ten.run(7),
+        7 * 200,
+        "the turn has 200 additions however they are shared"
+    );
+    for wrong in [0, 3, 400] {
+        let reason = dependent_adds(wrong)
+            .expect_err("not a divisor")
+            .to_string();
+        assert!(reason.contains("divisor of 200"), "{reason}");
+    }
+}
+
+#[test]
+fn calls_past_the_limits_are_refused_with_the_limit() {
+    let refusals = [
+        (Call::Integer(9), "at most 8"),
+        (Call::Recursion(0), "1 to 1024"),
+        (Call::Recursion(1025), "1 to 1024"),
+        (Call::RecursionByChance { depth: 65, seed: 1 }, "1 to 64"),
+    ];
+    for (wrong, part) in refusals {
+        let reason = call(wrong).expect_err("past the limit").to_string();
+        assert!(reason.contains(part), "{reason}");
+    }
+}
+
+/// On the processors with kernels, what is missing is what the processor has not.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[test]
+fn only_operations_without_an_instruction_are_unsupported() {
+    let excuses = [
+        "no such instruction",
+        "library's loop",
+        "long form",
+        "bitwise",
+        "this processor has no",
+        "Neon",
+        "SSE2",
+        "AVX",
+        "x86-64",
+        "linkage stub",
+    ];
+    for (name, kernel) in catalogue() {
+        if let Err(reason) = kernel {
+            let reason = reason.to_string();
+            assert!(
+                excuses.iter().any(|excuse| reason.contains(excuse)),
+                "{name}: {reason}"
+            );
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Atomic operations; `rsi` points to the cell, on a line of its own.
+
+use super::super::{Atomic, Code};
+use super::kernel;
+use crate::Unsupported;
+
+/// A kernel that does nothing but its body; the cell starts at 0 unless `prepare` leaves it.
+macro_rules! cell {
+    ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
+     after [$($after:literal),*], finish [$($finish:literal),*]) => {
+        kernel! {
+            $name: $text, 64 times 1, chains 1,
+            prepare [$($prepare),*], body [$($body),*], after [$($after),*], finish [$($finish),*]
+        }
+    };
+}
+
+cell! { LOAD: "mov r64, m64", prepare [], body ["mov rax, [rsi]"], after ["add r12, rax"], finish [] }
+cell! {
+    STORE: "mov m64, r64",
+    prepare ["mov qword ptr [rsi], 0", "mov r8d, 1"],
+    body ["mov [rsi], r8"], after ["inc r8"], finish ["mov r12, [rsi]"]
+}
+cell! {
+    EXCHANGE: "xchg m64, r64",
+    prepare ["mov qword ptr [rsi], 0", "mov r8d, 1"],
+    body ["mov rax, r8", "xchg [rsi], rax"], after ["inc r8"], finish ["mov r12, [rsi]"]
+}
+cell! {
+    FETCH_ADD: "lock xadd m64, r64",
+    prepare ["mov qword ptr [rsi], 0"],
+    body ["mov eax, 1", "lock xadd [rsi], rax"], after [], finish ["mov r12, [rsi]"]
+}
+cell! {
+    COMPARE_EXCHANGE: "lock cmpxchg m64, r64 (equal; with lea and mov for the next value)",
+    prepare ["mov qword ptr [rsi], 0", "xor eax, eax"],
+    body ["lea rcx, [rax + 1]", "lock cmpxchg [rsi], rcx", "mov rax, rcx"], after [], finish ["mov r12, [rsi]"]
+}
+cell! {
+    COMPARE_EXCHANGE_FAILURE: "lock cmpxchg m64, r64 (not equal)",
+    prepare ["mov r8, -1", "xor ecx, ecx"],
+    body ["mov rax, r8", "lock cmpxchg [rsi], rcx"], after ["add r12, rax"], finish []
+}
+cell! { FENCE: "mfence", prepare [], body ["mfence"], after ["inc r12"], finish [] }
+cell! {
+    FENCE_BY_LOCK: "lock or dword ptr [rsp], 0",
+    prepare ["mov dword ptr [rsp], 1"],
+    body ["lock or dword ptr [rsp], 0"], after ["mov eax, [rsp]", "add r12, rax"], finish []
+}
+
+pub(in super::super) fn atomic(atomic: Atomic) -> Result<Code, Unsupported> {
+    Ok(match atomic {
+        Atomic::Load => LOAD,
+        Atomic::Store => STORE,
+        Atomic::StoreSequential | Atomic::Exchange => EXCHANGE,
+        Atomic::FetchAdd => FETCH_ADD,
+        Atomic::CompareExchange => COMPARE_EXCHANGE,
+        Atomic::CompareExchangeFailure => COMPARE_EXCHANGE_FAILURE,
+        Atomic::Fence => FENCE,
+        Atomic::FenceByLock => FENCE_BY_LOCK,
+    })
+}

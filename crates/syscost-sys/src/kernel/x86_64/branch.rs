@@ -1,0 +1,72 @@
+//! Conditional and indirect branches.
+
+use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
+use super::super::{Branch, Code};
+use super::kernel;
+use crate::Unsupported;
+
+kernel! {
+    TAKEN: "je (taken, 16 bytes apart)", 64 times 1, chains 1,
+    prepare [],
+    begin ["inc r12", "cmp r12, r12", ".p2align 4"],
+    body ["je 4f", "mov r12, -1", ".p2align 4", "4:"],
+    after [],
+    finish []
+}
+kernel! {
+    NOT_TAKEN: "jne (not taken)", 64 times 1, chains 1,
+    prepare [],
+    begin ["inc r12", "cmp r12, r12"],
+    body ["jne 9f"],
+    after [],
+    finish ["jmp 8f", "9:", "mov r12, -1", "8:"]
+}
+kernel! {
+    ON_BIT: "shr r64, 1; jnc; (add r64, r64)", 64 times 1, chains 1,
+    prepare ["lea rsi, [rsi + {offset}]", "and edx, {mask}", "mov r13d, 1"],
+    begin ["mov rcx, [rsi + 8 * rdx]", "inc edx", "and edx, {mask}"],
+    body ["shr rcx, 1", "jnc 4f", "add r12, r13", "4:"],
+    after [],
+    finish [],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
+}
+kernel! {
+    INDIRECT: "lea r64; jmp r64", 32 times 1, chains 1,
+    prepare [],
+    body ["lea rax, [rip + 4f]", "jmp rax", "mov r12, -1", ".p2align 4", "4:"],
+    after ["inc r12"],
+    finish []
+}
+kernel! {
+    INDIRECT_BY_TABLE: "jmp r64 to one of 16 (with its address from a table, add, and jmp back)", 16 times 1, chains 1,
+    prepare ["lea rsi, [rsi + {offset}]", "shl rdx, 4", "and edx, {mask}"],
+    body [
+        "movzx ecx, byte ptr [rsi + rdx]",
+        "inc edx",
+        "lea rax, [rip + 5f]",
+        "shl ecx, 4",
+        "add rax, rcx",
+        "jmp rax",
+        ".p2align 4",
+        "5:",
+        ".irp k,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+        "add r12, \\k",
+        "jmp 6f",
+        ".p2align 4",
+        ".endr",
+        "6:",
+    ],
+    after ["and edx, {mask}"],
+    finish [],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
+}
+
+pub(in super::super) fn branch(branch: Branch) -> Result<Code, Unsupported> {
+    Ok(match branch {
+        Branch::Taken => TAKEN,
+        Branch::NotTaken => NOT_TAKEN,
+        Branch::OnBit(_) => ON_BIT,
+        Branch::Indirect => INDIRECT,
+        Branch::IndirectByTable(_) => INDIRECT_BY_TABLE,
+    })
+}

@@ -1,0 +1,239 @@
+//! Procedure calls of the System V convention.
+//!
+//! The procedure lies at label 7, behind the kernel. The caller adds what it returns to the checksum.
+
+use std::sync::atomic::AtomicU64;
+
+use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
+use super::super::{Call, Code};
+use super::kernel;
+use crate::Unsupported;
+
+/// A kernel of 32 calls in a turn: `arguments`, the call, `then` what the caller does with the result.
+macro_rules! caller {
+    ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
+     call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]
+     $(, operands { $($operand:tt)* })?) => {
+        kernel! {
+            $name: $text, 32 times 1, chains 1,
+            prepare [$($prepare),*],
+            body [$($argument,)* $call, $($then),*],
+            after [],
+            finish [],
+            procedures [".p2align 6", "7:", $($procedure),*]
+            $(, operands { $($operand)* })?
+        }
+    };
+}
+
+/// Calls with integer arguments 1, 2, 3…; returns the last, or 1.
+macro_rules! integers {
+    ($name:ident: $count:literal, [$($argument:literal),*], then [$($then:literal),*], return $last:literal) => {
+        caller! {
+            $name: concat!("call with ", $count, " integer arguments; ret"), prepare [],
+            arguments [$($argument),*], call "call 7f", then [$($then),*], procedure [$last, "ret"]
+        }
+    };
+}
+
+integers! { INTEGER_0: "0", [], then ["add r12, rax"], return "mov eax, 1" }
+integers! { INTEGER_1: "1", ["mov edi, 1"], then ["add r12, rax"], return "mov rax, rdi" }
+integers! { INTEGER_2: "2", ["mov edi, 1", "mov esi, 2"], then ["add r12, rax"], return "mov rax, rsi" }
+integers! {
+    INTEGER_3: "3", ["mov edi, 1", "mov esi, 2", "mov edx, 3"], then ["add r12, rax"], return "mov rax, rdx"
+}
+integers! {
+    INTEGER_4: "4", ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4"],
+    then ["add r12, rax"], return "mov rax, rcx"
+}
+integers! {
+    INTEGER_5: "5", ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5"],
+    then ["add r12, rax"], return "mov rax, r8"
+}
+integers! {
+    INTEGER_6: "6", ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5", "mov r9d, 6"],
+    then ["add r12, rax"], return "mov rax, r9"
+}
+integers! {
+    INTEGER_7: "7 (one on the stack)",
+    [
+        "sub rsp, 8", "push 7",
+        "mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5", "mov r9d, 6"
+    ],
+    then ["add rsp, 16", "add r12, rax"], return "mov rax, [rsp + 8]"
+}
+integers! {
+    INTEGER_8: "8 (two on the stack)",
+    [
+        "push 8", "push 7",
+        "mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5", "mov r9d, 6"
+    ],
+    then ["add rsp, 16", "add r12, rax"], return "mov rax, [rsp + 16]"
+}
+
+/// Calls with floating arguments from memory. Sums alternate between four registers, so that the additions do
+/// not wait for each other.
+macro_rules! doubles {
+    ($name:ident: $text:literal, [$($argument:literal),*], return [$($last:literal),*]) => {
+        kernel! {
+            $name: $text, 8 times 4, chains 1,
+            prepare [
+                "mov rbp, rsi",
+                "xorpd xmm12, xmm12", "xorpd xmm13, xmm13", "xorpd xmm14, xmm14", "xorpd xmm15, xmm15",
+            ],
+            body [".irp s,12,13,14,15", $($argument,)* "call 7f", "addsd xmm\\s, xmm0", ".endr"],
+            after [],
+            finish [".irp s,12,13,14,15", "cvttsd2si rax, xmm\\s", "add r12, rax", ".endr"],
+            procedures [".p2align 6", "7:", $($last,)* "ret"]
+        }
+    };
+}
+
+doubles! {
+    DOUBLE: "call with 1 double argument; ret", ["movsd xmm0, [rbp]"], return ["addsd xmm0, xmm0"]
+}
+doubles! {
+    EIGHT_DOUBLES: "call with 8 double arguments; ret",
+    [
+        "movsd xmm0, [rbp]", "movsd xmm1, [rbp + 8]", "movsd xmm2, [rbp + 16]", "movsd xmm3, [rbp + 24]",
+        "movsd xmm4, [rbp + 32]", "movsd xmm5, [rbp + 40]", "movsd xmm6, [rbp + 48]", "movsd xmm7, [rbp + 56]"
+    ],
+    return ["movapd xmm0, xmm7"]
+}
+
+caller! {
+    STRUCT_ARGUMENT_16: "call with a 16-byte structure in two registers; ret", prepare ["mov rbp, rsi"],
+    arguments ["mov rdi, [rbp]", "mov rsi, [rbp + 8]"], call "call 7f", then ["add r12, rax"],
+    procedure ["lea rax, [rdi + rsi]", "ret"]
+}
+caller! {
+    STRUCT_ARGUMENT_64: "call with a 64-byte structure copied to the stack; ret", prepare ["mov rbp, rsi"],
+    arguments [
+        "movups xmm0, [rbp]", "movups xmm1, [rbp + 16]", "movups xmm2, [rbp + 32]", "movups xmm3, [rbp + 48]",
+        "movups [rsp], xmm0", "movups [rsp + 16], xmm1", "movups [rsp + 32], xmm2", "movups [rsp + 48], xmm3"
+    ],
+    call "call 7f", then ["add r12, rax"],
+    procedure ["mov rax, [rsp + 8]", "add rax, [rsp + 64]", "ret"]
+}
+caller! {
+    STRUCT_RETURN_16: "call; 16-byte structure returned in two registers; ret", prepare [],
+    arguments [], call "call 7f", then ["add r12, rax", "add r12, rdx"],
+    procedure ["mov eax, 1", "mov edx, 2", "ret"]
+}
+caller! {
+    STRUCT_RETURN_64: "call with a hidden pointer; 64-byte structure stored through it; ret",
+    prepare ["movups xmm0, [rsi]"],
+    arguments ["mov rdi, rsp"], call "call 7f", then ["add r12, [rax + 56]"],
+    procedure [
+        "movups [rdi], xmm0", "movups [rdi + 16], xmm0", "movups [rdi + 32], xmm0", "movups [rdi + 48], xmm0",
+        "mov rax, rdi", "ret"
+    ]
+}
+caller! {
+    POINTER: "call r64; ret", prepare ["lea rbp, [rip + 7f]"],
+    arguments [], call "call rbp", then ["add r12, rax"], procedure ["mov eax, 1", "ret"]
+}
+
+/// The slot through which the linkage stub jumps, as a linker's table of addresses has one.
+static SLOT: AtomicU64 = AtomicU64::new(0);
+
+caller! {
+    LINKAGE_STUB: "call; endbr64; jmp m64; ret", prepare ["lea rax, [rip + 6f]", "mov [rip + {slot}], rax"],
+    arguments [], call "call 7f", then ["add r12, rax"],
+    procedure ["endbr64", "jmp qword ptr [rip + {slot}]", ".p2align 6", "6:", "mov eax, 1", "ret"],
+    operands { slot = sym SLOT }
+}
+// The object is at the start of the memory, its table of methods at word 8; the method is the third.
+caller! {
+    VIRTUAL: "mov r64, m64; call m64; ret (the method reads a field)",
+    prepare ["mov rbp, rsi", "lea rax, [rsi + 64]", "mov [rsi], rax", "lea rax, [rip + 7f]", "mov [rsi + 80], rax"],
+    arguments ["mov rdi, rbp", "mov rax, [rdi]"], call "call [rax + 16]", then ["add r12, rax"],
+    procedure ["mov rax, [rdi + 8]", "ret"]
+}
+kernel! {
+    POINTER_BY_TABLE: "movzx r32, m8; inc r32; call m64 (one of 16); ret", 32 times 1, chains 1,
+    prepare [
+        "mov rbp, rsi",
+        "lea rax, [rip + 7f]",
+        ".irp k,0,8,16,24,32,40,48,56,64,72,80,88,96,104,112,120",
+        "mov [rbp + \\k], rax",
+        "add rax, 16",
+        ".endr",
+        "mov r13d, edx",
+        "shl r13d, 5",
+        "and r13d, {mask}",
+    ],
+    body ["movzx ecx, byte ptr [rbp + r13 + {offset}]", "inc r13d", "call [rbp + 8 * rcx]", "add r12, rax"],
+    after ["and r13d, {mask}"],
+    finish [],
+    procedures [
+        ".p2align 6",
+        "7:",
+        ".irp k,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+        "mov eax, \\k",
+        "ret",
+        ".p2align 4",
+        ".endr",
+    ],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
+}
+// Each level keeps the stack aligned, as one that calls others must.
+kernel! {
+    RECURSION: "sub rsp, 8; dec; jz; call; inc; add rsp, 8; ret", 16 times 1, chains 1,
+    prepare ["mov rbp, [rsi]"],
+    body ["mov rdi, rbp", "xor eax, eax", "call 7f", "add r12, rax"],
+    after [],
+    finish [],
+    procedures [
+        ".p2align 6",
+        "7:", "sub rsp, 8", "dec rdi", "jz 6f", "call 7b", "6:", "inc rax", "add rsp, 8", "ret",
+    ]
+}
+// Bit `d` of a word by chance chooses the site from which level `d` goes down.
+kernel! {
+    RECURSION_BY_CHANCE: "sub rsp, 8; dec; jz; bt; jc; call (one of 2); inc; add rsp, 8; ret",
+    16 times 1, chains 1,
+    prepare ["mov rbp, [rsi]", "lea r14, [rsi + {offset}]", "mov r15d, edx", "shl r15d, 4", "and r15d, {mask}"],
+    body [
+        "mov rdi, rbp", "xor eax, eax", "mov rcx, [r14 + 8 * r15]", "inc r15d",
+        "call 7f", "add r12, rax"
+    ],
+    after ["and r15d, {mask}"],
+    finish [],
+    procedures [
+        ".p2align 6",
+        "7:", "sub rsp, 8", "dec rdi", "jz 6f", "bt rcx, rdi", "jc 5f",
+        "call 7b", "6:", "inc rax", "add rsp, 8", "ret",
+        "5:", "call 7b", "inc rax", "add rsp, 8", "ret",
+    ],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
+}
+
+pub(in super::super) fn call(call: Call) -> Result<Code, Unsupported> {
+    Ok(match call {
+        Call::Integer(0) => INTEGER_0,
+        Call::Integer(1) => INTEGER_1,
+        Call::Integer(2) => INTEGER_2,
+        Call::Integer(3) => INTEGER_3,
+        Call::Integer(4) => INTEGER_4,
+        Call::Integer(5) => INTEGER_5,
+        Call::Integer(6) => INTEGER_6,
+        Call::Integer(7) => INTEGER_7,
+        Call::Integer(8) => INTEGER_8,
+        Call::Integer(more) => {
+            return Err(Unsupported::new(format!("no kernel with {more} arguments")));
+        }
+        Call::Double => DOUBLE,
+        Call::EightDoubles => EIGHT_DOUBLES,
+        Call::StructArgument16 => STRUCT_ARGUMENT_16,
+        Call::StructArgument64 => STRUCT_ARGUMENT_64,
+        Call::StructReturn16 => STRUCT_RETURN_16,
+        Call::StructReturn64 => STRUCT_RETURN_64,
+        Call::Pointer => POINTER,
+        Call::PointerByTable(_) => POINTER_BY_TABLE,
+        Call::LinkageStub => LINKAGE_STUB,
+        Call::Virtual => VIRTUAL,
+        Call::Recursion(_) => RECURSION,
+        Call::RecursionByChance { .. } => RECURSION_BY_CHANCE,
+    })
+}

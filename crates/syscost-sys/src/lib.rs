@@ -1,0 +1,36 @@
+//! Clocks, processors, counters, audits and measured kernels: the only crate of syscost that knows the
+//! operating system and the processor, and the only one with `cfg(target_*)`.
+//!
+//! Every function exists on every target. Where a thing cannot work it returns [`Unsupported`] with the
+//! reason, so that a benchmark is never compiled away but listed with why it does not run.
+//!
+//! | Module | What it tells |
+//! |---|---|
+//! | [`arch`] | the processor's own time counter, unfenced and fenced |
+//! | [`clock`] | the measuring clock, its calibration and its health |
+//! | [`frequency`] | the core's frequency, from chains of known length |
+//! | [`cpu`], [`topology`] | pinning, and which processors share what |
+//! | [`counters`] | what the kernel counted: faults, switches, input and output, delays |
+//! | [`perf`] | software events and the count of system calls, where perf is allowed |
+//! | [`audit`] | the exact system calls an operation makes, without privilege |
+//! | [`raw`] | system calls without a C library between |
+//! | [`process`] | parents, descendants, and a process's own settings |
+//! | [`kernel`] | the measured instructions themselves |
+
+mod error;
+mod os;
+
+pub mod arch;
+pub mod audit;
+pub mod clock;
+pub mod counters;
+pub mod cpu;
+pub mod frequency;
+pub mod kernel;
+pub mod perf;
+pub mod platform;
+pub mod process;
+pub mod raw;
+pub mod topology;
+
+pub use error::{SystemError, Unsupported};

@@ -1,0 +1,161 @@
+//! The filter: every system call is reported to the listener, except those made by one instruction
+//! of our own.
+//!
+//! That instruction is how the child hands over the listener (a report nobody can yet receive would
+//! wait for ever) and how it leaves without being counted. It is told by its address, so nothing
+//! the operation does looks like it.
+#![allow(unsafe_code)] // assembly, and the call that installs the filter
+
+use std::io;
+use std::os::fd::RawFd;
+
+#[cfg(target_arch = "x86_64")]
+std::arch::global_asm!(
+    ".pushsection .text.syscost_audit, \"ax\", @progbits",
+    ".hidden syscost_audit_call",
+    ".globl syscost_audit_call",
+    "syscost_audit_call:",
+    "mov rax, rdi",
+    "mov rdi, rsi",
+    "mov rsi, rdx",
+    "mov rdx, rcx",
+    "syscall",
+    ".hidden syscost_audit_return",
+    ".globl syscost_audit_return",
+    "syscost_audit_return:",
+    "ret",
+    ".popsection",
+);
+
+#[cfg(target_arch = "aarch64")]
+std::arch::global_asm!(
+    ".pushsection .text.syscost_audit, \"ax\", @progbits",
+    ".p2align 2",
+    ".hidden syscost_audit_call",
+    ".globl syscost_audit_call",
+    "syscost_audit_call:",
+    "mov x8, x0",
+    "mov x0, x1",
+    "mov x1, x2",
+    "mov x2, x3",
+    "svc 0",
+    ".hidden syscost_audit_return",
+    ".globl syscost_audit_return",
+    "syscost_audit_return:",
+    "ret",
+    ".popsection",
+);
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod trampoline {
+    unsafe extern "C" {
+        /// A system call of up to three arguments that the filter does not report. Returns -errno
+        /// on error.
+        pub(super) unsafe fn syscost_audit_call(
+            number: usize,
+            a: usize,
+            b: usize,
+            c: usize,
+        ) -> isize;
+        /// Where the call returns to: what the kernel calls the instruction pointer of the call.
+        pub(super) static syscost_audit_return: u8;
+    }
+
+    pub(super) fn address() -> u64 {
+        (&raw const syscost_audit_return).addr() as u64
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod trampoline {
+    pub(super) unsafe fn syscost_audit_call(_: usize, _: usize, _: usize, _: usize) -> isize {
+        -(libc::ENOSYS as isize)
+    }
+
+    pub(super) fn address() -> u64 {
+        0
+    }
+}
+
+/// Whether this architecture has the unreported instruction.
+pub(super) const TRAMPOLINE: Result<(), &'static str> =
+    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        Ok(())
+    } else {
+        Err("the audit is written for x86-64 and aarch64")
+    };
+
+/// The architecture's own number in `seccomp_data.arch` (AUDIT_ARCH_* of linux/audit.h).
+pub(super) const NATIVE_ARCH: u32 = if cfg!(target_arch = "aarch64") {
+    0xc000_00b7
+} else {
+    0xc000_003e
+};
+
+/// A system call that is not reported.
+///
+/// # Safety
+/// As for any raw system call: addresses among the arguments must be valid for what the call does.
+pub(super) unsafe fn unreported(number: libc::c_long, a: usize, b: usize, c: usize) -> isize {
+    // SAFETY: passed on to the caller.
+    unsafe { trampoline::syscost_audit_call(number as usize, a, b, c) }
+}
+
+/// Installs the filter on the calling thread, for good, and returns the listener.
+pub(super) fn install() -> io::Result<RawFd> {
+    let address = trampoline::address();
+    let mut program = program(address as u32, (address >> 32) as u32);
+    let program = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.as_mut_ptr(),
+    };
+    let install = |flags: libc::c_ulong| {
+        // SAFETY: `program` is a valid filter of that length, which the kernel copies.
+        let fd = unsafe {
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                flags,
+                &raw const program,
+            )
+        };
+        if fd < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(fd as RawFd)
+        }
+    };
+    // A report once taken is not given up for a signal (Linux 5.19); before, the call is simply
+    // reported again.
+    let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    match install(listener | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => install(listener),
+        other => other,
+    }
+}
+
+/// Report everything but calls made at this address.
+fn program(address_low: u32, address_high: u32) -> [libc::sock_filter; 6] {
+    const POINTER: u32 = std::mem::offset_of!(libc::seccomp_data, instruction_pointer) as u32;
+    // Both halves are looked at in the machine's order; every supported target is little-endian.
+    let load = |offset| step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset, 0, 0);
+    let unless = |value, skip| step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, value, 0, skip);
+    let answer = |action| step(libc::BPF_RET | libc::BPF_K, action, 0, 0);
+    [
+        load(POINTER),
+        unless(address_low, 3),
+        load(POINTER + 4),
+        unless(address_high, 1),
+        answer(libc::SECCOMP_RET_ALLOW),
+        answer(libc::SECCOMP_RET_USER_NOTIF),
+    ]
+}
+
+fn step(code: u32, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    }
+}

@@ -1,0 +1,132 @@
+//! The audit on Linux: a child under a seccomp filter, this process as the filter's listener.
+#![allow(unsafe_code)] // one raw system call for the trial
+
+mod child;
+mod filter;
+mod supervise;
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+
+use crate::Unsupported;
+use crate::audit::{AuditError, Death, SyscallCounts};
+use crate::raw::{Sysno, syscall0};
+
+/// The code with which the child says that the operation came to its end: one that no operation
+/// exits with by itself.
+const FINISHED: i32 = 173;
+
+/// The code with which the child says that the operation panicked; Rust's own for a panic in
+/// `main`.
+const PANICKED: i32 = 101;
+
+pub(crate) fn count_syscalls(
+    timeout: Duration,
+    op: &mut dyn FnMut(),
+) -> Result<SyscallCounts, AuditError> {
+    filter::TRAMPOLINE
+        .map_err(|reason| AuditError::SeccompUnavailable(Unsupported::new(reason)))?;
+    let deadline = Instant::now() + timeout;
+    let (near, far) =
+        child::channel().map_err(|cause| AuditError::Supervise("socketpair", cause))?;
+    let child = Child(child::fork(&near, &far, op).map_err(AuditError::Fork)?);
+    drop(far);
+    let pidfd = rustix::process::pidfd_open(child.0, PidfdFlags::empty())
+        .map_err(|cause| AuditError::Supervise("pidfd_open", cause.into()))?;
+
+    let listener = match supervise::receive_listener(&near, deadline)? {
+        supervise::Greeting::Listener(listener) => listener,
+        supervise::Greeting::Refused(reason) => return Err(AuditError::SeccompUnavailable(reason)),
+        supervise::Greeting::Silence if Instant::now() >= deadline => {
+            return Err(AuditError::TimedOut(timeout));
+        }
+        supervise::Greeting::Silence => {
+            return Err(child
+                .end()?
+                .err()
+                .unwrap_or(AuditError::Died(Death::Code(0))));
+        }
+    };
+    let mut counts = SyscallCounts::new(child.0.as_raw_nonzero().get().cast_unsigned());
+    match supervise::supervise(&listener, &pidfd, deadline, &mut counts)? {
+        supervise::End::Ended => child.end()?.map(|()| counts),
+        supervise::End::OutOfTime => Err(AuditError::TimedOut(timeout)),
+    }
+}
+
+/// The child, killed with its group and waited for when it goes out of scope.
+struct Child(Pid);
+
+impl Child {
+    /// Waits for a child that has ended (or is about to) and says how it did.
+    fn end(self) -> Result<Result<(), AuditError>, AuditError> {
+        // First the group, while the dead leader still keeps its number from being given away.
+        self.kill_group();
+        let status = self
+            .wait()
+            .map_err(|cause| AuditError::Supervise("waitpid", cause.into()))?;
+        std::mem::forget(self);
+        Ok(match status {
+            Some(status) if status.exit_status() == Some(FINISHED) => Ok(()),
+            status => Err(AuditError::Died(death(status))),
+        })
+    }
+
+    fn wait(&self) -> rustix::io::Result<Option<WaitStatus>> {
+        let waited = rustix::io::retry_on_intr(|| {
+            rustix::process::waitpid(Some(self.0), WaitOptions::empty())
+        });
+        Ok(waited?.map(|(_, status)| status))
+    }
+
+    fn kill_group(&self) {
+        let _ = rustix::process::kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // The group exists only once the child has made it.
+        self.kill_group();
+        let _ = rustix::process::kill_process(self.0, Signal::KILL);
+        let _ = self.wait();
+    }
+}
+
+fn death(status: Option<WaitStatus>) -> Death {
+    let signal = status.and_then(WaitStatus::terminating_signal);
+    match (signal, status.and_then(WaitStatus::exit_status)) {
+        (Some(signal), _) => Death::Signal(signal),
+        (None, Some(PANICKED)) => Death::Panic,
+        (None, code) => Death::Code(code.unwrap_or(0)),
+    }
+}
+
+/// The smallest operation that enters the kernel.
+pub(crate) fn one_system_call() {
+    // SAFETY: getppid takes nothing and touches no memory.
+    unsafe {
+        syscall0(Sysno::GETPPID);
+    }
+}
+
+/// ` (SIGSEGV)` for the signals an operation dies of.
+pub(crate) fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGILL => "SIGILL",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGSYS => "SIGSYS",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGTRAP => "SIGTRAP",
+        _ => return String::new(),
+    };
+    format!(" ({name})")
+}

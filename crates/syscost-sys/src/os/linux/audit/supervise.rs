@@ -1,0 +1,205 @@
+//! The parent's side: receive the listener, then count each report and let the call go on.
+#![allow(unsafe_code)] // recvmsg and the listener's ioctls
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::child::{self, Control};
+use super::filter::NATIVE_ARCH;
+use crate::Unsupported;
+use crate::audit::{AuditError, SyscallCounts};
+
+/// What came of the child's beginnings.
+pub(super) enum Greeting {
+    Listener(OwnedFd),
+    Refused(Unsupported),
+    /// The child ended, or the time did, before it said anything.
+    Silence,
+}
+
+/// How watching ended.
+pub(super) enum End {
+    Ended,
+    OutOfTime,
+}
+
+pub(super) fn receive_listener(near: &OwnedFd, deadline: Instant) -> Result<Greeting, AuditError> {
+    let mut ready = [PollFd::new(near, PollFlags::IN)];
+    if !wait(&mut ready, deadline)? {
+        return Ok(Greeting::Silence);
+    }
+    let (greeting, listener) =
+        receive(near).map_err(|cause| AuditError::Supervise("recvmsg", cause))?;
+    let Some([step, errno]) = greeting else {
+        return Ok(Greeting::Silence);
+    };
+    let cause = io::Error::from_raw_os_error(errno);
+    Ok(match (step, listener) {
+        (child::READY, Some(listener)) => Greeting::Listener(listener),
+        (child::READY, None) => Greeting::Refused(Unsupported::new(
+            "the filter's listener could not be handed over",
+        )),
+        (child::NO_FILTER, _) => Greeting::Refused(Unsupported::new(no_filter(&cause))),
+        (child::NO_NEW_PRIVS, _) => Greeting::Refused(Unsupported::new(format!(
+            "prctl(PR_SET_NO_NEW_PRIVS): {cause}"
+        ))),
+        _ => Greeting::Refused(Unsupported::new(format!(
+            "prctl(PR_SET_PDEATHSIG): {cause}"
+        ))),
+    })
+}
+
+fn no_filter(cause: &io::Error) -> String {
+    let advice = match cause.raw_os_error() {
+        Some(libc::EBUSY) => {
+            "another filter with a listener is already installed, as some container runtimes do"
+        }
+        Some(libc::ENOSYS) => "the kernel was built without seccomp, or a filter hides the call",
+        Some(libc::EPERM | libc::EACCES) => "a filter or security module forbids it",
+        _ => "it needs Linux 5.5 with CONFIG_SECCOMP_FILTER",
+    };
+    format!("seccomp(SECCOMP_SET_MODE_FILTER): {cause}; {advice}")
+}
+
+/// Receives one greeting with at most one descriptor; no greeting at the end of the stream.
+fn receive(near: &OwnedFd) -> io::Result<(Option<child::Greeting>, Option<OwnedFd>)> {
+    let mut greeting: child::Greeting = [0; 2];
+    let mut control: Control = [0; 8];
+    let mut part = libc::iovec {
+        iov_base: greeting.as_mut_ptr().cast(),
+        iov_len: size_of::<child::Greeting>(),
+    };
+    // SAFETY: msghdr is plain numbers and pointers, for which zero is a value.
+    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of::<Control>() as _;
+    // SAFETY: the message and all it points to live until the call returns.
+    let length =
+        unsafe { libc::recvmsg(near.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
+    if length < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has set the control length; the header, if any, is inside `control`, and a
+    // descriptor that came this way belongs to nobody else.
+    let listener = unsafe {
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        let is_descriptor = !header.is_null() && (*header).cmsg_type == libc::SCM_RIGHTS;
+        is_descriptor
+            .then(|| OwnedFd::from_raw_fd(libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned()))
+    };
+    Ok((
+        (length as usize == size_of::<child::Greeting>()).then_some(greeting),
+        listener,
+    ))
+}
+
+pub(super) fn supervise(
+    listener: &OwnedFd,
+    pidfd: &OwnedFd,
+    deadline: Instant,
+    counts: &mut SyscallCounts,
+) -> Result<End, AuditError> {
+    let mut listening = true;
+    loop {
+        let mut ready = [
+            PollFd::new(pidfd, PollFlags::IN),
+            PollFd::new(listener, PollFlags::IN),
+        ];
+        if !wait(&mut ready[..1 + usize::from(listening)], deadline)? {
+            return Ok(End::OutOfTime);
+        }
+        if !ready[0].revents().is_empty() {
+            return Ok(End::Ended);
+        }
+        if ready[1].revents().contains(PollFlags::IN) {
+            count_one(listener, counts)?;
+        } else if !ready[1].revents().is_empty() {
+            // Nobody is under the filter any more; the child is about to be gone.
+            listening = false;
+        }
+    }
+}
+
+/// The kernel fills in its own notion of the structures, which may grow: leave room.
+#[repr(C)]
+struct Roomy<T> {
+    value: T,
+    room: [u64; 32],
+}
+
+fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), AuditError> {
+    // SAFETY: plain integers; the kernel demands zeros here.
+    let mut report: Roomy<libc::seccomp_notif> = unsafe { MaybeUninit::zeroed().assume_init() };
+    // SAFETY: as above.
+    let mut answer: Roomy<libc::seccomp_notif_resp> =
+        unsafe { MaybeUninit::zeroed().assume_init() };
+    // SAFETY: `report` has room for the kernel's structure.
+    if unsafe {
+        libc::ioctl(
+            listener.as_raw_fd(),
+            libc::SECCOMP_IOCTL_NOTIF_RECV,
+            &raw mut report,
+        )
+    } != 0
+    {
+        return unless_gone("ioctl(SECCOMP_IOCTL_NOTIF_RECV)");
+    }
+    answer.value.id = report.value.id;
+    answer.value.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+    // SAFETY: `answer` is at least the kernel's structure.
+    if unsafe {
+        libc::ioctl(
+            listener.as_raw_fd(),
+            libc::SECCOMP_IOCTL_NOTIF_SEND,
+            &raw mut answer,
+        )
+    } != 0
+    {
+        return unless_gone("ioctl(SECCOMP_IOCTL_NOTIF_SEND)");
+    }
+    // Counted only now: a report given up before the answer is made anew when the call is
+    // restarted.
+    let data = report.value.data;
+    if data.arch == NATIVE_ARCH {
+        counts.record(report.value.pid, data.nr.cast_unsigned());
+    } else {
+        counts.record_foreign();
+    }
+    Ok(())
+}
+
+/// The caller may have been killed, or left for a signal handler, before the report was taken or
+/// answered.
+fn unless_gone(operation: &'static str) -> Result<(), AuditError> {
+    let cause = io::Error::last_os_error();
+    match cause.raw_os_error() {
+        Some(libc::ENOENT | libc::EINTR) => Ok(()),
+        // The answer "go on" is unknown before Linux 5.5.
+        Some(libc::EINVAL) => Err(AuditError::SeccompUnavailable(Unsupported::new(format!(
+            "{operation}: {cause}; it needs Linux 5.5"
+        )))),
+        _ => Err(AuditError::Supervise(operation, cause)),
+    }
+}
+
+/// Polls until something is ready; false when the time is over.
+fn wait(ready: &mut [PollFd<'_>], deadline: Instant) -> Result<bool, AuditError> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(ready, Some(&left)) {
+            Ok(count) => return Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(cause) => return Err(AuditError::Supervise("poll", cause.into())),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Linux.
+
+mod affinity;
+mod audit;
+mod clock;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod perf;
+mod process;
+mod usage;
+
+pub(crate) use affinity::{affinity, current_cpu, set_affinity};
+pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
+pub(crate) use clock::monotonic_raw_ns;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use perf::PerfCounter;
+pub(crate) use process::{
+    aslr_disabled, become_subreaper, kill_me_with_parent, kill_process, parent_id, reap_ended,
+    set_timer_slack, stop_process, timer_slack,
+};
+pub(crate) use usage::{clock_ticks_per_second, read_at_start, usage};

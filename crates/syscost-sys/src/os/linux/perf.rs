@@ -1,0 +1,200 @@
+//! perf_event_open.
+#![allow(unsafe_code)] // the call, its ioctls and the detached mount have no safe form
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use perf_event_open_sys::{bindings, ioctls, perf_event_open};
+
+use crate::Unsupported;
+use crate::perf::Event;
+use crate::raw::{Sysno, syscall2, syscall3, syscall5};
+
+#[derive(Debug)]
+pub(crate) struct PerfCounter(OwnedFd);
+
+impl PerfCounter {
+    pub(crate) fn open(event: Event) -> Result<PerfCounter, Unsupported> {
+        let (kind, config) = match event {
+            Event::ContextSwitches => (
+                bindings::PERF_TYPE_SOFTWARE,
+                bindings::PERF_COUNT_SW_CONTEXT_SWITCHES.into(),
+            ),
+            Event::CpuMigrations => (
+                bindings::PERF_TYPE_SOFTWARE,
+                bindings::PERF_COUNT_SW_CPU_MIGRATIONS.into(),
+            ),
+            Event::MinorFaults => (
+                bindings::PERF_TYPE_SOFTWARE,
+                bindings::PERF_COUNT_SW_PAGE_FAULTS_MIN.into(),
+            ),
+            Event::MajorFaults => (
+                bindings::PERF_TYPE_SOFTWARE,
+                bindings::PERF_COUNT_SW_PAGE_FAULTS_MAJ.into(),
+            ),
+            Event::PageFaults => (
+                bindings::PERF_TYPE_SOFTWARE,
+                bindings::PERF_COUNT_SW_PAGE_FAULTS.into(),
+            ),
+            Event::Syscalls => (bindings::PERF_TYPE_TRACEPOINT, tracepoint_id()?),
+        };
+        let open = |exclude_kernel| open(kind, config, exclude_kernel);
+        let counter = match open(false) {
+            Err(error) if is_refused(&error) && !is_in_kernel(event) => open(true),
+            other => other,
+        };
+        counter
+            .map(PerfCounter)
+            .map_err(|cause| reason(event, &cause))
+    }
+
+    pub(crate) fn enable(&self) -> io::Result<()> {
+        // SAFETY: a counter's own descriptor; the request takes no address.
+        done(unsafe { ioctls::ENABLE(self.0.as_raw_fd(), 0) })
+    }
+
+    pub(crate) fn disable(&self) -> io::Result<()> {
+        // SAFETY: as above.
+        done(unsafe { ioctls::DISABLE(self.0.as_raw_fd(), 0) })
+    }
+
+    pub(crate) fn reset(&self) -> io::Result<()> {
+        // SAFETY: as above.
+        done(unsafe { ioctls::RESET(self.0.as_raw_fd(), 0) })
+    }
+
+    pub(crate) fn read(&self) -> io::Result<u64> {
+        let mut value = [0; 8];
+        let length = rustix::io::read(&self.0, &mut value)?;
+        if length == value.len() {
+            Ok(u64::from_ne_bytes(value))
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
+    }
+}
+
+fn done(result: i32) -> io::Result<()> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+/// A disabled counter of the calling thread on any processor.
+fn open(kind: u32, config: u64, exclude_kernel: bool) -> io::Result<OwnedFd> {
+    let mut attributes = bindings::perf_event_attr::default();
+    attributes.type_ = kind;
+    attributes.config = config;
+    attributes.size = size_of::<bindings::perf_event_attr>() as u32;
+    attributes.set_disabled(1);
+    attributes.set_exclude_hv(1);
+    attributes.set_exclude_kernel(exclude_kernel.into());
+    let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
+    // SAFETY: the attributes are initialised and their size is set.
+    let fd = unsafe { perf_event_open(&raw mut attributes, 0, -1, -1, flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has just made it, and nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Whether the event happens in the kernel, so that a counter without the kernel would read 0 for
+/// ever.
+fn is_in_kernel(event: Event) -> bool {
+    matches!(
+        event,
+        Event::ContextSwitches | Event::CpuMigrations | Event::Syscalls
+    )
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+}
+
+fn reason(event: Event, cause: &io::Error) -> Unsupported {
+    let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    let advice = match cause.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => {
+            let most = if event == Event::Syscalls { -1 } else { 1 };
+            format!(
+                "kernel.perf_event_paranoid is {}; it needs CAP_PERFMON or a value of at most {most}",
+                paranoid.trim()
+            )
+        }
+        Some(libc::ENOSYS) => {
+            "the kernel was built without perf events, or a filter hides the call".to_owned()
+        }
+        _ => "the kernel does not have this event".to_owned(),
+    };
+    Unsupported::new(format!("perf_event_open({event}): {cause}; {advice}"))
+}
+
+/// The number the kernel gave the tracepoint, from the tracing file system: mounted, or else a
+/// detached mount of our own that is in nobody's tree.
+fn tracepoint_id() -> Result<u64, Unsupported> {
+    const FILE: &str = "events/raw_syscalls/sys_enter/id";
+    let mounted = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+    let text = mounted
+        .iter()
+        .find_map(|root| fs::read_to_string(format!("{root}/{FILE}")).ok());
+    let text = match text {
+        Some(text) => text,
+        None => read_detached().map_err(|cause| {
+            Unsupported::new(format!("cannot read {FILE} of the tracing file system ({cause}); it needs root or CAP_PERFMON and a readable /sys/kernel/tracing"))
+        })?,
+    };
+    text.trim()
+        .parse()
+        .map_err(|_| Unsupported::new(format!("{FILE} holds {text:?}, which is no number")))
+}
+
+/// Reads the id through a mount that is attached nowhere and goes with its descriptor (Linux 5.2,
+/// CAP_SYS_ADMIN).
+fn read_detached() -> io::Result<String> {
+    const CLOEXEC: usize = 1; // FSOPEN_CLOEXEC and FSMOUNT_CLOEXEC
+    const CREATE: usize = 6; // FSCONFIG_CMD_CREATE
+    // SAFETY: the name is a C string that outlives the call.
+    let context = owned(unsafe { syscall2(Sysno::FSOPEN, c"tracefs".as_ptr().addr(), CLOEXEC) })?;
+    // SAFETY: this command takes neither key nor value.
+    result(unsafe {
+        syscall5(
+            Sysno::FSCONFIG,
+            context.as_raw_fd() as usize,
+            CREATE,
+            0,
+            0,
+            0,
+        )
+    })?;
+    // SAFETY: takes a descriptor and flags.
+    let mount =
+        owned(unsafe { syscall3(Sysno::FSMOUNT, context.as_raw_fd() as usize, CLOEXEC, 0) })?;
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+    let file = rustix::fs::openat(
+        &mount,
+        c"events/raw_syscalls/sys_enter/id",
+        flags,
+        rustix::fs::Mode::empty(),
+    )?;
+    let mut text = String::new();
+    fs::File::from(file).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn result(value: isize) -> io::Result<isize> {
+    if value < 0 {
+        Err(io::Error::from_raw_os_error(-value as i32))
+    } else {
+        Ok(value)
+    }
+}
+
+fn owned(value: isize) -> io::Result<OwnedFd> {
+    let fd = result(value)? as i32;
+    // SAFETY: the call has just made it, and nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}

@@ -1,0 +1,101 @@
+//! Any system but Linux: the same functions, each saying that it is not written for this system.
+
+use std::fs::File;
+use std::io;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::Unsupported;
+use crate::audit::{AuditError, SyscallCounts};
+use crate::counters::{Usage, Whose};
+
+fn unsupported() -> Unsupported {
+    Unsupported::new("not written for this operating system yet; Linux has it")
+}
+
+fn refused<T>() -> io::Result<T> {
+    Err(unsupported().into())
+}
+
+/// The standard library's monotonic clock, in ns since the first call.
+#[inline]
+pub(crate) fn monotonic_raw_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+pub(crate) fn set_affinity(_: &[u32]) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn affinity() -> io::Result<Vec<u32>> {
+    refused()
+}
+
+pub(crate) fn current_cpu() -> io::Result<u32> {
+    refused()
+}
+
+pub(crate) fn usage(whose: Whose) -> Result<Usage, Unsupported> {
+    match whose {
+        Whose::Thread | Whose::Process | Whose::Children => Err(unsupported()),
+    }
+}
+
+pub(crate) fn read_at_start(_: &File, _: &mut [u8]) -> io::Result<usize> {
+    refused()
+}
+
+/// Nothing is counted in ticks here; 100 is what POSIX systems have in common.
+pub(crate) fn clock_ticks_per_second() -> u64 {
+    100
+}
+
+pub(crate) fn kill_me_with_parent() -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn parent_id() -> Option<u32> {
+    None
+}
+
+pub(crate) fn become_subreaper() -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn reap_ended() -> usize {
+    0
+}
+
+pub(crate) fn set_timer_slack(_: u64) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn timer_slack() -> io::Result<u64> {
+    refused()
+}
+
+pub(crate) fn aslr_disabled() -> Result<bool, Unsupported> {
+    Err(unsupported())
+}
+
+pub(crate) fn kill_process(_: u32) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn stop_process(_: u32) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn count_syscalls(
+    _: Duration,
+    _: &mut dyn FnMut(),
+) -> Result<SyscallCounts, AuditError> {
+    Err(AuditError::SeccompUnavailable(unsupported()))
+}
+
+pub(crate) fn one_system_call() {}
+
+pub(crate) fn signal_name(_: i32) -> String {
+    String::new()
+}

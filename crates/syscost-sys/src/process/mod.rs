@@ -1,0 +1,108 @@
+//! Processes: bound to their parent, found and ended with all they started, and their own settings.
+
+mod stack;
+mod status;
+mod tree;
+
+pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
+pub use status::{Seccomp, is_traced, seccomp_mode};
+pub use tree::{descendants, kill_tree};
+
+use crate::{SystemError, Unsupported, os};
+
+/// Has the kernel kill the calling process when its parent's thread that made it ends, whatever
+/// ends it.
+///
+/// `expected_parent` is the parent's process id as the parent itself told it: if it has ended
+/// already, the kernel will not tell, so this fails and the caller leaves by itself.
+///
+/// # Errors
+/// When the parent is another one by now, or the system refuses or lacks it (outside Linux).
+pub fn die_with_parent(expected_parent: u32) -> Result<(), SystemError> {
+    let error = |cause| {
+        SystemError::new(
+            "prctl(PR_SET_PDEATHSIG)",
+            format!("to follow process {expected_parent}"),
+            cause,
+        )
+    };
+    os::kill_me_with_parent().map_err(error)?;
+    match os::parent_id() {
+        Some(parent) if parent == expected_parent => Ok(()),
+        _ => Err(error(std::io::Error::other(
+            "that parent has already ended",
+        ))),
+    }
+}
+
+/// Makes orphans among this process's descendants its own children, so that none is lost to init.
+///
+/// # Errors
+/// When the system refuses or lacks it (outside Linux).
+pub fn become_subreaper() -> Result<(), SystemError> {
+    os::become_subreaper().map_err(|cause| {
+        SystemError::new("prctl(PR_SET_CHILD_SUBREAPER)", "on this process", cause)
+    })
+}
+
+/// Waits for every child of this process that has ended already, without blocking, and returns how
+/// many there were. For a subreaper's adopted orphans: it takes the status of *any* ended child, so
+/// call it when no [`std::process::Child`] is still to be waited for.
+pub fn reap_ended() -> usize {
+    os::reap_ended()
+}
+
+/// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores the
+/// default, 50 µs).
+///
+/// # Errors
+/// When the system refuses or lacks it (outside Linux).
+pub fn set_timer_slack(ns: u64) -> Result<(), SystemError> {
+    os::set_timer_slack(ns)
+        .map_err(|cause| SystemError::new("prctl(PR_SET_TIMERSLACK)", format!("to {ns} ns"), cause))
+}
+
+/// How late the kernel may wake the calling thread from a timed sleep, in ns.
+///
+/// # Errors
+/// When the system lacks it (outside Linux).
+pub fn timer_slack() -> Result<u64, SystemError> {
+    os::timer_slack()
+        .map_err(|cause| SystemError::new("prctl(PR_GET_TIMERSLACK)", "of this thread", cause))
+}
+
+/// Whether this process runs with address randomisation off (personality ADDR_NO_RANDOMIZE, as
+/// `setarch -R` and debuggers set it). The machine's own switch is
+/// /proc/sys/kernel/randomize_va_space.
+///
+/// # Errors
+/// `Unsupported` outside Linux.
+pub fn personality_aslr_disabled() -> Result<bool, Unsupported> {
+    os::aslr_disabled()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_parent_is_told() {
+        let parent = os::parent_id().unwrap_or(0);
+        // In a thread of its own nothing outlives the test: the setting belongs to the process, but
+        // this process's parent is the test runner, with which it ends anyway.
+        let error = die_with_parent(parent.wrapping_add(1)).unwrap_err();
+        assert!(error.to_string().contains("PDEATHSIG"), "{error}");
+    }
+
+    #[test]
+    fn timer_slack_is_set_and_restored() {
+        let Ok(before) = timer_slack() else {
+            println!("skipped: no timer slack here");
+            return;
+        };
+        set_timer_slack(1_234).unwrap();
+        assert_eq!(timer_slack().unwrap(), 1_234);
+        set_timer_slack(0).unwrap();
+        assert_eq!(timer_slack().unwrap(), before);
+    }
+}

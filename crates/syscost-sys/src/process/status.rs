@@ -1,0 +1,76 @@
+//! What /proc/self/status says of this process's circumstances.
+
+use std::fs;
+
+use crate::{SystemError, Unsupported};
+
+/// The seccomp mode of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seccomp {
+    /// No filter: system calls cost what they cost.
+    Off,
+    /// Only read, write and exit are allowed.
+    Strict,
+    /// A filter runs before each system call, as container runtimes install it; each call costs
+    /// more.
+    Filter,
+}
+
+/// The seccomp mode of this process.
+///
+/// # Errors
+/// `Unsupported` where /proc/self/status does not tell (CONFIG_SECCOMP off, or outside Linux).
+pub fn seccomp_mode() -> Result<Seccomp, Unsupported> {
+    match field(&read()?, "Seccomp").as_deref() {
+        Some("0") => Ok(Seccomp::Off),
+        Some("1") => Ok(Seccomp::Strict),
+        Some("2") => Ok(Seccomp::Filter),
+        _ => Err(Unsupported::new(
+            "/proc/self/status has no Seccomp line; the kernel was built without it",
+        )),
+    }
+}
+
+/// Whether a debugger or tracer follows this process, which stops it at every signal or system
+/// call.
+///
+/// # Errors
+/// `Unsupported` where /proc/self/status does not tell (outside Linux).
+pub fn is_traced() -> Result<bool, Unsupported> {
+    field(&read()?, "TracerPid")
+        .map(|pid| pid != "0")
+        .ok_or_else(|| Unsupported::new("/proc/self/status has no TracerPid line"))
+}
+
+fn read() -> Result<String, Unsupported> {
+    let path = "/proc/self/status";
+    fs::read_to_string(path).map_err(|cause| SystemError::new("read", path, cause).into())
+}
+
+fn field(status: &str, name: &str) -> Option<String> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(line.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_matched_whole() {
+        let status = "TracerPid:\t17\nSeccomp:\t2\nSeccomp_filters:\t3\n";
+        assert_eq!(field(status, "Seccomp").unwrap(), "2");
+        assert_eq!(field(status, "TracerPid").unwrap(), "17");
+        assert_eq!(field(status, "Tracer"), None);
+    }
+
+    #[test]
+    fn this_process_has_both() {
+        match (seccomp_mode(), is_traced()) {
+            (Ok(_), Ok(traced)) => assert!(!traced, "the tests do not run under a debugger"),
+            (mode, traced) => println!("skipped: {mode:?} {traced:?}"),
+        }
+    }
+}

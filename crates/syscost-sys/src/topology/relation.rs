@@ -1,0 +1,152 @@
+//! How near two processors are.
+
+use std::fmt;
+
+use super::{Cpu, Topology};
+
+/// How near two processors are, the nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// They are one.
+    SameCpu,
+    /// Two threads of one core.
+    SmtSibling,
+    /// Two cores that share their last cache.
+    SameLastLevelCache,
+    /// Two cores of one package that share no cache (or no cache is known).
+    OtherCache,
+    /// Two packages.
+    OtherSocket,
+}
+
+impl Relation {
+    /// All of them, the nearest first.
+    pub const ALL: [Relation; 5] = [
+        Relation::SameCpu,
+        Relation::SmtSibling,
+        Relation::SameLastLevelCache,
+        Relation::OtherCache,
+        Relation::OtherSocket,
+    ];
+
+    /// The name used in documents and cases.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Relation::SameCpu => "same_cpu",
+            Relation::SmtSibling => "smt_sibling",
+            Relation::SameLastLevelCache => "same_cache",
+            Relation::OtherCache => "other_cache",
+            Relation::OtherSocket => "other_socket",
+        }
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Topology {
+    /// How near two processors are; `None` when one of them is not online.
+    pub fn relation(&self, a: u32, b: u32) -> Option<Relation> {
+        let (a, b) = (self.cpu(a)?, self.cpu(b)?);
+        Some(if a.cpu == b.cpu {
+            Relation::SameCpu
+        } else if a.smt_siblings.contains(&b.cpu) {
+            Relation::SmtSibling
+        } else if a.package != b.package {
+            Relation::OtherSocket
+        } else if a
+            .last_level_cache()
+            .is_some_and(|cache| cache.shared_cpus.contains(&b.cpu))
+        {
+            Relation::SameLastLevelCache
+        } else {
+            Relation::OtherCache
+        })
+    }
+
+    /// All pairs among `usable` (see [`crate::cpu::allowed`]) that stand in this relation, the
+    /// lower number first.
+    pub fn pairs(&self, relation: Relation, usable: &[u32]) -> Vec<(u32, u32)> {
+        let usable: Vec<u32> = self
+            .cpus
+            .iter()
+            .map(|cpu| cpu.cpu)
+            .filter(|cpu| usable.contains(cpu))
+            .collect();
+        let pairs = usable
+            .iter()
+            .flat_map(|&a| usable.iter().map(move |&b| (a, b)));
+        pairs
+            .filter(|&(a, b)| a <= b && self.relation(a, b) == Some(relation))
+            .collect()
+    }
+
+    /// The first of [`Topology::pairs`].
+    pub fn pair(&self, relation: Relation, usable: &[u32]) -> Option<(u32, u32)> {
+        self.pairs(relation, usable).into_iter().next()
+    }
+
+    /// The usable processors nearest to `cpu` in another core: same cache before other cache before
+    /// other socket. For a peer, a load, or a coordinator that must not share the measured core.
+    pub fn nearest_other_core(&self, cpu: u32, usable: &[u32]) -> Option<u32> {
+        let relation = |other: &Cpu| self.relation(cpu, other.cpu);
+        let others = self.cpus.iter().filter(|other| usable.contains(&other.cpu));
+        others
+            .filter(|other| relation(other) > Some(Relation::SmtSibling))
+            .min_by_key(|other| relation(other))
+            .map(|other| other.cpu)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn server() -> Topology {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../../fixtures/machines/server-two-sockets/sys");
+        Topology::read(&root).unwrap()
+    }
+
+    #[test]
+    fn every_relation_is_told_apart() {
+        let server = server();
+        for (a, b, relation) in [
+            (0, 0, Relation::SameCpu),
+            (0, 4, Relation::SmtSibling),
+            (0, 1, Relation::SameLastLevelCache),
+            (4, 1, Relation::SameLastLevelCache),
+            (0, 2, Relation::OtherCache),
+            (2, 3, Relation::OtherSocket),
+        ] {
+            assert_eq!(server.relation(a, b), Some(relation), "{a} {b}");
+            assert_eq!(server.relation(b, a), Some(relation), "{b} {a}");
+        }
+        assert_eq!(server.relation(0, 7), None, "offline");
+    }
+
+    #[test]
+    fn pairs_are_found_among_usable_processors_only() {
+        let server = server();
+        let all: Vec<u32> = (0..8).collect();
+        assert_eq!(
+            server.pairs(Relation::SmtSibling, &all),
+            [(0, 4), (1, 5), (2, 6)]
+        );
+        assert_eq!(server.pair(Relation::OtherSocket, &all), Some((0, 3)));
+        assert_eq!(server.pair(Relation::OtherSocket, &[0, 1, 2]), None);
+        assert_eq!(server.pair(Relation::SameCpu, &[5]), Some((5, 5)));
+    }
+
+    #[test]
+    fn the_nearest_other_core_is_no_sibling() {
+        let server = server();
+        assert_eq!(server.nearest_other_core(0, &[0, 2, 3, 4, 5]), Some(5));
+        assert_eq!(server.nearest_other_core(0, &[0, 2, 3, 4]), Some(2));
+        assert_eq!(server.nearest_other_core(0, &[0, 4]), None);
+    }
+}
