@@ -233,7 +233,7 @@ fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
         name: name.to_owned(),
         id: name.split('{').next().unwrap_or_default().to_owned(),
         case: BTreeMap::new(),
-        title: name.to_owned(),
+        title: "What it measures".to_owned(),
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         status,

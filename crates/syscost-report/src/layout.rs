@@ -14,8 +14,8 @@ use crate::{
 pub(crate) const INDENT: usize = 2;
 /// Columns between two columns of the table.
 const GAP: usize = 2;
-/// The least that is left for a name.
-const SHORTEST_NAME: usize = 20;
+/// The least that is left for a name and its indent.
+const SHORTEST_NAME: usize = 22;
 
 /// The columns of numbers; the name stands before them, the mark and the flags behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,27 +75,59 @@ impl Column {
 /// A row of the table before it is laid out.
 pub(crate) struct Row<'a> {
     pub(crate) measurement: &'a Measurement,
-    /// The name without its group.
+    /// The name without its group; only the case for a row beneath its benchmark's own line.
     name: &'a str,
+    /// Columns before the name.
+    indent: usize,
     /// `None` for a row without a number.
     figures: Option<Figures>,
 }
 
 impl<'a> Row<'a> {
-    pub(crate) fn new(measurement: &'a Measurement) -> Self {
+    /// The rows of a run, those of a benchmark with several beneath a line of its own.
+    pub(crate) fn all(measurements: &'a [Measurement]) -> Vec<Self> {
+        measurements
+            .chunk_by(|a, b| a.id == b.id)
+            .flat_map(|rows| rows.iter().map(|row| Row::new(row, rows.len() > 1)))
+            .collect()
+    }
+
+    fn new(measurement: &'a Measurement, nested: bool) -> Self {
         let figures = match measurement.status {
             Status::Ok => Figures::new(measurement.unit, &measurement.estimate),
             Status::BelowResolution => Figures::bound(measurement.unit, &measurement.estimate),
             _ => None,
         };
+        let name = measurement
+            .name
+            .split_once('.')
+            .map_or(&*measurement.name, |(_, name)| name);
+        let case = name
+            .split_once('{')
+            .and_then(|(_, case)| case.strip_suffix('}'));
+        let (name, indent) = match case {
+            Some(case) if nested => (case, 2 * INDENT),
+            _ => (name, INDENT),
+        };
         Row {
             measurement,
-            name: measurement
-                .name
-                .split_once('.')
-                .map_or(measurement.name.as_str(), |(_, name)| name),
+            name,
+            indent,
             figures,
         }
+    }
+
+    /// Whether its benchmark has a line of its own above.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.indent > INDENT
+    }
+
+    /// The id behind its first dot.
+    pub(crate) fn operation(&self) -> &'a str {
+        self.measurement
+            .id
+            .split_once('.')
+            .map_or(&*self.measurement.id, |(_, name)| name)
     }
 
     /// The id up to its first dot.
@@ -116,7 +148,7 @@ impl Layout {
     pub(crate) fn new(rows: &[Row<'_>], width: usize) -> Self {
         let name = rows
             .iter()
-            .map(|row| paint::width(row.name))
+            .map(|row| row.indent + paint::width(row.name))
             .max()
             .unwrap_or(0);
         let flags = rows.iter().map(least_flags).max().unwrap_or(0);
@@ -126,7 +158,7 @@ impl Layout {
                 .map(|&column| GAP + column_width(rows, column))
                 .sum();
             // The mark is one wide, and the unit stands one nearer than the other columns.
-            width.saturating_sub(INDENT + numbers - 1 + GAP + 1 + flags)
+            width.saturating_sub(numbers - 1 + GAP + 1 + flags)
         };
         let columns = Column::CHOICES
             .into_iter()
@@ -145,7 +177,7 @@ impl Layout {
         table
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Disabled);
-        let mut heading = vec![" ".repeat(INDENT + self.name)];
+        let mut heading = vec![" ".repeat(self.name)];
         heading.extend(
             self.columns
                 .iter()
@@ -180,11 +212,8 @@ impl Layout {
 
     /// The cells of a row: name, numbers, mark.
     fn cells(&self, row: &Row<'_>) -> Vec<String> {
-        let mut cells = vec![format!(
-            "{}{}",
-            " ".repeat(INDENT),
-            cut_middle(row.name, self.name)
-        )];
+        let name = cut_middle(row.name, self.name.saturating_sub(row.indent));
+        let mut cells = vec![format!("{}{name}", " ".repeat(row.indent))];
         match &row.figures {
             Some(figures) => {
                 let text = |column: &Column| column.text(figures, row.measurement.core_cycles);
@@ -200,7 +229,7 @@ impl Layout {
     fn line(&self, row: &Row<'_>, cells: &[String], laid_out: &str, paint: Paint) -> String {
         let laid_out = laid_out.trim_end();
         if row.figures.is_none() {
-            let used = INDENT + self.name + GAP;
+            let used = self.name + GAP;
             let words = cut_end(
                 &sentence::no_number(row.measurement),
                 self.width.saturating_sub(used),

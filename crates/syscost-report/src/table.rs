@@ -1,6 +1,6 @@
 //! The table people read in a terminal.
 //!
-//! A section for each group, a line for each row: its name, median, the half width of the 95 % interval, minimum, core
+//! A section for each group, a line for each row (beneath its benchmark's own, if that has several): its name, median, the half width of the 95 % interval, minimum, core
 //! cycles, what the evidence says, and flags. Columns align over all sections. A row without a number says why in
 //! place of it. Where the width does not suffice, the minimum goes first, then the cycles, then the middle of names.
 
@@ -48,7 +48,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     let paint = Paint {
         color: options.color,
     };
-    let rows: Vec<Row<'_>> = run.measurements.iter().map(Row::new).collect();
+    let rows = Row::all(&run.measurements);
     let mut out = String::new();
     for line in wrap(&sentence::machine(run), options.width) {
         push(&mut out, &paint.text(paint::DIM, &line));
@@ -59,7 +59,16 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     push(&mut out, &lines.next().unwrap_or_default());
     for section in rows.chunk_by(|a, b| a.group() == b.group()) {
         push(&mut out, &paint.text(paint::HEADING, section[0].group()));
+        let mut above = "";
         for (row, line) in section.iter().zip(&mut lines) {
+            if row.is_nested() && row.operation() != above {
+                let title = paint.text(paint::DIM, &row.measurement.title);
+                push(
+                    &mut out,
+                    &format!("{}{}  {title}", " ".repeat(INDENT), row.operation()),
+                );
+            }
+            above = row.operation();
             push(&mut out, &line);
             if options.verbose {
                 for note in footer::notes(row.measurement) {
