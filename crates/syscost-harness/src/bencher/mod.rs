@@ -76,6 +76,8 @@ pub struct Findings {
     pub raw: Vec<f64>,
     /// Disturbed samples.
     pub disturbed: Vec<Disturbance>,
+    /// Whether the benchmark observed the values itself, so that they are no work of the core's.
+    pub observed: bool,
     /// Core frequency around the samples, if steady.
     pub core_ghz: Option<f64>,
     /// Claims and counts.
@@ -255,6 +257,27 @@ impl<'a> Bencher<'a> {
             Pass::Timed => self.time_slope(per_turn, body),
             Pass::Evidence => self.count_batches(per_turn, body),
         }
+    }
+
+    /// Measures what `kernel` costs more than `baseline`, a kernel of the same instructions with friendlier data, for each
+    /// event that happens in a `share` of the operations: a wrong guess of a branch. Batches of both alternate.
+    pub fn kernel_difference(
+        &mut self,
+        baseline: &Kernel,
+        kernel: &Kernel,
+        share: f64,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::Batches)?;
+        let per_turn = kernel.operations_per_turn;
+        let body = KernelBody::new(kernel);
+        match self.pass {
+            Pass::Timed => {
+                self.time_difference(per_turn, KernelBody::new(baseline), body, share)?;
+            }
+            Pass::Evidence => self.count_batches(per_turn, body)?,
+        }
+        self.claim("checksum of every batch", "equal", "equal", "kernel", true);
+        Ok(())
     }
 
     /// Measures single operations, each after an untimed `prepare`: first calls, cold caches. The timer's own cost,

@@ -72,6 +72,29 @@ fn a_slope_cancels_the_fixed_cost_of_a_batch() {
 }
 
 #[test]
+fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
+    let Ok(kernel) = syscost_sys::kernel::dependent_adds(10) else {
+        println!("skipped: no kernel for this processor");
+        return;
+    };
+    // Kernels run in real time, which the mock clock does not see: the same one twice costs nothing more.
+    let clock = Clock::system();
+    let case = Case::default();
+    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
+    bencher
+        .kernel_difference(&kernel, &kernel, 0.5)
+        .expect("measured");
+    let findings = bencher.finish().expect("finished");
+    let mut net = findings.values.clone();
+    net.sort_by(f64::total_cmp);
+    assert!(
+        net[net.len() / 2].abs() < 0.5 * findings.raw[0],
+        "{net:?} of {:?}",
+        findings.raw
+    );
+}
+
+#[test]
 fn a_single_operation_is_net_of_the_timer() {
     let findings = timed(|b| {
         mock::set_read_cost_ns(25);

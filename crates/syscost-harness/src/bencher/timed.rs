@@ -117,6 +117,30 @@ impl Bencher<'_> {
         })
     }
 
+    pub(super) fn time_difference(
+        &mut self,
+        per_turn: u64,
+        mut baseline: impl Body,
+        mut body: impl Body,
+        share: f64,
+    ) -> Result<(), Failure> {
+        let turns = self.prepare_batches(per_turn, &mut body)?;
+        let iterations = turns * per_turn;
+        let events = iterations as f64 * share;
+        self.sample(iterations, |bencher| {
+            // A B B A: what drifts evenly during a sample cancels.
+            let first = bencher.time_turns(&mut baseline, turns)?;
+            let with =
+                bencher.time_turns(&mut body, turns)? + bencher.time_turns(&mut body, turns)?;
+            let without = first + bencher.time_turns(&mut baseline, turns)?;
+            bencher.operations += 2 * iterations;
+            Ok((
+                (with - without) / (2.0 * events),
+                Some(with / (2.0 * events)),
+            ))
+        })
+    }
+
     pub(super) fn time_singles(
         &mut self,
         mut prepare: impl FnMut() -> Result<(), Failure>,
@@ -151,6 +175,7 @@ impl Bencher<'_> {
         &mut self,
         mut observation: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
+        self.findings.observed = true;
         self.sample(1, |bencher| {
             bencher.operations += 1;
             Ok((observation()?, None))
@@ -215,7 +240,7 @@ impl Bencher<'_> {
         self.findings.iterations = iterations;
         self.findings.values.reserve(wanted as usize);
         self.findings.raw.reserve(wanted as usize);
-        let before = core_frequency(self.clock).agreed();
+        let before = self.core_ghz();
         let mut watch = Watch::start(self.may_block());
         let mut spent_ns = 0.0;
         for number in 0..wanted {
@@ -242,12 +267,21 @@ impl Bencher<'_> {
                 });
             }
         }
-        let after = core_frequency(self.clock).agreed();
+        let after = self.core_ghz();
         self.findings.core_ghz = match (before, after) {
             (Some(a), Some(b)) if (a - b).abs() <= STEADY_FREQUENCY * a => Some((a + b) / 2.0),
             _ => None,
         };
         Ok(())
+    }
+
+    /// The core's frequency now, where samples are work of the core.
+    fn core_ghz(&self) -> Option<f64> {
+        if self.findings.observed {
+            None
+        } else {
+            core_frequency(self.clock).agreed()
+        }
     }
 
     /// Times operations one by one, for the tail that batch means hide.

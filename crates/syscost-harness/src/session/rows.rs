@@ -29,6 +29,7 @@ pub(crate) struct RowState {
     /// No more rounds are needed.
     pub(crate) settled: bool,
     evidence: Vec<Evidence>,
+    observed: bool,
     cycle_floor: Option<f64>,
     details: BTreeMap<String, Vec<f64>>,
     histogram: Vec<(f64, u64)>,
@@ -44,6 +45,7 @@ impl RowState {
             skipped: None,
             settled: false,
             evidence: Vec::new(),
+            observed: false,
             cycle_floor: None,
             details: BTreeMap::new(),
             histogram: Vec::new(),
@@ -73,6 +75,7 @@ impl RowState {
         for evidence in findings.evidence {
             self.add_evidence(evidence);
         }
+        self.observed |= findings.observed;
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
         for (name, value) in findings.details {
             self.details.entry(name).or_default().push(value);
@@ -144,7 +147,11 @@ impl RowState {
                 ..Estimate::default()
             };
             flags.clear();
-        } else if evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
+        }
+        if self.observed {
+            flags.retain(|flag| *flag != Flag::FrequencyUnsteady);
+        }
+        if told && evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
             flags.push(Flag::PartlyUnverified);
         }
         let mut all_details: BTreeMap<String, f64> = self
