@@ -33,6 +33,7 @@ fn job(cases: usize) -> Job {
             },
         },
         cpu: 0,
+        allowed: vec![0],
         seed: 1,
         stack_offset: 0,
         parent: std::process::id(),

@@ -100,7 +100,9 @@ fn every_row_is_there_and_a_withheld_number_is_not() {
     for row in &run.measurements {
         let name = row.name.split_once('.').unwrap().1;
         // The two cases of `null` stand beneath its own line.
-        let name = name.strip_prefix("null{").map_or(name, |case| case.trim_end_matches('}'));
+        let name = name
+            .strip_prefix("null{")
+            .map_or(name, |case| case.trim_end_matches('}'));
         assert_eq!(
             text.lines()
                 .filter(|line| line.trim_start().starts_with(name))

@@ -2,7 +2,11 @@
 
 /// The C library and how it is linked, e.g. `glibc 2.36, dynamic`: both change what malloc, memcpy and threads cost.
 pub fn c_library() -> String {
-    let linkage = if cfg!(target_feature = "crt-static") { "static" } else { "dynamic" };
+    let linkage = if cfg!(target_feature = "crt-static") {
+        "static"
+    } else {
+        "dynamic"
+    };
     format!("{}, {linkage}", name_and_version())
 }
 
@@ -16,7 +20,12 @@ fn name_and_version() -> String {
 
 #[cfg(not(target_env = "gnu"))]
 fn name_and_version() -> String {
-    if cfg!(target_env = "musl") { "musl" } else { "system C library" }.to_owned()
+    if cfg!(target_env = "musl") {
+        "musl"
+    } else {
+        "system C library"
+    }
+    .to_owned()
 }
 
 /// The hypervisor's own signature (CPUID leaf 4000_0000h), if this machine is virtual and its processor tells.
@@ -47,6 +56,9 @@ mod tests {
     #[test]
     fn name_and_linkage_are_told() {
         let text = c_library();
-        assert!(text.ends_with(", static") || text.ends_with(", dynamic"), "{text}");
+        assert!(
+            text.ends_with(", static") || text.ends_with(", dynamic"),
+            "{text}"
+        );
     }
 }

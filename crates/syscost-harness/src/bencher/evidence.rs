@@ -21,6 +21,9 @@ const COUNTED_NS: f64 = 500_000.0;
 /// Operations in the audited child, where a system call costs a signal as well.
 const AUDITED: u64 = 32;
 
+/// Operations audited at least.
+const LEAST_AUDITED: u64 = 4;
+
 /// An audit longer than this hangs.
 const AUDIT_LIMIT: Duration = Duration::from_secs(5);
 
@@ -69,7 +72,11 @@ impl Bencher<'_> {
         self.operations += operations;
         self.judge_usage(used, operations);
         self.count_by_tracepoint(operations, || body.turns(turns))?;
-        let audited = AUDITED.div_ceil(per_turn);
+        // Fewer of an operation that takes long by itself.
+        let audited = AUDITED
+            .min(operations)
+            .max(LEAST_AUDITED)
+            .div_ceil(per_turn);
         self.judge_audit(audited * per_turn, |audited_body| match audited_body {
             Audited::Operations => body.turns(audited),
             Audited::Nothing => Ok(()),

@@ -4,9 +4,10 @@ mod finish;
 pub mod journal;
 mod plan;
 mod profile;
+mod request;
 mod rows;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -21,101 +22,13 @@ use crate::clock::RunClock;
 use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
 
-use journal::{Header, Journal, JournalError, Record};
+use journal::{Header, Journal, Record};
 pub use profile::Profile;
+pub use request::{Event, Observer, Options, SessionError};
 use rows::RowState;
 
 /// CPUs probed for noise at most, when none are named.
 const MOST_PROBED: usize = 8;
-
-/// How a run is asked for.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// How much to take.
-    pub profile: Profile,
-    /// Time budget, if not the profile's own. One given by hand ends the run even before its fewest rounds.
-    pub budget: Option<Duration>,
-    /// Seed, if the run is to repeat another's shuffles.
-    pub seed: Option<u64>,
-    /// CPUs to measure on, if not the quietest.
-    pub cpus: Option<Vec<u32>>,
-    /// How long a case may take in one worker before it is ended.
-    pub time_limit: Duration,
-    /// What the user selected, for the record.
-    pub selectors: Vec<String>,
-    /// The binary to start workers from: this program.
-    pub binary: PathBuf,
-    /// Folder of the journal, which is named after the run.
-    pub journal_folder: PathBuf,
-    /// Version of the program.
-    pub version: &'static str,
-}
-
-/// What happens during a run, told between workers only, so that drawing it disturbs no sample.
-pub enum Event<'a> {
-    /// The run does something before its first round.
-    Preparing(&'a str),
-    /// Rounds begin.
-    Begin {
-        /// Rows to measure.
-        rows: usize,
-        /// Where the journal lies.
-        journal: &'a Path,
-    },
-    /// A worker is about to start.
-    Working {
-        /// Id of the benchmark.
-        benchmark: &'a str,
-        /// The round, from 1.
-        round: u32,
-        /// Rounds at least.
-        rounds: u32,
-        /// Share of the run that is done, 0 to 1.
-        done: f64,
-        /// Time left, roughly.
-        left: Duration,
-    },
-    /// A row got no number.
-    Trouble {
-        /// Name of the row.
-        name: &'a str,
-        /// Why.
-        reason: &'a str,
-    },
-}
-
-/// Is told what happens.
-pub trait Observer {
-    /// Takes note of an event. Runs on the coordinator's CPU, between workers.
-    fn event(&mut self, event: Event<'_>);
-}
-
-/// Why there is no run at all.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The journal.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The workers.
-    #[error(transparent)]
-    Worker(WorkerError),
-    /// A CPU that was asked for cannot be used.
-    #[error("CPU {cpu} cannot be used: {reason}; `syscost doctor` lists the allowed ones")]
-    Cpu {
-        /// Its number.
-        cpu: u32,
-        /// Why not.
-        reason: String,
-    },
-    /// The journal was made by something else.
-    #[error("cannot resume {path}: {cause}; measure anew with `syscost run`")]
-    Foreign {
-        /// The journal.
-        path: PathBuf,
-        /// What differs.
-        cause: String,
-    },
-}
 
 /// What a run ended with: the document, and the journal that can go when it is saved.
 pub struct Finished {
@@ -135,6 +48,7 @@ pub struct Session<'a> {
     clock: RunClock,
     settings: ClockSettings,
     cpu: u32,
+    allowed: Vec<u32>,
     started_in_ms: Vec<f64>,
     steal: Vec<f64>,
     earlier: Duration,
@@ -283,9 +197,10 @@ impl<'a> Session<'a> {
     ) -> Self {
         let calibrated = clock.calibrate();
         let cpu = header.config.cpus[0];
-        let others: Vec<u32> = cpu::allowed()
-            .unwrap_or_default()
-            .into_iter()
+        let allowed = cpu::allowed().unwrap_or_else(|_| vec![cpu]);
+        let others: Vec<u32> = allowed
+            .iter()
+            .copied()
             .filter(|other| *other != cpu)
             .collect();
         // The coordinator keeps off the measured CPU where there is another; where there is none it sleeps meanwhile.
@@ -307,6 +222,7 @@ impl<'a> Session<'a> {
             ),
             clock,
             cpu,
+            allowed,
             started_in_ms: Vec::new(),
             steal: Vec::new(),
             earlier: Duration::ZERO,

@@ -128,6 +128,7 @@ impl Session<'_> {
             effort,
             clock: self.settings.clone(),
             cpu: self.cpu,
+            allowed: self.allowed.clone(),
             seed: random.u64(..1 << 53),
             stack_offset: random.usize(..4096),
             parent: std::process::id(),

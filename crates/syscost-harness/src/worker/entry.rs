@@ -29,10 +29,11 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         .ok_or_else(|| invalid(format!("no benchmark `{}`", job.benchmark)))?;
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
     let clock = Clock::new(source, job.clock.ticks_per_ns).map_err(io::Error::other)?;
+    cpu::pin_to(&job.allowed).map_err(io::Error::other)?;
+    let known = benchmark.cases.list();
     cpu::pin(job.cpu).map_err(io::Error::other)?;
     answer(&Reply::Ready)?;
 
-    let known = benchmark.cases.list();
     for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
         answer(&Reply::Begin(index))?;
         let result = match known.iter().find(|case| case.suffix() == *suffix) {

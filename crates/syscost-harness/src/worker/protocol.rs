@@ -20,6 +20,9 @@ pub struct Job {
     pub clock: ClockSettings,
     /// CPU to pin to.
     pub cpu: u32,
+    /// CPUs the run may use: what a benchmark about several CPUs lists its cases from. The coordinator keeps itself off
+    /// the measured one, which its workers would inherit.
+    pub allowed: Vec<u32>,
     /// Seed of this round of this benchmark.
     pub seed: u64,
     /// Shift of the stack in bytes, beside the random environment.

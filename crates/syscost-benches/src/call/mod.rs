@@ -1,0 +1,50 @@
+//! Procedure calls and their returns.
+
+mod double;
+mod indirect;
+mod integer;
+mod recursion;
+mod struct_argument;
+mod struct_return;
+
+use syscost_harness::prelude::*;
+
+pub(crate) const GROUP: Group = Group {
+    name: "call",
+    title: "procedure calls",
+    benchmarks: &[
+        integer::BENCHMARK,
+        double::BENCHMARK,
+        struct_argument::BENCHMARK,
+        struct_return::BENCHMARK,
+        indirect::BENCHMARK,
+        recursion::BENCHMARK,
+    ],
+    hidden: false,
+};
+
+/// The reason given for a case that no kernel is meant for.
+fn no_such_case(case: &Case) -> Unsupported {
+    Unsupported::new(format!("there is no case {}", case.suffix()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_names_a_call() {
+        for benchmark in GROUP.benchmarks {
+            for case in benchmark.cases.list() {
+                if let Err(reason) = (benchmark.support)(&case) {
+                    let reason = reason.to_string();
+                    assert!(
+                        !reason.starts_with("there is no"),
+                        "{}: {reason}",
+                        benchmark.id
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A call that returns a structure, small or large.
+//!
+//! ## Measures
+//! 16 bytes: two registers. 64 bytes: the caller passes a hidden pointer to room of its own, the callee stores all fields
+//! there, and the caller reads the last one back.
+//! ## Does not measure
+//! Copying the structure on to where the caller wants it, which compilers mostly avoid.
+//! ## Reading it
+//! The small one costs what a call costs. The large one adds the stores and one read of what was just stored; calls that
+//! follow each other overlap most of that.
+//! ## Source
+//! The call-and-switch experiment's f() -> struct, dearest of its seven calls by a factor of 3.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Call, Kernel, call};
+
+use super::no_such_case;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "call.struct_return",
+    title: "Call, structure returned",
+    cases: Cases::Grid(&[("bytes", &["16", "64"])]),
+    support: |case| kernel(case).map(drop),
+    run: |b| {
+        let kernel = kernel(b.case())?;
+        b.kernel(&kernel)
+    },
+    source: include_str!("struct_return.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
+    call(match case.get("bytes") {
+        "16" => Call::StructReturn16,
+        "64" => Call::StructReturn64,
+        _ => return Err(no_such_case(case)),
+    })
+}

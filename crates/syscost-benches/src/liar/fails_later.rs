@@ -1,0 +1,32 @@
+//! Succeeds once and fails, quickly, from then on.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must fail: a failing operation is no fast one.
+//! ## Source
+//! None: it is made up.
+
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.fails_later",
+    title: "Fails after the first operation",
+    run,
+    source: include_str!("fails_later.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let mut done = 0;
+    b.try_iter(|| {
+        done += 1;
+        if done == 1 {
+            Ok(())
+        } else {
+            Err("no such thing any more")
+        }
+    })
+}

@@ -1,0 +1,42 @@
+//! Claims plain stores to memory that it touches for the first time.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: page faults are counted.
+//! ## Source
+//! None: it is made up.
+
+#![allow(unsafe_code)] // mapping memory has no safe form
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.faults",
+    title: "Page faults sold as stores",
+    expect: &[calls(Sysno::MMAP), calls(Sysno::MUNMAP)],
+    run,
+    source: include_str!("faults.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const PAGE: usize = 4096;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    b.try_iter(|| {
+        // SAFETY: a fresh mapping of one page, written once and given back; nothing else knows of it.
+        unsafe {
+            let page = mmap_anonymous(
+                std::ptr::null_mut(),
+                PAGE,
+                ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )?;
+            page.cast::<u8>().write_volatile(1);
+            munmap(page, PAGE)
+        }
+    })
+}

@@ -1,0 +1,44 @@
+//! Benchmarks that lie, each in its own way. `syscost selftest` must catch every one of them.
+
+mod crash;
+mod fails_later;
+mod faults;
+mod folded;
+mod hang;
+mod nothing;
+mod sleeps;
+mod vdso;
+mod wrong_sum;
+
+use syscost_harness::prelude::*;
+use syscost_results::Status;
+
+pub(crate) const GROUP: Group = Group {
+    name: "liar",
+    title: "benchmarks that lie",
+    benchmarks: &[
+        nothing::BENCHMARK,
+        vdso::BENCHMARK,
+        fails_later::BENCHMARK,
+        folded::BENCHMARK,
+        sleeps::BENCHMARK,
+        faults::BENCHMARK,
+        wrong_sum::BENCHMARK,
+        crash::BENCHMARK,
+        hang::BENCHMARK,
+    ],
+    hidden: true,
+};
+
+/// Each liar and how it must come out.
+pub const LIARS: &[(&str, Status)] = &[
+    ("liar.nothing", Status::Withheld),
+    ("liar.vdso", Status::Withheld),
+    ("liar.fails_later", Status::Failed),
+    ("liar.folded", Status::Withheld),
+    ("liar.sleeps", Status::Withheld),
+    ("liar.faults", Status::Withheld),
+    ("liar.wrong_sum", Status::Withheld),
+    ("liar.crash", Status::Failed),
+    ("liar.hang", Status::Failed),
+];

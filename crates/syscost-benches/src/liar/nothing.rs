@@ -1,0 +1,28 @@
+//! Claims getppid and calls nothing.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: the audit counts no call.
+//! ## Source
+//! None: it is made up.
+
+use std::hint::black_box;
+
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.nothing",
+    title: "Claims getppid, calls nothing",
+    expect: &[calls(Sysno::GETPPID)],
+    run,
+    source: include_str!("nothing.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let cached = std::os::unix::process::parent_id();
+    b.iter(|| black_box(cached))
+}

@@ -1,0 +1,27 @@
+//! Claims to compute and sleeps.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: it gives up its CPU.
+//! ## Source
+//! None: it is made up.
+
+use std::time::Duration;
+
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.sleeps",
+    title: "Sleeps instead of computing",
+    expect: &[calls(Sysno::CLOCK_NANOSLEEP)],
+    run,
+    source: include_str!("sleeps.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    b.iter(|| std::thread::sleep(Duration::from_micros(20)))
+}

@@ -1,0 +1,26 @@
+//! Sells a clock reading through the vDSO as a system call.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: the audit counts no call.
+//! ## Source
+//! None: it is made up.
+
+use rustix::time::{ClockId, clock_gettime};
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.vdso",
+    title: "Sells the vDSO as a system call",
+    expect: &[calls(Sysno::CLOCK_GETTIME)],
+    run,
+    source: include_str!("vdso.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    b.iter(|| clock_gettime(ClockId::Monotonic))
+}

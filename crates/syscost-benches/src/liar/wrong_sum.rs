@@ -1,0 +1,35 @@
+//! An assembly kernel whose checksum does not fit the operations it claims.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: the checksum tells.
+//! ## Source
+//! None: it is made up.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.wrong_sum",
+    title: "Kernel that does half its work",
+    run,
+    source: include_str!("wrong_sum.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let kernel = kernel::dependent_adds(10)?;
+    b.batches(kernel.operations_per_turn, |turns| {
+        let expected = kernel.expected(turns);
+        let sum = kernel.run(turns / 2);
+        if sum == expected {
+            return Ok(());
+        }
+        Err(Failure::Refuted(format!(
+            "the checksum after {turns} turns is {sum}, expected {expected}"
+        )))
+    })
+}

@@ -1,0 +1,31 @@
+//! The catalogue: every benchmark of syscost, one file per operation.
+//!
+//! `syscall.null` is `syscall/null.rs`. A group's `mod.rs` lists its benchmarks in the report's order; a descriptor that
+//! is not listed is dead code and does not compile.
+
+mod call;
+mod liar;
+mod op;
+pub mod selftest;
+mod signal;
+mod syscall;
+mod timing;
+
+use syscost_harness::{Catalogue, Group};
+
+pub use liar::LIARS;
+pub use selftest::TRUTHS;
+
+/// Every group, in the report's order.
+const GROUPS: &[Group] = &[
+    timing::GROUP,
+    call::GROUP,
+    op::GROUP,
+    syscall::GROUP,
+    signal::GROUP,
+    selftest::GROUP,
+    liar::GROUP,
+];
+
+/// Every benchmark of this program.
+pub const CATALOGUE: Catalogue = Catalogue::new(GROUPS);

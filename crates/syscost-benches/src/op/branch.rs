@@ -1,0 +1,44 @@
+//! A conditional branch whose direction the core guesses right, or cannot guess.
+//!
+//! ## Measures
+//! `taken` and `not_taken`: branches that always go one way, one behind the other. `alternating` and `random`: a branch on
+//! the next bit of a table, with the shift that gets the bit and an addition that the branch jumps over; the instructions
+//! and the number of jumps are the same for both, only the order of the bits differs. The random table is made anew for
+//! every round and has two million directions, more than any predictor remembers.
+//! ## Does not measure
+//! What one wrong guess costs: that is `op.branch_miss`. Branches through registers: `op.indirect`.
+//! ## Reading it
+//! A right guess costs what the front end takes to pass a branch: half a cycle to two. `random` is guessed right one time in
+//! two, so it carries half a wrong guess per branch.
+//! ## Source
+//! lmbench's later branch tests; the checksum counts the branches that did not jump.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Branch, Directions, branch};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.branch",
+    title: "Conditional branch",
+    cases: Cases::Grid(&[(
+        "direction",
+        &["taken", "not_taken", "alternating", "random"],
+    )]),
+    support: |case| branch(kind(case, 0)?).map(drop),
+    run: |b| {
+        let seed = b.random().u64(..);
+        let kernel = branch(kind(b.case(), seed)?)?;
+        b.kernel(&kernel)
+    },
+    source: include_str!("branch.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn kind(case: &Case, seed: u64) -> Result<Branch, Unsupported> {
+    match case.get("direction") {
+        "taken" => Ok(Branch::Taken),
+        "not_taken" => Ok(Branch::NotTaken),
+        "alternating" => Ok(Branch::OnBit(Directions::Alternating)),
+        "random" => Ok(Branch::OnBit(Directions::Random(seed))),
+        other => Err(Unsupported::new(format!("there is no direction `{other}`"))),
+    }
+}

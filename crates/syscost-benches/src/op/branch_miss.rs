@@ -1,0 +1,97 @@
+//! What one wrong guess of a branch costs.
+//!
+//! ## Measures
+//! The same instructions with a table that the core guesses and with one that it cannot, in turn: unguessable minus guessed,
+//! per wrong guess. `conditional`: a branch on a bit, random against alternating, so that as many branches jump in both.
+//! `indirect`: a jump to one of sixteen targets, random against always the same.
+//! ## Does not measure
+//! How often a real program's branches are guessed wrong, and what it loses besides: work begun on the wrong path also
+//! displaces cache lines.
+//! ## Reading it
+//! The rate of wrong guesses is an assumption, not a count: 1/2 of the random directions and 15/16 of the random targets,
+//! which is what any guesser gets wrong of fair bits that it has never seen. The tables are made anew for every round; the
+//! checksum shows that the outcomes are fair, and the alternating table must run as fast as a constant one, else the core
+//! would not guess it. 10 to 25 core cycles are usual: the length of the pipeline from the guess to its check.
+//! ## Source
+//! The difference of batches of the same shape that alternate (A B B A).
+
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::kernel::{Branch, Directions, Kernel, TARGETS, Targets, branch};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.branch_miss",
+    title: "Wrong guess of a branch",
+    cases: Cases::Grid(&[("branch", &["conditional", "indirect"])]),
+    // No core that guesses at all has fewer stages between the guess and its check.
+    expect: &[at_least(Counter::CoreCycles, 5.0)],
+    support: |_| branch(Branch::OnBit(Directions::Taken)).map(drop),
+    run,
+    source: include_str!("branch_miss.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Turns of the batches that serve the claims: some ten thousand branches.
+const TURNS: u64 = 1000;
+
+/// How far the mean of so many fair outcomes may be from what is expected of it, relatively.
+const FAIR: f64 = 0.05;
+
+/// How much slower than the slower constant table a guessed one may be.
+const GUESSED: f64 = 1.25;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let seed = b.random().u64(..);
+    if b.case().get("branch") == "conditional" {
+        let guessed = branch(Branch::OnBit(Directions::Alternating))?;
+        let random = branch(Branch::OnBit(Directions::Random(seed)))?;
+        claim_fairness(b, &random, 0.5);
+        claim_guessed(b, &guessed)?;
+        b.kernel_difference(&guessed, &random, 0.5)
+    } else {
+        let guessed = branch(Branch::IndirectByTable(Targets::Same))?;
+        let random = branch(Branch::IndirectByTable(Targets::Random(seed)))?;
+        let targets = TARGETS as f64;
+        // Target k, from 0, adds k + 1.
+        claim_fairness(b, &random, (targets + 1.0) / 2.0);
+        b.kernel_difference(&guessed, &random, 1.0 - 1.0 / targets)
+    }
+}
+
+/// Claims that the outcomes of the random kernel have the mean of fair ones.
+fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) {
+    let mean = random.run(TURNS) as f64 / (TURNS * random.operations_per_turn) as f64;
+    b.claim(
+        "mean of the random outcomes",
+        format!("{fair} within {:.0} %", 100.0 * FAIR),
+        mean,
+        "kernel's checksum",
+        (mean / fair - 1.0).abs() <= FAIR,
+    );
+}
+
+/// Claims that the alternating directions take no longer than the slower of all-taken and none-taken: else they would
+/// not be guessed, and the baseline would hold wrong guesses of its own.
+fn claim_guessed(b: &mut Bencher, alternating: &Kernel) -> Result<(), Failure> {
+    let taken = shortest_ns(&branch(Branch::OnBit(Directions::Taken))?, b.clock());
+    let not_taken = shortest_ns(&branch(Branch::OnBit(Directions::NotTaken))?, b.clock());
+    let slowdown = shortest_ns(alternating, b.clock()) / taken.max(not_taken);
+    b.claim(
+        "time of alternating over constant directions",
+        format!("at most {GUESSED}"),
+        slowdown,
+        "clock",
+        slowdown <= GUESSED,
+    );
+    Ok(())
+}
+
+/// The shortest of several batches, because noise only lengthens.
+fn shortest_ns(kernel: &Kernel, clock: &Clock) -> f64 {
+    let batch_ns = |_| {
+        let start = clock.start();
+        kernel.run(TURNS);
+        clock.to_ns(clock.stop().ticks.saturating_sub(start))
+    };
+    (0..5).map(batch_ns).fold(f64::INFINITY, f64::min)
+}

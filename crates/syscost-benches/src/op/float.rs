@@ -1,0 +1,45 @@
+//! Floating operations, 32 and 64 bits: until a result can be used, and how often one can start.
+//!
+//! ## Measures
+//! As `op.integer`, with scalar IEEE 754 numbers in registers. Values stay normal: no overflow, no subnormal number.
+//! Divisors and squares have full mantissas, so that no divider stops early. The chain of fused operations goes through
+//! the factor, as the evaluation of a polynomial does; that of square roots has an exclusive or on it, which makes the
+//! square again and is included.
+//! ## Does not measure
+//! Vectors (`op.simd`), subnormal numbers (often a hundred times dearer), conversions, and the remainder, which is no
+//! instruction but a loop of the library.
+//! ## Reading it
+//! Addition and multiplication take 2 to 4 core cycles and overlap two- to fourfold; division and square root take 10 to 20
+//! and hardly overlap. A fused operation that costs as much as a multiplication gives the addition for nothing.
+//! ## Source
+//! lmbench `lat_ops` and `par_ops`.
+
+use syscost_harness::prelude::*;
+
+use super::arithmetic_kernel;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.float",
+    title: "Floating operation",
+    cases: Cases::Grid(&[
+        (
+            "op",
+            &[
+                "add",
+                "multiply",
+                "fused_multiply_add",
+                "divide",
+                "square_root",
+            ],
+        ),
+        ("type", &["f32", "f64"]),
+        ("shape", &["latency", "throughput"]),
+    ]),
+    support: |case| arithmetic_kernel(case).map(drop),
+    run: |b| {
+        let kernel = arithmetic_kernel(b.case())?;
+        b.kernel(&kernel)
+    },
+    source: include_str!("float.rs"),
+    ..Benchmark::DEFAULT
+};

@@ -1,0 +1,50 @@
+//! Integer operations, 32 and 64 bits: until a result can be used, and how often one can start.
+//!
+//! ## Measures
+//! `latency`: a chain in which each operation needs the result before it. `throughput`: twelve independent chains, so many
+//! that the core never waits for a result. Operands are in registers, the loop around them costs less than 1 %.
+//! `divide` and `remainder` have a dividend of 15 bits and a divisor of 8, `divide_long` a dividend that fills the type and
+//! a divisor half as long: cores whose divider stops early take different times for them. The dividend is extended to
+//! double length first, as a compiler does. A chain of quotients has a register move on it, which most cores rename away;
+//! one of remainders an addition, which is included.
+//! ## Does not measure
+//! Operands from memory (`memory.latency`), other lengths of quotient, constants as divisors: compilers replace those by
+//! multiplications.
+//! ## Reading it
+//! Look at the core cycles: an addition is 1 by the definition of most cores, and is what core cycles are counted with; a
+//! multiplication 3 to 4, a division 10 to 90 on older cores and 10 to 18 on newer ones. A throughput of 0.25 cycles means
+//! four of these at once in every cycle.
+//! ## Source
+//! lmbench `lat_ops` and `par_ops` (its `bit` is the `xor` here); latency and throughput as instruction tables define them.
+
+use syscost_harness::prelude::*;
+
+use super::arithmetic_kernel;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.integer",
+    title: "Integer operation",
+    cases: Cases::Grid(&[
+        (
+            "op",
+            &[
+                "add",
+                "xor",
+                "shift",
+                "multiply",
+                "divide",
+                "divide_long",
+                "remainder",
+            ],
+        ),
+        ("type", &["i32", "i64"]),
+        ("shape", &["latency", "throughput"]),
+    ]),
+    support: |case| arithmetic_kernel(case).map(drop),
+    run: |b| {
+        let kernel = arithmetic_kernel(b.case())?;
+        b.kernel(&kernel)
+    },
+    source: include_str!("integer.rs"),
+    ..Benchmark::DEFAULT
+};

@@ -1,0 +1,76 @@
+//! What the core itself does: arithmetic, vectors, branches and atomic operations.
+
+mod atomic;
+mod branch;
+mod branch_miss;
+mod float;
+mod indirect;
+mod integer;
+mod simd;
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Kernel, Kind, Operation, Shape, arithmetic};
+
+pub(crate) const GROUP: Group = Group {
+    name: "op",
+    title: "operations of the core",
+    benchmarks: &[
+        integer::BENCHMARK,
+        float::BENCHMARK,
+        simd::BENCHMARK,
+        branch::BENCHMARK,
+        branch_miss::BENCHMARK,
+        indirect::BENCHMARK,
+        atomic::BENCHMARK,
+    ],
+    hidden: false,
+};
+
+/// The one among `all` whose name the case gives for `parameter`.
+fn chosen<T: Copy>(
+    case: &Case,
+    parameter: &str,
+    all: impl IntoIterator<Item = T>,
+    name: impl Fn(T) -> &'static str,
+) -> Result<T, Unsupported> {
+    let wanted = case.get(parameter);
+    all.into_iter()
+        .find(|&one| name(one) == wanted)
+        .ok_or_else(|| Unsupported::new(format!("there is no {parameter} `{wanted}`")))
+}
+
+/// The kernel of a case with the parameters `op`, `type` and `shape`.
+fn arithmetic_kernel(case: &Case) -> Result<Kernel, Unsupported> {
+    let operation = chosen(case, "op", Operation::ALL, Operation::name)?;
+    let kind = chosen(case, "type", Kind::ALL, Kind::name)?;
+    let shape = chosen(case, "shape", Shape::ALL, Shape::name)?;
+    arithmetic(operation, kind, shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_names_a_kernel_or_why_there_is_none() {
+        for benchmark in GROUP.benchmarks {
+            for case in benchmark.cases.list() {
+                if let Err(reason) = (benchmark.support)(&case) {
+                    let reason = reason.to_string();
+                    assert!(
+                        !reason.starts_with("there is no"),
+                        "{}: {reason}",
+                        benchmark.id
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_nothing_has_is_told() {
+        let case = Case::new([("op", "guess"), ("type", "i64"), ("shape", "latency")]);
+        let reason = arithmetic_kernel(&case).expect_err("no such operation");
+        assert_eq!(reason.to_string(), "there is no op `guess`");
+    }
+}

@@ -1,0 +1,53 @@
+//! Vector instructions on 64-bit floating numbers, by width.
+//!
+//! ## Measures
+//! One instruction, whatever its width: `latency` in a chain, `throughput` in twelve independent ones. 128 bits are SSE2 on
+//! x86-64 and Neon on aarch64, 256 AVX2, 512 AVX-512. What the processor has is found out while running; a width it lacks is
+//! listed as unsupported, as is the fused operation of SSE2, which has none.
+//! ## Does not measure
+//! Loading and storing the vectors (`memory.bandwidth`), integers, shuffles.
+//! ## Reading it
+//! Numbers per nanosecond are lanes (2, 4, 8) over throughput; a fused operation counts as two. Where 512 bits take twice as
+//! long as 256, the double width gains nothing. Core cycles are counted by additions of the same core, so a frequency that
+//! wide instructions bring down shows in the nanoseconds and not in the cycles.
+//! ## Source
+//! Latency and throughput as instruction tables define them; avx-turbo for the question of frequency. Part of no published
+//! experiment here.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Kernel, Shape, Simd, VectorOperation, vector};
+
+use super::chosen;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.simd",
+    title: "Vector instruction, 64-bit numbers",
+    cases: Cases::Grid(&[
+        ("bits", &["128", "256", "512"]),
+        ("op", &["add", "fused_multiply_add"]),
+        ("shape", &["latency", "throughput"]),
+    ]),
+    support: |case| kernel(case).map(drop),
+    run: |b| {
+        let kernel = kernel(b.case())?;
+        b.kernel(&kernel)
+    },
+    source: include_str!("simd.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
+    let operation = chosen(case, "op", VectorOperation::ALL, VectorOperation::name)?;
+    let shape = chosen(case, "shape", Shape::ALL, Shape::name)?;
+    match case.get("bits") {
+        // Every processor has at most one of these two.
+        "128" => {
+            vector(Simd::Neon, operation, shape).or_else(|_| vector(Simd::Sse2, operation, shape))
+        }
+        "256" => vector(Simd::Avx2, operation, shape),
+        "512" => vector(Simd::Avx512, operation, shape),
+        other => Err(Unsupported::new(format!(
+            "there is no width of {other} bits"
+        ))),
+    }
+}

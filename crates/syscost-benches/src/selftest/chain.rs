@@ -1,0 +1,27 @@
+//! A chain of dependent register additions, one core cycle each by the definition of every core this runs on.
+//!
+//! ## Measures
+//! Whether the clock, the batches and the frequency estimate together give back a cost that is known beforehand.
+//! ## Does not measure
+//! Anything about this machine.
+//! ## Reading it
+//! The row must say as many core cycles as the operation has additions.
+//! ## Source
+//! The idea of avx-turbo: the core's own latency of one cycle as its ruler.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "selftest.chain",
+    title: "Chain of dependent additions",
+    cases: Cases::Grid(&[("adds", &["1", "10", "100"])]),
+    run,
+    source: include_str!("chain.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let adds = b.case().number("adds");
+    b.kernel(&kernel::dependent_adds(adds)?)
+}

@@ -1,0 +1,53 @@
+//! Operations of known cost, measured by `syscost selftest`.
+
+mod chain;
+mod spin;
+
+use syscost_harness::prelude::*;
+
+pub(crate) const GROUP: Group = Group {
+    name: "selftest",
+    title: "operations of known cost",
+    benchmarks: &[chain::BENCHMARK, spin::BENCHMARK],
+    hidden: true,
+};
+
+/// What an operation of the group truly costs.
+pub struct Truth {
+    /// Name of the row.
+    pub row: &'static str,
+    /// Its cost.
+    pub cost: Cost,
+}
+
+/// A known cost.
+pub enum Cost {
+    /// So many core cycles.
+    CoreCycles(f64),
+    /// So many nanoseconds.
+    Nanoseconds(f64),
+}
+
+/// Every row of the group and its true cost.
+pub const TRUTHS: &[Truth] = &[
+    Truth {
+        row: "selftest.chain{adds=1}",
+        cost: Cost::CoreCycles(1.0),
+    },
+    Truth {
+        row: "selftest.chain{adds=10}",
+        cost: Cost::CoreCycles(10.0),
+    },
+    Truth {
+        row: "selftest.chain{adds=100}",
+        cost: Cost::CoreCycles(100.0),
+    },
+    Truth {
+        row: "selftest.spin{us=5}",
+        cost: Cost::Nanoseconds(5_000.0),
+    },
+    Truth {
+        row: "selftest.spin{us=50}",
+        cost: Cost::Nanoseconds(50_000.0),
+    },
+];

@@ -1,0 +1,39 @@
+//! A spin that ends when the kernel's clock has advanced by a known time.
+//!
+//! ## Measures
+//! Whether the calibrated counter agrees with CLOCK_MONOTONIC_RAW, read in the operation itself.
+//! ## Does not measure
+//! Anything about this machine.
+//! ## Reading it
+//! The row must say the time of its name, plus less than one clock reading.
+//! ## Source
+//! CLOCK_MONOTONIC_RAW through the vDSO.
+
+use rustix::time::{ClockId, clock_gettime};
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "selftest.spin",
+    title: "Spin of a known time",
+    cases: Cases::Grid(&[("us", &["5", "50"])]),
+    run,
+    source: include_str!("spin.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let length_ns = b.case().number("us") * 1000;
+    // One deadline after the other, so that what a spin overshoots is not added up over a batch.
+    b.batches(1, |n| {
+        let start = now_ns();
+        for spin in 1..=n {
+            while now_ns() - start < spin * length_ns {}
+        }
+        Ok(())
+    })
+}
+
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicRaw);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

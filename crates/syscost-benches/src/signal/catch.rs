@@ -1,0 +1,73 @@
+//! Sending oneself a signal and catching it.
+//!
+//! ## Measures
+//! One kill (to the process) or tgkill (to the thread) to oneself, the kernel's set-up of a frame on the stack, a handler that
+//! counts, the rt_sigreturn that ends it, and the way back: two system calls and a detour.
+//! ## Does not measure
+//! Waking another task (`switch.signal`).
+//! ## Reading it
+//! Most of it is saving and restoring the processor's whole state, wide registers included, in user memory.
+//! `syscall.kill_zero` is the part that finds the receiver.
+//! ## Source
+//! lmbench `lat_sig catch`.
+#![allow(unsafe_code)] // raw system calls
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use libc::{c_int, c_void, siginfo_t};
+use syscost_harness::prelude::*;
+use syscost_sys::raw::{syscall2, syscall3};
+
+use super::own::{Handler, Ids};
+use crate::syscall::checked;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "signal.catch",
+    title: "Signal to oneself, caught",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("call", "kill")],
+            expect: &[calls(Sysno::KILL)],
+        },
+        CaseSpec {
+            params: &[("call", "tgkill")],
+            expect: &[calls(Sysno::TGKILL)],
+        },
+    ]),
+    expect: &[
+        calls(Sysno::RT_SIGRETURN),
+        exactly(Counter::Reported(CAUGHT), 1.0),
+    ],
+    run,
+    source: include_str!("catch.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const CAUGHT: &str = "handler runs";
+const SIGNAL: c_int = libc::SIGUSR1;
+
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn count(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
+    RUNS.fetch_add(1, Relaxed);
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let ids = Ids::learn()?;
+    let _restore = Handler::install(SIGNAL, count)?;
+    let before = RUNS.load(Relaxed);
+    let signal = SIGNAL as usize;
+    // SAFETY, of both: the signal goes to this process or thread alone, and its handler only counts.
+    match b.case().get("call") {
+        "kill" => b.try_iter(|| {
+            // SAFETY: see above.
+            checked(unsafe { syscall2(Sysno::KILL, ids.process(), signal) })
+        })?,
+        _ => b.try_iter(|| {
+            // SAFETY: see above.
+            checked(unsafe { syscall3(Sysno::TGKILL, ids.process(), ids.thread(), signal) })
+        })?,
+    }
+    b.report(CAUGHT, (RUNS.load(Relaxed) - before) as f64);
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Asking for and changing the set of signals held back.
+//!
+//! ## Measures
+//! `query`: one rt_sigprocmask call that changes nothing. `block_unblock`: two calls, one that holds a signal back and one
+//! that lets it through again, as around a critical section.
+//! ## Does not measure
+//! Signals that wait meanwhile: there are none.
+//! ## Reading it
+//! A change takes the lock of the process's signals and looks for waiting ones; a question does not.
+//! ## Source
+//! sigprocmask(2); libMicro's signal calls.
+#![allow(unsafe_code)] // a raw system call
+
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall4;
+
+use super::own::{Blocked, SET_BYTES, change_mask, set_of};
+use crate::syscall::{Bad, checked, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "signal.mask",
+    title: "Signal mask",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("how", "query")],
+            expect: &[calls(Sysno::RT_SIGPROCMASK)],
+        },
+        CaseSpec {
+            params: &[("how", "block_unblock")],
+            expect: &[exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), 2.0)],
+        },
+    ]),
+    run,
+    source: include_str!("mask.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const SIGNAL: u64 = set_of(libc::SIGUSR1);
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    if b.case().get("how") == "query" {
+        let _restore = Blocked::one(libc::SIGUSR1)?;
+        let mut mask: u64 = 0;
+        let place = (&raw mut mask).expose_provenance();
+        return b.try_iter(|| -> Result<(), Bad> {
+            // SAFETY: the kernel writes a set of the size that is told to `mask`, which outlives the call.
+            checked(unsafe { syscall4(Sysno::RT_SIGPROCMASK, 0, 0, place, SET_BYTES) })?;
+            // SAFETY: `place` is the address of `mask`.
+            must(unsafe { (place as *const u64).read_volatile() } & SIGNAL != 0)
+        });
+    }
+    b.try_iter(|| -> Result<(), Bad> {
+        let before = change_mask(libc::SIG_BLOCK, SIGNAL)?;
+        let between = change_mask(libc::SIG_UNBLOCK, SIGNAL)?;
+        must(before & SIGNAL == 0 && between & SIGNAL != 0)
+    })
+}

@@ -1,0 +1,23 @@
+//! Signals: asking for them, holding them back, catching them.
+
+mod catch;
+mod install;
+mod mask;
+mod own;
+mod protection_fault;
+mod sigwait;
+
+use syscost_harness::prelude::*;
+
+pub(crate) const GROUP: Group = Group {
+    name: "signal",
+    title: "signals",
+    benchmarks: &[
+        install::BENCHMARK,
+        mask::BENCHMARK,
+        catch::BENCHMARK,
+        protection_fault::BENCHMARK,
+        sigwait::BENCHMARK,
+    ],
+    hidden: false,
+};

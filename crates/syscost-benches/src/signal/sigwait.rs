@@ -1,0 +1,50 @@
+//! Sending oneself a signal that is held back, and taking it without a handler.
+//!
+//! ## Measures
+//! kill to this process with the signal blocked, and the rt_sigtimedwait that takes it at once: two system calls.
+//! ## Does not measure
+//! Sleeping until a signal comes (`switch.signal`).
+//! ## Reading it
+//! `signal.catch` without the frame, the handler and the return: the difference is the price of interrupting a program.
+//! ## Source
+//! sigtimedwait(2); libMicro's signal calls.
+#![allow(unsafe_code)] // raw system calls
+
+use rustix::event::Timespec;
+use syscost_harness::prelude::*;
+use syscost_sys::raw::{syscall2, syscall4};
+
+use super::own::{Blocked, Ids, SET_BYTES, set_of};
+use crate::syscall::{Bad, checked, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "signal.sigwait",
+    title: "Signal to oneself, waited for",
+    expect: &[calls(Sysno::KILL), calls(Sysno::RT_SIGTIMEDWAIT)],
+    run,
+    source: include_str!("sigwait.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const SIGNAL: usize = libc::SIGUSR1 as usize;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let ids = Ids::learn()?;
+    let _restore = Blocked::one(libc::SIGUSR1)?;
+    let set = set_of(libc::SIGUSR1);
+    // Never to be waited: the signal is there, or the call fails.
+    let no_wait = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let set_at = (&raw const set).expose_provenance();
+    let no_wait_at = (&raw const no_wait).expose_provenance();
+    b.try_iter(|| -> Result<(), Bad> {
+        // SAFETY: the signal goes to this process alone and is held back.
+        checked(unsafe { syscall2(Sysno::KILL, ids.process(), SIGNAL) })?;
+        // SAFETY: the set and the time outlive the call; no information is asked for.
+        let taken =
+            checked(unsafe { syscall4(Sysno::RT_SIGTIMEDWAIT, set_at, 0, no_wait_at, SET_BYTES) })?;
+        must(taken == SIGNAL)
+    })
+}

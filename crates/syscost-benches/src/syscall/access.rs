@@ -1,0 +1,36 @@
+//! Asking whether a file is there.
+//!
+//! ## Measures
+//! faccessat, the call behind access: walking the path as the real user, and asking for existence (F_OK). `file` is this
+//! program's own executable, named within its directory; `device` is /dev/null.
+//! ## Does not measure
+//! Names that are not in the kernel's cache.
+//! ## Reading it
+//! Beside `syscall.stat` of the same name: no answer is filled in, but credentials of the real user may have to be made
+//! first.
+//! ## Source
+//! libMicro `access`.
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use syscost_harness::prelude::*;
+
+use super::subject;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.access",
+    title: "access by name",
+    cases: Cases::Grid(&[("of", &["file", "device"])]),
+    expect: &[calls(Sysno::FACCESSAT)],
+    run,
+    source: include_str!("access.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let own = subject::own_executable()?;
+    let (directory, name) = match b.case().get("of") {
+        "device" => (CWD, c"/dev/null"),
+        _ => (own.directory(), own.name()),
+    };
+    b.try_iter(|| accessat(directory, name, Access::EXISTS, AtFlags::empty()))
+}

@@ -1,0 +1,59 @@
+//! Asking for the end of the heap, and moving it.
+//!
+//! ## Measures
+//! `query`: one brk call that moves nothing. `page`: two calls, one page up and the same page down again. The page is never
+//! touched, so no memory is given out.
+//! ## Does not measure
+//! Page faults on the new memory (`memory.page_fault`), or malloc above it.
+//! ## Reading it
+//! `page` has the price of changing the address space: its lock, its tree of mappings, and giving a page back.
+//! ## Source
+//! brk(2).
+#![allow(unsafe_code)] // raw system calls
+
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall1;
+
+use super::must;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.brk",
+    title: "brk",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("move", "query")],
+            expect: &[calls(Sysno::BRK)],
+        },
+        CaseSpec {
+            params: &[("move", "page")],
+            expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
+        },
+    ]),
+    run,
+    source: include_str!("brk.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    if b.case().get("move") == "query" {
+        // SAFETY: 0 is no possible end, so nothing moves.
+        return b.try_iter(|| must(unsafe { syscall1(Sysno::BRK, 0) } > 0));
+    }
+    let page = rustix::param::page_size();
+    b.batches(1, |n| {
+        // Asked anew for each batch, since the allocator may move the end between them. The C library remembers it and
+        // makes no call.
+        // SAFETY: an increment of 0 moves nothing.
+        let end = unsafe { libc::sbrk(0) }.addr();
+        for _ in 0..n {
+            // SAFETY: nothing allocates between the two, so the page above the end is nobody's.
+            let answers = unsafe { [syscall1(Sysno::BRK, end + page), syscall1(Sysno::BRK, end)] };
+            if answers != [(end + page) as isize, end as isize] {
+                return Err(Failure::Failed(format!(
+                    "moving the end of the heap at {end:#x} by {page} and back gave {answers:x?}"
+                )));
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,146 @@
+//! A system call when nothing is warm, against one when everything is.
+//!
+//! ## Measures
+//! One getppid, timed on its own. `first`: the first one a newly forked process makes, all user pages touched before.
+//! `displaced`: after this process wrote a buffer of four times the core's second-level cache. `warm`: after another getppid. The
+//! timer's own cost, measured the same way around nothing, is taken off.
+//! ## Does not measure
+//! Loading the program's code from disk or faulting it in, which is most of what a process's first call costs when its
+//! page is fresh (`call.first`).
+//! ## Reading it
+//! Single calls read higher than `syscall.null`, whose calls overlap at their ends. `displaced` shows what the kernel's
+//! entry path costs when its code and data come from the last-level cache or memory. Expect a wide spread.
+//! ## Source
+//! The three-costs experiment, which saw its first call dearer than the others.
+#![allow(unsafe_code)] // raw system calls, and a fork
+
+use std::hint::black_box;
+use std::path::Path;
+
+use rustix::io::{read, write};
+use rustix::process::{Pid, WaitOptions, getpid, waitpid};
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::raw::syscall0;
+use syscost_sys::topology::Topology;
+
+use super::{checked, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.cold",
+    title: "Null system call, cold",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("state", "first")],
+            expect: &[exactly(Counter::Reported(CHILDREN), 1.0)],
+        },
+        CaseSpec {
+            params: &[("state", "displaced")],
+            expect: &[],
+        },
+        CaseSpec {
+            params: &[("state", "warm")],
+            expect: &[],
+        },
+    ]),
+    expect: &[calls(Sysno::GETPPID)],
+    run,
+    source: include_str!("cold.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const CHILDREN: &str = "children told their parent";
+
+/// Size of the core's second-level cache, in bytes, or more where the system does not tell.
+fn core_cache(cpu: u32) -> usize {
+    const ASSUMED: u64 = 4 << 20;
+    let topology = Topology::read(Path::new("/sys")).ok();
+    let caches = topology
+        .as_ref()
+        .and_then(|all| all.cpu(cpu))
+        .map_or(&[][..], |cpu| &cpu.caches);
+    let second = caches
+        .iter()
+        .filter(|cache| cache.level == 2)
+        .map(|cache| cache.size_bytes);
+    second.max().unwrap_or(ASSUMED) as usize
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    match b.case().get("state") {
+        "first" => first(b),
+        "displaced" => {
+            let mut buffer = vec![1_u8; 4 * core_cache(b.cpu())];
+            b.detail("displaced_bytes", buffer.len() as f64);
+            b.single(
+                || {
+                    buffer
+                        .iter_mut()
+                        .step_by(64)
+                        .for_each(|byte| *byte = byte.wrapping_add(1));
+                    black_box(&mut buffer);
+                    Ok(())
+                },
+                call,
+            )
+        }
+        _ => b.single(call, call),
+    }
+}
+
+#[inline(always)]
+fn call() -> Result<(), Failure> {
+    // SAFETY: the call takes nothing and touches no memory.
+    match checked(unsafe { syscall0(Sysno::GETPPID) }) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::of("getppid", error)),
+    }
+}
+
+/// Each sample is a child, whose first getppid is timed and must name its parent.
+fn first(b: &mut Bencher) -> Result<(), Failure> {
+    let clock = *b.clock();
+    let (reader, writer) = subject::pipe()?;
+    let mut told: u64 = 0;
+    b.observe(|| {
+        let parent = getpid();
+        // SAFETY: the child goes on in a copy of this thread, allocates nothing and leaves by _exit.
+        let child = match unsafe { libc::fork() } {
+            -1 => return Err(Failure::last_os_error("fork")),
+            0 => {
+                let (ns, answer) = timed_first_call(&clock);
+                let named = answer == parent.as_raw_nonzero().get() as isize;
+                let sent = write(&writer, &ns.to_ne_bytes());
+                // SAFETY: ends the child without running what the parent has at exit.
+                unsafe { libc::_exit(if named && sent == Ok(8) { 0 } else { 1 }) }
+            }
+            child => Pid::from_raw(child),
+        };
+        let ended = waitpid(child, WaitOptions::empty())
+            .map_err(|error| Failure::of("wait for the child", error))?;
+        if ended.and_then(|(_, status)| status.exit_status()) != Some(0) {
+            return Err(Failure::of("the first getppid", "did not name the parent"));
+        }
+        let mut ns = [0; 8];
+        read(&reader, &mut ns).map_err(|error| Failure::of("read from the child", error))?;
+        told += 1;
+        Ok(f64::from_ne_bytes(ns))
+    })?;
+    b.report(CHILDREN, told as f64);
+    Ok(())
+}
+
+/// What this process's first getppid took in ns, the timer's own taken off, and its answer.
+#[inline(never)]
+fn timed_first_call(clock: &Clock) -> (f64, isize) {
+    let mut empty = u64::MAX;
+    for _ in 0..8 {
+        let started = clock.start();
+        empty = empty.min(clock.stop().ticks.wrapping_sub(started));
+    }
+    let started = clock.start();
+    // SAFETY: the call takes nothing and touches no memory.
+    let answer = unsafe { syscall0(Sysno::GETPPID) };
+    let spent = clock.stop().ticks.wrapping_sub(started);
+    (clock.to_ns(spent) - clock.to_ns(empty), answer)
+}

@@ -1,0 +1,51 @@
+//! A second descriptor for an open file.
+//!
+//! ## Measures
+//! `dup` and the close of its result (two calls), and `dup3` onto a descriptor that is open, which closes that one by the
+//! way (one call). The open file is a pipe.
+//! ## Does not measure
+//! Growing the table of descriptors: there is always room.
+//! ## Reading it
+//! `call=dup_close` contains a close that only drops a reference: the file stays open. What a real close costs is in
+//! `syscall.open_close`.
+//! ## Source
+//! libMicro `dup`.
+#![allow(unsafe_code)] // close, checked
+
+use std::os::fd::IntoRawFd;
+
+use rustix::io::{DupFlags, dup, dup3};
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall1;
+
+use super::{Bad, checked, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.dup",
+    title: "dup and close; dup3",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("call", "dup_close")],
+            expect: &[calls(Sysno::DUP), calls(Sysno::CLOSE)],
+        },
+        CaseSpec {
+            params: &[("call", "dup3")],
+            expect: &[calls(Sysno::DUP3)],
+        },
+    ]),
+    run,
+    source: include_str!("dup.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (reader, mut writer) = subject::pipe()?;
+    match b.case().get("call") {
+        "dup3" => b.try_iter(|| dup3(&reader, &mut writer, DupFlags::CLOEXEC)),
+        _ => b.try_iter(|| -> Result<usize, Bad> {
+            let second = dup(&reader)?;
+            // SAFETY: the descriptor is given up here and used no more.
+            checked(unsafe { syscall1(Sysno::CLOSE, second.into_raw_fd() as usize) })
+        }),
+    }
+}

@@ -1,0 +1,81 @@
+//! Asking for the name of the working directory.
+//!
+//! ## Measures
+//! The raw getcwd call in `/` and in `/proc/sys/kernel`, three components and one mount deep. The kernel walks from the
+//! directory up to the root and copies each name.
+//! ## Does not measure
+//! The C library's allocation of the result.
+//! ## Reading it
+//! The difference between the cases is three names and a mount point.
+//! ## Source
+//! libMicro `getcwd`.
+#![allow(unsafe_code)] // a raw system call: the safe wrapper allocates
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{chdir, fchdir};
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall2;
+
+use super::{Bad, checked, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.getcwd",
+    title: "getcwd",
+    cases: Cases::Grid(&[("depth", &["0", "3"])]),
+    expect: &[calls(Sysno::GETCWD)],
+    run,
+    source: include_str!("getcwd.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let path = if b.case().get("depth") == "0" {
+        c"/"
+    } else {
+        c"/proc/sys/kernel"
+    };
+    let _back = Moved::to(path)?;
+    let expected = path.to_bytes_with_nul();
+    let mut buffer = [0_u8; 64];
+    b.try_iter(|| -> Result<(), Bad> {
+        // SAFETY: the buffer is that long, and the kernel writes no more than it is told.
+        let length =
+            checked(unsafe { syscall2(Sysno::GETCWD, buffer.as_mut_ptr().addr(), buffer.len()) })?;
+        must(length == expected.len())
+    })?;
+    let told = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
+    b.claim(
+        "directory named by the last call",
+        path.to_string_lossy().into_owned(),
+        told.to_string_lossy().into_owned(),
+        "benchmark",
+        told == path,
+    );
+    Ok(())
+}
+
+/// Another working directory until dropped.
+struct Moved {
+    before: OwnedFd,
+}
+
+impl Moved {
+    fn to(path: &CStr) -> Result<Self, Failure> {
+        let before = open(c".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|error| Failure::of("open the working directory", error))?;
+        chdir(path).map_err(|error| {
+            Failure::Unsupported(format!("cannot go to {}: {error}", path.to_string_lossy()))
+        })?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Moved {
+    fn drop(&mut self) {
+        // If it cannot be entered any more, there is nothing to go back to.
+        let _ = fchdir(&self.before);
+    }
+}

@@ -1,0 +1,56 @@
+//! Asking for the resources used so far.
+//!
+//! ## Measures
+//! The raw getrusage call for the thread and for the process: times, faults and switches summed up and copied out.
+//! ## Does not measure
+//! Children's usage, which is a copy of sums.
+//! ## Reading it
+//! For the process the kernel goes through all its threads under a lock; here there is one.
+//! ## Source
+//! libMicro `getrusage`.
+#![allow(unsafe_code)] // a raw system call
+
+use std::mem::MaybeUninit;
+
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall2;
+
+use super::checked;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.getrusage",
+    title: "getrusage",
+    cases: Cases::Grid(&[("who", &["thread", "process"])]),
+    expect: &[calls(Sysno::GETRUSAGE)],
+    run,
+    source: include_str!("getrusage.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let who = match b.case().get("who") {
+        "thread" => libc::RUSAGE_THREAD,
+        _ => libc::RUSAGE_SELF,
+    };
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    b.try_iter(|| {
+        // SAFETY: `usage` has room for what the kernel writes.
+        checked(unsafe {
+            syscall2(
+                Sysno::GETRUSAGE,
+                who as usize,
+                usage.as_mut_ptr().expose_provenance(),
+            )
+        })
+    })?;
+    // SAFETY: the calls succeeded, so the kernel has filled it in.
+    let faults = unsafe { usage.assume_init() }.ru_minflt;
+    b.claim(
+        "page faults of a process's life",
+        "more than 0",
+        faults as f64,
+        "getrusage",
+        faults > 0,
+    );
+    Ok(())
+}

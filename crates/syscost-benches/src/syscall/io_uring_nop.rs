@@ -1,0 +1,80 @@
+//! Handing operations that do nothing to the kernel through io_uring.
+//!
+//! ## Measures
+//! One IORING_OP_NOP: written to the submission ring, taken from there by the kernel, completed, and read from the completion
+//! ring. 1, 8 or 64 of them go in with one io_uring_enter call. No polling thread in the kernel.
+//! ## Does not measure
+//! Input or output, and setting up the ring.
+//! ## Reading it
+//! The cost is per operation: an enter call shared by `batch`, and what each operation costs by itself. `batch=1` against
+//! `syscall.null` says what the ring adds; `batch=64` comes close to an operation without a system call.
+//! ## Source
+//! io_uring(7); no published experiment.
+#![allow(unsafe_code)] // pushing to the submission ring
+
+use io_uring::{IoUring, opcode};
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.io_uring_nop",
+    title: "io_uring no-op",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("batch", "1")],
+            expect: &[enters(1.0)],
+        },
+        CaseSpec {
+            params: &[("batch", "8")],
+            expect: &[enters(1.0 / 8.0)],
+        },
+        CaseSpec {
+            params: &[("batch", "64")],
+            expect: &[enters(1.0 / 64.0)],
+        },
+    ]),
+    expect: &[exactly(Counter::Reported(COMPLETIONS), 1.0)],
+    run,
+    source: include_str!("io_uring_nop.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const COMPLETIONS: &str = "successful completions";
+
+const fn enters(per_operation: f64) -> Expect {
+    exactly(Counter::Syscall(Sysno::IO_URING_ENTER), per_operation)
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let batch = b.case().number("batch");
+    let mut ring = IoUring::new(64)
+        .map_err(|error| Failure::Unsupported(format!("the kernel gives no io_uring ({error})")))?;
+    let mut completed: u64 = 0;
+    b.batches(batch, |turns| {
+        for _ in 0..turns {
+            let mut submission = ring.submission();
+            for number in 0..batch {
+                let nop = opcode::Nop::new().build().user_data(number);
+                // SAFETY: a no-op refers to no memory.
+                unsafe { submission.push(&nop) }.map_err(|error| Failure::of("submit", error))?;
+            }
+            drop(submission);
+            ring.submit_and_wait(batch as usize)
+                .map_err(|error| Failure::of("io_uring_enter", error))?;
+            // They complete in the order of submission, each with its own number.
+            let due = ring
+                .completion()
+                .zip(0..batch)
+                .filter(|(done, number)| done.result() == 0 && done.user_data() == *number);
+            let good = due.count() as u64;
+            if good != batch {
+                return Err(Failure::Failed(format!(
+                    "{good} of {batch} no-ops completed"
+                )));
+            }
+            completed += good;
+        }
+        Ok(())
+    })?;
+    b.report(COMPLETIONS, completed as f64);
+    Ok(())
+}

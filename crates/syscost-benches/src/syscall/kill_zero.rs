@@ -1,0 +1,27 @@
+//! Asking whether a process may be signalled, without signalling it.
+//!
+//! ## Measures
+//! kill with signal 0 to this process: finding it by number and checking permission. No signal is sent.
+//! ## Does not measure
+//! Sending or catching (`signal.catch`).
+//! ## Reading it
+//! `signal.catch{call=kill}` minus this is what a signal costs once its receiver is found.
+//! ## Source
+//! kill(2); libMicro's calls on the process itself.
+
+use rustix::process::{getpid, test_kill_process};
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.kill_zero",
+    title: "kill with signal 0",
+    expect: &[calls(Sysno::KILL)],
+    run,
+    source: include_str!("kill_zero.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let own = getpid();
+    b.try_iter(|| test_kill_process(own))
+}

@@ -1,0 +1,33 @@
+//! Setting the position in an open file.
+//!
+//! ## Measures
+//! lseek to an absolute position in a file in memory: descriptor, the position's lock, and the position itself.
+//! ## Does not measure
+//! Any input or output: nothing moves but a number.
+//! ## Reading it
+//! Close to a null call; what is above it is the descriptor table and the lock.
+//! ## Source
+//! libMicro `lseek`.
+
+use rustix::fs::{SeekFrom, seek};
+use syscost_harness::prelude::*;
+
+use super::{Bad, must, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.lseek",
+    title: "lseek",
+    expect: &[calls(Sysno::LSEEK)],
+    run,
+    source: include_str!("lseek.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let file = subject::file_in_memory()?;
+    let mut position = 0;
+    b.try_iter(|| -> Result<(), Bad> {
+        position = (position + 1) % 4096;
+        must(seek(&file, SeekFrom::Start(position))? == position)
+    })
+}

@@ -1,0 +1,104 @@
+//! Entering the kernel and coming back.
+
+mod access;
+mod brk;
+mod cold;
+mod dup;
+mod epoll;
+mod fcntl;
+mod fstat;
+mod getcwd;
+mod getrusage;
+mod io_uring_nop;
+mod kill_zero;
+mod lseek;
+mod null;
+mod open_close;
+mod poll;
+mod prctl;
+mod read_zero;
+mod read_zero_bytes;
+mod select;
+mod setuid;
+mod stat;
+mod subject;
+mod umask;
+mod vdso;
+mod write_null;
+
+use std::fmt;
+
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+
+pub(crate) const GROUP: Group = Group {
+    name: "syscall",
+    title: "entering the kernel and coming back",
+    benchmarks: &[
+        null::BENCHMARK,
+        vdso::BENCHMARK,
+        cold::BENCHMARK,
+        setuid::BENCHMARK,
+        read_zero_bytes::BENCHMARK,
+        read_zero::BENCHMARK,
+        write_null::BENCHMARK,
+        stat::BENCHMARK,
+        fstat::BENCHMARK,
+        access::BENCHMARK,
+        open_close::BENCHMARK,
+        dup::BENCHMARK,
+        lseek::BENCHMARK,
+        fcntl::BENCHMARK,
+        getcwd::BENCHMARK,
+        umask::BENCHMARK,
+        kill_zero::BENCHMARK,
+        prctl::BENCHMARK,
+        getrusage::BENCHMARK,
+        brk::BENCHMARK,
+        poll::BENCHMARK,
+        select::BENCHMARK,
+        epoll::BENCHMARK,
+        io_uring_nop::BENCHMARK,
+    ],
+    hidden: false,
+};
+
+/// Why a measured call was no good.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bad {
+    /// The kernel refused it.
+    Refused(Errno),
+    /// It answered something other than it must.
+    Answer,
+}
+
+impl fmt::Display for Bad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bad::Refused(errno) => errno.fmt(f),
+            Bad::Answer => f.write_str("the kernel's answer was not the one it must give"),
+        }
+    }
+}
+
+impl From<Errno> for Bad {
+    fn from(errno: Errno) -> Self {
+        Bad::Refused(errno)
+    }
+}
+
+/// The answer of a raw system call, or the error in it.
+#[inline(always)]
+pub(crate) fn checked(answer: isize) -> Result<usize, Bad> {
+    if (-4095..0).contains(&answer) {
+        Err(Bad::Refused(Errno::from_raw_os_error(-answer as i32)))
+    } else {
+        Ok(answer as usize)
+    }
+}
+
+/// The answer, if it is the right one.
+#[inline(always)]
+pub(crate) fn must(right: bool) -> Result<(), Bad> {
+    if right { Ok(()) } else { Err(Bad::Answer) }
+}

@@ -1,0 +1,48 @@
+//! Opening a file and closing it again.
+//!
+//! ## Measures
+//! openat for reading and close, together: walking the path, a file structure, a free descriptor, and giving both back.
+//! `file` is this program's own executable, named within its directory; `device` is /dev/null.
+//! ## Does not measure
+//! Creation of a file (`fs.metadata`), or names that are not in the kernel's cache.
+//! ## Reading it
+//! Two calls, named so: no half is guessed. The file system's own open is in `file`, the search for a driver in `device`.
+//! ## Source
+//! lmbench `lat_syscall open`; libMicro `open` and `close`.
+#![allow(unsafe_code)] // close, checked
+
+use std::os::fd::IntoRawFd;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall1;
+
+use super::{Bad, checked, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.open_close",
+    title: "openat and close",
+    cases: Cases::Grid(&[("of", &["file", "device"])]),
+    expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
+    run,
+    source: include_str!("open_close.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let own = subject::own_executable()?;
+    let (directory, name) = match b.case().get("of") {
+        "device" => (CWD, c"/dev/null"),
+        _ => (own.directory(), own.name()),
+    };
+    b.try_iter(|| -> Result<usize, Bad> {
+        let fd = openat(
+            directory,
+            name,
+            OFlags::RDONLY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        // SAFETY: the descriptor is given up here and used no more.
+        checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) })
+    })
+}

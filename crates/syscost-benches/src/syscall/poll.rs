@@ -1,0 +1,44 @@
+//! Waiting with poll for one of many descriptors.
+//!
+//! ## Measures
+//! ppoll without a time limit over 10, 100 and 500 descriptors, each its own pipe or loopback connection, of which the first
+//! or the last is readable.
+//! ## Does not measure
+//! Sleep and wake-up (`switch.*`): every call returns at once.
+//! ## Reading it
+//! All descriptors are copied in, looked up and asked, so the cost grows with their number; the slope is the price of one.
+//! `last` is dearer than `first`: until something readable is found, the caller is put on each descriptor's wait queue, and
+//! at the end taken off again. Tools that poll with a time limit of 0 never pay for queues: compare them with `first`.
+//! ## Source
+//! lmbench `lat_select`; LEBench poll; libMicro `poll_100`.
+
+use rustix::event::{PollFd, PollFlags};
+use syscost_harness::prelude::*;
+
+use super::subject::{Descriptors, readiness_cases};
+use super::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.poll",
+    title: "poll",
+    cases: readiness_cases(),
+    expect: &[calls(Sysno::PPOLL)],
+    run,
+    source: include_str!("poll.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let descriptors = Descriptors::of(b.case())?;
+    let mut fds: Vec<PollFd<'_>> = descriptors
+        .watched()
+        .iter()
+        .map(|fd| PollFd::new(fd, PollFlags::IN))
+        .collect();
+    b.try_iter(|| -> Result<(), Bad> { must(rustix::event::poll(&mut fds, None)? == 1) })?;
+    let found = fds
+        .iter()
+        .position(|fd| fd.revents().contains(PollFlags::IN));
+    descriptors.claim_ready(b, found);
+    Ok(())
+}

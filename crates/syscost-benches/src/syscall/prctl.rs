@@ -1,0 +1,31 @@
+//! Asking for a property of the process.
+//!
+//! ## Measures
+//! prctl PR_GET_DUMPABLE: the kernel's largest switch of sub-commands, and one flag read.
+//! ## Does not measure
+//! Sub-commands that change something.
+//! ## Reading it
+//! A null call, the security module's look at every prctl, and a jump table.
+//! ## Source
+//! prctl(2).
+#![allow(unsafe_code)] // a raw system call
+
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall5;
+
+use super::checked;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.prctl",
+    title: "prctl",
+    expect: &[calls(Sysno::PRCTL)],
+    run,
+    source: include_str!("prctl.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let command = libc::PR_GET_DUMPABLE as usize;
+    // SAFETY: the sub-command takes nothing and touches no memory.
+    b.try_iter(|| checked(unsafe { syscall5(Sysno::PRCTL, command, 0, 0, 0, 0) }))
+}

@@ -1,0 +1,35 @@
+//! Reading one byte of /dev/zero.
+//!
+//! ## Measures
+//! A read call of one byte from the device that has nothing but zeros: the path of `syscall.read_zero_bytes` and the
+//! clearing of one byte in user memory.
+//! ## Does not measure
+//! Waiting, or finding data: there is always a zero.
+//! ## Reading it
+//! Opening user memory to the kernel for one byte (SMAP, PAN) is part of it: the difference from `read_zero_bytes{of=zero}`
+//! is nearly that alone.
+//! ## Source
+//! lmbench `lat_syscall read`.
+
+use rustix::io::read;
+use syscost_harness::prelude::*;
+
+use super::{Bad, must, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.read_zero",
+    title: "Read of 1 byte of /dev/zero",
+    expect: &[calls(Sysno::READ)],
+    run,
+    source: include_str!("read_zero.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let zero = subject::device(c"/dev/zero")?;
+    let mut byte = [1];
+    b.try_iter(|| -> Result<(), Bad> {
+        byte[0] = 1;
+        must(read(&zero, &mut byte)? == 1 && byte[0] == 0)
+    })
+}

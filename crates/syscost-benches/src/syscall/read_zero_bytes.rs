@@ -1,0 +1,43 @@
+//! Reading no bytes from a device, a pipe and a file.
+//!
+//! ## Measures
+//! A read call whose length is 0: entry, looking up the descriptor, permission, the way to the file's own read function,
+//! and back. Nothing is copied.
+//! ## Does not measure
+//! Any transfer (`syscall.read_zero` moves one byte).
+//! ## Reading it
+//! A pipe notices the length of 0 before it takes its lock; a file in memory looks up its position first. The experiment
+//! that asked this kept the shortest run of 100, 1000 and 10000 reads: compare it with the row's minimum.
+//! ## Source
+//! The clock-read-switch experiment.
+
+use std::os::fd::AsFd;
+
+use rustix::io::read;
+use syscost_harness::prelude::*;
+
+use super::{Bad, must, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.read_zero_bytes",
+    title: "Read of 0 bytes",
+    cases: Cases::Grid(&[("of", &["zero", "pipe", "file"])]),
+    expect: &[calls(Sysno::READ)],
+    run,
+    source: include_str!("read_zero_bytes.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    // The pipe's other end stays open: without a writer, an end would be at its end.
+    let (fd, _writer) = match b.case().get("of") {
+        "zero" => (subject::device(c"/dev/zero")?, None),
+        "file" => (subject::file_in_memory()?, None),
+        _ => {
+            let (reader, writer) = subject::pipe()?;
+            (reader, Some(writer))
+        }
+    };
+    let fd = fd.as_fd();
+    b.try_iter(|| -> Result<(), Bad> { must(read(fd, &mut [0_u8; 0])? == 0) })
+}

@@ -1,0 +1,56 @@
+//! Waiting with select for one of many descriptors.
+//!
+//! ## Measures
+//! pselect6 without a time limit over 10, 100 and 500 descriptors, each its own pipe or loopback connection, of which the
+//! first or the last is readable; and the copy of the set, since select overwrites it.
+//! ## Does not measure
+//! Sleep and wake-up (`switch.*`): every call returns at once.
+//! ## Reading it
+//! Like `syscall.poll`, with bits in the place of structures: the set is small, but every bit up to the highest descriptor
+//! is looked at.
+//! ## Source
+//! lmbench `lat_select`; LEBench select.
+#![allow(unsafe_code)] // select takes bare descriptor numbers
+
+use std::os::fd::AsRawFd;
+
+use rustix::event::{FdSetElement, FdSetIter, fd_set_insert, fd_set_num_elements};
+use syscost_harness::prelude::*;
+
+use super::subject::{Descriptors, readiness_cases};
+use super::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.select",
+    title: "select",
+    cases: readiness_cases(),
+    expect: &[calls(Sysno::PSELECT6)],
+    run,
+    source: include_str!("select.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let descriptors = Descriptors::of(b.case())?;
+    let numbers: Vec<i32> = descriptors
+        .watched()
+        .iter()
+        .map(AsRawFd::as_raw_fd)
+        .collect();
+    let bound = numbers.iter().max().map_or(0, |highest| highest + 1);
+    let mut wanted = vec![FdSetElement::default(); fd_set_num_elements(numbers.len(), bound)];
+    for &number in &numbers {
+        fd_set_insert(&mut wanted, number);
+    }
+    let mut found = wanted.clone();
+    b.try_iter(|| -> Result<(), Bad> {
+        found.copy_from_slice(&wanted);
+        // SAFETY: the set has room for all numbers below `bound`, and its descriptors are open.
+        let ready = unsafe { rustix::event::select(bound, Some(&mut found), None, None, None)? };
+        must(ready == 1)
+    })?;
+    let first = FdSetIter::new(&found).next();
+    let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
+    descriptors.claim_ready(b, position);
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Asking for a file's properties by name.
+//!
+//! ## Measures
+//! newfstatat, the call behind stat: walking the path and filling in the answer. `file` is this program's own executable,
+//! named within its directory (one component); `device` is /dev/null (two components); `root` is `/` (none).
+//! ## Does not measure
+//! Reading directories or inodes from a device: the names are in the kernel's cache after the first call.
+//! ## Reading it
+//! Each component of a path costs a lookup. The file system answers for `file`: an overlay asks the one below it as well.
+//! ## Source
+//! lmbench `lat_syscall stat`; libMicro `stat_tmp`.
+
+use rustix::fs::{AtFlags, CWD, FileType, statat};
+use syscost_harness::prelude::*;
+
+use super::{Bad, must, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.stat",
+    title: "stat by name",
+    cases: Cases::Grid(&[("of", &["file", "device", "root"])]),
+    expect: &[calls(Sysno::NEWFSTATAT)],
+    run,
+    source: include_str!("stat.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let own = subject::own_executable()?;
+    let (directory, name, kind) = match b.case().get("of") {
+        "device" => (CWD, c"/dev/null", FileType::CharacterDevice),
+        "root" => (CWD, c"/", FileType::Directory),
+        _ => (own.directory(), own.name(), FileType::RegularFile),
+    };
+    b.try_iter(|| -> Result<(), Bad> {
+        let stat = statat(directory, name, AtFlags::empty())?;
+        must(FileType::from_raw_mode(stat.st_mode) == kind)
+    })
+}

@@ -1,0 +1,133 @@
+//! Many descriptors, of which one has something to read.
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::io::{fcntl_dupfd_cloexec, write};
+use rustix::net::sockopt::set_socket_linger;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use syscost_harness::prelude::*;
+
+use super::pipe;
+
+/// The cases of every benchmark that waits for descriptors.
+pub(in super::super) const fn readiness_cases() -> Cases {
+    Cases::Grid(&[
+        ("kind", &["pipe", "tcp"]),
+        ("ready", &["first", "last"]),
+        ("fds", &["10", "100", "500"]),
+    ])
+}
+
+/// Descriptors a process has anyway, with room to spare.
+const OTHERS: usize = 64;
+
+/// So many descriptors of one kind, numbered without gaps, and what keeps them open.
+pub(in super::super) struct Descriptors {
+    watched: Vec<OwnedFd>,
+    _peers: Vec<OwnedFd>,
+    ready: usize,
+    _limit: RaisedLimit,
+}
+
+impl Descriptors {
+    /// What a case asks for.
+    pub(in super::super) fn of(case: &Case) -> Result<Self, Failure> {
+        let count = case.number("fds") as usize;
+        let ready = if case.get("ready") == "first" {
+            0
+        } else {
+            count - 1
+        };
+        let limit = RaisedLimit::to(2 * count + 2 * OTHERS)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|error| Failure::of("listen on the loopback interface", error))?;
+        let mut watched = Vec::with_capacity(count);
+        let mut peers = Vec::with_capacity(count);
+        for _ in 0..count {
+            let (near, far) = match case.get("kind") {
+                "tcp" => tcp(&listener)?,
+                _ => pipe()?,
+            };
+            watched.push(near);
+            // Out of the way, so that the watched ones are numbered without gaps: select looks at numbers.
+            peers.push(
+                fcntl_dupfd_cloexec(&far, (count + OTHERS) as i32)
+                    .map_err(|error| Failure::of("number a descriptor", error))?,
+            );
+        }
+        write(&peers[ready], b"x").map_err(|error| Failure::of("make one ready", error))?;
+        Ok(Self {
+            watched,
+            _peers: peers,
+            ready,
+            _limit: limit,
+        })
+    }
+
+    /// Those to wait for, in order of their numbers.
+    pub(in super::super) fn watched(&self) -> &[OwnedFd] {
+        &self.watched
+    }
+
+    /// Claims that the one found readable by the last call is the one that was made so.
+    pub(in super::super) fn claim_ready(&self, b: &mut Bencher, found: Option<usize>) {
+        let observed = found.map_or("none".to_owned(), |index| index.to_string());
+        let holds = found == Some(self.ready);
+        b.claim(
+            "readable descriptor",
+            self.ready.to_string(),
+            observed,
+            "the call's answer",
+            holds,
+        );
+    }
+}
+
+/// Both ends of a connection through the loopback interface.
+fn tcp(listener: &TcpListener) -> Result<(OwnedFd, OwnedFd), Failure> {
+    let connect = || -> std::io::Result<_> {
+        let far = TcpStream::connect(listener.local_addr()?)?;
+        let (near, _) = listener.accept()?;
+        // Closing them leaves no connection behind in TIME_WAIT, of which thousands would use up the port numbers.
+        for end in [near.as_fd(), far.as_fd()] {
+            set_socket_linger(end, Some(Duration::ZERO))?;
+        }
+        Ok((near.into(), far.into()))
+    };
+    connect().map_err(|error| Failure::of("connect through the loopback interface", error))
+}
+
+/// The soft limit of open descriptors, raised until dropped.
+struct RaisedLimit {
+    before: Rlimit,
+}
+
+impl RaisedLimit {
+    fn to(needed: usize) -> Result<Self, Failure> {
+        let before = getrlimit(Resource::Nofile);
+        let needed = needed as u64;
+        if before.maximum.is_some_and(|maximum| maximum < needed) {
+            return Err(Failure::Unsupported(format!(
+                "needs {needed} open descriptors, more than the hard limit (`ulimit -Hn`) allows"
+            )));
+        }
+        if before.current.is_some_and(|current| current < needed) {
+            let raised = Rlimit {
+                current: Some(needed),
+                maximum: before.maximum,
+            };
+            setrlimit(Resource::Nofile, raised)
+                .map_err(|error| Failure::of("raise the limit of open descriptors", error))?;
+        }
+        Ok(Self { before })
+    }
+}
+
+impl Drop for RaisedLimit {
+    fn drop(&mut self) {
+        // Lowering a soft limit is always allowed.
+        let _ = setrlimit(Resource::Nofile, self.before);
+    }
+}

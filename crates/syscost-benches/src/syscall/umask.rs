@@ -1,0 +1,32 @@
+//! Setting the mask for new files' permissions.
+//!
+//! ## Measures
+//! A umask call that sets the mask to what it is: one exchange in the process's own structure.
+//! ## Does not measure
+//! Any effect of the mask.
+//! ## Reading it
+//! A null call and one atomic exchange.
+//! ## Source
+//! umask(2); one of the smallest calls that write something.
+
+use rustix::fs::Mode;
+use rustix::process::umask;
+use syscost_harness::prelude::*;
+
+use super::must;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.umask",
+    title: "umask",
+    expect: &[calls(Sysno::UMASK)],
+    run,
+    source: include_str!("umask.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    // The only way to learn the mask is to set it.
+    let own = umask(Mode::empty());
+    umask(own);
+    b.try_iter(|| must(umask(own) == own))
+}

@@ -1,0 +1,94 @@
+//! Calls that need not enter the kernel, against the same calls that do.
+//!
+//! ## Measures
+//! clock_gettime (CLOCK_MONOTONIC) and getcpu, each through the vDSO, the kernel's own code mapped into every process, and
+//! as a raw system call.
+//! ## Does not measure
+//! Other clocks (`timing.clock_read`).
+//! ## Reading it
+//! The pair's difference is what the vDSO saves. Where the kernel's clock source cannot be read by user code, the vDSO
+//! falls back to the system call: then the `vdso` case is withheld, since its evidence counts system calls.
+//! ## Source
+//! vdso(7); libMicro `gettimeofday` and `getcpuid`.
+#![allow(unsafe_code)] // raw system calls
+
+use std::mem::MaybeUninit;
+
+use rustix::time::{ClockId, clock_gettime};
+use syscost_harness::prelude::*;
+use syscost_sys::raw::{syscall2, syscall3};
+
+use super::{checked, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.vdso",
+    title: "vDSO against system call",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("call", "clock_gettime"), ("through", "vdso")],
+            expect: &[never(Sysno::CLOCK_GETTIME)],
+        },
+        CaseSpec {
+            params: &[("call", "clock_gettime"), ("through", "syscall")],
+            expect: &[calls(Sysno::CLOCK_GETTIME)],
+        },
+        CaseSpec {
+            params: &[("call", "getcpu"), ("through", "vdso")],
+            expect: &[never(Sysno::GETCPU)],
+        },
+        CaseSpec {
+            params: &[("call", "getcpu"), ("through", "syscall")],
+            expect: &[calls(Sysno::GETCPU)],
+        },
+    ]),
+    run,
+    source: include_str!("vdso.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const fn never(call: Sysno) -> Expect {
+    exactly(Counter::Syscall(call), 0.0)
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let through_vdso = b.case().get("through") == "vdso";
+    if b.case().get("call") == "getcpu" {
+        let own = b.cpu() as usize;
+        if through_vdso {
+            // So short that a branch per call would show: strays are only added up.
+            let mut strays: u64 = 0;
+            b.iter(|| strays += u64::from(rustix::thread::sched_getcpu() != own))?;
+            b.claim(
+                "answers naming another CPU",
+                0.0,
+                strays as f64,
+                "benchmark",
+                strays == 0,
+            );
+            return Ok(());
+        }
+        let mut cpu: u32 = 0;
+        let place = (&raw mut cpu).expose_provenance();
+        return b.try_iter(|| {
+            // SAFETY: the kernel writes one number to `cpu`, which outlives the call; the others may be null.
+            checked(unsafe { syscall3(Sysno::GETCPU, place, 0, 0) })?;
+            // SAFETY: `place` is the address of `cpu`.
+            must(unsafe { (place as *const u32).read_volatile() } as usize == own)
+        });
+    }
+    if through_vdso {
+        let mut before = clock_gettime(ClockId::Monotonic);
+        return b.try_iter(|| {
+            let now = clock_gettime(ClockId::Monotonic);
+            let forward = (now.tv_sec, now.tv_nsec) >= (before.tv_sec, before.tv_nsec);
+            before = now;
+            must(forward)
+        });
+    }
+    let mut now = MaybeUninit::<libc::timespec>::uninit();
+    let place = now.as_mut_ptr().expose_provenance();
+    b.try_iter(|| {
+        // SAFETY: the kernel writes a time to `now`, which has room for it.
+        checked(unsafe { syscall2(Sysno::CLOCK_GETTIME, libc::CLOCK_MONOTONIC as usize, place) })
+    })
+}

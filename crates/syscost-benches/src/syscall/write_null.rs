@@ -1,0 +1,29 @@
+//! Writing one byte to /dev/null.
+//!
+//! ## Measures
+//! A write call of one byte to the device that throws everything away.
+//! ## Does not measure
+//! Any copy: the device never looks at the byte.
+//! ## Reading it
+//! The usual "simple write": entry, descriptor, permission, one indirect call and back.
+//! ## Source
+//! lmbench `lat_syscall write`.
+
+use rustix::io::write;
+use syscost_harness::prelude::*;
+
+use super::{Bad, must, subject};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.write_null",
+    title: "Write of 1 byte to /dev/null",
+    expect: &[calls(Sysno::WRITE)],
+    run,
+    source: include_str!("write_null.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let null = subject::device(c"/dev/null")?;
+    b.try_iter(|| -> Result<(), Bad> { must(write(&null, b"x")? == 1) })
+}

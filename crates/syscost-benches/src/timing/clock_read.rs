@@ -1,0 +1,97 @@
+//! Reading a clock once: the processor's counter, and every clock of the system through the C library.
+//!
+//! ## Measures
+//! One reading, many in a row. `tsc` is the bare `rdtsc` (`cntvct_el0` on aarch64), free to move among the instructions
+//! around it; `tsc_fenced` waits for everything before it and holds back everything after it; `rdtscp` waits for what is
+//! before it. The other cases call `clock_gettime`, `gettimeofday` and `time` as programs do.
+//! ## Does not measure
+//! How finely the clock counts (`timing.clock_step`), or the pair of fenced readings that times the samples of this run
+//! (`clock.read_ns` of the run).
+//! ## Reading it
+//! A reading that the vDSO answers costs little more than the counter itself; one that enters the kernel costs a system
+//! call. Which of both it is was counted, and stands in the evidence. CPU-time clocks always enter the kernel. If the
+//! ordinary clocks do too, the machine's clock source cannot be read from user space: programs that take many time
+//! stamps will feel it. Coarse clocks read a stored time, and are late by up to a tick.
+//! ## Source
+//! The timer costs of the call-and-switch, three-costs, whole-system and clock-read-switch experiments.
+
+mod source;
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use syscost_harness::prelude::*;
+use syscost_sys::arch;
+use syscost_sys::audit::{AuditError, count_syscalls};
+
+pub(super) use source::{Source, clock_gettime, time_of_day};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.clock_read",
+    title: "Clock reading",
+    cases: Cases::Grid(&[("source", source::NAMES)]),
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    support: |case| Source::of(case)?.support(),
+    run,
+    source: include_str!("clock_read.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Readings in the audit that finds out who answers them.
+const AUDITED: u64 = 64;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let clock = Source::of(b.case())?;
+    if !b.is_timed() {
+        if let Some(call) = claim_who_answers(b, clock)? {
+            b.expect(calls(call));
+        }
+        clock.claim_it_keeps_time(b)?;
+    }
+    if clock.always_calls() {
+        b.expect(calls(Sysno::CLOCK_GETTIME));
+    }
+    match clock {
+        Source::Tsc => b.iter(arch::cycle_counter_unfenced),
+        Source::TscFenced => b.iter(arch::cycle_counter_fenced),
+        Source::Rdtscp => b.iter(arch::cycle_counter_rdtscp),
+        Source::Clock(id) => b.try_iter(|| source::clock_gettime(id)),
+        Source::TimeOfDay => b.try_iter(source::time_of_day),
+        Source::Seconds => b.try_iter(source::seconds),
+    }
+}
+
+/// The vDSO answers some clocks on some machines, the kernel the others. Both are legal, a mixture is not: its cost would
+/// be that of neither. Returns the call the kernel answers.
+pub(super) fn claim_who_answers(b: &mut Bencher, clock: Source) -> Result<Option<Sysno>, Failure> {
+    let counted = count_syscalls(Duration::from_secs(5), || {
+        for _ in 0..AUDITED {
+            let _ = black_box(clock.read());
+        }
+    });
+    let made: Vec<(u32, u64)> = match counted {
+        Ok(counts) => counts.iter().collect(),
+        // Without the audit, the harness says so beside its own expectations.
+        Err(AuditError::SeccompUnavailable(_)) => return Ok(None),
+        Err(error) => return Err(Failure::of("counting the system calls of a reading", error)),
+    };
+    let (who, call) = match made[..] {
+        [] if clock.is_counter() => ("the processor".to_owned(), None),
+        [] => ("the vDSO".to_owned(), None),
+        [(number, AUDITED)] => ("the kernel".to_owned(), Sysno::from_number(number)),
+        _ => (
+            format!("a mixture: calls {made:?} in {AUDITED} readings"),
+            None,
+        ),
+    };
+    let pure = made.is_empty() || call.is_some();
+    let expected = "processor, vDSO or kernel alone";
+    b.claim(
+        "who answers a reading",
+        expected,
+        who,
+        "seccomp audit",
+        pure,
+    );
+    Ok(call)
+}

@@ -1,0 +1,284 @@
+//! The clocks a program can read, by the names of their cases.
+#![allow(unsafe_code)] // the C library's calls have no safe form, and they are what programs make
+
+use std::io;
+
+use syscost_harness::prelude::*;
+use syscost_sys::arch;
+use syscost_sys::clock::{self, Bracket, Clock};
+
+/// A clock a program can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::timing) enum Source {
+    /// The processor's counter, unfenced.
+    Tsc,
+    /// The same, fenced on both sides.
+    TscFenced,
+    /// The same, by the instruction that waits for those before it.
+    Rdtscp,
+    /// `clock_gettime` of this clock.
+    Clock(libc::clockid_t),
+    /// `gettimeofday`.
+    TimeOfDay,
+    /// `time`.
+    Seconds,
+}
+
+/// The names of all sources.
+pub(super) const NAMES: &[&str] = &[
+    "tsc",
+    "tsc_fenced",
+    "rdtscp",
+    "realtime",
+    "realtime_coarse",
+    "realtime_alarm",
+    "monotonic",
+    "monotonic_coarse",
+    "monotonic_raw",
+    "boottime",
+    "boottime_alarm",
+    "tai",
+    "process_cputime",
+    "thread_cputime",
+    "gettimeofday",
+    "time",
+];
+
+impl Source {
+    /// The source of a case's parameter `source`.
+    pub(in crate::timing) fn of(case: &Case) -> Result<Self, Unsupported> {
+        Ok(match case.get("source") {
+            "tsc" => Self::Tsc,
+            "tsc_fenced" => Self::TscFenced,
+            "rdtscp" => Self::Rdtscp,
+            "realtime" => Self::Clock(libc::CLOCK_REALTIME),
+            "realtime_coarse" => Self::Clock(libc::CLOCK_REALTIME_COARSE),
+            "realtime_alarm" => Self::Clock(libc::CLOCK_REALTIME_ALARM),
+            "monotonic" => Self::Clock(libc::CLOCK_MONOTONIC),
+            "monotonic_coarse" => Self::Clock(libc::CLOCK_MONOTONIC_COARSE),
+            "monotonic_raw" => Self::Clock(libc::CLOCK_MONOTONIC_RAW),
+            "boottime" => Self::Clock(libc::CLOCK_BOOTTIME),
+            "boottime_alarm" => Self::Clock(libc::CLOCK_BOOTTIME_ALARM),
+            "tai" => Self::Clock(libc::CLOCK_TAI),
+            "process_cputime" => Self::Clock(libc::CLOCK_PROCESS_CPUTIME_ID),
+            "thread_cputime" => Self::Clock(libc::CLOCK_THREAD_CPUTIME_ID),
+            "gettimeofday" => Self::TimeOfDay,
+            "time" => Self::Seconds,
+            other => return Err(Unsupported::new(format!("there is no clock `{other}`"))),
+        })
+    }
+
+    /// Whether this machine has it.
+    pub(in crate::timing) fn support(self) -> Result<(), Unsupported> {
+        match self {
+            Self::Tsc | Self::TscFenced => arch::cycle_counter(),
+            Self::Rdtscp => arch::rdtscp(),
+            _ => self.read().map(drop).map_err(|cause| match cause.raw_os_error() {
+                Some(libc::EINVAL) => Unsupported::new(
+                    "the kernel has no such clock; alarm clocks need a real-time clock that can wake the machine",
+                ),
+                _ => Unsupported::new(format!("the clock cannot be read: {cause}")),
+            }),
+        }
+    }
+
+    /// Whether it is the processor's counter, whose readings are ticks. All others count nanoseconds.
+    pub(in crate::timing) fn is_counter(self) -> bool {
+        matches!(self, Self::Tsc | Self::TscFenced | Self::Rdtscp)
+    }
+
+    /// Whether no vDSO made so far answers it.
+    pub(super) fn always_calls(self) -> bool {
+        matches!(
+            self,
+            Self::Clock(
+                libc::CLOCK_PROCESS_CPUTIME_ID
+                    | libc::CLOCK_THREAD_CPUTIME_ID
+                    | libc::CLOCK_REALTIME_ALARM
+                    | libc::CLOCK_BOOTTIME_ALARM
+            )
+        )
+    }
+
+    /// One reading, in ticks or ns.
+    pub(in crate::timing) fn read(self) -> io::Result<u64> {
+        match self {
+            Self::Tsc => Ok(arch::cycle_counter_unfenced()),
+            Self::TscFenced => Ok(arch::cycle_counter_fenced()),
+            Self::Rdtscp => Ok(arch::cycle_counter_rdtscp()),
+            Self::Clock(id) => clock_gettime(id),
+            Self::TimeOfDay => time_of_day(),
+            Self::Seconds => Ok(seconds()? * 1_000_000_000),
+        }
+    }
+
+    /// What its readings count, per ns.
+    pub(in crate::timing) fn units_per_ns(self, run_clock: &Clock) -> f64 {
+        let counter = clock::Source::preferred();
+        if !self.is_counter() {
+            1.0
+        } else if run_clock.source() == counter {
+            run_clock.ticks_per_ns()
+        } else {
+            // The run does not trust the counter, so nobody has calibrated it yet.
+            let first = Bracket::take(counter);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            clock::ticks_per_ns(&first, &Bracket::take(counter))
+        }
+    }
+
+    /// Claims that it is a clock at all: that it advances as the run's own clock does.
+    pub(in crate::timing) fn claim_it_keeps_time(self, b: &mut Bencher) -> Result<(), Failure> {
+        if self == Self::Seconds {
+            return claim_its_second(b);
+        }
+        let ratio = self.time_over_elapsed(b.clock())?;
+        let holds = (0.95..=1.05).contains(&ratio);
+        b.claim(
+            "its time over elapsed time",
+            "0.95 to 1.05",
+            ratio,
+            "run's clock",
+            holds,
+        );
+        Ok(())
+    }
+
+    /// By how much it advances while the run's clock advances by one: the best of a few tries over longer and
+    /// longer times, because what falls between the readings of both is no fault of the clock. The first takes a quarter of
+    /// a millisecond, or two of the clock's steps.
+    fn time_over_elapsed(self, run_clock: &Clock) -> Result<f64, Failure> {
+        let units_per_ns = self.units_per_ns(run_clock);
+        let mut best = f64::INFINITY;
+        for tries in 0..10 {
+            let (first, start) = self.edge(run_clock)?;
+            let ratio = loop {
+                let (last, stop) = self.edge(run_clock)?;
+                let elapsed = run_clock.to_ns(stop.saturating_sub(start));
+                if elapsed >= 250_000.0 * f64::from(1 << tries) {
+                    break last.wrapping_sub(first).cast_signed() as f64 / units_per_ns / elapsed;
+                }
+            };
+            if (ratio - 1.0).abs() < (best - 1.0).abs() {
+                best = ratio;
+            }
+            if (best - 1.0).abs() < 0.01 {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Waits for its next step; returns the new reading and the run's clock.
+    fn edge(self, run_clock: &Clock) -> Result<(u64, u64), Failure> {
+        const PATIENCE_NS: f64 = 200e6;
+        let read = || {
+            self.read()
+                .map_err(|cause| Failure::of("reading the clock", cause))
+        };
+        let start = run_clock.start();
+        let before = read()?;
+        loop {
+            let now = read()?;
+            let ticks = run_clock.start();
+            if now != before {
+                return Ok((now, ticks));
+            }
+            if run_clock.to_ns(ticks.saturating_sub(start)) > PATIENCE_NS {
+                return Err(Failure::Refuted("this clock stood still for 200 ms".into()));
+            }
+        }
+    }
+}
+
+/// `clock_gettime` through the C library, in ns.
+#[inline(always)]
+pub(in crate::timing) fn clock_gettime(id: libc::clockid_t) -> io::Result<u64> {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is one timespec, writable.
+    if unsafe { libc::clock_gettime(id, &mut now) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+}
+
+/// `gettimeofday` through the C library, in ns.
+#[inline(always)]
+pub(in crate::timing) fn time_of_day() -> io::Result<u64> {
+    let mut now = libc::timeval {
+        tv_sec: 0,
+        tv_usec: 0,
+    };
+    // SAFETY: `now` is one timeval, writable; no time zone is asked for.
+    if unsafe { libc::gettimeofday(&mut now, std::ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(now.tv_sec as u64 * 1_000_000_000 + now.tv_usec as u64 * 1_000)
+}
+
+/// `time` through the C library, in seconds.
+#[inline(always)]
+pub(super) fn seconds() -> io::Result<u64> {
+    // SAFETY: a null pointer means that only the returned value is wanted.
+    let now = unsafe { libc::time(std::ptr::null_mut()) };
+    u64::try_from(now).map_err(|_| io::Error::last_os_error())
+}
+
+/// It would take seconds to see `time` move; but its second must be that of the clock it is made of.
+fn claim_its_second(b: &mut Bencher) -> Result<(), Failure> {
+    let read = || -> io::Result<[u64; 3]> {
+        let of_clock = || clock_gettime(libc::CLOCK_REALTIME_COARSE).map(|ns| ns / 1_000_000_000);
+        Ok([of_clock()?, seconds()?, of_clock()?])
+    };
+    let [before, seen, after] = read().map_err(|cause| Failure::of("reading the clock", cause))?;
+    let holds = (before..=after).contains(&seen);
+    let (expected, observed) = (format!("{before} to {after}"), seen.to_string());
+    b.claim(
+        "its second is that of CLOCK_REALTIME_COARSE",
+        expected,
+        observed,
+        "clock_gettime",
+        holds,
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_clock_of_its_own() {
+        let sources: Vec<Source> = NAMES
+            .iter()
+            .map(|name| {
+                Source::of(&Case::new([("source", *name)])).expect("a listed name is known")
+            })
+            .collect();
+        for (index, source) in sources.iter().enumerate() {
+            assert!(!sources[..index].contains(source), "{source:?} twice");
+        }
+        assert!(Source::of(&Case::new([("source", "sundial")])).is_err());
+    }
+
+    #[test]
+    fn realtime_and_time_of_day_are_one_clock() {
+        let before = clock_gettime(libc::CLOCK_REALTIME).unwrap();
+        let between = time_of_day().unwrap();
+        let after = clock_gettime(libc::CLOCK_REALTIME).unwrap();
+        assert!(
+            (before - before % 1000..=after).contains(&between),
+            "{before} {between} {after}"
+        );
+        assert!(seconds().unwrap().abs_diff(after / 1_000_000_000) <= 1);
+    }
+
+    #[test]
+    fn a_clock_that_is_none_is_unsupported() {
+        assert!(Source::Clock(1_000).support().is_err());
+        assert!(Source::Clock(libc::CLOCK_MONOTONIC).support().is_ok());
+    }
+}

@@ -1,0 +1,119 @@
+//! By how much a clock advances from one reading to the next that differs.
+//!
+//! ## Measures
+//! The typical step between consecutive readings that differ, as fast as they can be taken. Beside it: the smallest step,
+//! the longest gap, quantiles, the share of readings that came over 1 us after the one before, and how many readings in a
+//! row are equal. The histogram holds every step.
+//! ## Does not measure
+//! What a reading costs by itself (`timing.clock_read`).
+//! ## Reading it
+//! A clock finer than its own reading steps by about the cost of one: for `tsc` that is the cost of a bare pair of
+//! `rdtsc`, which published measurements take off each result. A coarser one steps by its resolution and repeats itself:
+//! gettimeofday by 1 us, 20 to 50 readings each, coarse clocks by the kernel's tick. The tail is the machine's, not the
+//! clock's: interrupts, and the host of a virtual machine.
+//! ## Source
+//! The clock-read-switch experiment's runs of equal gettimeofday readings; the rdtsc row of the three-costs experiment.
+
+mod steps;
+
+use syscost_harness::prelude::*;
+use syscost_sys::arch;
+
+use self::steps::{Steps, quantile};
+use super::clock_read::{Source, claim_who_answers, clock_gettime, time_of_day};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.clock_step",
+    title: "Clock step between readings",
+    cases: Cases::Grid(&[(
+        "source",
+        &[
+            "tsc",
+            "tsc_fenced",
+            "rdtscp",
+            "realtime",
+            "realtime_coarse",
+            "monotonic",
+            "monotonic_coarse",
+            "monotonic_raw",
+            "boottime",
+            "tai",
+            "process_cputime",
+            "thread_cputime",
+            "gettimeofday",
+        ],
+    )]),
+    expect: &[exactly(BACKWARDS, 0.0)],
+    support: |case| Source::of(case)?.support(),
+    run,
+    source: include_str!("clock_step.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const BACKWARDS: Counter = Counter::Reported("readings before the one before them");
+
+/// How long an observation lasts at most, by the clock observed, if it steps at all.
+const OBSERVED_NS: f64 = 100_000.0;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let source = Source::of(b.case())?;
+    if source == Source::Tsc {
+        b.expect(at_least(BACKWARDS, 0.0)); // Unfenced reads may pass one another; the count is told all the same.
+    }
+    if !b.is_timed() {
+        claim_who_answers(b, source)?;
+        source.claim_it_keeps_time(b)?;
+    }
+    let units_per_ns = source.units_per_ns(b.clock());
+    let long_enough = (OBSERVED_NS * units_per_ns) as i64;
+    let mut steps = Steps::new();
+    let (mut all, mut runs, mut readings) = (Vec::new(), Vec::new(), 0);
+    b.observe(|| {
+        match source {
+            Source::Tsc => steps.take(long_enough, || Ok(arch::cycle_counter_unfenced())),
+            Source::TscFenced => steps.take(long_enough, || Ok(arch::cycle_counter_fenced())),
+            Source::Rdtscp => steps.take(long_enough, || Ok(arch::cycle_counter_rdtscp())),
+            Source::Clock(id) => steps.take(long_enough, || clock_gettime(id)),
+            Source::TimeOfDay => steps.take(long_enough, time_of_day),
+            Source::Seconds => steps.take(long_enough, || source.read()),
+        }
+        .map_err(|cause| Failure::of("reading the clock", cause))?;
+        let first = all.len();
+        all.extend(
+            steps
+                .seen
+                .iter()
+                .map(|(step, _)| *step as f64 / units_per_ns),
+        );
+        readings += steps
+            .seen
+            .iter()
+            .map(|(_, run)| u64::from(*run))
+            .sum::<u64>();
+        // The first run began before the first reading.
+        runs.extend(steps.seen.iter().skip(1).map(|(_, run)| f64::from(*run)));
+        Ok(quantile(&mut all[first..].to_vec(), 0.5))
+    })?;
+
+    b.report(
+        "readings before the one before them",
+        all.iter().filter(|ns| **ns < 0.0).count() as f64,
+    );
+    let over_1us = all.iter().filter(|ns| **ns > 1000.0).count() as f64;
+    b.detail("steps_over_1us_percent", 100.0 * over_1us / readings as f64);
+    for (name, q) in [
+        ("smallest", 0.0),
+        ("p50", 0.5),
+        ("p99", 0.99),
+        ("p999", 0.999),
+        ("longest", 1.0),
+    ] {
+        b.detail(&format!("{name}_step_ns"), quantile(&mut all, q));
+    }
+    if !runs.is_empty() {
+        b.detail("equal_readings_typical_count", quantile(&mut runs, 0.5));
+        b.detail("equal_readings_most_count", quantile(&mut runs, 1.0));
+    }
+    all.iter().for_each(|ns| b.record_single(*ns));
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! The core's frequency, from chains of dependent instructions of known latency.
+//!
+//! ## Measures
+//! How many links of a chain the core executes in a nanosecond: register additions, one cycle each, and multiplications,
+//! three cycles each. The slope between a burst and one twice as long, so that the clock's own cost falls out.
+//! ## Does not measure
+//! The counter's rate (`clock.ghz` of the run), which stays the same whatever the core does; nor other cores.
+//! ## Reading it
+//! With turbo the core runs above its nominal frequency, and how far depends on heat and on its neighbours. The two chains
+//! must agree within 2 %: if they do not, one of them does not take the cycles it is believed to take on this core, and
+//! both rows are withheld, as is every figure in core cycles.
+//! ## Source
+//! lmbench `mhz`; avx-turbo's way of reading the frequency without privilege.
+
+use std::cell::RefCell;
+
+use syscost_harness::prelude::*;
+use syscost_sys::frequency::{AGREEMENT, core_frequency};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.core_frequency",
+    title: "Core frequency",
+    unit: Unit::Gigahertz,
+    better: Better::Higher,
+    cases: Cases::Grid(&[("chain", &["add", "multiply"])]),
+    expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],
+    run,
+    source: include_str!("core_frequency.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// No core that runs this program is slower or faster than this, in GHz.
+const PLAUSIBLE_GHZ: std::ops::RangeInclusive<f64> = 0.1..=6.5;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let clock = *b.clock();
+    let by_add = b.case().get("chain") == "add";
+    let seen = RefCell::new(Vec::new());
+    b.observe(|| {
+        let core = core_frequency(&clock);
+        let none =
+            || Failure::Unsupported("no such chain has been written for this processor".into());
+        seen.borrow_mut().push(core);
+        if by_add { core.add_ghz } else { core.mul_ghz }.ok_or_else(none)
+    })?;
+
+    let seen = seen.into_inner();
+    let ghz = seen
+        .iter()
+        .filter_map(|core| if by_add { core.add_ghz } else { core.mul_ghz });
+    let plausible = ghz.filter(|ghz| PLAUSIBLE_GHZ.contains(ghz)).count();
+    b.report("plausible frequencies", plausible as f64);
+    let mut apart: Vec<f64> = seen
+        .iter()
+        .filter_map(|core| Some((core.mul_ghz? / core.add_ghz? - 1.0).abs()))
+        .collect();
+    if !apart.is_empty() {
+        // The lower quartile, because the frequency may move between the chains of one observation; a latency that is
+        // not as believed puts all of them apart, and by far more.
+        apart.sort_by(f64::total_cmp);
+        let apart = apart[apart.len() / 4];
+        b.claim(
+            "difference of the add and the multiply chain",
+            format!("at most {:.0} %", 100.0 * AGREEMENT),
+            format!("{:.2} %", 100.0 * apart),
+            "both chains",
+            apart <= AGREEMENT,
+        );
+    }
+    Ok(())
+}

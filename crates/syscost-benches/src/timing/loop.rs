@@ -1,0 +1,53 @@
+//! One turn of a loop that does nothing, by the shape of the loop.
+//!
+//! ## Measures
+//! Counting and the branch back, in assembly: a register counting down, a register counting up to a limit, the same with
+//! one `nop`, and counter and limit in memory, as a compiler leaves them without optimisation.
+//! ## Does not measure
+//! Any body. A loop that a compiler optimises is usually gone altogether.
+//! ## Reading it
+//! One core cycle a turn is the rule: the branch back is taken at most once a cycle, some cores twice in the smallest
+//! loops. The counter in memory adds a store-to-load round trip of 4 to 5 cycles on cores that do not rename memory, and
+//! nothing on those that do: what an "empty loop" at `-O0` costs is a property of the core, not a baseline to take off.
+//! ## Source
+//! The empty loops of the call-and-switch and switch-costs experiments; lmbench's `loop_o`.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{LoopShape, empty_loop};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.loop",
+    title: "Empty loop, one turn",
+    cases: Cases::Grid(&[("shape", &["count_down", "count_up", "nop", "memory"])]),
+    support: |case| empty_loop(shape(case)?).map(drop),
+    run: |b| {
+        let kernel = empty_loop(shape(b.case())?)?;
+        b.kernel(&kernel)
+    },
+    source: include_str!("loop.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn shape(case: &Case) -> Result<LoopShape, Unsupported> {
+    let name = case.get("shape");
+    LoopShape::ALL
+        .into_iter()
+        .find(|shape| shape.name() == name)
+        .ok_or_else(|| Unsupported::new(format!("there is no loop of shape `{name}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_is_a_case() {
+        let cases: Vec<String> = BENCHMARK
+            .cases
+            .list()
+            .iter()
+            .map(|case| case.get("shape").to_owned())
+            .collect();
+        assert_eq!(cases, LoopShape::ALL.map(LoopShape::name));
+    }
+}

@@ -1,0 +1,61 @@
+//! Reading time, and what the machine does to it.
+
+mod clock_read;
+mod clock_step;
+mod core_frequency;
+mod r#loop;
+mod noise;
+mod sleep;
+mod tsc_skew;
+
+use syscost_harness::prelude::*;
+use syscost_sys::cpu;
+
+pub(crate) const GROUP: Group = Group {
+    name: "timing",
+    title: "reading time, and what the machine does to it",
+    benchmarks: &[
+        clock_read::BENCHMARK,
+        clock_step::BENCHMARK,
+        r#loop::BENCHMARK,
+        core_frequency::BENCHMARK,
+        tsc_skew::BENCHMARK,
+        sleep::BENCHMARK,
+        noise::BENCHMARK,
+    ],
+    hidden: false,
+};
+
+/// The processors that rows of their own are about: those this process may use.
+fn cpus() -> Vec<u32> {
+    cpu::allowed().unwrap_or_else(|_| vec![0])
+}
+
+/// At most `most` of these, evenly spread, the first and the last among them. Siblings, cores and sockets are numbered in
+/// blocks, so that a spread meets them all.
+fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
+    if cpus.len() <= most {
+        return cpus.to_vec();
+    }
+    (0..most)
+        .map(|index| cpus[index * (cpus.len() - 1) / (most - 1)])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_reaches_from_the_first_to_the_last() {
+        let many: Vec<u32> = (4..100).collect();
+        let some = spread(&many, 8);
+        assert_eq!((some.len(), some[0], some[7]), (8, 4, 99));
+        assert!(
+            some.windows(2)
+                .all(|pair| (13..=14).contains(&(pair[1] - pair[0]))),
+            "{some:?}"
+        );
+        assert_eq!(spread(&[0, 1], 8), [0, 1]);
+    }
+}

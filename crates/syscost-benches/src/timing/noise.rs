@@ -1,0 +1,98 @@
+//! How much time a processor takes from a program that does nothing but read the clock.
+//!
+//! ## Measures
+//! The share of the time that went into gaps of over 1 us between two readings, on one processor: interrupts, other tasks,
+//! firmware and, in a virtual machine, the host. Windows of 10 ms, from a thread pinned to the processor.
+//! ## Does not measure
+//! Slowness without gaps, such as a neighbour that shares the core or the memory.
+//! ## Reading it
+//! An idle processor loses a few hundredths of a per cent to the timer's tick. `longest_gap_ns` is what a single operation
+//! may have to wait; `gaps_over_5us_per_s` counts from the threshold that osnoise has by default. The run's own noise probe
+//! counts lost time from there as well, so it tells less.
+//! ## Source
+//! Linux's osnoise and hwlat tracers, from user space.
+
+mod window;
+
+use std::thread;
+
+use syscost_harness::prelude::*;
+
+use self::window::{LOST_NS, Window};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.noise",
+    title: "Time lost to others",
+    unit: Unit::Percent,
+    quantity: Quantity::Level,
+    cases: Cases::Here(|| {
+        super::spread(&super::cpus(), MOST_CPUS)
+            .into_iter()
+            .map(|cpu| Case::new([("cpu", cpu.to_string())]))
+            .collect()
+    }),
+    expect: &[
+        // The measuring thread sleeps while its helper listens.
+        at_least(Counter::VoluntarySwitches, 0.5),
+        // A task switched out twice before it gets on shows one gap only; that is rare.
+        at_most(Counter::Reported("switches that no gap shows"), 0.5),
+    ],
+    run,
+    source: include_str!("noise.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Processors listened to at most.
+const MOST_CPUS: usize = 8;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let number = b.case().number("cpu") as u32;
+    let clock = *b.clock();
+    let mut windows = Vec::new();
+    b.observe(|| {
+        // A thread of its own, so that the measuring one stays where it is pinned.
+        let window = thread::scope(|scope| scope.spawn(|| Window::listen(&clock, number)).join())
+            .map_err(|_| Failure::Failed("the listening thread panicked".into()))??;
+        let lost_percent = 100.0 * window.lost_ns / window.spent_ns;
+        windows.push(window);
+        Ok(lost_percent)
+    })?;
+
+    let sum = |part: fn(&Window) -> f64| windows.iter().map(part).sum::<f64>();
+    b.report(
+        "switches that no gap shows",
+        sum(|window| window.unseen_switches as f64),
+    );
+    let longest = windows
+        .iter()
+        .map(|window| window.longest_ns)
+        .fold(0.0, f64::max);
+    b.detail("longest_gap_ns", longest);
+    b.detail(
+        "gaps_over_5us_per_s",
+        1e9 * sum(|w| w.gaps_over_5us as f64) / sum(|w| w.spent_ns),
+    );
+    b.detail(
+        "lost_mean_percent",
+        100.0 * sum(|w| w.lost_ns) / sum(|w| w.spent_ns),
+    );
+    let reading_ns = sum(|w| w.spent_ns - w.lost_ns) / sum(|w| w.readings as f64);
+    let holds = reading_ns < LOST_NS / 10.0;
+    b.claim(
+        "ns from reading to reading",
+        "under 100",
+        reading_ns,
+        "run's clock",
+        holds,
+    );
+    let elsewhere = windows.iter().find(|window| window.ran_on != number);
+    let ran_on = elsewhere.map_or(number, |window| window.ran_on);
+    b.claim(
+        "processor listened to",
+        f64::from(number),
+        f64::from(ran_on),
+        "getcpu",
+        ran_on == number,
+    );
+    Ok(())
+}

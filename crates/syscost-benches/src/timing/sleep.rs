@@ -1,0 +1,135 @@
+//! By how much a sleep overshoots, by what ends it and by the timer slack.
+//!
+//! ## Measures
+//! The time from before the call to after it, minus the time asked for: setting the timer, the slack the kernel may take to
+//! wake several sleepers at once, the interrupt, leaving the idle state, and the switch back. `timerfd` sets a timer and
+//! reads it; `select`, `poll` and `epoll` are `pselect6`, `ppoll` and `epoll_pwait2` of no descriptor with a time limit.
+//! ## Does not measure
+//! Sleeps on a busy processor, where the sleeper also waits for its turn, or under a real-time policy.
+//! ## Reading it
+//! `slack_ns=default` is what programs get: 50 us on Linux, so that a sleep of 50 us takes over 100. With `slack_ns=1` the
+//! interrupt and the wake-up are left. A timerfd has no slack. Longer sleeps let the processor go deeper to sleep, and wake
+//! later for it. The histogram holds every overshoot.
+//! ## Source
+//! lmbench `lat_usleep`; cyclictest.
+
+mod way;
+
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use syscost_harness::prelude::*;
+use syscost_sys::process::{set_timer_slack, timer_slack};
+
+use self::way::Way;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.sleep",
+    title: "Sleep overshoot",
+    cases: Cases::Grid(&[
+        (
+            "by",
+            &["clock_nanosleep", "timerfd", "select", "poll", "epoll"],
+        ),
+        ("us", &["50", "1000"]),
+        ("slack_ns", &["default", "1"]),
+    ]),
+    expect: &[
+        // Not quite one: on a busy machine a timer may expire before the call that would wait for it.
+        at_least(Counter::VoluntarySwitches, 0.5),
+        exactly(Counter::OtherSyscalls, 0.0),
+        exactly(Counter::Reported("early wake-ups"), 0.0),
+    ],
+    run,
+    source: include_str!("sleep.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by so much against the run's clock (adjtimex's limit of 500 ppm).
+const SLEW: f64 = 0.000_5;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let asked_ns = 1000 * b.case().number("us");
+    let length = Timespec {
+        tv_sec: 0,
+        tv_nsec: asked_ns as i64,
+    };
+    let mut way = Way::open(b.case().get("by"))?;
+    way.calls().iter().for_each(|call| b.expect(calls(*call)));
+    let slack = Slack::set(b.case().get("slack_ns"))?;
+    let clock = *b.clock();
+    let mut overshoots = Vec::with_capacity(1024);
+    b.observe(|| {
+        let start = clock.start();
+        way.sleep(&length).map_err(|cause| match cause {
+            Errno::NOSYS => Failure::Unsupported("this kernel has no such call".into()),
+            cause => Failure::of("sleeping", cause),
+        })?;
+        let stop = clock.stop();
+        let slept_ns = clock.to_ns(stop.ticks.saturating_sub(start));
+        overshoots.push(slept_ns - asked_ns as f64);
+        Ok(slept_ns - asked_ns as f64)
+    })?;
+
+    let early = overshoots
+        .iter()
+        .filter(|ns| **ns < -SLEW * asked_ns as f64)
+        .count();
+    b.report("early wake-ups", early as f64);
+    overshoots.iter().for_each(|ns| b.record_single(*ns));
+    b.detail(
+        "longest_overshoot_ns",
+        overshoots.iter().copied().fold(f64::NAN, f64::max),
+    );
+    let seen = timer_slack().map_err(|error| Failure::Failed(error.to_string()))?;
+    b.detail("timer_slack_ns", seen as f64);
+    let (expected, observed) = (slack.wanted as f64, seen as f64);
+    b.claim(
+        "timer slack in ns",
+        expected,
+        observed,
+        "prctl",
+        expected == observed,
+    );
+    Ok(())
+}
+
+/// A timer slack, until it goes out of scope.
+struct Slack {
+    before: u64,
+    wanted: u64,
+}
+
+impl Slack {
+    fn set(name: &str) -> Result<Self, Failure> {
+        let unsupported = |error: syscost_sys::SystemError| Failure::Unsupported(error.to_string());
+        let before = timer_slack().map_err(unsupported)?;
+        let wanted = name.parse().unwrap_or(before);
+        set_timer_slack(wanted).map_err(unsupported)?;
+        Ok(Self { before, wanted })
+    }
+}
+
+impl Drop for Slack {
+    fn drop(&mut self) {
+        // What was accepted before is accepted again; a worker has nobody to tell otherwise.
+        let _ = set_timer_slack(self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slack_is_given_back() {
+        let Ok(before) = timer_slack() else {
+            println!("skipped: no timer slack here");
+            return;
+        };
+        let slack = Slack::set("1").unwrap();
+        assert_eq!((slack.wanted, timer_slack().unwrap()), (1, 1));
+        drop(slack);
+        assert_eq!(timer_slack().unwrap(), before);
+        assert_eq!(Slack::set("default").unwrap().wanted, before);
+    }
+}

@@ -1,0 +1,124 @@
+//! How far one processor's counter is ahead of another's.
+//!
+//! ## Measures
+//! The counter of processor `cpu` minus that of processor `against`, at the same moment. Two pinned threads pass a cache
+//! line to and fro: one reads its counter, the other answers with its own, the first reads again. The answer lies in the
+//! middle, give or take half the round trip, so only the shortest round trips count. Then the two exchange their roles, so
+//! that what asking takes longer than answering (`asymmetry_ns`) cancels. `uncertainty_ns` is half of the shortest round
+//! trip.
+//! ## Does not measure
+//! Differences smaller than that uncertainty: it is a systematic one, which no repetition and no narrow interval removes.
+//! ## Reading it
+//! On a sound machine the offset lies within the uncertainty. One beyond it means that time stamps of the two processors
+//! cannot be compared: one-way times between them are wrong by the offset, and the counter is no clock for the machine.
+//! `disordered_percent` tells how many messages seem to be received before they were sent.
+//! ## Source
+//! The warp test of Linux's `tsc_sync.c`; the offset of the network time protocol.
+
+mod exchange;
+mod skew;
+
+use syscost_harness::prelude::*;
+use syscost_sys::arch;
+
+use self::exchange::exchange;
+use self::skew::Skew;
+use super::clock_read::Source;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.tsc_skew",
+    title: "Counter skew between CPUs",
+    quantity: Quantity::Level,
+    cases: Cases::Here(pairs),
+    expect: &[
+        exactly(
+            Counter::Reported("exchanges that contradict the offset"),
+            0.0,
+        ),
+        // The measuring thread sleeps while two others exchange.
+        at_least(Counter::VoluntarySwitches, 0.5),
+    ],
+    support: |case| {
+        arch::cycle_counter()?;
+        match case.get("cpu") == case.get("against") {
+            true => Err(Unsupported::new("this process may use one processor only")),
+            false => Ok(()),
+        }
+    },
+    run,
+    source: include_str!("tsc_skew.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Pairs measured at most.
+const MOST_PAIRS: usize = 8;
+
+fn pairs() -> Vec<Case> {
+    let cpus = super::cpus();
+    let pair = |first: u32, other: u32| {
+        Case::new([("against", first.to_string()), ("cpu", other.to_string())])
+    };
+    match cpus[..] {
+        [only] => vec![pair(only, only)],
+        [first, ref others @ ..] => super::spread(others, MOST_PAIRS)
+            .into_iter()
+            .map(|other| pair(first, other))
+            .collect(),
+        [] => Vec::new(),
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (against, other) = (
+        b.case().number("against") as u32,
+        b.case().number("cpu") as u32,
+    );
+    let ticks_per_ns = Source::TscFenced.units_per_ns(b.clock());
+    let (mut seen, mut strayed, mut asymmetries) = (Vec::new(), None, Vec::new());
+    let mut one_way = |from: u32, to: u32| -> Result<f64, Failure> {
+        let (mut exchanges, ran_on) = exchange(from, to)?;
+        if ran_on != [from, to] {
+            strayed = Some(ran_on);
+        }
+        let skew = Skew::of(&mut exchanges);
+        let offset_ns = skew.offset / ticks_per_ns;
+        seen.push(skew);
+        Ok(offset_ns)
+    };
+    b.observe(|| {
+        // Asking and answering are not quite the same work; with the roles exchanged the difference cancels.
+        let (forth, back) = (one_way(against, other)?, one_way(other, against)?);
+        asymmetries.push((forth + back) / 2.0);
+        Ok((forth - back) / 2.0)
+    })?;
+
+    let sum = |part: fn(&Skew) -> usize| seen.iter().map(part).sum::<usize>() as f64;
+    b.report(
+        "exchanges that contradict the offset",
+        sum(|skew| skew.contradictions),
+    );
+    b.detail(
+        "disordered_percent",
+        100.0 * sum(|skew| skew.disordered) / sum(|skew| skew.exchanges),
+    );
+    let shortest = seen.iter().map(|skew| skew.shortest).min().unwrap_or(0) as f64 / ticks_per_ns;
+    b.detail("shortest_round_trip_ns", shortest);
+    b.detail("uncertainty_ns", shortest / 2.0);
+    b.detail(
+        "asymmetry_ns",
+        asymmetries.iter().sum::<f64>() / asymmetries.len() as f64,
+    );
+    let both = |[first, second]: [u32; 2]| format!("{first} and {second}");
+    let (expected, observed) = (
+        both([against, other]),
+        both(strayed.unwrap_or([against, other])),
+    );
+    b.claim(
+        "processors of the two threads",
+        expected,
+        observed,
+        "getcpu",
+        strayed.is_none(),
+    );
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Invariants of the whole catalogue.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use syscost_benches::{CATALOGUE, LIARS, TRUTHS};
+use syscost_harness::doc::{HEADINGS, explanation};
+use syscost_harness::{Benchmark, Catalogue, Row};
+
+fn all() -> impl Iterator<Item = &'static Benchmark> {
+    CATALOGUE.groups().iter().flat_map(|group| group.benchmarks)
+}
+
+fn source_folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))
+}
+
+#[test]
+fn names_are_unique() {
+    let rows = Catalogue::rows(all());
+    let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
+    assert_eq!(names.len(), rows.len());
+}
+
+#[test]
+fn an_id_is_the_path_of_its_file() {
+    for group in CATALOGUE.groups() {
+        for benchmark in group.benchmarks {
+            let (folder, file) = benchmark.id.split_once('.').expect("group.operation");
+            assert_eq!(folder, group.name, "{}", benchmark.id);
+            let path = source_folder().join(folder).join(format!("{file}.rs"));
+            let text =
+                fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            assert!(
+                text == benchmark.source,
+                "{} includes another file",
+                benchmark.id
+            );
+        }
+    }
+}
+
+#[test]
+fn every_file_of_a_group_is_in_its_list() {
+    for group in CATALOGUE.groups() {
+        let mut files: Vec<String> = fs::read_dir(source_folder().join(group.name))
+            .expect("the group's folder")
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter_map(|name| name.strip_suffix(".rs").map(str::to_owned))
+            .filter(|name| name != "mod" && !is_helper(group.name, name))
+            .collect();
+        files.sort();
+        let mut listed: Vec<String> = group
+            .benchmarks
+            .iter()
+            .filter_map(|benchmark| Some(benchmark.id.split_once('.')?.1.to_owned()))
+            .collect();
+        listed.sort();
+        assert_eq!(files, listed, "{}", group.name);
+    }
+}
+
+/// A file that several benchmarks of its group share says so in its first line.
+fn is_helper(group: &str, name: &str) -> bool {
+    let path = source_folder().join(group).join(format!("{name}.rs"));
+    fs::read_to_string(path).is_ok_and(|text| text.starts_with("//! Shared:"))
+}
+
+#[test]
+fn every_explanation_has_its_headings() {
+    for benchmark in all() {
+        let explained = explanation(benchmark.source);
+        let headings: Vec<&str> = explained
+            .sections
+            .iter()
+            .map(|(heading, _)| heading.as_str())
+            .collect();
+        assert_eq!(headings, HEADINGS, "{}", benchmark.id);
+        assert!(!explained.summary.is_empty(), "{}", benchmark.id);
+        for (heading, text) in &explained.sections {
+            assert!(!text.is_empty(), "{}: {heading}", benchmark.id);
+        }
+        assert!(!benchmark.title.is_empty(), "{}", benchmark.id);
+        assert!(
+            !benchmark.cases.list().is_empty() || benchmark.id == "timing.tsc_skew",
+            "{}",
+            benchmark.id
+        );
+    }
+}
+
+#[test]
+fn truths_and_liars_name_rows_that_exist() {
+    let names: BTreeSet<String> = Catalogue::rows(all()).iter().map(Row::name).collect();
+    for name in TRUTHS
+        .iter()
+        .map(|truth| truth.row)
+        .chain(LIARS.iter().map(|(name, _)| *name))
+    {
+        assert!(names.contains(name), "{name}");
+    }
+    let hidden: usize = CATALOGUE
+        .groups()
+        .iter()
+        .filter(|g| g.hidden)
+        .map(|g| Catalogue::rows(g.benchmarks.iter()).len())
+        .sum();
+    assert_eq!(
+        hidden,
+        TRUTHS.len() + LIARS.len(),
+        "every hidden row is judged by the self-test"
+    );
+}

@@ -1,0 +1,90 @@
+//! What goes into a pass over one case, and what comes out of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use syscost_results::Evidence;
+use syscost_results::measurement::Disturbance;
+use syscost_sys::clock::Clock;
+
+/// Which of the two passes a worker makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    /// Takes samples.
+    Timed,
+    /// Counts what the operation does.
+    Evidence,
+}
+
+/// How much a timed pass takes, all times in ns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Samples per case.
+    pub samples: u32,
+    /// Running before the first sample.
+    pub warm_up_ns: f64,
+    /// What a batch should last.
+    pub batch_ns: f64,
+    /// What all samples of a case may last together; at least five are taken all the same.
+    pub case_ns: f64,
+}
+
+/// What the clock costs, so that a worker need not measure it anew.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClockCost {
+    /// Smallest step between two different readings, in ns.
+    pub step_ns: f64,
+    /// One start-stop pair, in ns.
+    pub read_ns: f64,
+}
+
+impl ClockCost {
+    /// Shortest batch whose timing is good to a hundredth: 1000 steps and 100 pairs.
+    pub(super) fn shortest_batch_ns(&self) -> f64 {
+        (1000.0 * self.step_ns).max(100.0 * self.read_ns)
+    }
+}
+
+/// What one pass found out about one case.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Operations in each sample.
+    pub iterations: u64,
+    /// Samples in the benchmark's unit, overhead taken off.
+    pub values: Vec<f64>,
+    /// Samples before overhead was taken off; empty where nothing was.
+    pub raw: Vec<f64>,
+    /// Disturbed samples.
+    pub disturbed: Vec<Disturbance>,
+    /// Whether the benchmark observed the values itself, so that they are no work of the core's.
+    pub observed: bool,
+    /// Core frequency around the samples, if steady.
+    pub core_ghz: Option<f64>,
+    /// Claims and counts.
+    pub evidence: Vec<Evidence>,
+    /// Expectations on the cost in core cycles, judged when all rounds are in.
+    pub cycle_floor: Option<f64>,
+    /// Named numbers beside the main one.
+    pub details: BTreeMap<String, f64>,
+    /// Operations timed singly, as `[upper bound in ns, count]`.
+    pub histogram: Vec<(f64, u64)>,
+}
+
+/// What a worker knows when it makes a [`Bencher`].
+pub struct Situation<'a> {
+    /// Which pass.
+    pub pass: Pass,
+    /// How much to take.
+    pub effort: &'a Effort,
+    /// The calibrated clock.
+    pub clock: &'a Clock,
+    /// What it costs.
+    pub clock_cost: ClockCost,
+    /// Operations per sample if an earlier round found them, so that all rounds take the same.
+    pub iterations: Option<u64>,
+    /// The CPU this process is pinned to.
+    pub cpu: u32,
+    /// Seed of this round.
+    pub seed: u64,
+}

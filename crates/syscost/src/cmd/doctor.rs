@@ -1,0 +1,161 @@
+//! `syscost doctor`: whether this machine is fit to be measured, and what to do where not.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde::Serialize;
+use syscost_harness::clock::RunClock;
+use syscost_harness::doctor::{Finding, Level, ProcessState, examine};
+use syscost_harness::{machine, noise};
+use syscost_results::Machine;
+use syscost_results::run::{Clock, Noise};
+use syscost_sys::{audit, cpu};
+
+use crate::cli::{DoctorArguments, Format};
+use crate::error::exit;
+use crate::terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, wrapped};
+
+/// How long the doctor listens for noise.
+const PROBE: Duration = Duration::from_secs(1);
+
+/// Everything the doctor found.
+#[derive(Debug, Serialize)]
+struct Examination {
+    machine: Machine,
+    clock: Clock,
+    noise: Vec<Noise>,
+    findings: Vec<Entry>,
+}
+
+#[derive(Debug, Serialize)]
+struct Entry {
+    code: &'static str,
+    level: &'static str,
+    seen: String,
+    advice: &'static str,
+}
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
+    let machine = machine::capture();
+    let cpus = cpu::allowed()?;
+    let mut clock = RunClock::choose(&cpus);
+    let rough = clock.calibrate();
+    let noise = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), PROBE);
+    clock.calibrate();
+    let mut findings = examine(&machine, &ProcessState::read());
+    findings.push(match audit::available() {
+        Ok(()) => Finding {
+            code: "audit",
+            level: Level::Good,
+            seen: "system calls can be counted exactly, without privilege".to_owned(),
+            advice: "",
+        },
+        Err(reason) => Finding {
+            code: "audit",
+            level: Level::Warning,
+            seen: format!("system calls cannot be counted: {reason}"),
+            advice: "claims about system calls stay unverified here; run outside of the sandbox",
+        },
+    });
+    let examination = Examination {
+        clock: clock.report(),
+        findings: findings.into_iter().map(entry).collect(),
+        machine,
+        noise,
+    };
+    match arguments.format {
+        Format::Json => super::print_json(&examination)?,
+        Format::Table => super::print(&text(&examination)?)?,
+    }
+    Ok(exit::DONE)
+}
+
+fn entry(finding: Finding) -> Entry {
+    let Finding {
+        code,
+        level,
+        seen,
+        advice,
+    } = finding;
+    let level = match level {
+        Level::Good => "good",
+        Level::Note => "note",
+        Level::Warning => "warning",
+        Level::Bad => "bad",
+    };
+    Entry {
+        code,
+        level,
+        seen,
+        advice,
+    }
+}
+
+fn text(examination: &Examination) -> Result<String> {
+    let Examination {
+        machine,
+        clock,
+        noise,
+        findings,
+    } = examination;
+    let mut out = String::new();
+    writeln!(out, "{BOLD}{}{RESET}", machine.cpu_model)?;
+    writeln!(
+        out,
+        "{DIM}{}, {} CPUs, {}, {}{RESET}\n",
+        machine.kernel, machine.cpus_online, machine.arch, machine.libc
+    )?;
+    for finding in findings {
+        let (style, mark) = match finding.level {
+            "good" => (GREEN, "good   "),
+            "note" => (DIM, "note   "),
+            "warning" => (YELLOW, "warning"),
+            _ => (RED, "bad    "),
+        };
+        writeln!(
+            out,
+            "{style}{mark}{RESET}  {:<22}{}",
+            finding.code, finding.seen
+        )?;
+        if !finding.advice.is_empty() {
+            writeln!(
+                out,
+                "{DIM}{}{RESET}",
+                wrapped(finding.advice, "           ")
+            )?;
+        }
+    }
+    writeln!(out, "\n{BOLD}Clock{RESET}")?;
+    writeln!(
+        out,
+        "  {} at {:.6} GHz, steps of {:.2} ns, {:.1} ns a reading pair",
+        clock.source, clock.ghz, clock.step_ns, clock.read_ns
+    )?;
+    for health in &clock.health {
+        let (style, mark) = match health.ok {
+            Some(true) => (GREEN, "good"),
+            Some(false) => (RED, "bad "),
+            None => (DIM, "?   "),
+        };
+        writeln!(
+            out,
+            "  {style}{mark}{RESET}  {:<18}{}",
+            health.check, health.detail
+        )?;
+    }
+    writeln!(
+        out,
+        "\n{BOLD}Noise{RESET}  {DIM}in {} s of reading the clock on each CPU{RESET}",
+        PROBE.as_secs()
+    )?;
+    for probe in noise {
+        writeln!(
+            out,
+            "  CPU {:<3} lost {:.3} %, {} gaps over 5 us, the longest {:.0} us",
+            probe.cpu, probe.lost_percent, probe.gaps_over_5us, probe.longest_gap_us
+        )?;
+    }
+    Ok(out)
+}

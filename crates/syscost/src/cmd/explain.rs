@@ -1,0 +1,83 @@
+//! `syscost explain`: what a benchmark measures, what not, how to read it, and what proves it.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use syscost_benches::CATALOGUE;
+use syscost_harness::doc::explanation;
+use syscost_harness::{Benchmark, Case, Expect};
+
+use crate::cli::ExplainArguments;
+use crate::error::exit;
+use crate::selection;
+use crate::terminal::{BOLD, DIM, RESET, wrapped};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
+    // A row's full name explains its benchmark.
+    let id = arguments.id.split('{').next().unwrap_or_default();
+    let benchmark = CATALOGUE
+        .find(id)
+        .ok_or_else(|| selection::unknown(&arguments.id))?;
+    super::print(&text(benchmark)?)?;
+    Ok(exit::DONE)
+}
+
+fn text(benchmark: &Benchmark) -> Result<String> {
+    let explained = explanation(benchmark.source);
+    let mut out = String::new();
+    writeln!(
+        out,
+        "{BOLD}{}{RESET}  {}  {DIM}[{}]{RESET}\n",
+        benchmark.id,
+        benchmark.title,
+        benchmark.unit.symbol()
+    )?;
+    writeln!(out, "{}", paragraphs(&explained.summary))?;
+    for (heading, body) in &explained.sections {
+        writeln!(out, "\n{BOLD}{heading}{RESET}\n{}", paragraphs(body))?;
+    }
+    writeln!(out, "\n{BOLD}Evidence{RESET}")?;
+    for expect in benchmark.expect {
+        writeln!(out, "  {}", claim(expect))?;
+    }
+    writeln!(
+        out,
+        "{}",
+        paragraphs(
+            "Unless it says otherwise, every benchmark must also make no system calls it does not name, take no page \
+             faults, never sleep, take twice the time for twice the work, and cost more than 50 core cycles per system \
+             call. A refuted claim withholds the number."
+        )
+    )?;
+    writeln!(out, "\n{BOLD}Rows{RESET}")?;
+    for case in benchmark.cases.list() {
+        write!(out, "  {}{}", benchmark.id, case.suffix())?;
+        if let Err(reason) = (benchmark.support)(&case) {
+            write!(out, "  {DIM}not here: {reason}{RESET}")?;
+        } else if !case.expect().is_empty() {
+            write!(out, "  {DIM}{}{RESET}", claims(&case))?;
+        }
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+fn claim(expect: &Expect) -> String {
+    format!("{}: {}", expect.counter.claim(), expect.bound.fact())
+}
+
+fn claims(case: &Case) -> String {
+    case.expect()
+        .iter()
+        .map(claim)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn paragraphs(text: &str) -> String {
+    text.split("\n\n")
+        .map(|paragraph| wrapped(&paragraph.replace('\n', " "), "  "))
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}

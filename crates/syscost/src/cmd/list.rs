@@ -1,0 +1,96 @@
+//! `syscost list`: every benchmark, and why one cannot run here.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde::Serialize;
+use syscost_harness::{Benchmark, Case};
+use syscost_results::Unit;
+
+use crate::cli::{Format, ListArguments};
+use crate::error::exit;
+use crate::selection;
+use crate::terminal::{BOLD, DIM, RESET, YELLOW};
+
+/// One benchmark of the list.
+#[derive(Debug, Serialize)]
+struct Entry {
+    id: &'static str,
+    title: &'static str,
+    group: &'static str,
+    unit: Unit,
+    /// Names of the rows.
+    cases: Vec<String>,
+    /// `yes`, `partly` or `no`.
+    support: &'static str,
+    reason: Option<String>,
+}
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
+    let entries: Vec<Entry> = selection::benchmarks(&arguments.selectors)?
+        .into_iter()
+        .map(entry)
+        .collect();
+    match arguments.format {
+        Format::Json => super::print_json(&entries)?,
+        Format::Table => super::print(&text(&entries)?)?,
+    }
+    Ok(exit::DONE)
+}
+
+fn entry(benchmark: &'static Benchmark) -> Entry {
+    let cases = benchmark.cases.list();
+    let refusals: Vec<String> = cases
+        .iter()
+        .filter_map(|case| {
+            let reason = (benchmark.support)(case).err()?;
+            Some(if cases.len() == 1 {
+                reason.to_string()
+            } else {
+                format!("{}: {reason}", case.suffix())
+            })
+        })
+        .collect();
+    Entry {
+        id: benchmark.id,
+        title: benchmark.title,
+        group: benchmark.group(),
+        unit: benchmark.unit,
+        support: match refusals.len() {
+            0 => "yes",
+            refused if refused == cases.len() => "no",
+            _ => "partly",
+        },
+        reason: (!refusals.is_empty()).then(|| refusals.join("; ")),
+        cases: cases
+            .iter()
+            .map(|case: &Case| format!("{}{}", benchmark.id, case.suffix()))
+            .collect(),
+    }
+}
+
+fn text(entries: &[Entry]) -> Result<String> {
+    let widest = entries
+        .iter()
+        .map(|entry| entry.id.len())
+        .max()
+        .unwrap_or(0);
+    let mut out = String::new();
+    for entry in entries {
+        let rows = match entry.cases.len() {
+            1 => "1 row ".to_owned(),
+            count => format!("{count} rows"),
+        };
+        write!(
+            out,
+            "{BOLD}{:widest$}{RESET}  {DIM}{rows:>8}{RESET}  {}",
+            entry.id, entry.title
+        )?;
+        if let Some(reason) = &entry.reason {
+            write!(out, "  {YELLOW}not here: {reason}{RESET}")?;
+        }
+        out.push('\n');
+    }
+    Ok(out)
+}

@@ -1,0 +1,27 @@
+//! One file per verb.
+
+pub(crate) mod doctor;
+pub(crate) mod explain;
+pub(crate) mod list;
+pub(crate) mod run;
+pub(crate) mod selftest;
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// Writes text to standard output, with colours only where they can be seen.
+fn print(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes exactly one JSON document to standard output.
+fn print_json(document: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(document)?;
+    text.push('\n');
+    print(&text)
+}

@@ -1,0 +1,146 @@
+//! `syscost run`: measure, print, keep.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use syscost_benches::CATALOGUE;
+use syscost_harness::session::{Finished, Options, Session};
+use syscost_report::table::{TableOptions, table};
+use syscost_results::{Run, Status};
+
+use crate::cli::{Format, RunArguments};
+use crate::error::exit;
+use crate::progress::Progress;
+use crate::{data_folder, selection, terminal};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
+    let interrupted = catch_interrupts()?;
+    let options = options(&arguments)?;
+    // The journal's own run is being taken up; others that broke off are worth a word.
+    if arguments.resume.is_none()
+        && let Some(journal) = data_folder::unfinished().first()
+    {
+        anstream::eprintln!(
+            "{}an earlier run broke off; to take it up: syscost run --resume {}{}",
+            terminal::DIM,
+            journal.display(),
+            terminal::RESET
+        );
+    }
+    let mut progress = Progress::new();
+    let mut session = match &arguments.resume {
+        Some(journal) => {
+            Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?
+        }
+        None => {
+            let rows = selection::rows(&arguments.selectors)?;
+            Session::new(rows, &options, &mut progress, &interrupted)?
+        }
+    };
+    let measured = session.measure(&mut progress);
+    progress.done();
+    measured?;
+    let finished = session.finish(!arguments.no_samples);
+    let saved = save(&finished.run, &arguments);
+    // A run that cannot be saved is printed all the same: it is all the user gets.
+    print(
+        &finished.run,
+        &arguments,
+        saved.as_ref().ok().and_then(Option::as_deref),
+    )?;
+    saved?;
+    let code = close(finished, &arguments);
+    Ok(if interrupted.load(Ordering::Relaxed) {
+        exit::INTERRUPTED
+    } else {
+        code
+    })
+}
+
+/// The flag that Ctrl-C and a polite kill raise. A second one ends the program at once; its workers die with it.
+fn catch_interrupts() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let code = i32::from(exit::INTERRUPTED);
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .context("catching Ctrl-C")?;
+    }
+    Ok(flag)
+}
+
+fn options(arguments: &RunArguments) -> Result<Options> {
+    Ok(Options {
+        profile: arguments.profile.into(),
+        budget: arguments.budget,
+        seed: arguments.seed,
+        cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
+        time_limit: arguments.time_limit,
+        selectors: arguments.selectors.clone(),
+        binary: std::env::current_exe().context("finding this program's own file")?,
+        journal_folder: data_folder::journals(),
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}
+
+/// Keeps the document where it was asked for and in the data folder; tells where it can be found.
+fn save(run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
+    let text = serde_json::to_vec_pretty(run)?;
+    if let Some(output) = &arguments.output {
+        data_folder::write_atomically(output, &text)?;
+    }
+    if arguments.no_save {
+        return Ok(arguments.output.clone());
+    }
+    let path = data_folder::runs().join(format!("{}.json", run.id));
+    std::fs::create_dir_all(data_folder::runs()).with_context(|| {
+        format!(
+            "making {}; or run with --no-save",
+            data_folder::runs().display()
+        )
+    })?;
+    data_folder::write_atomically(&path, &text)?;
+    Ok(Some(path))
+}
+
+fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>) -> Result<()> {
+    match arguments.format {
+        Format::Json => super::print_json(run),
+        Format::Table => {
+            let options = TableOptions {
+                width: terminal::width(),
+                color: true,
+                verbose: arguments.verbose,
+                saved_to: saved_to.map(|path| path.display().to_string()),
+            };
+            super::print(&table(run, &options))
+        }
+    }
+}
+
+fn close(finished: Finished, arguments: &RunArguments) -> u8 {
+    let Finished { run, journal } = finished;
+    if run.complete {
+        if let Some(journal) = journal {
+            journal.remove();
+        }
+    } else if let Some(journal) = &journal {
+        anstream::eprintln!(
+            "not everything was measured; to go on: syscost run --resume {}",
+            journal.path().display()
+        );
+    }
+    let withheld = run
+        .measurements
+        .iter()
+        .any(|row| row.status == Status::Withheld);
+    if arguments.strict && withheld {
+        exit::WITHHELD
+    } else {
+        exit::DONE
+    }
+}

@@ -1,0 +1,214 @@
+//! `syscost selftest`: operations of known cost, and lies that must be refuted.
+
+use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use syscost_benches::selftest::Cost;
+use syscost_benches::{LIARS, TRUTHS};
+use syscost_harness::session::{Options, Profile, Session};
+use syscost_results::{Measurement, Run, Status};
+
+use crate::cli::{Format, SelftestArguments};
+use crate::error::exit;
+use crate::progress::Progress;
+use crate::selection;
+use crate::terminal::{BOLD, DIM, GREEN, RED, RESET};
+
+/// How far a known cost may be missed, relative.
+const TOLERANCE: f64 = 0.01;
+
+/// How long the hanging liar may hang, per case.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// What the self-test found.
+#[derive(Debug, Serialize)]
+struct Report {
+    truths: Vec<TruthResult>,
+    liars: Vec<LiarResult>,
+    passed: bool,
+}
+
+/// One operation of known cost.
+#[derive(Debug, Serialize)]
+struct TruthResult {
+    name: String,
+    unit: &'static str,
+    truth: f64,
+    measured: Option<f64>,
+    ci95_low: Option<f64>,
+    ci95_high: Option<f64>,
+    bias_percent: Option<f64>,
+    passed: bool,
+    reason: Option<String>,
+}
+
+/// One lie.
+#[derive(Debug, Serialize)]
+struct LiarResult {
+    name: String,
+    title: String,
+    expected: Status,
+    status: Status,
+    reason: Option<String>,
+    passed: bool,
+}
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
+    let run = measure()?;
+    let find = |name: &str| run.measurements.iter().find(|row| row.name == name);
+    let truths: Vec<TruthResult> = TRUTHS
+        .iter()
+        .filter_map(|truth| Some(judge_truth(find(truth.row)?, &truth.cost)))
+        .collect();
+    let liars: Vec<LiarResult> = LIARS
+        .iter()
+        .filter_map(|(name, expected)| Some(judge_liar(find(name)?, *expected)))
+        .collect();
+    let passed = truths.len() == TRUTHS.len()
+        && liars.len() == LIARS.len()
+        && truths.iter().all(|truth| truth.passed)
+        && liars.iter().all(|liar| liar.passed);
+    let report = Report {
+        truths,
+        liars,
+        passed,
+    };
+    match arguments.format {
+        Format::Json => super::print_json(&report)?,
+        Format::Table => super::print(&text(&report)?)?,
+    }
+    Ok(if passed { exit::DONE } else { exit::FAILURE })
+}
+
+fn measure() -> Result<Run> {
+    let journals = tempfile::tempdir().context("making a temporary folder")?;
+    let interrupted = AtomicBool::new(false);
+    let options = Options {
+        profile: Profile::Quick,
+        budget: None,
+        seed: None,
+        cpus: None,
+        time_limit: TIME_LIMIT,
+        selectors: Vec::new(),
+        binary: std::env::current_exe().context("finding this program's own file")?,
+        journal_folder: journals.path().to_owned(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let names: Vec<String> = TRUTHS
+        .iter()
+        .map(|truth| truth.row)
+        .chain(LIARS.iter().map(|(name, _)| *name))
+        .map(str::to_owned)
+        .collect();
+    let mut progress = Progress::quiet();
+    let rows = selection::rows(&names)?;
+    let mut session = Session::new(rows, &options, &mut progress, &interrupted)?;
+    let measured = session.measure(&mut progress);
+    progress.done();
+    measured?;
+    Ok(session.finish(false).run)
+}
+
+fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
+    let (truth, unit) = match cost {
+        Cost::CoreCycles(cycles) => (*cycles, "core cycles"),
+        Cost::Nanoseconds(ns) => (*ns, "ns"),
+    };
+    // The interval in cycles is the interval in time, scaled by the same frequency.
+    let scale = match cost {
+        Cost::CoreCycles(_) => row
+            .core_cycles
+            .zip(row.estimate.median)
+            .map(|(c, ns)| c / ns),
+        Cost::Nanoseconds(_) => Some(1.0),
+    };
+    let scaled = |value: Option<f64>| Some(value? * scale?);
+    let measured = scaled(row.estimate.median);
+    let bias = measured.map(|measured| measured / truth - 1.0);
+    TruthResult {
+        name: row.name.clone(),
+        unit,
+        truth,
+        measured,
+        ci95_low: scaled(row.estimate.ci95_low),
+        ci95_high: scaled(row.estimate.ci95_high),
+        bias_percent: bias.map(|bias| 100.0 * bias),
+        passed: row.status == Status::Ok && bias.is_some_and(|bias| bias.abs() <= TOLERANCE),
+        reason: row.reason.clone(),
+    }
+}
+
+fn judge_liar(row: &Measurement, expected: Status) -> LiarResult {
+    LiarResult {
+        name: row.name.clone(),
+        title: row.title.clone(),
+        expected,
+        status: row.status,
+        reason: row.reason.clone(),
+        passed: row.status == expected && row.estimate.median.is_none(),
+    }
+}
+
+fn text(report: &Report) -> Result<String> {
+    let mut out = String::new();
+    let mark = |passed: bool| {
+        if passed {
+            (GREEN, "pass")
+        } else {
+            (RED, "FAIL")
+        }
+    };
+    writeln!(
+        out,
+        "{BOLD}Operations of known cost{RESET}  {DIM}must be met within {} %{RESET}",
+        100.0 * TOLERANCE
+    )?;
+    for truth in &report.truths {
+        let (style, word) = mark(truth.passed);
+        write!(
+            out,
+            "{style}{word}{RESET}  {:<26} {:>8} {:<11}",
+            truth.name, truth.truth, truth.unit
+        )?;
+        match (truth.measured, truth.bias_percent) {
+            (Some(measured), Some(bias)) => {
+                let low = truth.ci95_low.unwrap_or(f64::NAN);
+                let high = truth.ci95_high.unwrap_or(f64::NAN);
+                writeln!(
+                    out,
+                    " measured {measured:.3} [{low:.3}, {high:.3}], bias {bias:+.2} %"
+                )?;
+            }
+            _ => writeln!(out, " {}", truth.reason.as_deref().unwrap_or("no number"))?,
+        }
+    }
+    writeln!(
+        out,
+        "\n{BOLD}Lies{RESET}  {DIM}none may get a number{RESET}"
+    )?;
+    for liar in &report.liars {
+        let (style, word) = mark(liar.passed);
+        writeln!(
+            out,
+            "{style}{word}{RESET}  {:<18} {:<34} {:?}: {}",
+            liar.name,
+            liar.title,
+            liar.status,
+            liar.reason.as_deref().unwrap_or("believed")
+        )?;
+    }
+    writeln!(
+        out,
+        "\n{}",
+        if report.passed {
+            "all passed"
+        } else {
+            "the self-test failed"
+        }
+    )?;
+    Ok(out)
+}

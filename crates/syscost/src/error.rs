@@ -1,0 +1,40 @@
+//! Exit codes and the errors that choose one.
+
+use std::io;
+
+/// Documented and stable exit codes.
+pub(crate) mod exit {
+    /// Done.
+    pub(crate) const DONE: u8 = 0;
+    /// It failed.
+    pub(crate) const FAILURE: u8 = 1;
+    /// The command line is wrong.
+    pub(crate) const USAGE: u8 = 2;
+    /// Some results were withheld, and `--strict` was given.
+    pub(crate) const WITHHELD: u8 = 4;
+    /// Ctrl-C; what was measured is saved.
+    pub(crate) const INTERRUPTED: u8 = 130;
+}
+
+/// An error that chooses its exit code.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The command line is wrong.
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl Failed {
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Failed::Usage(_) => exit::USAGE,
+        }
+    }
+}
+
+/// Whether the reader of our output has gone, as in `syscost list | head`: no error of ours.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

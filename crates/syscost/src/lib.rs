@@ -1,0 +1,59 @@
+//! `syscost`: what does this computer charge for its primitives?
+//!
+//! The program's own code: command line ([`cli`]), one file per verb ([`cmd`]), selection of rows, progress, places of
+//! files. What is measured and how stands in the other crates.
+
+pub mod cli;
+pub mod cmd;
+mod data_folder;
+mod error;
+mod progress;
+mod selection;
+mod terminal;
+
+use std::env;
+use std::process::ExitCode;
+
+use clap::Parser;
+use syscost_harness::worker;
+
+use cli::{Cli, Command};
+pub use error::Failed;
+use error::exit;
+
+/// Runs the program; the only place where it exits.
+pub fn main() -> ExitCode {
+    // A worker starts some thousand times a run: it is told apart before anything else is set up.
+    if env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == worker::ARGUMENT)
+    {
+        return match worker::run(syscost_benches::CATALOGUE) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("syscost worker: {error}");
+                ExitCode::from(exit::FAILURE)
+            }
+        };
+    }
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Run(arguments) => cmd::run::run(arguments),
+        Command::List(arguments) => cmd::list::run(&arguments),
+        Command::Explain(arguments) => cmd::explain::run(&arguments),
+        Command::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Command::Selftest(arguments) => cmd::selftest::run(&arguments),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("{}error:{} {error:#}", terminal::RED, terminal::RESET);
+            ExitCode::from(
+                error
+                    .downcast_ref::<Failed>()
+                    .map_or(exit::FAILURE, Failed::code),
+            )
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The binary: everything is in the library of the same name.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    syscost::main()
+}

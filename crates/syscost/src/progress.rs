@@ -1,0 +1,85 @@
+//! Progress on a terminal, drawn between workers only. Elsewhere nothing is drawn.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use syscost_harness::session::{Event, Observer};
+
+/// Steps of the bar.
+const STEPS: u64 = 1000;
+
+/// A bar on standard error, if that is a terminal.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// Troubles are expected, and not worth a line each.
+    quiet: bool,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        if !io::stderr().is_terminal() {
+            return Self {
+                bar: ProgressBar::hidden(),
+                quiet: false,
+            };
+        }
+        // No steady tick: its thread would run beside the measurement.
+        let bar = ProgressBar::new(STEPS).with_style(
+            ProgressStyle::with_template("{bar:24.cyan/dim} {percent:>3} %  {wide_msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
+        Self { bar, quiet: false }
+    }
+
+    /// Draws the bar, but tells nothing of rows without a number.
+    pub(crate) fn quiet() -> Self {
+        Self {
+            quiet: true,
+            ..Self::new()
+        }
+    }
+
+    /// Clears the bar away.
+    pub(crate) fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for Progress {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Preparing(what) => self.bar.set_message(what.to_owned()),
+            Event::Begin { .. } if self.quiet => {}
+            Event::Begin { rows, journal } => {
+                self.bar.println(format!(
+                    "measuring {rows} rows; if it breaks off: syscost run --resume {}",
+                    journal.display()
+                ));
+            }
+            Event::Working {
+                benchmark,
+                round,
+                rounds,
+                done,
+                left,
+            } => {
+                self.bar.set_position((done * STEPS as f64) as u64);
+                self.bar.set_message(format!(
+                    "round {round} of {rounds}  {} left  {benchmark}",
+                    readable(left)
+                ));
+            }
+            Event::Trouble { .. } if self.quiet => {}
+            Event::Trouble { name, reason } => self.bar.println(format!("{name}: {reason}")),
+        }
+        self.bar.tick();
+    }
+}
+
+fn readable(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..=99 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds.div_ceil(60)),
+    }
+}

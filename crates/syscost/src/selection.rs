@@ -1,0 +1,125 @@
+//! From selectors to rows of the catalogue.
+
+use anyhow::Result;
+use glob::Pattern;
+use syscost_benches::CATALOGUE;
+use syscost_harness::{Benchmark, Catalogue, Row};
+
+use crate::Failed;
+
+/// The rows these selectors name, in the catalogue's order; all visible ones if there is no selector.
+///
+/// # Errors
+/// [`Failed::Usage`] with the nearest names when a selector names nothing.
+pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
+    let all = Catalogue::rows(CATALOGUE.benchmarks());
+    if selectors.is_empty() {
+        return Ok(all);
+    }
+    let patterns = patterns(selectors)?;
+    // A hidden benchmark is selected by its exact id only.
+    let hidden = CATALOGUE
+        .groups()
+        .iter()
+        .filter(|group| group.hidden)
+        .flat_map(|group| group.benchmarks)
+        .filter(|benchmark| {
+            selectors
+                .iter()
+                .any(|s| s.split('{').next() == Some(benchmark.id))
+        });
+    let everything: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
+    for (selector, pattern) in selectors.iter().zip(&patterns) {
+        if !everything.iter().any(|row| selects(selector, pattern, row)) {
+            return Err(unknown(selector).into());
+        }
+    }
+    Ok(everything
+        .into_iter()
+        .filter(|row| {
+            selectors
+                .iter()
+                .zip(&patterns)
+                .any(|(s, pattern)| selects(s, pattern, row))
+        })
+        .collect())
+}
+
+/// The benchmarks these selectors name.
+///
+/// # Errors
+/// As [`rows`].
+pub(crate) fn benchmarks(selectors: &[String]) -> Result<Vec<&'static Benchmark>> {
+    let mut found: Vec<&'static Benchmark> = Vec::new();
+    for row in rows(selectors)? {
+        if found.last().is_none_or(|last| last.id != row.benchmark.id) {
+            found.push(row.benchmark);
+        }
+    }
+    Ok(found)
+}
+
+/// The error for a name that is none, with the nearest that are.
+pub(crate) fn unknown(name: &str) -> Failed {
+    let mut names: Vec<String> = CATALOGUE
+        .visible_groups()
+        .map(|group| group.name.to_owned())
+        .collect();
+    for benchmark in CATALOGUE.benchmarks() {
+        names.push(benchmark.id.to_owned());
+    }
+    if name.contains('{') {
+        names.extend(
+            Catalogue::rows(CATALOGUE.benchmarks())
+                .iter()
+                .map(Row::name),
+        );
+    }
+    let mut near: Vec<(f64, String)> = names
+        .into_iter()
+        .map(|known| (nearness(name, &known), known))
+        .filter(|(nearness, _)| *nearness > 0.6)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let hint = match near.len() {
+        0 => "see `syscost list`".to_owned(),
+        _ => {
+            let names: Vec<String> = near
+                .into_iter()
+                .take(3)
+                .map(|(_, name)| format!("`{name}`"))
+                .collect();
+            format!("did you mean {}?", names.join(", "))
+        }
+    };
+    Failed::Usage(format!("nothing is called `{name}`; {hint}"))
+}
+
+/// How near a typed name is to a known one, 0 to 1: to the whole, or to the part behind the group.
+fn nearness(typed: &str, known: &str) -> f64 {
+    let operation = known
+        .split_once('.')
+        .map_or(known, |(_, operation)| operation);
+    strsim::jaro_winkler(typed, known).max(strsim::jaro_winkler(typed, operation))
+}
+
+fn patterns(selectors: &[String]) -> Result<Vec<Pattern>> {
+    selectors
+        .iter()
+        .map(|selector| {
+            Pattern::new(selector).map_err(|error| {
+                Failed::Usage(format!("`{selector}` is no pattern: {error}")).into()
+            })
+        })
+        .collect()
+}
+
+fn selects(selector: &str, pattern: &Pattern, row: &Row) -> bool {
+    let benchmark = row.benchmark;
+    let name = row.name();
+    selector == benchmark.group()
+        || selector == benchmark.id
+        || selector == name
+        || pattern.matches(benchmark.id)
+        || pattern.matches(&name)
+}

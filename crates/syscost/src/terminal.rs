@@ -1,0 +1,37 @@
+//! How wide and how colourful the terminal is.
+
+use std::io::{self, IsTerminal};
+
+use anstyle::{AnsiColor, Style};
+
+/// Trouble.
+pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
+/// Doubt.
+pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
+/// All is well.
+pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
+/// Headings.
+pub(crate) const BOLD: Style = Style::new().bold();
+/// Secondary things.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// Back to plain; `{RED}text{RESET}`.
+pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
+
+/// Width of what is not a terminal, and of the widest text worth reading, in columns.
+const COMMON_WIDTH: usize = 100;
+
+/// Columns to write standard output in.
+pub(crate) fn width() -> usize {
+    if !io::stdout().is_terminal() {
+        return COMMON_WIDTH;
+    }
+    terminal_size::terminal_size().map_or(COMMON_WIDTH, |(width, _)| usize::from(width.0))
+}
+
+/// Text wrapped for the terminal, indented.
+pub(crate) fn wrapped(text: &str, indent: &str) -> String {
+    let options = textwrap::Options::new(width().min(COMMON_WIDTH))
+        .initial_indent(indent)
+        .subsequent_indent(indent);
+    textwrap::fill(text, options)
+}

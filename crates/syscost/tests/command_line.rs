@@ -1,0 +1,126 @@
+//! What people type, and what they get for it.
+
+mod common;
+
+use common::Program;
+
+fn stderr(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn an_unknown_selector_is_bad_usage_and_names_the_nearest() {
+    let output = Program::new().run(&["run", "syscall.nul"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("nothing is called `syscall.nul`; did you mean `syscall.null`")
+    );
+}
+
+#[test]
+fn an_unknown_id_is_not_explained() {
+    let output = Program::new().run(&["explain", "syscal.null"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("`syscall.null`"));
+}
+
+#[test]
+fn every_listed_benchmark_is_explained() {
+    let program = Program::new();
+    let list = program.json(&["list", "--format", "json"]);
+    let entries = list.as_array().expect("an array");
+    assert!(entries.len() > 50, "{} benchmarks", entries.len());
+    for entry in entries {
+        let id = entry["id"].as_str().expect("an id");
+        assert!(
+            entry["cases"]
+                .as_array()
+                .is_some_and(|cases| !cases.is_empty()),
+            "{id}"
+        );
+        assert!(
+            entry["title"]
+                .as_str()
+                .is_some_and(|title| !title.is_empty()),
+            "{id}"
+        );
+        assert!(
+            ["yes", "partly", "no"].contains(&entry["support"].as_str().unwrap_or("")),
+            "{id}"
+        );
+        assert_eq!(entry["support"] == "yes", entry["reason"].is_null(), "{id}");
+        let explained = program.run(&["explain", id]);
+        let text = String::from_utf8_lossy(&explained.stdout).into_owned();
+        for heading in [
+            "Measures",
+            "Does not measure",
+            "Reading it",
+            "Source",
+            "Evidence",
+            "Rows",
+        ] {
+            assert!(text.contains(heading), "{id} lacks {heading}");
+        }
+    }
+}
+
+#[test]
+fn the_plain_list_has_a_line_per_benchmark() {
+    let program = Program::new();
+    let lines = String::from_utf8(program.run(&["list"]).stdout)
+        .expect("text")
+        .lines()
+        .count();
+    let entries = program
+        .json(&["list", "--format", "json"])
+        .as_array()
+        .map_or(0, Vec::len);
+    assert_eq!(lines, entries);
+}
+
+#[test]
+fn the_doctor_tells_the_machine_and_what_to_do() {
+    let examination = Program::new().json(&["doctor", "--format", "json"]);
+    assert!(
+        examination["machine"]["cpus_online"]
+            .as_u64()
+            .is_some_and(|cpus| cpus > 0)
+    );
+    for finding in examination["findings"].as_array().expect("findings") {
+        let good = finding["level"] == "good";
+        assert_eq!(finding["advice"] == "", good, "{finding}");
+    }
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_refused() {
+    let output = Program::new().run(&["run", "syscall.null", "--cpus", "4095"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("CPU 4095 cannot be used"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_resumed_file_must_be_a_journal() {
+    let program = Program::new();
+    let path = program.folder().join("no.journal");
+    std::fs::write(&path, "{\"half\":").expect("write");
+    let output = program.run(&["run", "--resume", path.to_str().expect("text")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("is not a journal this version can resume"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn help_teaches_the_first_steps() {
+    let output = Program::new().run(&["--help"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("syscost run --profile quick"));
+    assert!(text.contains("Exit codes"));
+}

@@ -1,0 +1,196 @@
+//! Ctrl-C and kill -9 lose at most the round in flight, and leave no process behind.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Program, rows};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// Rows of a run that takes some seconds.
+const SELECTION: &[&str] = &[
+    "run",
+    "syscall",
+    "--profile",
+    "standard",
+    "--format",
+    "json",
+    "--budget",
+    "20",
+];
+
+/// Starts a run and waits until its journal holds so many workers.
+fn start(program: &Program, workers: usize) -> (Child, PathBuf) {
+    let child = program
+        .command(SELECTION)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    loop {
+        if let Some(journal) = program.journals().first()
+            && lines(journal) > workers
+        {
+            return (child, journal.clone());
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn lines(path: &Path) -> usize {
+    fs::read(path).map_or(0, |bytes| {
+        bytes.iter().filter(|byte| **byte == b'\n').count()
+    })
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_child(child)
+}
+
+/// Ids of a process's children.
+fn children(pid: u32) -> Vec<u32> {
+    fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))
+        .unwrap_or_default()
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+fn is_running(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(") ")
+            .next()
+            .is_some_and(|rest| rest.starts_with('Z'))
+    })
+}
+
+/// Rounds of all rows, as (row, round, first sample).
+fn rounds(run: &Value) -> Vec<(String, u64, f64)> {
+    rows(run)
+        .iter()
+        .flat_map(|row| {
+            let name = row["name"].as_str().unwrap_or_default().to_owned();
+            row["samples"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(move |round| {
+                    let first = round["values"][0].as_f64().unwrap_or(f64::NAN);
+                    (
+                        name.clone(),
+                        round["round"].as_u64().unwrap_or(u64::MAX),
+                        first,
+                    )
+                })
+        })
+        .collect()
+}
+
+/// What the journal holds, in the same form.
+fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
+    let text = fs::read_to_string(journal).expect("the journal is there");
+    let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+    let mut found = Vec::new();
+    for line in whole.lines().skip(1) {
+        let record: Value = serde_json::from_str(line).expect("a whole line is JSON");
+        for case in record["cases"].as_array().expect("cases") {
+            if let Some(first) = case[1]["Ok"]["values"][0].as_f64() {
+                let name = format!(
+                    "{}{}",
+                    record["benchmark"].as_str().unwrap_or_default(),
+                    case[0].as_str().unwrap_or_default()
+                );
+                found.push((name, record["round"].as_u64().unwrap_or(u64::MAX), first));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_killed_run_is_resumed_without_loss_and_leaves_no_process() {
+    let program = Program::new();
+    let (mut child, journal) = start(&program, 40);
+    let workers = children(child.id());
+    kill_process(pid(&child), Signal::KILL).expect("the run can be killed");
+    child.wait().expect("it can be waited for");
+    for worker in workers {
+        let mut patience = 400;
+        while is_running(worker) && patience > 0 {
+            sleep(Duration::from_millis(5));
+            patience -= 1;
+        }
+        assert!(
+            !is_running(worker),
+            "worker {worker} survived its coordinator"
+        );
+    }
+    let before = journaled(&journal);
+    assert!(!before.is_empty());
+
+    let run = program.json(&[
+        "run",
+        "--resume",
+        journal.to_str().expect("text"),
+        "--format",
+        "json",
+    ]);
+    assert_eq!(run["config"]["resumed"], 1);
+    let after = rounds(&run);
+    for round in &before {
+        assert!(after.contains(round), "{round:?} was lost");
+    }
+    assert!(after.len() > before.len(), "the resumed run measured on");
+    assert!(!journal.exists(), "a complete run needs no journal");
+}
+
+#[test]
+fn a_torn_last_line_is_no_loss_either() {
+    let program = Program::new();
+    let (mut child, journal) = start(&program, 20);
+    child.kill().expect("the run can be killed");
+    child.wait().expect("it can be waited for");
+    let before = journaled(&journal);
+    let mut bytes = fs::read(&journal).expect("the journal is there");
+    bytes.extend_from_slice(b"{\"round\":3,\"pass\":\"tim");
+    fs::write(&journal, bytes).expect("write");
+    let run = program.json(&[
+        "run",
+        "--resume",
+        journal.to_str().expect("text"),
+        "--format",
+        "json",
+    ]);
+    let after = rounds(&run);
+    assert!(before.iter().all(|round| after.contains(round)));
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_done() {
+    let program = Program::new();
+    let (child, journal) = start(&program, 40);
+    kill_process(pid(&child), Signal::INT).expect("the run can be interrupted");
+    let output = child.wait_with_output().expect("it can be waited for");
+    assert_eq!(output.status.code(), Some(130));
+    let run: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert_eq!(run["complete"], false);
+    assert!(!rounds(&run).is_empty());
+    assert!(journal.exists(), "it can be resumed");
+}
+
+#[test]
+fn a_living_runs_journal_cannot_be_taken() {
+    let program = Program::new();
+    let (mut child, journal) = start(&program, 1);
+    let output = program.run(&["run", "--resume", journal.to_str().expect("text")]);
+    child.kill().expect("the run can be killed");
+    child.wait().expect("it can be waited for");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("still going on"));
+}

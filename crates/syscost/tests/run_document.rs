@@ -1,0 +1,197 @@
+//! The run document of real runs: a contract with other tools.
+
+mod common;
+
+use common::{Program, row, rows};
+use serde_json::Value;
+
+/// A schema of the document, generated from the types.
+fn schema() -> jsonschema::Validator {
+    let schema = schemars::schema_for!(syscost_results::Run);
+    jsonschema::validator_for(&serde_json::to_value(schema).expect("a schema is JSON"))
+        .expect("the generated schema is one")
+}
+
+fn assert_valid(run: &Value) {
+    let errors: Vec<String> = schema()
+        .iter_errors(run)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+#[test]
+fn a_real_run_fits_the_schema_and_the_contract() {
+    let program = Program::new();
+    let file = program.folder().join("run.json");
+    let run = program.json(&[
+        "run",
+        "syscall.null",
+        "op.integer",
+        "--profile",
+        "quick",
+        "--format",
+        "json",
+        "--output",
+        file.to_str().expect("text"),
+    ]);
+    assert_valid(&run);
+    let written: Value =
+        serde_json::from_slice(&std::fs::read(&file).expect("the file is written")).expect("JSON");
+    assert_eq!(
+        written, run,
+        "--output and standard output hold the same document"
+    );
+    for field in [
+        "schema_version",
+        "tool",
+        "id",
+        "started",
+        "duration_s",
+        "machine",
+        "clock",
+        "core_ghz",
+        "noise",
+        "config",
+        "warnings",
+        "measurements",
+    ] {
+        assert!(run.get(field).is_some(), "{field}");
+    }
+    let getppid = row(&run, "syscall.null{call=getppid}");
+    assert_eq!(getppid["id"], "syscall.null");
+    assert_eq!(getppid["case"]["call"], "getppid");
+    assert_eq!(
+        (&getppid["unit"], &getppid["better"]),
+        (&"ns".into(), &"lower".into())
+    );
+    assert_eq!(getppid["estimate"]["rounds"], 6);
+    assert_eq!(getppid["samples"].as_array().map(Vec::len), Some(6));
+    for row in rows(&run).iter().filter(|row| row["status"] == "ok") {
+        let number = |field: &str| row["estimate"][field].as_f64().expect("a number");
+        let (low, median, high) = (number("ci95_low"), number("median"), number("ci95_high"));
+        assert!(0.0 < low && low <= median && median <= high, "{row}");
+        assert!(number("min") <= median, "{row}");
+        assert!(
+            !row["evidence"].as_array().expect("evidence").is_empty(),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn samples_can_be_left_out_and_runs_unsaved() {
+    let program = Program::new();
+    let run = program.json(&[
+        "run",
+        "syscall.null{call=getppid}",
+        "--profile",
+        "quick",
+        "--format",
+        "json",
+        "--no-samples",
+        "--no-save",
+    ]);
+    assert_valid(&run);
+    assert!(rows(&run)[0].get("samples").is_none());
+    assert!(!program.folder().join("syscost/runs").exists());
+    assert!(
+        program.journals().is_empty(),
+        "a complete run leaves no journal"
+    );
+}
+
+#[test]
+fn rows_stand_in_the_order_of_the_catalogue() {
+    let program = Program::new();
+    let run = program.json(&[
+        "run",
+        "signal",
+        "syscall.null",
+        "--profile",
+        "quick",
+        "--budget",
+        "20",
+        "--format",
+        "json",
+    ]);
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|row| row["name"].as_str())
+        .collect();
+    let list = program.json(&["list", "--format", "json"]);
+    let order: Vec<&str> = list
+        .as_array()
+        .expect("an array")
+        .iter()
+        .flat_map(|entry| entry["cases"].as_array().expect("cases"))
+        .filter_map(Value::as_str)
+        .filter(|name| names.contains(name))
+        .collect();
+    assert_eq!(names, order);
+}
+
+#[test]
+fn a_refuted_claim_has_no_number_anywhere() {
+    let program = Program::new();
+    let run = program.json(&[
+        "run",
+        "liar.nothing",
+        "--profile",
+        "quick",
+        "--format",
+        "json",
+    ]);
+    let row = &rows(&run)[0];
+    assert_eq!(row["status"], "withheld");
+    assert_eq!(
+        row["reason"],
+        "getppid system calls per operation: expected 1, observed 0 (seccomp audit)"
+    );
+    for field in [
+        "median",
+        "ci95_low",
+        "ci95_high",
+        "min",
+        "mad",
+        "p99",
+        "raw_median",
+    ] {
+        assert!(row["estimate"][field].is_null(), "{field}");
+    }
+    assert!(row["core_cycles"].is_null() && row.get("samples").is_none());
+    let strict = program.run(&[
+        "run",
+        "liar.nothing",
+        "--profile",
+        "quick",
+        "--strict",
+        "--no-save",
+    ]);
+    assert_eq!(strict.status.code(), Some(4));
+}
+
+#[test]
+fn a_crash_and_a_hang_cost_one_row_each() {
+    let program = Program::new();
+    let run = program.json(&[
+        "run",
+        "liar.crash",
+        "liar.hang",
+        "syscall.null{call=getppid}",
+        "--profile",
+        "quick",
+        "--time-limit",
+        "1",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(row(&run, "liar.crash")["status"], "failed");
+    assert_eq!(
+        row(&run, "liar.crash")["reason"],
+        "the worker was ended by signal 6"
+    );
+    assert_eq!(row(&run, "liar.hang")["status"], "failed");
+    assert_eq!(row(&run, "liar.hang")["reason"], "still running after 1 s");
+    assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
+}

@@ -1,0 +1,274 @@
+//! `cargo xtask coverage`: how often the 95 % intervals hold the truth.
+
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use syscost_harness::session::Profile;
+use syscost_results::Unit;
+use syscost_results::estimate::Rules;
+use syscost_results::simulate::{Coverage, Noise, Simulation};
+use syscost_results::stats::{interval, looks, order};
+
+use crate::columns::{columns, line};
+use crate::program::{Program, measured};
+
+/// Coverage must lie here, in percent.
+const LEAST: f64 = 93.0;
+const MOST: f64 = 97.0;
+
+/// In percent of real runs, how many must hold the grand median.
+const GOAL: f64 = 90.0;
+
+/// Arguments of `coverage`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Simulated experiments for each noise and each number of rounds
+    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(100..))]
+    experiments: u32,
+    /// Seed of the simulations
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Instead, so many real quick runs: in how many does the interval hold the median of all?
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    real: Option<u32>,
+    /// Row of the real runs
+    #[arg(long, default_value = "syscall.null{call=getppid}")]
+    row: String,
+    /// CPU of the real runs (the quietest if not given)
+    #[arg(long)]
+    cpu: Option<u32>,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    match arguments.real {
+        Some(runs) => real(runs, &arguments.row, arguments.cpu),
+        None => simulated(arguments.experiments, arguments.seed),
+    }
+}
+
+/// A way to measure: the numbers of rounds at which it may stop.
+struct Plan {
+    name: String,
+    looks: Vec<u32>,
+}
+
+/// Each fixed number of rounds, then the profiles that stop by the interval's width.
+fn plans() -> Vec<Plan> {
+    let fixed = looks::ALL.map(|rounds| Plan {
+        name: format!("{rounds} rounds"),
+        looks: vec![rounds],
+    });
+    let stopped = [Profile::Standard, Profile::Careful].map(|profile| Plan {
+        name: format!("{}, stopping", profile.name()),
+        looks: profile.looks().to_vec(),
+    });
+    fixed.into_iter().chain(stopped).collect()
+}
+
+impl Plan {
+    /// The coverage in percent where it is known exactly: where there is nothing to stop for.
+    fn exact(&self) -> Option<f64> {
+        match self.looks[..] {
+            [rounds] => interval::ranks(rounds as usize, 0.5).map(|ranks| 100.0 * ranks.coverage),
+            _ => None,
+        }
+    }
+
+    /// Why a simulated coverage is not what it should be, if so.
+    ///
+    /// With the stop rule only the simulation can tell, so its own figure must lie within the limits. At a fixed number
+    /// of rounds the exact coverage must, and the figure must agree with it but for chance: six rounds cover 96.9 %, and
+    /// a sound simulation of them shows more than 97 % every third time.
+    fn complaint(&self, coverage: &Coverage) -> Option<String> {
+        let share = 100.0 * coverage.share();
+        let wanted = |percent: &f64| (LEAST..=MOST).contains(percent);
+        match self.exact() {
+            None if wanted(&share) => None,
+            None => Some(format!("{share:.2} % is outside {LEAST} to {MOST} %")),
+            Some(exact) if !wanted(&exact) => Some(format!(
+                "exactly {exact:.2} % is outside {LEAST} to {MOST} %"
+            )),
+            Some(exact)
+                if (share - exact).abs() > 4.0 * standard_error(exact, coverage.experiments) =>
+            {
+                Some(format!("{share:.2} % is not the exact {exact:.2} %"))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// Of a share in percent, found by so many experiments.
+fn standard_error(percent: f64, experiments: u32) -> f64 {
+    (percent * (100.0 - percent) / f64::from(experiments)).sqrt()
+}
+
+fn simulated(experiments: u32, seed: u64) -> Result<()> {
+    let samples = Profile::Quick.effort().samples as usize;
+    let found = simulate(samples, experiments, seed);
+    let mut table = vec![line(["", "exact"])];
+    table[0].extend(Noise::ALL.map(|noise| format!("{noise:?}").to_lowercase()));
+    let mut complaints = Vec::new();
+    for (index, plan) in plans().iter().enumerate() {
+        let exact = plan
+            .exact()
+            .map_or_else(String::new, |exact| format!("{exact:.1} %"));
+        let mut cells = vec![plan.name.clone(), exact];
+        for (noise, coverages) in Noise::ALL.iter().zip(&found) {
+            let coverage = &coverages[index];
+            cells.push(format!("{:.1} %", 100.0 * coverage.share()));
+            let complaint = plan.complaint(coverage);
+            complaints.extend(complaint.map(|what| format!("{noise:?}, {}: {what}", plan.name)));
+        }
+        table.push(cells);
+    }
+    print!("{}", columns(&table));
+    let error = standard_error(95.0, experiments);
+    println!("{experiments} experiments each, standard error {error:.1} %");
+    ensure!(complaints.is_empty(), "{}", complaints.join("; "));
+    Ok(())
+}
+
+/// For each noise, the coverage of each plan, with so many samples in a round.
+fn simulate(samples: usize, experiments: u32, seed: u64) -> Vec<Vec<Coverage>> {
+    let target = Rules::new(Unit::Nanoseconds).target_half_width;
+    let one = |noise| -> Vec<Coverage> {
+        let simulation = Simulation::new(noise, samples, seed);
+        let plans = plans().into_iter();
+        plans
+            .map(|plan| simulation.coverage_with_stop(&plan.looks, target, experiments))
+            .collect()
+    };
+    thread::scope(|scope| {
+        let threads = Noise::ALL.map(|noise| scope.spawn(move || one(noise)));
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a simulation only computes"))
+            .collect()
+    })
+}
+
+fn real(runs: u32, row: &str, cpu: Option<u32>) -> Result<()> {
+    let program = Program::build()?;
+    let mut rows = Vec::new();
+    for number in 1..=runs {
+        eprintln!("run {number} of {runs}");
+        let run = program.quick_run(&[row], cpu)?;
+        let estimate = &measured(&run, row)?.estimate;
+        let interval = estimate.ci95_low.zip(estimate.ci95_high);
+        let (low, high) = interval.with_context(|| format!("{row} has no interval"))?;
+        rows.push((
+            estimate
+                .median
+                .with_context(|| format!("{row} has no median"))?,
+            low,
+            high,
+        ));
+    }
+    let (grand, held) = holding(&rows).context("there is no run")?;
+    let share = 100.0 * held as f64 / rows.len() as f64;
+    println!("{row}: {held} of {runs} runs ({share:.0} %) hold the grand median, {grand:.3}");
+    ensure!(
+        share >= GOAL,
+        "{share:.0} % is less than the {GOAL} % that are the goal"
+    );
+    Ok(())
+}
+
+/// The median of the runs' medians, and how many of the `(median, low, high)` hold it.
+fn holding(runs: &[(f64, f64, f64)]) -> Option<(f64, usize)> {
+    let medians: Vec<f64> = runs.iter().map(|run| run.0).collect();
+    let grand = order::median(&medians)?;
+    Some((
+        grand,
+        runs.iter()
+            .filter(|(_, low, high)| (*low..=*high).contains(&grand))
+            .count(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_miss_the_grand_median_are_not_counted() {
+        let runs = [
+            (10.0, 9.0, 11.0),
+            (10.2, 10.0, 11.0),
+            (9.0, 8.0, 9.9),
+            (12.0, 10.1, 13.0),
+        ];
+        let (grand, held) = holding(&runs).unwrap();
+        assert!((grand - 10.1).abs() < 1e-12);
+        assert_eq!(held, 3);
+        assert_eq!(holding(&[]), None);
+    }
+
+    #[test]
+    fn every_look_and_both_stop_rules_are_simulated_for_every_noise() {
+        let looks: Vec<Vec<u32>> = plans().into_iter().map(|plan| plan.looks).collect();
+        assert_eq!(
+            looks[..7],
+            [6, 9, 12, 17, 20, 25, 30].map(|look| vec![look])
+        );
+        assert!(looks[7..].len() == 2 && looks[7..].iter().all(|looks| looks.len() > 1));
+        let found = simulate(1, 100, 3);
+        assert_eq!(found.len(), Noise::ALL.len());
+        for coverages in &found {
+            assert_eq!(coverages.len(), looks.len());
+            assert!(
+                coverages.iter().all(|coverage| coverage.share() > 0.85),
+                "{coverages:?}"
+            );
+            let rounds = [
+                coverages[0].mean_rounds.round(),
+                coverages[6].mean_rounds.round(),
+            ];
+            assert_eq!(rounds, [6.0, 30.0]);
+        }
+    }
+
+    #[test]
+    fn too_much_coverage_is_as_wrong_as_too_little() {
+        let complaint = |looks: &[u32], covered| {
+            let plan = Plan {
+                name: String::new(),
+                looks: looks.to_vec(),
+            };
+            plan.complaint(&Coverage {
+                covered,
+                experiments: 2000,
+                mean_width: 0.1,
+                mean_rounds: 6.0,
+            })
+        };
+        let stopping = [9, 12, 17];
+        assert_eq!(complaint(&stopping, 1860), None);
+        assert_eq!(complaint(&stopping, 1940), None);
+        assert_eq!(
+            complaint(&stopping, 1859).as_deref(),
+            Some("92.95 % is outside 93 to 97 %")
+        );
+        assert_eq!(
+            complaint(&stopping, 1941).as_deref(),
+            Some("97.05 % is outside 93 to 97 %")
+        );
+        // Six rounds: exactly 96.875 %, four standard errors are 1.556 %.
+        assert_eq!(complaint(&[6], 1960), None);
+        assert_eq!(
+            complaint(&[6], 1906).as_deref(),
+            Some("95.30 % is not the exact 96.88 %")
+        );
+        assert_eq!(
+            complaint(&[6], 1969).as_deref(),
+            Some("98.45 % is not the exact 96.88 %")
+        );
+        assert_eq!(
+            complaint(&[10], 1958).as_deref(),
+            Some("exactly 97.85 % is outside 93 to 97 %")
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! `cargo xtask dist`: the static release, checked to be one.
+
+use std::env;
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::program::Program;
+
+const STATIC: &str = "-C target-feature=+crt-static";
+
+/// Runs the chore.
+pub(crate) fn run() -> Result<()> {
+    let flags = match env::var("RUSTFLAGS") {
+        Ok(own) if !own.is_empty() => format!("{own} {STATIC}"),
+        _ => STATIC.to_owned(),
+    };
+    let program = Program::build_with(&["--target", &host()?], Some(&flags))?;
+    let path = program.path.display();
+    let bytes = fs::read(&program.path).with_context(|| format!("reading {path}"))?;
+    if let Some(loader) = loader(&bytes).with_context(|| format!("reading {path}"))? {
+        bail!("{path} is not static: it asks for {loader}; was `{STATIC}` overridden?");
+    }
+    let output = Command::new(&program.path)
+        .arg("--version")
+        .output()
+        .with_context(|| format!("starting {path}"))?;
+    ensure!(
+        output.status.success(),
+        "`{path} --version` ended with {}",
+        output.status
+    );
+    let version = String::from_utf8_lossy(&output.stdout);
+    println!(
+        "{}: static, {:.1} MB\n{path}",
+        version.trim(),
+        bytes.len() as f64 / 1e6
+    );
+    Ok(())
+}
+
+/// The target triple of this machine.
+fn host() -> Result<String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .arg("-vV")
+        .output()
+        .context("starting rustc")?;
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .find_map(|line| line.strip_prefix("host: ").map(str::to_owned))
+        .context("`rustc -vV` names no host")
+}
+
+/// The dynamic loader that a 64-bit little-endian ELF file asks for (`PT_INTERP`, System V ABI chapter 5); `None` for a
+/// static one.
+fn loader(file: &[u8]) -> Result<Option<String>> {
+    const PT_INTERP: u64 = 3;
+    const ELF64_LITTLE: &[u8] = b"\x7fELF\x02\x01";
+    ensure!(
+        file.starts_with(ELF64_LITTLE),
+        "it is no 64-bit little-endian ELF file"
+    );
+    // Of the file header: where the program headers begin, how long one is, how many there are.
+    let (table, length, count) = (
+        number(file, 32, 8)?,
+        number(file, 54, 2)?,
+        number(file, 56, 2)?,
+    );
+    for index in 0..count {
+        let header = table + index * length;
+        if number(file, header, 4)? == PT_INTERP {
+            let (offset, size) = (number(file, header + 8, 8)?, number(file, header + 32, 8)?);
+            let name = bytes(file, offset, size)?;
+            return Ok(Some(
+                String::from_utf8_lossy(name)
+                    .trim_end_matches('\0')
+                    .to_owned(),
+            ));
+        }
+    }
+    Ok(None)
+}
+
+fn number(file: &[u8], offset: u64, size: u64) -> Result<u64> {
+    let bytes = bytes(file, offset, size)?;
+    Ok(bytes
+        .iter()
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
+fn bytes(file: &[u8], offset: u64, size: u64) -> Result<&[u8]> {
+    let start = usize::try_from(offset)?;
+    let end = start.checked_add(usize::try_from(size)?);
+    end.and_then(|end| file.get(start..end))
+        .context("it ends before its headers do")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file header and one program header of this type, whose content follows.
+    fn elf(kind: u32, content: &[u8]) -> Vec<u8> {
+        let mut file = b"\x7fELF\x02\x01".to_vec();
+        file.resize(64, 0);
+        file[32] = 64;
+        file[54] = 56;
+        file[56] = 1;
+        file.extend(kind.to_le_bytes());
+        file.resize(64 + 56, 0);
+        file[64 + 8] = 120;
+        file[64 + 32] = content.len() as u8;
+        file.extend(content);
+        file
+    }
+
+    #[test]
+    fn a_file_that_asks_for_a_loader_is_dynamic() {
+        let dynamic = elf(3, b"/lib64/ld.so\0");
+        assert_eq!(loader(&dynamic).unwrap().as_deref(), Some("/lib64/ld.so"));
+        assert_eq!(loader(&elf(1, b"code")).unwrap(), None);
+        assert!(loader(&dynamic[..100]).is_err());
+        assert!(loader(b"#!/bin/sh\n").is_err());
+    }
+
+    #[test]
+    fn the_host_is_a_triple() {
+        assert!(host().unwrap().split('-').count() >= 3);
+    }
+}

@@ -1,0 +1,124 @@
+//! `cargo xtask gen`: the files in docs/ that are made from the code, and the check that they are current.
+
+mod catalogue;
+mod command_line;
+pub(crate) mod schema;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::workspace;
+
+/// Folders in which every file is generated, so that one nobody generates any more is stale.
+const GENERATED_FOLDERS: [&str; 2] = ["docs/man", "docs/completions"];
+
+/// Arguments of `gen`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Write nothing; fail if a file is not what it should be
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let root = workspace::root();
+    let wanted = wanted()?;
+    let stale = stale(root, &wanted)?;
+    if arguments.check {
+        return match stale.as_slice() {
+            [] => Ok(()),
+            stale => bail!("{}", complaint(stale)),
+        };
+    }
+    for path in &stale {
+        let whole = root.join(path);
+        match wanted.get(path) {
+            Some(text) => workspace::write(&whole, text)?,
+            None => {
+                fs::remove_file(&whole).with_context(|| format!("removing {}", path.display()))?
+            }
+        }
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// Every generated file: its path from the root, and its content.
+fn wanted() -> Result<BTreeMap<PathBuf, String>> {
+    let mut files = command_line::files()?;
+    files.insert(
+        "docs/benchmarks.md".into(),
+        catalogue::page(&syscost_benches::CATALOGUE),
+    );
+    files.insert("docs/run.schema.json".into(), schema::text()?);
+    Ok(files)
+}
+
+/// The files that are missing, differ, or are not generated any more.
+fn stale(root: &Path, wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
+    let mut stale: Vec<PathBuf> = wanted
+        .iter()
+        .filter(|(path, text)| fs::read_to_string(root.join(path)).ok().as_ref() != Some(text))
+        .map(|(path, _)| path.clone())
+        .collect();
+    for folder in GENERATED_FOLDERS {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else {
+            continue; // Its files are missing, and so in the list already.
+        };
+        for entry in entries {
+            let entry = entry.with_context(|| format!("reading {folder}"))?;
+            let path = Path::new(folder).join(entry.file_name());
+            if !wanted.contains_key(&path) {
+                stale.push(path);
+            }
+        }
+    }
+    stale.sort();
+    Ok(stale)
+}
+
+fn complaint(stale: &[PathBuf]) -> String {
+    let list: Vec<String> = stale
+        .iter()
+        .map(|path| format!("  {}", path.display()))
+        .collect();
+    format!(
+        "these files are stale; run `cargo xtask gen`\n{}",
+        list.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generated_files_are_current() {
+        let stale = stale(workspace::root(), &wanted().unwrap()).unwrap();
+        assert!(stale.is_empty(), "{}", complaint(&stale));
+    }
+
+    #[test]
+    fn missing_changed_and_left_over_files_are_stale() {
+        let root = tempfile::tempdir().unwrap();
+        let wanted = BTreeMap::from(
+            ["docs/man/a.1", "docs/man/b.1", "docs/c.md"]
+                .map(|path| (path.into(), "text\n".to_owned())),
+        );
+        workspace::write(&root.path().join("docs/man/a.1"), "text\n").unwrap();
+        workspace::write(&root.path().join("docs/man/b.1"), "other\n").unwrap();
+        workspace::write(&root.path().join("docs/man/old.1"), "text\n").unwrap();
+        workspace::write(&root.path().join("docs/written-by-hand.md"), "text\n").unwrap();
+        let stale = stale(root.path(), &wanted).unwrap();
+        assert_eq!(
+            stale,
+            ["docs/c.md", "docs/man/b.1", "docs/man/old.1"].map(PathBuf::from)
+        );
+        assert!(complaint(&stale).contains("cargo xtask gen"));
+    }
+}

@@ -1,0 +1,53 @@
+//! The JSON Schema of the run document.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use syscost_results::Run;
+
+/// The schema as a JSON value.
+pub(crate) fn value() -> Value {
+    schemars::schema_for!(Run).to_value()
+}
+
+/// The schema's file.
+pub(super) fn text() -> Result<String> {
+    let mut text = serde_json::to_string_pretty(&value()).context("writing the schema")?;
+    text.push('\n');
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_is_one_itself_and_knows_the_contracts_names() {
+        let schema = value();
+        assert!(jsonschema::meta::is_valid(&schema));
+        for name in [
+            "schema_version",
+            "machine",
+            "clock",
+            "noise",
+            "config",
+            "warnings",
+            "measurements",
+        ] {
+            assert!(schema["properties"].get(name).is_some(), "{name}");
+        }
+        let estimate = &schema["$defs"]["Estimate"]["properties"];
+        for name in [
+            "median",
+            "ci95_low",
+            "ci95_high",
+            "min",
+            "mad",
+            "p99",
+            "raw_median",
+            "rounds",
+            "samples",
+        ] {
+            assert!(estimate.get(name).is_some(), "{name}");
+        }
+    }
+}

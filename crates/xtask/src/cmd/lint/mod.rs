@@ -1,0 +1,94 @@
+//! `cargo xtask lint`: the rules of this code that no compiler knows.
+
+mod catalogue;
+mod target;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::workspace::{self, SourceFile};
+
+/// A file longer than this holds more than one concept.
+const MOST_LINES: usize = 400;
+
+/// A broken rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    path: PathBuf,
+    line: usize,
+    message: String,
+}
+
+impl Finding {
+    fn new(path: &Path, line: usize, message: impl Into<String>) -> Self {
+        Self {
+            path: path.to_owned(),
+            line,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.line, self.message)
+    }
+}
+
+/// Runs the chore.
+pub(crate) fn run() -> Result<()> {
+    let findings = findings(&workspace::rust_files(workspace::root())?);
+    for finding in &findings {
+        println!("{finding}");
+    }
+    match findings.len() {
+        0 => Ok(()),
+        1 => bail!("one rule is broken"),
+        many => bail!("{many} rules are broken"),
+    }
+}
+
+/// Every broken rule of these files, by place.
+pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = files.iter().filter_map(too_long).collect();
+    findings.extend(files.iter().flat_map(target::findings));
+    findings.extend(catalogue::findings(files));
+    findings.sort();
+    findings
+}
+
+fn too_long(file: &SourceFile) -> Option<Finding> {
+    let lines = file.text.lines().count();
+    (lines > MOST_LINES).then(|| {
+        let message = format!("{lines} lines, {MOST_LINES} at most: split it by concept");
+        Finding::new(&file.path, lines, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspace_keeps_its_rules() {
+        let findings = findings(&workspace::rust_files(workspace::root()).unwrap());
+        let list: Vec<String> = findings.iter().map(Finding::to_string).collect();
+        assert!(list.is_empty(), "\n{}", list.join("\n"));
+    }
+
+    #[test]
+    fn a_file_of_four_hundred_lines_passes_and_one_more_does_not() {
+        let file = |lines: usize| SourceFile {
+            path: "crates/a/src/b.rs".into(),
+            text: "//\n".repeat(lines),
+        };
+        assert_eq!(too_long(&file(400)), None);
+        let finding = too_long(&file(401)).unwrap();
+        assert_eq!(
+            finding.to_string(),
+            "crates/a/src/b.rs:401: 401 lines, 400 at most: split it by concept"
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! One file or folder per chore.
+
+pub(crate) mod coverage;
+pub(crate) mod dist;
+pub(crate) mod generate;
+pub(crate) mod lint;
+pub(crate) mod new_bench;
+pub(crate) mod spread;
+pub(crate) mod validate;
+pub(crate) mod versus;

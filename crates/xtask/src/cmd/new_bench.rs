@@ -1,0 +1,302 @@
+//! `cargo xtask new-bench GROUP.NAME`: a benchmark's file from a template, and its two lines in the group's list.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+
+use crate::workspace::{self, BENCHES};
+
+/// Lists up to this width stand on one line, as rustfmt has them.
+const LINE_LIST_WIDTH: usize = 60;
+
+/// Arguments of `new-bench`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Its id, e.g. `syscall.null`: the group must exist, the name is what the operation is called
+    #[arg(value_name = "GROUP.NAME")]
+    id: String,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    add(workspace::root(), &arguments.id)?;
+    println!(
+        "{BENCHES}/{}.rs is yours to fill in; then:",
+        arguments.id.replacen('.', "/", 1)
+    );
+    println!(
+        "  cargo run --release -- run {} --profile quick -v",
+        arguments.id
+    );
+    println!("  cargo xtask lint && cargo xtask gen");
+    Ok(())
+}
+
+/// Adds a benchmark to the workspace at `root`.
+fn add(root: &Path, id: &str) -> Result<()> {
+    let Some((group, name)) = id.split_once('.') else {
+        bail!("`{id}` is no id; write GROUP.NAME, e.g. syscall.null");
+    };
+    for word in [group, name] {
+        ensure!(
+            word.starts_with(|letter: char| letter.is_ascii_lowercase())
+                && word
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+            "`{word}` must be lower-case letters, digits and underscores, and begin with a letter"
+        );
+    }
+    let folder = root.join(BENCHES).join(group);
+    let list = folder.join("mod.rs");
+    ensure!(
+        list.is_file(),
+        "there is no group `{group}`: write {BENCHES}/{group}/mod.rs and name it in {BENCHES}/lib.rs first"
+    );
+    let file = folder.join(format!("{name}.rs"));
+    ensure!(!file.exists(), "{} exists already", file.display());
+    let extended = extended(&workspace::read(&list)?, name)
+        .with_context(|| format!("extending {}", list.display()))?;
+    workspace::write(&file, &template(group, name))?;
+    workspace::write(&list, &extended)
+}
+
+/// The new benchmark's file. Until it is filled in, its row fails and `cargo xtask lint` says what is missing.
+fn template(group: &str, name: &str) -> String {
+    let title = name.replace('_', " ");
+    let title = title[..1].to_uppercase() + &title[1..];
+    format!(
+        r#"//! TODO: what the operation is, in one sentence.
+//!
+//! ## Measures
+//! TODO: what happens between the two readings of the clock.
+//! ## Does not measure
+//! TODO: what a reader might expect here, and the id of the benchmark that has it.
+//! ## Reading it
+//! TODO: what makes it dear or cheap, and what a strange value means.
+//! ## Source
+//! TODO: who measured it before, or why it is new.
+
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {{
+    id: "{group}.{name}",
+    title: "{title}",
+    // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
+    expect: &[],
+    run,
+    source: include_str!("{name}.rs"),
+    ..Benchmark::DEFAULT
+}};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {{
+    // Set up here, unmeasured; tear down by `Drop`. Only what stands inside the closure is measured.
+    b.try_iter(|| Err::<(), _>("the operation is not written yet"))
+}}
+"#
+    )
+}
+
+/// A group's `mod.rs` with one more benchmark at the end of its list.
+fn extended(list: &str, name: &str) -> Result<String> {
+    let name = if is_keyword(name) {
+        format!("r#{name}")
+    } else {
+        name.to_owned()
+    };
+    with_module(&with_entry(list, &name)?, &name)
+}
+
+/// Keywords of the language that are likely names of operations.
+fn is_keyword(name: &str) -> bool {
+    [
+        "abstract", "async", "await", "break", "do", "final", "gen", "loop", "move", "ref",
+        "return", "try", "yield",
+    ]
+    .contains(&name)
+}
+
+/// Adds `mod name;` where the alphabet wants it.
+fn with_module(list: &str, name: &str) -> Result<String> {
+    let key = |line: &str| line.strip_prefix("mod ").map(|rest| rest.replace("r#", ""));
+    let new = format!("mod {name};");
+    let lines: Vec<&str> = list.lines().collect();
+    let modules: Vec<usize> = (0..lines.len())
+        .filter(|&at| lines[at].starts_with("mod ") && lines[at].ends_with(';'))
+        .collect();
+    let last = *modules.last().context("it has no line like `mod other;`")?;
+    let at = modules
+        .into_iter()
+        .find(|&at| key(lines[at]) > key(&new))
+        .unwrap_or(last + 1);
+    let mut lines: Vec<&str> = lines;
+    lines.insert(at, &new);
+    Ok(lines.join("\n") + "\n")
+}
+
+/// Adds `name::BENCHMARK` at the end of the list.
+fn with_entry(list: &str, name: &str) -> Result<String> {
+    const OPEN: &str = "benchmarks: &[";
+    let start = list.find(OPEN).context("it has no `benchmarks: &[`")? + OPEN.len();
+    let end = start
+        + list[start..]
+            .find(']')
+            .context("its list of benchmarks is not closed")?;
+    let mut entries: Vec<&str> = list[start..end]
+        .split(',')
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty())
+        .collect();
+    let new = format!("{name}::BENCHMARK");
+    entries.push(&new);
+    let line = entries.join(", ");
+    let body = if line.len() <= LINE_LIST_WIDTH {
+        line
+    } else {
+        let lines: Vec<String> = entries
+            .iter()
+            .map(|entry| format!("        {entry},\n"))
+            .collect();
+        format!("\n{}    ", lines.concat())
+    };
+    Ok(format!("{}{body}{}", &list[..start], &list[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::lint;
+    use crate::workspace::rust_files;
+    use std::fs;
+    use std::process::Command;
+
+    /// A copy of the real group `syscall`.
+    fn copy() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(BENCHES).join("syscall");
+        fs::create_dir_all(&folder).unwrap();
+        for file in rust_files(workspace::root()).unwrap() {
+            if file.path.starts_with(Path::new(BENCHES).join("syscall")) {
+                workspace::write(&root.path().join(&file.path), &file.text).unwrap();
+            }
+        }
+        root
+    }
+
+    #[test]
+    fn a_new_benchmark_is_listed_and_only_its_words_are_missing() {
+        let root = copy();
+        let before = lint::findings(&rust_files(root.path()).unwrap());
+        add(root.path(), "syscall.made_up").unwrap();
+        let files = rust_files(root.path()).unwrap();
+        let new: Vec<String> = lint::findings(&files)
+            .into_iter()
+            .filter(|finding| !before.contains(finding))
+            .map(|finding| finding.to_string())
+            .collect();
+        assert_eq!(new.len(), 5, "{new:?}");
+        assert!(
+            new.iter()
+                .all(|line| line.contains("made_up.rs") && line.ends_with("is not written yet")),
+            "{new:?}"
+        );
+        assert!(
+            add(root.path(), "syscall.made_up")
+                .unwrap_err()
+                .to_string()
+                .ends_with("exists already")
+        );
+    }
+
+    #[test]
+    fn what_is_written_is_formatted() {
+        let Ok(version) = Command::new("rustfmt").arg("--version").output() else {
+            println!("skipped: rustfmt is not installed");
+            return;
+        };
+        if !version.status.success() {
+            println!("skipped: rustfmt is not installed");
+            return;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let list = Path::new(BENCHES).join("some/mod.rs");
+        workspace::write(&root.path().join(&list), FIRST).unwrap();
+        workspace::write(
+            &root.path().join(list.with_file_name("first.rs")),
+            "//! First.\n",
+        )
+        .unwrap();
+        for name in ["second_one", "loop", "another_operation"] {
+            add(root.path(), &format!("some.{name}")).unwrap();
+            // rustfmt follows the `mod` lines, so that this checks the new files as well.
+            let check = Command::new("rustfmt")
+                .args(["--edition", "2024", "--check"])
+                .arg(root.path().join(&list))
+                .output()
+                .unwrap();
+            assert!(
+                check.status.success(),
+                "{}",
+                String::from_utf8_lossy(&[check.stdout, check.stderr].concat())
+            );
+        }
+    }
+
+    const FIRST: &str = "\
+//! Some.
+
+mod first;
+
+use syscost_harness::prelude::*;
+
+pub(crate) const GROUP: Group = Group {
+    name: \"some\",
+    title: \"some operations\",
+    benchmarks: &[first::BENCHMARK],
+    hidden: false,
+};
+";
+
+    #[test]
+    fn the_two_lines_go_where_they_belong() {
+        let two = extended(FIRST, "early").unwrap();
+        assert!(two.contains("mod early;\nmod first;\n\nuse"), "{two}");
+        assert!(
+            two.contains("    benchmarks: &[first::BENCHMARK, early::BENCHMARK],\n"),
+            "{two}"
+        );
+        let four = extended(&extended(&two, "loop").unwrap(), "second").unwrap();
+        assert!(
+            four.contains("mod early;\nmod first;\nmod r#loop;\nmod second;\n\nuse"),
+            "{four}"
+        );
+        let lines = "    benchmarks: &[
+        first::BENCHMARK,
+        early::BENCHMARK,
+        r#loop::BENCHMARK,
+        second::BENCHMARK,
+    ],
+";
+        assert!(four.contains(lines), "{four}");
+    }
+
+    #[test]
+    fn nonsense_is_refused_before_anything_is_written() {
+        let root = copy();
+        for (id, complaint) in [
+            ("syscall", "write GROUP.NAME"),
+            ("nobody.home", "no group `nobody`"),
+            ("syscall.Null", "lower-case"),
+            ("syscall.", "begin with a letter"),
+            ("../x.y", "write GROUP.NAME"),
+            ("syscall.../x", "lower-case"),
+        ] {
+            let error = add(root.path(), id).unwrap_err().to_string();
+            assert!(
+                error.contains(complaint) || error.contains("lower-case"),
+                "{id}: {error}"
+            );
+        }
+        assert!(extended("//! No list.\n", "x").is_err());
+    }
+}

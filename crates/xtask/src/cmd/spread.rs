@@ -1,0 +1,214 @@
+//! `cargo xtask spread`: the same quick run again and again, and how far its medians spread.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use syscost_results::stats::order;
+use syscost_results::{Run, Status};
+
+use crate::columns::{columns, line};
+use crate::program::Program;
+
+/// Arguments of `spread`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// What to measure, as for `syscost run`
+    #[arg(value_name = "SELECTOR")]
+    selectors: Vec<String>,
+    /// How many runs
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..))]
+    runs: u32,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let program = Program::build()?;
+    let selectors: Vec<&str> = arguments.selectors.iter().map(String::as_str).collect();
+    let mut runs = Vec::new();
+    for number in 1..=arguments.runs {
+        eprintln!("run {number} of {}", arguments.runs);
+        runs.push(program.quick_run(&selectors, None)?);
+    }
+    let (spreads, without) = spreads(&runs);
+    ensure!(
+        !spreads.is_empty(),
+        "no row has a number in every run: {}",
+        without.join("; ")
+    );
+    print!("{}", table(&spreads));
+    for row in without {
+        println!("{row}");
+    }
+    println!("{}", middle(&spreads));
+    Ok(())
+}
+
+/// How far a row's medians spread over the runs.
+#[derive(Debug, Clone, PartialEq)]
+struct Spread {
+    name: String,
+    unit: &'static str,
+    /// Median of the medians, in `unit`.
+    median: f64,
+    /// Largest less smallest median, as a share of their median.
+    range: f64,
+    /// Standard deviation of the medians (n - 1), as a share of their mean.
+    variation: f64,
+}
+
+/// The spread of every row that has a number in every run, steadiest first; and a line for each that has not.
+fn spreads(runs: &[Run]) -> (Vec<Spread>, Vec<String>) {
+    let mut medians: BTreeMap<&str, (&'static str, Vec<f64>)> = BTreeMap::new();
+    let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
+    for row in runs.iter().flat_map(|run| &run.measurements) {
+        let known = medians
+            .entry(&row.name)
+            .or_insert((row.unit.symbol(), Vec::new()));
+        match row.estimate.median.filter(|_| row.status == Status::Ok) {
+            Some(median) => known.1.push(median),
+            None => {
+                reasons.insert(&row.name, row.reason.clone().unwrap_or_default());
+            }
+        }
+    }
+    let mut spreads = Vec::new();
+    let mut without = Vec::new();
+    for (name, (unit, medians)) in medians {
+        if medians.len() == runs.len() {
+            spreads.extend(spread(name, unit, &medians));
+        } else {
+            let reason = reasons.get(name).map_or("", String::as_str);
+            without.push(format!(
+                "{name}: a number in {} of {} runs; {reason}",
+                medians.len(),
+                runs.len()
+            ));
+        }
+    }
+    spreads.sort_by(|a, b| a.variation.total_cmp(&b.variation));
+    (spreads, without)
+}
+
+fn spread(name: &str, unit: &'static str, medians: &[f64]) -> Option<Spread> {
+    let median = order::median(medians)?;
+    let count = medians.len() as f64;
+    let mean = medians.iter().sum::<f64>() / count;
+    let variance = medians
+        .iter()
+        .map(|value| (value - mean).powi(2))
+        .sum::<f64>()
+        / (count - 1.0);
+    let largest = medians.iter().copied().reduce(f64::max)?;
+    // A level such as a skew may be zero throughout: then nothing spreads.
+    let share = |value: f64, of: f64| {
+        if value == 0.0 {
+            0.0
+        } else {
+            (value / of).abs()
+        }
+    };
+    Some(Spread {
+        name: name.to_owned(),
+        unit,
+        median,
+        range: share(largest - order::min(medians)?, median),
+        variation: share(variance.sqrt(), mean),
+    })
+}
+
+fn table(spreads: &[Spread]) -> String {
+    let mut lines = vec![line([
+        "row",
+        "median",
+        "unit",
+        "(max-min)/median",
+        "variation",
+    ])];
+    lines.extend(spreads.iter().map(|row| {
+        vec![
+            row.name.clone(),
+            format!("{:.3}", row.median),
+            row.unit.to_owned(),
+            format!("{:.2} %", 100.0 * row.range),
+            format!("{:.2} %", 100.0 * row.variation),
+        ]
+    }));
+    columns(&lines)
+}
+
+/// The row in the middle of the sorted table; of two, the less steady.
+fn middle(spreads: &[Spread]) -> String {
+    match spreads.get(spreads.len() / 2) {
+        Some(row) => format!(
+            "median row of {}: {}, coefficient of variation {:.2} %",
+            spreads.len(),
+            row.name,
+            100.0 * row.variation
+        ),
+        None => "no row".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::tests::{row, run};
+    use syscost_results::Measurement;
+
+    fn with_median(adds: &str, median: f64) -> Measurement {
+        let mut row = row(adds);
+        row.estimate.median = Some(median);
+        row
+    }
+
+    #[test]
+    fn range_and_variation_of_known_medians() {
+        let spread = spread("a", "ns", &[9.0, 10.0, 12.0, 9.0]).unwrap();
+        assert_eq!((spread.median, spread.range), (9.5, 3.0 / 9.5));
+        // Mean 10, squares 1 + 0 + 4 + 1 over three.
+        assert!(
+            (spread.variation - 2f64.sqrt() / 10.0).abs() < 1e-12,
+            "{spread:?}"
+        );
+        assert_eq!(
+            super::spread("a", "ns", &[0.0, 0.0]).map(|zero| (zero.range, zero.variation)),
+            Some((0.0, 0.0))
+        );
+    }
+
+    #[test]
+    fn the_steadiest_row_comes_first_and_one_without_all_numbers_apart() {
+        let mut failed = row("100");
+        failed.status = Status::Failed;
+        failed.estimate.median = None;
+        failed.reason = Some("it broke".into());
+        let runs = [
+            run(vec![
+                with_median("1", 10.0),
+                with_median("10", 20.0),
+                with_median("100", 1.0),
+            ]),
+            run(vec![
+                with_median("1", 11.0),
+                with_median("10", 20.1),
+                failed,
+            ]),
+        ];
+        let (spreads, without) = spreads(&runs);
+        let names: Vec<&str> = spreads.iter().map(|spread| spread.name.as_str()).collect();
+        assert_eq!(names, ["selftest.chain{adds=10}", "selftest.chain{adds=1}"]);
+        assert_eq!(
+            without,
+            ["selftest.chain{adds=100}: a number in 1 of 2 runs; it broke"]
+        );
+        assert!(
+            table(&spreads)
+                .contains("selftest.chain{adds=10}  20.050    ns            0.50 %     0.35 %")
+        );
+        assert_eq!(
+            middle(&spreads),
+            "median row of 2: selftest.chain{adds=1}, coefficient of variation 6.73 %"
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! `cargo xtask validate FILE…`: run documents against the schema, and what a schema cannot say.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::Value;
+use syscost_benches::CATALOGUE;
+use syscost_results::Run;
+
+use super::generate::schema;
+use crate::{invariants, workspace};
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Run documents, as `syscost run --output FILE` writes them
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let mut invalid = 0;
+    for file in &arguments.files {
+        let complaints = complaints(&workspace::read(file)?)?;
+        report(file, &complaints);
+        invalid += usize::from(!complaints.is_empty());
+    }
+    match invalid {
+        0 => Ok(()),
+        _ => bail!(
+            "{invalid} of {} documents are invalid",
+            arguments.files.len()
+        ),
+    }
+}
+
+fn report(file: &Path, complaints: &[String]) {
+    let file = file.display();
+    if complaints.is_empty() {
+        println!("{file}: valid");
+    }
+    for complaint in complaints {
+        println!("{file}: {complaint}");
+    }
+}
+
+/// What is wrong with a document: by the schema first, and where that is content, by the invariants.
+fn complaints(text: &str) -> Result<Vec<String>> {
+    let document: Value = match serde_json::from_str(text) {
+        Ok(document) => document,
+        Err(error) => return Ok(vec![format!("is no JSON: {error}")]),
+    };
+    let validator = jsonschema::validator_for(&schema::value()).context("reading the schema")?;
+    let complaints: Vec<String> = validator
+        .iter_errors(&document)
+        .map(|error| format!("at {}: {error}", place(&error.instance_path().to_string())))
+        .collect();
+    if !complaints.is_empty() {
+        return Ok(complaints);
+    }
+    let run: Run = match serde_json::from_value(document) {
+        Ok(run) => run,
+        Err(error) => {
+            return Ok(vec![format!(
+                "satisfies the schema but cannot be read: {error}"
+            )]);
+        }
+    };
+    Ok(invariants::violations(&run, &CATALOGUE))
+}
+
+fn place(pointer: &str) -> &str {
+    if pointer.is_empty() {
+        "the top"
+    } else {
+        pointer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::tests::{row, run};
+
+    fn document() -> Value {
+        serde_json::to_value(run(vec![row("1"), row("10")])).unwrap()
+    }
+
+    fn complaints_of(document: &Value) -> Vec<String> {
+        complaints(&document.to_string()).unwrap()
+    }
+
+    #[test]
+    fn a_sound_document_is_valid() {
+        assert_eq!(complaints_of(&document()), [""; 0]);
+    }
+
+    #[test]
+    fn the_schema_names_the_place() {
+        let mut wrong = document();
+        wrong["measurements"][1]["status"] = "fine".into();
+        let found = complaints_of(&wrong);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].starts_with("at /measurements/1/status: "),
+            "{found:?}"
+        );
+        let mut missing = document();
+        missing.as_object_mut().unwrap().remove("clock");
+        assert!(complaints_of(&missing)[0].starts_with("at the top: "));
+        assert!(complaints("{").unwrap()[0].starts_with("is no JSON"));
+    }
+
+    #[test]
+    fn the_invariants_are_asked_where_the_schema_is_content() {
+        let mut wrong = document();
+        wrong["measurements"][0]["estimate"]["median"] = (-1.0).into();
+        let found = complaints_of(&wrong);
+        assert!(
+            found
+                .iter()
+                .any(|what| what.contains("no cost is zero or less")),
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! Interleaved blocks, and the ratio they give.
+
+use syscost_results::stats::bootstrap::{Bootstrap, BootstrapInterval};
+use syscost_results::stats::order;
+
+/// Costs of one block, measured in the order ours, peer's, peer's, ours: a drift that is linear in time cancels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Block {
+    /// Ours, first and last, in ns.
+    pub(super) ours: [f64; 2],
+    /// The peer's, in ns.
+    pub(super) peer: [f64; 2],
+}
+
+impl Block {
+    /// Ours over the peer's, as the ratio of geometric means.
+    fn ratio(&self) -> f64 {
+        let product = |pair: [f64; 2]| pair[0] * pair[1];
+        (product(self.ours) / product(self.peer)).sqrt()
+    }
+}
+
+/// What the blocks say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Comparison {
+    /// Median of ours, in ns.
+    pub(super) ours_ns: f64,
+    /// Median of the peer's, in ns.
+    pub(super) peer_ns: f64,
+    /// Median over blocks of ours over the peer's, with its 95 % interval.
+    pub(super) ratio: BootstrapInterval,
+    /// How many blocks there were.
+    pub(super) blocks: usize,
+}
+
+/// Compares; `None` below two blocks.
+pub(super) fn compare(blocks: &[Block], bootstrap: &Bootstrap) -> Option<Comparison> {
+    let all = |side: fn(&Block) -> [f64; 2]| -> Vec<f64> { blocks.iter().flat_map(side).collect() };
+    let ratios: Vec<[f64; 1]> = blocks.iter().map(|block| [block.ratio()]).collect();
+    // The acceleration of a corrected interval cannot be estimated for a median, so it is the percentile one.
+    let ratio = bootstrap.percentile(&ratios, |drawn| {
+        order::median(&drawn.concat()).unwrap_or(f64::NAN)
+    })?;
+    Some(Comparison {
+        ours_ns: order::median(&all(|block| block.ours))?,
+        peer_ns: order::median(&all(|block| block.peer))?,
+        ratio,
+        blocks: blocks.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAST: Bootstrap = Bootstrap {
+        resamples: 1000,
+        confidence: 0.95,
+        seed: 0,
+    };
+
+    #[test]
+    fn a_linear_drift_cancels_within_a_block() {
+        // Everything gets 1 % dearer from one run to the next; ours costs nine tenths.
+        let block = |start: f64| Block {
+            ours: [0.9 * start, 0.9 * (start + 3.0)],
+            peer: [start + 1.0, start + 2.0],
+        };
+        let comparison = compare(&[100.0, 104.0, 108.0].map(block), &FAST).unwrap();
+        assert!(
+            (comparison.ratio.estimate - 0.9).abs() < 2e-4,
+            "{comparison:?}"
+        );
+        assert!(
+            comparison.ratio.high - comparison.ratio.low < 1e-4,
+            "{comparison:?}"
+        );
+        assert!((comparison.peer_ns - 105.5).abs() < 1e-9, "{comparison:?}");
+        assert_eq!(comparison.blocks, 3);
+    }
+
+    #[test]
+    fn one_disturbed_block_does_not_move_the_ratio() {
+        let mut blocks = vec![
+            Block {
+                ours: [100.0, 100.0],
+                peer: [50.0, 50.0]
+            };
+            7
+        ];
+        blocks.push(Block {
+            ours: [900.0, 100.0],
+            peer: [50.0, 50.0],
+        });
+        let comparison = compare(&blocks, &FAST).unwrap();
+        assert_eq!(
+            (
+                comparison.ratio.estimate,
+                comparison.ours_ns,
+                comparison.peer_ns
+            ),
+            (2.0, 100.0, 50.0)
+        );
+    }
+
+    #[test]
+    fn one_block_is_no_comparison() {
+        assert_eq!(
+            compare(
+                &[Block {
+                    ours: [1.0, 1.0],
+                    peer: [1.0, 1.0]
+                }],
+                &FAST
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn the_interval_of_eight_noisy_blocks_holds_the_true_ratio() {
+        let mut rng = fastrand::Rng::with_seed(4);
+        let mut cost = |level: f64| level * (1.0 + 0.1 * rng.f64() * rng.f64());
+        let experiments = 200;
+        let held = (0..experiments)
+            .filter(|_| {
+                let blocks: Vec<Block> = (0..8)
+                    .map(|_| Block {
+                        ours: [cost(120.0), cost(120.0)],
+                        peer: [cost(100.0), cost(100.0)],
+                    })
+                    .collect();
+                let ratio = compare(&blocks, &FAST).unwrap().ratio;
+                ratio.low <= 1.2 && 1.2 <= ratio.high
+            })
+            .count();
+        assert!((180..=198).contains(&held), "{held} of {experiments}");
+    }
+}

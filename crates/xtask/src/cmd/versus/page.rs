@@ -1,0 +1,166 @@
+//! docs/versus.md: one line per comparison, dated, with the machine named.
+
+use std::fmt::Write;
+
+use syscost_report::units;
+use syscost_results::{Machine, Unit};
+
+use super::compare::Comparison;
+use crate::peers::Peer;
+
+const INTRODUCTION: &str = "\
+# Against other tools
+
+<!-- The table is written by `cargo xtask versus --write`; the notes come from crates/xtask/src/peers.rs. -->
+
+Each line compares a row with another tool that measures the same work, on one CPU of one machine: blocks of ours, the
+peer's, the peer's, ours, so that a slow drift of the machine cancels. The ratio is ours over the peer's, the median over
+the blocks, with its 95 % interval by bootstrap over blocks. It need not be 1: the notes say what differs.
+";
+
+const HEADINGS: [&str; 9] = [
+    "Row",
+    "Peer",
+    "Ours",
+    "Peer's",
+    "Ratio",
+    "95 % interval",
+    "Blocks",
+    "Date (UTC)",
+    "Machine",
+];
+
+/// The cells of one line, in the order of the headings.
+pub(super) type Line = [String; 9];
+
+/// The line of a comparison.
+pub(super) fn line(
+    peer: &Peer,
+    version: &str,
+    comparison: &Comparison,
+    date: &str,
+    machine: &Machine,
+) -> Line {
+    let cost = |nanoseconds| units::quantity(Unit::Nanoseconds, nanoseconds);
+    let ratio = comparison.ratio;
+    let name = match version {
+        "" => peer.name.to_owned(),
+        version => format!("{} ({} {version})", peer.name, peer.package),
+    };
+    [
+        format!("`{}`", peer.row),
+        name,
+        cost(comparison.ours_ns),
+        cost(comparison.peer_ns),
+        format!("{:.3}", ratio.estimate),
+        format!("{:.3} to {:.3}", ratio.low, ratio.high),
+        comparison.blocks.to_string(),
+        date.to_owned(),
+        format!("{}, {}", machine.cpu_model, machine.kernel),
+    ]
+}
+
+/// The page with these lines in place of older ones of the same row and peer; the others stay, in the order of `peers`.
+pub(super) fn updated(old: &str, new: &[Line], peers: &[Peer]) -> String {
+    let old: Vec<Line> = old.lines().filter_map(cells).collect();
+    let about = |line: &Line, peer: &Peer| {
+        line[0] == format!("`{}`", peer.row)
+            && (line[1] == peer.name || line[1].starts_with(&format!("{} (", peer.name)))
+    };
+    let mut page = INTRODUCTION.to_owned();
+    let _ = write!(
+        page,
+        "\n| {} |\n|{}\n",
+        HEADINGS.join(" | "),
+        "---|".repeat(HEADINGS.len())
+    );
+    let mut notes = String::new();
+    for peer in peers {
+        let line = new.iter().chain(&old).find(|line| about(line, peer));
+        if let Some(line) = line {
+            let _ = writeln!(page, "| {} |", line.join(" | "));
+            let _ = writeln!(
+                notes,
+                "- `{}` against {}: {}",
+                peer.row, peer.name, peer.differs
+            );
+        }
+    }
+    format!("{page}\n## What differs\n\n{notes}")
+}
+
+/// The cells of a line of the table, if it is one of the comparisons.
+fn cells(line: &str) -> Option<Line> {
+    let cells: Vec<String> = line
+        .strip_prefix("| ")?
+        .strip_suffix(" |")?
+        .split(" | ")
+        .map(str::to_owned)
+        .collect();
+    Line::try_from(cells)
+        .ok()
+        .filter(|cells| cells[0].starts_with('`'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_results::stats::bootstrap::BootstrapInterval;
+
+    const PEERS: [Peer; 2] = [peer("a.b{c=d}", "tool one"), peer("e.f", "tool")];
+
+    const fn peer(row: &'static str, name: &'static str) -> Peer {
+        Peer {
+            row,
+            name,
+            command: &["true"],
+            read: |_| None,
+            differs: "Nothing.",
+            package: "tools",
+        }
+    }
+
+    fn made(peer: &Peer, date: &str) -> Line {
+        let comparison = Comparison {
+            ours_ns: 98.76,
+            peer_ns: 104.2,
+            ratio: BootstrapInterval {
+                estimate: 0.94782,
+                low: 0.9409,
+                high: 0.955,
+            },
+            blocks: 8,
+        };
+        let machine = Machine {
+            cpu_model: "Some CPU".into(),
+            kernel: "Linux 6.1".into(),
+            ..Machine::default()
+        };
+        line(peer, "6.1-2", &comparison, date, &machine)
+    }
+
+    #[test]
+    fn a_comparison_is_one_line_with_date_and_machine() {
+        let page = updated("", &[made(&PEERS[0], "2025-01-02")], &PEERS);
+        let expected = "| `a.b{c=d}` | tool one (tools 6.1-2) | 98.8 ns | 104 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
+                        Some CPU, Linux 6.1 |\n\n## What differs\n\n- `a.b{c=d}` against tool one: Nothing.\n";
+        assert!(page.ends_with(expected), "{page}");
+        assert!(page.starts_with("# Against other tools\n"));
+    }
+
+    #[test]
+    fn a_new_line_replaces_the_old_one_and_leaves_the_others() {
+        let first = updated(
+            "",
+            &[made(&PEERS[0], "2025-01-02"), made(&PEERS[1], "2025-01-02")],
+            &PEERS,
+        );
+        let second = updated(&first, &[made(&PEERS[1], "2025-03-04")], &PEERS);
+        let dates: Vec<&str> = second
+            .lines()
+            .filter_map(|line| line.split(" | ").nth(7))
+            .collect();
+        assert_eq!(dates, ["Date (UTC)", "2025-01-02", "2025-03-04"]);
+        assert_eq!(updated(&second, &[], &PEERS), second);
+    }
+}

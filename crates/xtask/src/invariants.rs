@@ -1,0 +1,225 @@
+//! What holds for every run document and no schema can say.
+
+use std::collections::{HashMap, HashSet};
+
+use syscost_harness::{Catalogue, Quantity};
+use syscost_results::{Estimate, Measurement, Run, SCHEMA_VERSION, Status, Verdict};
+
+/// Fewest rounds that have an interval.
+const LEAST_ROUNDS: u32 = 6;
+
+/// Everything in the document that contradicts itself or the catalogue, one sentence each.
+pub(crate) fn violations(run: &Run, catalogue: &Catalogue) -> Vec<String> {
+    let mut found = Vec::new();
+    if run.schema_version != SCHEMA_VERSION {
+        found.push(format!(
+            "schema_version is {}, this code writes {SCHEMA_VERSION}",
+            run.schema_version
+        ));
+    }
+    found.extend(order(&run.measurements, catalogue));
+    for row in &run.measurements {
+        let signed = catalogue
+            .find(&row.id)
+            .is_some_and(|benchmark| benchmark.quantity == Quantity::Level);
+        found.extend(
+            of_row(row, signed)
+                .into_iter()
+                .map(|what| format!("{}: {what}", row.name)),
+        );
+    }
+    found
+}
+
+/// Names must be unique, known, and in the catalogue's order.
+fn order(rows: &[Measurement], catalogue: &Catalogue) -> Vec<String> {
+    let everything = catalogue.groups().iter().flat_map(|group| group.benchmarks);
+    let ids: HashMap<&str, usize> = everything
+        .clone()
+        .enumerate()
+        .map(|(place, benchmark)| (benchmark.id, place))
+        .collect();
+    // A case of another machine is not in this one's catalogue: then only its benchmark has a place.
+    let names: HashMap<String, usize> = Catalogue::rows(everything)
+        .iter()
+        .enumerate()
+        .map(|(place, row)| (row.name(), place))
+        .collect();
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    for row in rows {
+        if !seen.insert(&row.name) {
+            found.push(format!("{} stands there twice", row.name));
+        }
+        if !ids.contains_key(row.id.as_str()) {
+            found.push(format!(
+                "{}: the catalogue has no benchmark `{}`",
+                row.name, row.id
+            ));
+        }
+        let bare = row.name.split('{').next();
+        if bare != Some(&row.id) || row.case.is_empty() == row.name.contains('{') {
+            found.push(format!(
+                "{}: its name is not made of its id and its case",
+                row.name
+            ));
+        }
+    }
+    for pair in rows.windows(2) {
+        let [first, second] = pair else { continue };
+        let by_id = ids.get(first.id.as_str()) > ids.get(second.id.as_str());
+        let by_name = match (names.get(&first.name), names.get(&second.name)) {
+            (Some(first), Some(second)) => first > second,
+            _ => false,
+        };
+        if by_id || by_name {
+            found.push(format!(
+                "{} stands before {}, unlike in the catalogue",
+                first.name, second.name
+            ));
+        }
+    }
+    found
+}
+
+/// What one row contradicts; `signed` quantities may be zero or negative.
+fn of_row(row: &Measurement, signed: bool) -> Vec<String> {
+    let mut found = match row.status {
+        Status::Ok => ok_row(row, signed),
+        Status::BelowResolution => below_resolution_row(row),
+        _ => rowless_numbers(row),
+    };
+    let refuted = row
+        .evidence
+        .iter()
+        .any(|evidence| evidence.verdict == Verdict::Refuted);
+    if refuted && matches!(row.status, Status::Ok | Status::BelowResolution) {
+        found.push("its evidence is refuted, but its number is not withheld".to_owned());
+    }
+    if row.status != Status::Ok
+        && row
+            .reason
+            .as_ref()
+            .is_none_or(|reason| reason.trim().is_empty())
+    {
+        found.push("it has no number and no reason".to_owned());
+    }
+    found
+}
+
+fn ok_row(row: &Measurement, signed: bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let Estimate {
+        median,
+        ci95_low,
+        ci95_high,
+        min,
+        mad,
+        rounds,
+        ..
+    } = row.estimate;
+    let Some(median) = median else {
+        return vec!["its status is ok, but it has no median".to_owned()];
+    };
+    match (ci95_low, ci95_high) {
+        (Some(low), Some(high)) if low <= median && median <= high => {}
+        (Some(low), Some(high)) => {
+            found.push(format!(
+                "its median {median} is not within its interval {low} to {high}"
+            ));
+        }
+        (None, None) => {}
+        _ => found.push("its interval has one end only".to_owned()),
+    }
+    if ci95_low.is_some() != (rounds >= LEAST_ROUNDS) {
+        let has = if ci95_low.is_some() { "an" } else { "no" };
+        found.push(format!(
+            "it has {has} interval after {rounds} rounds; six are the fewest"
+        ));
+    }
+    if min.is_some_and(|min| min > median) {
+        found.push("its smallest sample exceeds its median".to_owned());
+    }
+    if mad.is_some_and(|mad| mad < 0.0) {
+        found.push("its deviation is negative".to_owned());
+    }
+    let costs = [
+        ("median", Some(median)),
+        ("ci95_low", ci95_low),
+        ("min", min),
+        ("p99", row.estimate.p99),
+        ("raw_median", row.estimate.raw_median),
+        ("core_cycles", row.core_cycles),
+    ];
+    for (name, value) in costs {
+        if let Some(value) = value.filter(|value| *value <= 0.0 && !signed) {
+            found.push(format!("{name} is {value}, and no cost is zero or less"));
+        }
+    }
+    found
+}
+
+/// Below resolution there is a bound, and beside it no number of the cost.
+fn below_resolution_row(row: &Measurement) -> Vec<String> {
+    let Estimate {
+        median,
+        ci95_low,
+        ci95_high,
+        min,
+        ..
+    } = row.estimate;
+    let mut found = Vec::new();
+    match ci95_high {
+        Some(bound) if bound >= 0.0 => {}
+        Some(bound) => found.push(format!("its bound {bound} is negative")),
+        None if row.estimate.rounds >= LEAST_ROUNDS => found.push("it has no bound".to_owned()),
+        None => {}
+    }
+    let costs = [
+        ("median", median),
+        ("ci95_low", ci95_low),
+        ("min", min),
+        ("core_cycles", row.core_cycles),
+    ];
+    found.extend(present(&costs));
+    found
+}
+
+/// Any other status has no numbers at all, not even in the raw samples.
+fn rowless_numbers(row: &Measurement) -> Vec<String> {
+    let Estimate {
+        median,
+        ci95_low,
+        ci95_high,
+        min,
+        mad,
+        p99,
+        raw_median,
+        ..
+    } = row.estimate;
+    let mut found = present(&[
+        ("median", median),
+        ("ci95_low", ci95_low),
+        ("ci95_high", ci95_high),
+        ("min", min),
+        ("mad", mad),
+        ("p99", p99),
+        ("raw_median", raw_median),
+        ("core_cycles", row.core_cycles),
+    ]);
+    if row.samples.is_some() || !row.histogram.is_empty() || !row.details.is_empty() {
+        found.push("it has samples or details although its number is not to be told".to_owned());
+    }
+    found
+}
+
+fn present(numbers: &[(&str, Option<f64>)]) -> Vec<String> {
+    numbers
+        .iter()
+        .filter(|(_, value)| value.is_some())
+        .map(|(name, _)| format!("it has a number, {name}, although its status is not ok"))
+        .collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,238 @@
+//! Documents with one defect each.
+
+use super::*;
+use syscost_benches::CATALOGUE;
+use syscost_results::run::{Clock, Config, Tool};
+use syscost_results::{Better, Evidence, Fact, Machine, Unit};
+
+/// A run whose rows are the self-test's, which every version of the catalogue has.
+pub(crate) fn run(rows: Vec<Measurement>) -> Run {
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool: Tool {
+            name: "syscost".into(),
+            version: "0.1.0".into(),
+        },
+        id: "20250101T000000Z-000001".into(),
+        started: "2025-01-01T00:00:00Z".into(),
+        duration_s: 1.0,
+        complete: true,
+        machine: Machine::default(),
+        clock: Clock {
+            source: "tsc".into(),
+            ghz: 2.0,
+            step_ns: 1.0,
+            read_ns: 20.0,
+            drift_ppm: Some(0.1),
+            health: Vec::new(),
+        },
+        core_ghz: Some(3.0),
+        noise: Vec::new(),
+        config: Config {
+            profile: "quick".into(),
+            budget_s: 9.0,
+            seed: 1,
+            cpus: vec![1],
+            selectors: Vec::new(),
+            min_rounds: 6,
+            max_rounds: 6,
+            samples_per_round: 20,
+            worker_start_ms: None,
+            resumed: 0,
+        },
+        warnings: Vec::new(),
+        measurements: rows,
+    }
+}
+
+pub(crate) fn row(adds: &str) -> Measurement {
+    Measurement {
+        name: format!("selftest.chain{{adds={adds}}}"),
+        id: "selftest.chain".into(),
+        case: [("adds".to_owned(), adds.to_owned())].into(),
+        title: "Chain".into(),
+        unit: Unit::Nanoseconds,
+        better: Better::Lower,
+        status: Status::Ok,
+        reason: None,
+        estimate: Estimate {
+            median: Some(10.0),
+            ci95_low: Some(9.0),
+            ci95_high: Some(12.0),
+            min: Some(8.5),
+            mad: Some(0.2),
+            p99: None,
+            raw_median: Some(10.5),
+            coverage: Some(0.96875),
+            rounds: 6,
+            samples: 120,
+        },
+        core_cycles: Some(30.0),
+        flags: Vec::new(),
+        evidence: Vec::new(),
+        details: Default::default(),
+        histogram: Vec::new(),
+        samples: None,
+    }
+}
+
+fn withheld() -> Measurement {
+    Measurement {
+        status: Status::Withheld,
+        reason: Some("refuted".into()),
+        estimate: Estimate {
+            rounds: 6,
+            samples: 120,
+            ..Estimate::default()
+        },
+        core_cycles: None,
+        evidence: vec![Evidence {
+            claim: "getppid system calls per operation".into(),
+            expected: Fact::Number(1.0),
+            observed: Some(Fact::Number(0.0)),
+            source: "seccomp audit".into(),
+            verdict: Verdict::Refuted,
+            reason: None,
+        }],
+        ..row("10")
+    }
+}
+
+fn below_resolution() -> Measurement {
+    let mut row = row("1");
+    row.status = Status::BelowResolution;
+    row.reason = Some("the interval touches zero".into());
+    row.core_cycles = None;
+    row.estimate.median = None;
+    row.estimate.ci95_low = None;
+    row.estimate.min = None;
+    row
+}
+
+/// A change of a row, and a part of the complaint it must cause.
+type Change = (fn(&mut Measurement), &'static str);
+
+/// The only complaint about a document in which one row was changed.
+fn complaint(base: &Measurement, change: impl FnOnce(&mut Measurement)) -> String {
+    let mut changed = base.clone();
+    change(&mut changed);
+    let found = violations(&run(vec![changed]), &CATALOGUE);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.concat()
+}
+
+#[test]
+fn a_sound_document_passes() {
+    let rows = vec![below_resolution(), withheld(), row("100")];
+    assert_eq!(violations(&run(rows), &CATALOGUE), [""; 0]);
+    let few = Estimate {
+        ci95_low: None,
+        ci95_high: None,
+        rounds: 5,
+        ..row("1").estimate
+    };
+    assert_eq!(
+        violations(
+            &run(vec![Measurement {
+                estimate: few,
+                ..row("1")
+            }]),
+            &CATALOGUE
+        ),
+        [""; 0]
+    );
+}
+
+#[test]
+fn every_contradiction_of_a_number_is_found() {
+    let ok = row("10");
+    let cases: &[Change] = &[
+        (
+            |row| row.estimate.ci95_low = Some(10.1),
+            "not within its interval 10.1 to 12",
+        ),
+        (
+            |row| row.estimate.ci95_high = Some(9.9),
+            "not within its interval 9 to 9.9",
+        ),
+        (|row| row.estimate.ci95_high = None, "one end only"),
+        (|row| row.estimate.rounds = 5, "an interval after 5 rounds"),
+        (
+            |row| row.estimate.min = Some(10.5),
+            "smallest sample exceeds",
+        ),
+        (|row| row.estimate.min = Some(-0.1), "min is -0.1"),
+        (|row| row.core_cycles = Some(0.0), "core_cycles is 0"),
+        (|row| row.estimate.median = None, "no median"),
+        (|row| row.evidence = withheld().evidence, "not withheld"),
+    ];
+    for &(change, expected) in cases {
+        let found = complaint(&ok, change);
+        assert!(
+            found.starts_with("selftest.chain{adds=10}: ") && found.contains(expected),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn a_row_without_a_number_must_have_none_and_say_why() {
+    let cases: &[Change] = &[
+        (|row| row.estimate.median = Some(1.0), "a number, median,"),
+        (
+            |row| row.estimate.ci95_high = Some(1.0),
+            "a number, ci95_high,",
+        ),
+        (|row| row.core_cycles = Some(3.0), "a number, core_cycles,"),
+        (|row| row.histogram = vec![(1.0, 1)], "samples or details"),
+        (|row| row.reason = Some(" ".into()), "no reason"),
+    ];
+    for &(change, expected) in cases {
+        let found = complaint(&withheld(), change);
+        assert!(found.contains(expected), "{found}");
+    }
+    let found = complaint(&below_resolution(), |row| row.estimate.ci95_high = None);
+    assert!(found.ends_with("it has no bound"), "{found}");
+    let found = complaint(&below_resolution(), |row| row.estimate.median = Some(0.1));
+    assert!(found.contains("a number, median,"), "{found}");
+}
+
+#[test]
+fn a_level_may_be_zero_or_negative() {
+    let mut level = row("10");
+    level.estimate.min = Some(-3.0);
+    assert_eq!(of_row(&level, false).len(), 1);
+    assert_eq!(of_row(&level, true), [""; 0]);
+}
+
+#[test]
+fn names_are_unique_known_and_in_order() {
+    let found = violations(&run(vec![row("100"), row("10")]), &CATALOGUE);
+    assert_eq!(
+        found,
+        ["selftest.chain{adds=100} stands before selftest.chain{adds=10}, unlike in the catalogue"]
+    );
+    let found = violations(&run(vec![row("10"), row("10")]), &CATALOGUE);
+    assert_eq!(found, ["selftest.chain{adds=10} stands there twice"]);
+    let spin = Measurement {
+        name: "selftest.spin{us=9}".into(),
+        id: "selftest.spin".into(),
+        ..row("9")
+    };
+    let found = violations(&run(vec![spin, row("1")]), &CATALOGUE);
+    assert_eq!(
+        found.len(),
+        1,
+        "a case this machine does not know still has its benchmark's place: {found:?}"
+    );
+    let found = complaint(&row("1"), |row| {
+        row.id = "selftest.nobody".into();
+        row.name = "selftest.nobody{adds=1}".into();
+    });
+    assert!(
+        found.ends_with("the catalogue has no benchmark `selftest.nobody`"),
+        "{found}"
+    );
+    let found = complaint(&row("1"), |row| row.name = "selftest.chain".into());
+    assert!(found.contains("not made of its id and its case"), "{found}");
+}

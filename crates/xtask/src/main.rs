@@ -1,0 +1,65 @@
+//! The project's chores, run as `cargo xtask CHORE`.
+
+mod cmd;
+mod columns;
+mod invariants;
+mod peers;
+mod program;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The project's chores.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+enum Chore {
+    /// Write the generated files in docs/, or check that they are current
+    Gen(cmd::generate::Arguments),
+    /// Check the rules of this code that no compiler knows
+    Lint,
+    /// Begin a new benchmark: its file from a template, and its two lines in the group's list
+    NewBench(cmd::new_bench::Arguments),
+    /// Check run documents against the schema, and what a schema cannot say
+    Validate(cmd::validate::Arguments),
+    /// Compare rows with other tools that measure the same work
+    Versus(cmd::versus::Arguments),
+    /// Check how often the 95 % intervals hold the truth, simulated or on this machine
+    Coverage(cmd::coverage::Arguments),
+    /// Repeat a quick run and tell how far its medians spread
+    Spread(cmd::spread::Arguments),
+    /// Build the static release and check that it is static and runs
+    Dist,
+}
+
+fn main() -> ExitCode {
+    let result = match Chore::parse() {
+        Chore::Gen(arguments) => cmd::generate::run(&arguments),
+        Chore::Lint => cmd::lint::run(),
+        Chore::NewBench(arguments) => cmd::new_bench::run(&arguments),
+        Chore::Validate(arguments) => cmd::validate::run(&arguments),
+        Chore::Versus(arguments) => cmd::versus::run(&arguments),
+        Chore::Coverage(arguments) => cmd::coverage::run(&arguments),
+        Chore::Spread(arguments) => cmd::spread::run(&arguments),
+        Chore::Dist => cmd::dist::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Chore::command().debug_assert();
+    }
+}

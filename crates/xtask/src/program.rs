@@ -1,0 +1,136 @@
+//! The release binary of syscost: built, run, its document read.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail};
+use syscost_results::{Measurement, Run, Status};
+
+use crate::workspace;
+
+/// A built binary.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// Its file.
+    pub(crate) path: PathBuf,
+}
+
+impl Program {
+    /// Builds the release for this machine, as `cargo build --release` does.
+    pub(crate) fn build() -> Result<Self> {
+        Self::build_with(&[], None)
+    }
+
+    /// Builds the release with more arguments for cargo and, if given, these `RUSTFLAGS`.
+    pub(crate) fn build_with(arguments: &[&str], rustflags: Option<&str>) -> Result<Self> {
+        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo
+            .args([
+                "build",
+                "--quiet",
+                "--release",
+                "--package",
+                "syscost",
+                "--bin",
+                "syscost",
+            ])
+            .args(["--message-format", "json-render-diagnostics"])
+            .args(arguments)
+            .current_dir(workspace::root())
+            .stdout(Stdio::piped());
+        if let Some(flags) = rustflags {
+            cargo.env("RUSTFLAGS", flags);
+        }
+        let mut child = cargo.spawn().context("starting cargo")?;
+        let output = child
+            .stdout
+            .take()
+            .context("cargo has no standard output")?;
+        let mut path = None;
+        for line in BufReader::new(output).lines() {
+            path = executable(&line.context("reading cargo's messages")?).or(path);
+        }
+        if !child.wait().context("waiting for cargo")?.success() {
+            bail!("the release could not be built; cargo says why above");
+        }
+        Ok(Self {
+            path: path.context("cargo named no binary called syscost")?,
+        })
+    }
+
+    /// A quick run of these selectors, pinned if a CPU is given.
+    pub(crate) fn quick_run(&self, selectors: &[&str], cpu: Option<u32>) -> Result<Run> {
+        let mut command = Command::new(&self.path);
+        command
+            .args([
+                "run",
+                "--profile",
+                "quick",
+                "--no-save",
+                "--no-samples",
+                "--format",
+                "json",
+            ])
+            .stdin(Stdio::null());
+        if let Some(cpu) = cpu {
+            command.args(["--cpus", &cpu.to_string()]);
+        }
+        let output = command
+            .arg("--")
+            .args(selectors)
+            .output()
+            .with_context(|| format!("starting {}", self.path.display()))?;
+        if !output.status.success() {
+            bail!(
+                "`syscost run {}` ended with {}: {}",
+                selectors.join(" "),
+                output.status,
+                String::from_utf8_lossy(&output.stderr).trim()
+            );
+        }
+        serde_json::from_slice(&output.stdout).context("reading the run's document")
+    }
+}
+
+/// The binary that one of cargo's messages names, if it is syscost's.
+fn executable(message: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    if message["target"]["name"] != "syscost" {
+        return None;
+    }
+    message["executable"].as_str().map(PathBuf::from)
+}
+
+/// The row of this name, which must have a number.
+pub(crate) fn measured<'a>(run: &'a Run, name: &str) -> Result<&'a Measurement> {
+    let row = run
+        .measurements
+        .iter()
+        .find(|row| row.name == name)
+        .with_context(|| format!("{name} is not in the run"))?;
+    if row.status != Status::Ok {
+        let reason = row.reason.as_deref().unwrap_or("no reason given");
+        return Err(anyhow!("{name} has no number: {reason}"));
+    }
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_binary_itself_is_taken_from_cargos_messages() {
+        let library =
+            r#"{"reason":"compiler-artifact","target":{"name":"syscost"},"executable":null}"#;
+        let other =
+            r#"{"reason":"compiler-artifact","target":{"name":"xtask"},"executable":"/t/xtask"}"#;
+        let binary = r#"{"reason":"compiler-artifact","target":{"name":"syscost"},"executable":"/t/syscost"}"#;
+        assert_eq!(executable(library), None);
+        assert_eq!(executable(other), None);
+        assert_eq!(executable("warning: not JSON"), None);
+        assert_eq!(executable(binary), Some(PathBuf::from("/t/syscost")));
+    }
+}

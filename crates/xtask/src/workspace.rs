@@ -1,0 +1,58 @@
+//! Where things are in this workspace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// The folder of the benchmarks' groups, from the root.
+pub(crate) const BENCHES: &str = "crates/syscost-benches/src";
+
+/// The workspace this program was built from.
+pub(crate) fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// A source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceFile {
+    /// Its path from the root.
+    pub(crate) path: PathBuf,
+    /// Its content.
+    pub(crate) text: String,
+}
+
+/// Every Rust file below `root/crates`, by path.
+pub(crate) fn rust_files(root: &Path) -> Result<Vec<SourceFile>> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.join("crates")];
+    while let Some(folder) = folders.pop() {
+        let reading = || format!("reading {}", folder.display());
+        for entry in fs::read_dir(&folder).with_context(reading)? {
+            let path = entry.with_context(reading)?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(SourceFile {
+                    text: read(&path)?,
+                    path: path.strip_prefix(root).unwrap_or(&path).to_owned(),
+                });
+            }
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// Reads a text file.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
+}
+
+/// Writes a text file and the folders it lies in.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    }
+    fs::write(path, text).with_context(|| format!("writing {}", path.display()))
+}
