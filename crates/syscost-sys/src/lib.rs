@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`arch`] | the processor's own time counter, unfenced and fenced |
 //! | [`clock`] | the measuring clock, its calibration and its health |
+//! | [`cold_code`] | code that is in no cache |
 //! | [`frequency`] | the core's frequency, from chains of known length |
 //! | [`cpu`], [`topology`] | pinning, and which processors share what |
 //! | [`counters`] | what the kernel counted: faults, switches, input and output, delays |
@@ -23,6 +24,7 @@ mod os;
 pub mod arch;
 pub mod audit;
 pub mod clock;
+pub mod cold_code;
 pub mod counters;
 pub mod cpu;
 pub mod frequency;

@@ -24,7 +24,8 @@ const SELECTION: &[&str] = &[
     "20",
 ];
 
-/// Starts a run and waits until its journal holds so many workers.
+/// Starts a run and waits until its journal holds so many workers. The caller waits for its end.
+#[allow(clippy::zombie_processes)]
 fn start(program: &Program, workers: usize) -> (Child, PathBuf) {
     let child = program
         .command(SELECTION)

@@ -1,6 +1,7 @@
 //! Procedure calls and their returns.
 
 mod double;
+mod first;
 mod indirect;
 mod integer;
 mod recursion;
@@ -18,6 +19,7 @@ pub(crate) const GROUP: Group = Group {
         struct_argument::BENCHMARK,
         struct_return::BENCHMARK,
         indirect::BENCHMARK,
+        first::BENCHMARK,
         recursion::BENCHMARK,
     ],
     hidden: false,

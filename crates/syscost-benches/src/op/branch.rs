@@ -11,7 +11,7 @@
 //! A right guess costs what the front end takes to pass a branch: half a cycle to two. `random` is guessed right one time in
 //! two, so it carries half a wrong guess per branch.
 //! ## Source
-//! lmbench's later branch tests; the checksum counts the branches that did not jump.
+//! Part of no published experiment here; the checksum counts the branches that did not jump.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Branch, Directions, branch};

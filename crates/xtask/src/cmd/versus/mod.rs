@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use syscost_harness::machine;
 use syscost_results::stats::bootstrap::Bootstrap;
+use syscost_results::stats::order;
 use syscost_sys::cpu;
 
 use self::compare::{Block, compare};
@@ -71,9 +72,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn compare_all(peers: &[&Peer], arguments: &Arguments, cpu: u32) -> Result<()> {
     let program = Program::build()?;
     let machine = machine::capture();
+    let load = machine
+        .load1
+        .map_or_else(String::new, |load| format!(", load average {load:.1}"));
     let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     println!(
-        "{}, {}, CPU {cpu}, {date}",
+        "{}, {}, CPU {cpu}, {date}{load}",
         machine.cpu_model, machine.kernel
     );
     let mut table = vec![line([
@@ -155,6 +159,14 @@ fn ours(program: &Program, row: &str, cpu: u32) -> Result<f64> {
 
 /// The peer's figure, in ns.
 fn theirs(peer: &Peer, cpu: u32) -> Result<f64> {
+    let figures: Vec<f64> = (0..peer.invocations)
+        .map(|_| invocation(peer, cpu))
+        .collect::<Result<_>>()?;
+    order::median(&figures).with_context(|| format!("{} is never invoked", peer.name))
+}
+
+/// The figure of one invocation of the peer, in ns.
+fn invocation(peer: &Peer, cpu: u32) -> Result<f64> {
     let command = peer.command.join(" ");
     let output = Command::new("taskset")
         .args(["-c", &cpu.to_string()])

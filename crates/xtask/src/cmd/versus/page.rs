@@ -114,6 +114,7 @@ mod tests {
             row,
             name,
             command: &["true"],
+            invocations: 1,
             read: |_| None,
             differs: "Nothing.",
             package: "tools",
