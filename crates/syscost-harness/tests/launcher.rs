@@ -23,6 +23,7 @@ fn job(cases: usize) -> Job {
             warm_up_ns: 0.0,
             batch_ns: 1e4,
             case_ns: 1e6,
+            second_witness: false,
         },
         clock: ClockSettings {
             source: "clock_gettime".into(),

@@ -45,6 +45,11 @@ const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
 const AUDIT: &str = "seccomp audit";
 const RUSAGE: &str = "getrusage";
 
+thread_local! {
+    /// Opened once a worker: the kernel takes tens of milliseconds to arm and disarm it.
+    static TRACEPOINT: Option<perf::Counter> = perf::Counter::open(perf::Event::Syscalls).ok();
+}
+
 impl Bencher<'_> {
     /// Whether the operation may give up the CPU, by its own expectations.
     pub(super) fn may_block(&self) -> bool {
@@ -208,14 +213,15 @@ impl Bencher<'_> {
         let alone = self
             .declared
             .contains(&crate::expect::exactly(Counter::OtherSyscalls, 0.0));
-        if expected == 0.0 || !alone {
+        if expected == 0.0 || !alone || !self.effort.second_witness {
             return Ok(());
         }
-        let Ok(tracepoint) = perf::Counter::open(perf::Event::Syscalls) else {
+        let mut result = Ok(());
+        let counted =
+            TRACEPOINT.with(|tracepoint| Some(tracepoint.as_ref()?.count(|| result = body())));
+        let Some(counted) = counted else {
             return Ok(()); // The audit is witness enough.
         };
-        let mut result = Ok(());
-        let counted = tracepoint.count(|| result = body());
         self.operations += operations;
         result?;
         let Ok(count) = counted else { return Ok(()) };

@@ -28,6 +28,8 @@ pub struct Effort {
     pub batch_ns: f64,
     /// What all samples of a case may last together; at least five are taken all the same.
     pub case_ns: f64,
+    /// Whether the kernel's tracepoint counts system calls beside the audit: opening it takes tens of milliseconds.
+    pub second_witness: bool,
 }
 
 /// What the clock costs, so that a worker need not measure it anew.

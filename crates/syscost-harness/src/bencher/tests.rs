@@ -11,6 +11,7 @@ const EFFORT: Effort = Effort {
     warm_up_ns: 1e3,
     batch_ns: 1e4,
     case_ns: 1e9,
+    second_witness: false,
 };
 
 fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Bencher<'a> {

@@ -197,6 +197,9 @@ impl<'a> Session<'a> {
     ) -> Self {
         let calibrated = clock.calibrate();
         let cpu = header.config.cpus[0];
+        let target = Profile::from_name(&header.config.profile)
+            .unwrap_or_default()
+            .target_half_width();
         let allowed = cpu::allowed().unwrap_or_else(|_| vec![cpu]);
         let others: Vec<u32> = allowed
             .iter()
@@ -213,7 +216,10 @@ impl<'a> Session<'a> {
                 ticks_per_ns: calibrated.ticks_per_ns(),
                 cost: clock.cost(),
             },
-            states: rows.into_iter().map(RowState::new).collect(),
+            states: rows
+                .into_iter()
+                .map(|row| RowState::new(row, target))
+                .collect(),
             done: Vec::new(),
             launcher: Launcher::new(
                 &options.binary,

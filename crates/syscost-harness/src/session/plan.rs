@@ -43,7 +43,7 @@ impl Session<'_> {
                 Err(WorkerError::Interrupted) => return Ok(()),
                 Err(error) => return Err(SessionError::Worker(error)),
             }
-            self.settle(round + 1, looks);
+            self.settle(round + 1, profile);
             if !self.states.iter().any(|state| state.is_active()) || self.is_spent(round + 1) {
                 return Ok(());
             }
@@ -153,7 +153,8 @@ impl Session<'_> {
     }
 
     /// At a look, rows whose interval is narrow enough need no more rounds.
-    fn settle(&mut self, rounds: u32, looks: &[u32]) {
+    fn settle(&mut self, rounds: u32, profile: Profile) {
+        let looks = profile.looks();
         for state in &mut self.states {
             let looks = looks_of(state.row.benchmark.setup, looks);
             let last = rounds >= looks[looks.len() - 1];
@@ -246,6 +247,7 @@ fn scaled(effort: &Effort, scale: f64) -> Effort {
         warm_up_ns: effort.warm_up_ns * scale,
         case_ns: effort.case_ns * scale,
         batch_ns: effort.batch_ns,
+        second_witness: effort.second_witness,
     }
 }
 

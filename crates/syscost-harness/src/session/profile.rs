@@ -63,6 +63,15 @@ impl Profile {
         }
     }
 
+    /// Half-width of the interval, relative to the median, at which a row is sure enough.
+    pub fn target_half_width(self) -> f64 {
+        match self {
+            Profile::Quick => 0.05,
+            Profile::Standard => 0.02,
+            Profile::Careful => 0.01,
+        }
+    }
+
     /// What one round takes of each case.
     pub fn effort(self) -> Effort {
         let (samples, warm_up_us, batch_us, case_ms) = match self {
@@ -75,6 +84,7 @@ impl Profile {
             warm_up_ns: warm_up_us * 1e3,
             batch_ns: batch_us * 1e3,
             case_ns: case_ms * 1e6,
+            second_witness: self != Profile::Quick,
         }
     }
 }

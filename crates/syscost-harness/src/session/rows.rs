@@ -12,15 +12,13 @@ use crate::catalogue::Row;
 use crate::expect::{Counter, at_least};
 use crate::failure::Failure;
 
-/// Half-width of the interval, relative to the median, at which a row needs no more rounds.
-pub(crate) const TARGET_HALF_WIDTH: f64 = 0.02;
-
 /// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
 const FASTEST_CORE_GHZ: f64 = 6.5;
 
 /// What is known of one row.
 pub(crate) struct RowState {
     pub(crate) row: Row,
+    target_half_width: f64,
     pub(crate) rounds: Vec<RoundSamples>,
     pub(crate) iterations: Option<u64>,
     pub(crate) failure: Option<Failure>,
@@ -36,9 +34,12 @@ pub(crate) struct RowState {
 }
 
 impl RowState {
-    pub(crate) fn new(row: Row) -> Self {
+    /// A row of which nothing is known yet, and the half-width of the interval, relative to the median, at which it needs no
+    /// more rounds.
+    pub(crate) fn new(row: Row, target_half_width: f64) -> Self {
         Self {
             row,
+            target_half_width,
             rounds: Vec::new(),
             iterations: None,
             failure: None,
@@ -118,7 +119,7 @@ impl RowState {
         estimate(
             &self.rounds,
             &Rules {
-                target_half_width: TARGET_HALF_WIDTH,
+                target_half_width: self.target_half_width,
                 signed: self.row.benchmark.quantity == Quantity::Level,
                 unit: self.row.benchmark.unit,
                 histogram: &self.histogram,

@@ -75,7 +75,13 @@ fn spreads(runs: &[Run]) -> (Vec<Spread>, Vec<String>) {
     let mut spreads = Vec::new();
     let mut without = Vec::new();
     for (name, (unit, medians)) in medians {
-        if medians.len() == runs.len() {
+        let (low, high) = range(&medians);
+        if medians.len() == runs.len() && low < 0.0 && high > 0.0 {
+            // A level such as a skew: a share of nearly nothing means nothing.
+            without.push(format!(
+                "{name}: around zero, from {low:.3} to {high:.3} {unit}"
+            ));
+        } else if medians.len() == runs.len() {
             spreads.extend(spread(name, unit, &medians));
         } else {
             let reason = reasons.get(name).map_or("", String::as_str);
@@ -90,6 +96,14 @@ fn spreads(runs: &[Run]) -> (Vec<Spread>, Vec<String>) {
     (spreads, without)
 }
 
+/// The smallest and the largest.
+fn range(values: &[f64]) -> (f64, f64) {
+    let range = (f64::INFINITY, f64::NEG_INFINITY);
+    values.iter().fold(range, |(low, high), &value| {
+        (low.min(value), high.max(value))
+    })
+}
+
 fn spread(name: &str, unit: &'static str, medians: &[f64]) -> Option<Spread> {
     let median = order::median(medians)?;
     let count = medians.len() as f64;
@@ -99,7 +113,7 @@ fn spread(name: &str, unit: &'static str, medians: &[f64]) -> Option<Spread> {
         .map(|value| (value - mean).powi(2))
         .sum::<f64>()
         / (count - 1.0);
-    let largest = medians.iter().copied().reduce(f64::max)?;
+    let (low, high) = range(medians);
     // A level such as a skew may be zero throughout: then nothing spreads.
     let share = |value: f64, of: f64| {
         if value == 0.0 {
@@ -112,7 +126,7 @@ fn spread(name: &str, unit: &'static str, medians: &[f64]) -> Option<Spread> {
         name: name.to_owned(),
         unit,
         median,
-        range: share(largest - order::min(medians)?, median),
+        range: share(high - low, median),
         variation: share(variance.sqrt(), mean),
     })
 }
@@ -174,6 +188,17 @@ mod tests {
         assert_eq!(
             super::spread("a", "ns", &[0.0, 0.0]).map(|zero| (zero.range, zero.variation)),
             Some((0.0, 0.0))
+        );
+    }
+
+    #[test]
+    fn a_level_around_zero_has_no_share() {
+        let runs = [-1.0, 2.0].map(|median| run(vec![with_median("1", median)]));
+        let (spreads, without) = spreads(&runs);
+        assert_eq!(spreads, []);
+        assert_eq!(
+            without,
+            ["selftest.chain{adds=1}: around zero, from -1.000 to 2.000 ns"]
         );
     }
 

@@ -43,6 +43,10 @@ pub(super) fn line(
 ) -> Line {
     let cost = |nanoseconds| units::quantity(Unit::Nanoseconds, nanoseconds);
     let ratio = comparison.ratio;
+    // Whoever reads the figures must know whether other programs ran beside.
+    let load = machine
+        .load1
+        .map_or_else(String::new, |load| format!(", load average {load:.1}"));
     let name = match version {
         "" => peer.name.to_owned(),
         version => format!("{} ({} {version})", peer.name, peer.package),
@@ -56,7 +60,7 @@ pub(super) fn line(
         format!("{:.3} to {:.3}", ratio.low, ratio.high),
         comparison.blocks.to_string(),
         date.to_owned(),
-        format!("{}, {}", machine.cpu_model, machine.kernel),
+        format!("{}, {}{load}", machine.cpu_model, machine.kernel),
     ]
 }
 
@@ -135,6 +139,7 @@ mod tests {
         let machine = Machine {
             cpu_model: "Some CPU".into(),
             kernel: "Linux 6.1".into(),
+            load1: Some(0.25),
             ..Machine::default()
         };
         line(peer, "6.1-2", &comparison, date, &machine)
@@ -144,7 +149,7 @@ mod tests {
     fn a_comparison_is_one_line_with_date_and_machine() {
         let page = updated("", &[made(&PEERS[0], "2025-01-02")], &PEERS);
         let expected = "| `a.b{c=d}` | tool one (tools 6.1-2) | 98.8 ns | 104 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
-                        Some CPU, Linux 6.1 |\n\n## What differs\n\n- `a.b{c=d}` against tool one: Nothing.\n";
+                        Some CPU, Linux 6.1, load average 0.2 |\n\n## What differs\n\n- `a.b{c=d}` against tool one: Nothing.\n";
         assert!(page.ends_with(expected), "{page}");
         assert!(page.starts_with("# Against other tools\n"));
     }
