@@ -149,9 +149,9 @@ pub enum Format {
 pub enum ProfileName {
     /// Six rounds, seconds.
     Quick,
-    /// Twelve rounds or more, a minute.
+    /// Nine rounds, up to seventeen, a minute.
     Standard,
-    /// Thirty rounds, many minutes.
+    /// Twelve rounds, up to thirty, many minutes.
     Careful,
 }
 

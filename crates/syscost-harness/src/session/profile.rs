@@ -14,7 +14,7 @@ pub enum Profile {
     /// Nine rounds, up to seventeen where the interval is still wide; a minute.
     #[default]
     Standard,
-    /// Thirty rounds of longer batches; many minutes.
+    /// Twelve rounds, up to thirty, of longer batches; many minutes.
     Careful,
 }
 
