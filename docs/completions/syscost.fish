@@ -33,8 +33,8 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check w
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, and lies that must be refuted'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (a minute) or careful (many minutes)' -r -f -a "quick\t'Six rounds, seconds'
-standard\t'Twelve rounds or more, a minute'
-careful\t'Thirty rounds, many minutes'"
+standard\t'Nine rounds, up to seventeen, a minute'
+careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l budget -d 'Seconds the run may take, if not the profile\'s own; ends it even before its fewest rounds' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l cpus -d 'CPU to measure on, as `3` or `2,3`; the first is used, the others are probed (the quietest if not given)' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l seed -d 'Seed of every shuffle and padding, to repeat a run\'s order' -r

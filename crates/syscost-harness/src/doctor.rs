@@ -39,7 +39,7 @@ const MOST_STEAL_PERCENT: f64 = 0.1;
 const MOST_PRESSURE_PERCENT: f64 = 5.0;
 
 /// Share of time the noise probe may lose before a CPU is called noisy, in percent.
-const MOST_LOST_PERCENT: f64 = 1.0;
+pub const MOST_LOST_PERCENT: f64 = 1.0;
 
 /// The state of this process that changes what it measures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -219,11 +219,11 @@ fn load_findings(machine: &Machine) -> Vec<Finding> {
                 .map(|_| {
                     (
                         Level::Warning,
-                        "tasks waited for a CPU in the last ten seconds; wait until they are done",
+                        "other programs keep the CPUs busy; wait until they are done",
                     )
                 }),
             pressure.map_or("not told".into(), |percent| {
-                format!("{percent:.1} % over 10 s")
+                format!("some task waited for a CPU {percent:.1} % of the last 10 s")
             }),
         ),
     ]
@@ -253,14 +253,14 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
                 "CPU {} lost {:.1} % of its time to others, {:.0} us at once",
                 probe.cpu, probe.lost_percent, probe.longest_gap_us
             ),
-            "end other programs, or pick a quieter CPU with --cpus",
+            "end other programs, or measure at a quieter time",
         ));
     }
     warnings
 }
 
 /// The warnings a run ends with.
-pub fn warnings_after(clock: &Clock, steal_percent: &[f64]) -> Vec<Warning> {
+pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for health in clock
         .health
@@ -276,8 +276,7 @@ pub fn warnings_after(clock: &Clock, steal_percent: &[f64]) -> Vec<Warning> {
             "compare times of this run only with each other",
         ));
     }
-    let steal = steal_percent.iter().sum::<f64>() / steal_percent.len().max(1) as f64;
-    if steal > MOST_STEAL_PERCENT {
+    if let Some(steal) = steal_percent.filter(|steal| *steal > MOST_STEAL_PERCENT) {
         warnings.push(warning(
             "steal",
             format!("the hypervisor took {steal:.1} % of the measured CPU's time"),

@@ -163,6 +163,8 @@ pub const SYSCALL_FLOOR_CYCLES: f64 = 50.0;
 pub enum Manner {
     /// Batches of operations: time must grow with their number.
     Batches,
+    /// Batches with a fixed cost of their own, which the slope cancels.
+    Slopes,
     /// Operations timed one by one.
     Singles,
     /// Values that the benchmark observes itself: nothing is expected by default.

@@ -86,9 +86,16 @@ pub(crate) struct Row<'a> {
 impl<'a> Row<'a> {
     /// The rows of a run, those of a benchmark with several beneath a line of its own.
     pub(crate) fn all(measurements: &'a [Measurement]) -> Vec<Self> {
+        // What was skipped is told once, beneath the table.
+        let skipped = |row: &Measurement| row.status == Status::Skipped;
         measurements
             .chunk_by(|a, b| a.id == b.id)
-            .flat_map(|rows| rows.iter().map(|row| Row::new(row, rows.len() > 1)))
+            .flat_map(|rows| {
+                let nested = rows.len() > 1;
+                rows.iter()
+                    .filter(move |row| !skipped(row))
+                    .map(move |row| Row::new(row, nested))
+            })
             .collect()
     }
 

@@ -38,7 +38,9 @@ impl Mark {
     pub fn meaning(self) -> &'static str {
         match self {
             Mark::Confirmed => "every claim was counted and confirmed",
-            Mark::Unverified => "some claim could not be counted here",
+            Mark::Unverified => {
+                "some claim could not be verified here, e.g. on a machine too noisy to tell"
+            }
             Mark::Refuted => "a claim was refuted, so the number is withheld",
         }
     }
@@ -161,6 +163,9 @@ pub fn machine(run: &Run) -> String {
         1 => "1 CPU".to_owned(),
         count => format!("{count} CPUs"),
     });
+    if let [cpu] = run.config.cpus[..] {
+        parts.push(format!("measured on CPU {cpu}"));
+    }
     parts.extend(machine.hypervisor.clone());
     parts.push(machine.kernel.clone());
     parts.push(format!("clock {}", run.clock.source));

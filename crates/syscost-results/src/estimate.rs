@@ -119,7 +119,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         out.details
             .insert(format!("highest_process_median_{unit}"), high);
     }
-    out.core_cycles = core_cycles(&rounds, rules.unit)
+    out.core_cycles = core_cycles(&rounds, rules.unit, median)
         .filter(|_| !below_resolution)
         .filter(legal);
     let outliers: usize = rounds
@@ -185,17 +185,22 @@ fn percentile_99(histogram: &[(f64, u64)]) -> Option<f64> {
     })
 }
 
+/// How far the cycles may be from the median times the frequency before they tell of other rounds than it does.
+const CYCLES_AGREE: f64 = 0.05;
+
 /// Median over rounds of the round's median times its own frequency; `None` unless the unit is time and at least half
-/// of the rounds know their frequency.
-fn core_cycles(rounds: &[&RoundSamples], unit: Unit) -> Option<f64> {
+/// of the rounds know their frequency, or if these rounds are others than those the median is from.
+fn core_cycles(rounds: &[&RoundSamples], unit: Unit, median: f64) -> Option<f64> {
     let cycles: Vec<f64> = rounds
         .iter()
         .filter_map(|round| Some(order::median(&round.values)? * round.core_ghz?))
         .collect();
+    let frequencies: Vec<f64> = rounds.iter().filter_map(|round| round.core_ghz).collect();
+    let by_median = median * order::median(&frequencies)?;
     if unit != Unit::Nanoseconds || 2 * cycles.len() < rounds.len() {
         return None;
     }
-    order::median(&cycles)
+    order::median(&cycles).filter(|cycles| (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct Run {
     pub started: String,
     /// How long it took, in seconds, over all its parts if it was resumed.
     pub duration_s: f64,
-    /// Whether every planned round was measured; false after Ctrl-C or an exhausted budget.
+    /// Whether every row got its fewest rounds; false after Ctrl-C or with too small a budget.
     pub complete: bool,
     /// The measured machine.
     pub machine: Machine,
@@ -112,7 +112,7 @@ pub struct Config {
     pub min_rounds: u32,
     /// Rounds at most.
     pub max_rounds: u32,
-    /// Samples per round and case.
+    /// Samples per round and case, unless fewer to fit the budget.
     pub samples_per_round: u32,
     /// What starting one worker process cost, in ms, median over the run.
     pub worker_start_ms: Option<f64>,

@@ -9,6 +9,8 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use syscost_harness::session::journal;
 use tempfile::NamedTempFile;
 
+use crate::Failed;
+
 /// The folder of run documents.
 pub(crate) fn runs() -> PathBuf {
     base().join("runs")
@@ -43,23 +45,74 @@ pub(crate) fn unfinished() -> Vec<PathBuf> {
     found
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all. What is no regular file (a device, a pipe) is written to, never replaced.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let write = || -> std::io::Result<()> {
-        let mut file = NamedTempFile::new_in(folder)?;
+        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+            return fs::OpenOptions::new()
+                .write(true)
+                .open(&target)?
+                .write_all(bytes);
+        }
+        let mut file = NamedTempFile::new_in(folder_of(&target))?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
-        file.persist(path)?;
+        file.persist(&target)?;
         Ok(())
     };
-    write().with_context(|| {
-        format!(
-            "writing {}: choose another place, or free some space",
-            path.display()
-        )
-    })
+    write().with_context(|| format!("writing {}", path.display()))
+}
+
+/// Refuses a file that cannot be written before anything is measured for it.
+///
+/// # Errors
+/// [`Failed::Usage`] when there is no such folder.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failed> {
+    let folder = folder_of(path);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    Err(Failed::Usage(format!(
+        "{} cannot be written: there is no folder {}; make it first",
+        path.display(),
+        folder.display()
+    )))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_a_link_followed_and_a_device_left_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("run.json");
+        let link = folder.path().join("link.json");
+        fs::write(&file, "old").expect("written");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        write_atomically(&link, b"new").expect("written through the link");
+        assert_eq!(fs::read_to_string(&file).expect("read"), "new");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        write_atomically(Path::new("/dev/null"), b"new").expect("written to the device");
+        assert!(!fs::metadata("/dev/null").expect("there").is_file());
+    }
+
+    #[test]
+    fn a_missing_folder_is_told_beforehand() {
+        let error = check_writable(Path::new("/no/such/folder/run.json")).expect_err("refused");
+        assert!(
+            error
+                .to_string()
+                .contains("there is no folder /no/such/folder")
+        );
+        assert!(check_writable(Path::new("run.json")).is_ok());
+    }
 }

@@ -52,10 +52,16 @@ impl Observer for Progress {
             Event::Preparing(what) => self.bar.set_message(what.to_owned()),
             Event::Begin { .. } if self.quiet => {}
             Event::Begin { rows, journal } => {
-                self.bar.println(format!(
+                let line = format!(
                     "measuring {rows} rows; if it breaks off: syscost run --resume {}",
                     journal.display()
-                ));
+                );
+                // A hidden bar prints nothing, and a script wants to know the journal too.
+                if self.bar.is_hidden() {
+                    eprintln!("{line}");
+                } else {
+                    self.bar.println(line);
+                }
             }
             Event::Working {
                 benchmark,

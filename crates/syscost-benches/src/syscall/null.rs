@@ -51,6 +51,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             params: &[("call", "getpid"), ("through", "libc")],
             expect: &[calls(Sysno::GETPID)],
         },
+        CaseSpec {
+            params: &[("call", "gettid"), ("through", "libc")],
+            expect: &[calls(Sysno::GETTID)],
+        },
+        CaseSpec {
+            params: &[("call", "getuid"), ("through", "libc")],
+            expect: &[calls(Sysno::GETUID)],
+        },
     ]),
     run,
     source: include_str!("null.rs"),
@@ -66,6 +74,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         return match name.as_str() {
             // SAFETY: the call takes nothing and touches no memory.
             "getppid" => b.iter(|| unsafe { libc::getppid() }),
+            // SAFETY: the same.
+            "gettid" => b.iter(|| unsafe { libc::gettid() }),
+            // SAFETY: the same.
+            "getuid" => b.iter(|| unsafe { libc::getuid() }),
             // SAFETY: the same.
             _ => b.iter(|| unsafe { libc::getpid() }),
         };

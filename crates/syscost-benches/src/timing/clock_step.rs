@@ -58,7 +58,8 @@ const OBSERVED_NS: f64 = 100_000.0;
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let source = Source::of(b.case())?;
     if source == Source::Tsc {
-        b.expect(at_least(BACKWARDS, 0.0)); // Unfenced reads may pass one another; the count is told all the same.
+        // Unfenced reads may pass one another: that few of them do is all that can be claimed.
+        b.expect(at_most(BACKWARDS, 1.0));
     }
     if !b.is_timed() {
         claim_who_answers(b, source)?;

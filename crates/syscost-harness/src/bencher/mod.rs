@@ -1,6 +1,6 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
-//! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::batches`],
+//! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
 //! [`Bencher::slope`], [`Bencher::single`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
@@ -171,7 +171,7 @@ impl<'a> Bencher<'a> {
         per_turn: u64,
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.begin(Manner::Batches)?;
+        self.begin(Manner::Slopes)?;
         match self.pass {
             Pass::Timed => self.time_slope(per_turn, body),
             Pass::Evidence => self.count_batches(per_turn, body),

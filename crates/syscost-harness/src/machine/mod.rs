@@ -128,7 +128,16 @@ fn caches(topology: &Topology) -> Vec<Cache> {
 
 /// Why rounds measured on `then` cannot be continued on `now`, if so.
 pub fn difference(then: &Machine, now: &Machine) -> Option<String> {
+    let build = |machine: &Machine| {
+        format!(
+            "{} {}",
+            machine.build.profile,
+            machine.build.commit.as_deref().unwrap_or("")
+        )
+    };
+    let builds = (build(then), build(now));
     let facts = [
+        ("build of syscost", &builds.0, &builds.1),
         ("host", &then.hostname, &now.hostname),
         ("CPU", &then.cpu_model, &now.cpu_model),
         ("kernel", &then.kernel, &now.kernel),

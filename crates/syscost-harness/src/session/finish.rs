@@ -5,6 +5,8 @@ use std::sync::atomic::Ordering;
 use syscost_results::run::{Run, SCHEMA_VERSION, Tool};
 use syscost_results::stats::order::median;
 
+use syscost_sys::counters::cpu_times;
+
 use super::{Finished, Session};
 use crate::doctor;
 
@@ -12,7 +14,12 @@ impl Session<'_> {
     /// The document of what was measured. The journal of a run that broke off is kept, to be resumed.
     pub fn finish(mut self, keep_samples: bool) -> Finished {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
-        let complete = !interrupted && self.states.iter().all(|state| !state.is_active());
+        let fewest = self.header.config.min_rounds as usize;
+        let complete = !interrupted
+            && self
+                .states
+                .iter()
+                .all(|state| !state.is_active() || state.rounds.len() >= fewest);
         let missing = if interrupted {
             "interrupted"
         } else {
@@ -33,8 +40,10 @@ impl Session<'_> {
         config.worker_start_ms = median(&self.started_in_ms);
         let duration_s = self.elapsed().as_secs_f64();
         let clock = self.clock.report();
+        let times = self.times.zip(cpu_times(self.cpu).ok());
+        let steal = times.map(|(before, after)| 100.0 * (after - before).steal_share());
         let mut warnings = std::mem::take(&mut self.header.warnings);
-        warnings.extend(doctor::warnings_after(&clock, &self.steal));
+        warnings.extend(doctor::warnings_after(&clock, steal));
         let run = Run {
             schema_version: SCHEMA_VERSION,
             tool: Tool {

@@ -77,16 +77,14 @@ pub struct Record {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file cannot be made, read or written.
-    #[error(
-        "{action} the journal {path}: {source}; choose another place with --journal or XDG_DATA_HOME"
-    )]
+    #[error("{action} the journal {path}: {cause}; set XDG_DATA_HOME to choose another place")]
     Io {
         /// What was tried.
         action: &'static str,
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: io::Error,
+        cause: io::Error,
     },
     /// Another process holds it.
     #[error("the journal {0} belongs to a run that is still going on; wait for it or end it first")]
@@ -232,10 +230,10 @@ impl Journal {
 }
 
 fn io_error<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> JournalError + 'p {
-    move |source| JournalError::Io {
+    move |cause| JournalError::Io {
         action,
         path: path.to_owned(),
-        source,
+        cause,
     }
 }
 

@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 use syscost_results::Run;
 use syscost_results::run::{Config, Warning};
-use syscost_sys::counters::cpu_times;
+use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
-use crate::bencher::Pass;
 use crate::catalogue::{Catalogue, Row};
 use crate::clock::RunClock;
+use crate::failure::Failure;
 use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
 
-use journal::{Header, Journal, Record};
+use journal::{Header, Journal, JournalError, Record};
 pub use profile::Profile;
 pub use request::{Event, Observer, Options, SessionError};
 use rows::RowState;
@@ -43,14 +43,15 @@ pub struct Session<'a> {
     header: Header,
     journal: Option<Journal>,
     states: Vec<RowState>,
-    done: Vec<(u32, Pass, String)>,
+    /// What the journal of a resumed run holds, until its round comes.
+    replay: Vec<Record>,
     launcher: Launcher<'a>,
     clock: RunClock,
     settings: ClockSettings,
     cpu: u32,
     allowed: Vec<u32>,
     started_in_ms: Vec<f64>,
-    steal: Vec<f64>,
+    times: Option<CpuTimes>,
     earlier: Duration,
     begun: Instant,
     interrupted: &'a AtomicBool,
@@ -92,7 +93,7 @@ impl<'a> Session<'a> {
         let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
         let looks = options.profile.looks();
         let warnings = doctor::warnings(&machine, &noise, &clock);
-        let header = Header {
+        let mut header = Header {
             journal_version: Header::version(),
             tool_version: options.version.to_owned(),
             id: format!(
@@ -126,7 +127,13 @@ impl<'a> Session<'a> {
         let path = options
             .journal_folder
             .join(format!("{}.journal", header.id));
-        let journal = Journal::create(&path, &header)?;
+        let journal = match Journal::create(&path, &header) {
+            Ok(journal) => Some(journal),
+            Err(error) => {
+                header.warnings.push(journal_lost(&error));
+                None
+            }
+        };
         Ok(Self::assemble(
             header,
             journal,
@@ -181,14 +188,25 @@ impl<'a> Session<'a> {
         let mut clock = RunClock::choose(&probed_cpus(Some(&header.config.cpus))?);
         std::thread::sleep(Duration::from_millis(200));
         clock.calibrate();
-        let mut session = Self::assemble(header, journal, rows, options, clock, begun, interrupted);
-        session.replay(records);
+        let mut session = Self::assemble(
+            header,
+            Some(journal),
+            rows,
+            options,
+            clock,
+            begun,
+            interrupted,
+        );
+        session.earlier = records.last().map_or(Duration::ZERO, |record| {
+            Duration::from_secs_f64(record.elapsed_s)
+        });
+        session.replay = records;
         Ok(session)
     }
 
     fn assemble(
         header: Header,
-        journal: Journal,
+        journal: Option<Journal>,
         rows: Vec<Row>,
         options: &Options,
         mut clock: RunClock,
@@ -220,7 +238,7 @@ impl<'a> Session<'a> {
                 .into_iter()
                 .map(|row| RowState::new(row, target))
                 .collect(),
-            done: Vec::new(),
+            replay: Vec::new(),
             launcher: Launcher::new(
                 &options.binary,
                 Duration::from_secs_f64(header.time_limit_s),
@@ -230,11 +248,11 @@ impl<'a> Session<'a> {
             cpu,
             allowed,
             started_in_ms: Vec::new(),
-            steal: Vec::new(),
+            times: cpu_times(cpu).ok(),
             earlier: Duration::ZERO,
             begun,
             interrupted,
-            journal: Some(journal),
+            journal,
             header,
         }
     }
@@ -246,13 +264,6 @@ impl<'a> Session<'a> {
 
     fn elapsed(&self) -> Duration {
         self.earlier + self.begun.elapsed()
-    }
-
-    fn replay(&mut self, records: Vec<Record>) {
-        for record in records {
-            self.earlier = Duration::from_secs_f64(record.elapsed_s);
-            self.absorb(record);
-        }
     }
 
     /// Takes in a finished worker, from the journal or fresh.
@@ -267,17 +278,15 @@ impl<'a> Session<'a> {
             started_in_ms,
             ..
         } = record;
+        self.started_in_ms.push(started_in_ms);
         for (suffix, result) in cases {
             let state = self.states.iter_mut().find(|state| {
                 state.row.benchmark.id == benchmark && state.row.case.suffix() == suffix
             });
             if let Some(state) = state {
-                state.take(round, cpu, steal_percent, result);
+                state.take(pass, round, cpu, steal_percent, result);
             }
         }
-        self.started_in_ms.push(started_in_ms);
-        self.steal.extend(steal_percent);
-        self.done.push((round, pass, benchmark));
     }
 
     /// Runs one job, again from the next case on if one of its cases ended the worker.
@@ -307,11 +316,22 @@ impl<'a> Session<'a> {
                     None => left.push(case),
                 }
             }
-            job.cases = if came_to_any { left } else { Vec::new() };
+            if !came_to_any {
+                // Worker after worker dies between its cases: these rows can not be measured.
+                let failure =
+                    || Failure::Failed("the worker ended before it came to this row".into());
+                record
+                    .cases
+                    .extend(left.drain(..).map(|case| (case.0, Err(failure()))));
+            }
+            job.cases = left;
         }
         record.steal_percent = before
             .zip(cpu_times(self.cpu).ok())
-            .map(|(before, after)| 100.0 * (after - before).steal_share());
+            .map(|(before, after)| after - before)
+            // The kernel counts in ticks of some ms: a short worker often sees none.
+            .filter(|times| times.total() > 0)
+            .map(|times| 100.0 * times.steal_share());
         record.elapsed_s = self.elapsed().as_secs_f64();
         Ok(record)
     }
@@ -320,13 +340,18 @@ impl<'a> Session<'a> {
         if let Some(journal) = &mut self.journal
             && let Err(error) = journal.append(record)
         {
-            self.header.warnings.push(Warning {
-                code: "journal_lost".to_owned(),
-                message: error.to_string(),
-                advice: "the run went on, but could not have been resumed".to_owned(),
-            });
+            self.header.warnings.push(journal_lost(&error));
             self.journal = None;
         }
+    }
+}
+
+/// A run without a journal is a run all the same.
+fn journal_lost(error: &JournalError) -> Warning {
+    Warning {
+        code: "journal_lost".to_owned(),
+        message: error.to_string(),
+        advice: "the run goes on, but could not be resumed".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::journal::Record;
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
@@ -38,16 +39,20 @@ impl Session<'_> {
         let mut scale = 1.0;
         for round in 0..looks[looks.len() - 1] {
             let before = self.elapsed();
+            let replayed = !self.replay.is_empty();
             match self.round(round, scale, profile, observer) {
-                Ok(()) => {}
-                Err(WorkerError::Interrupted) => return Ok(()),
+                Ok(Round::Whole) => {}
+                // What a cut round lacks is not judged as if it were there.
+                Ok(Round::Cut) | Err(WorkerError::Interrupted) => return Ok(()),
                 Err(error) => return Err(SessionError::Worker(error)),
             }
             self.settle(round + 1, profile);
             if !self.states.iter().any(|state| state.is_active()) || self.is_spent(round + 1) {
                 return Ok(());
             }
-            scale = self.rescaled(scale, round + 1, (self.elapsed() - before).as_secs_f64());
+            if !replayed {
+                scale = self.rescaled(scale, round + 1, (self.elapsed() - before).as_secs_f64());
+            }
         }
         Ok(())
     }
@@ -59,7 +64,7 @@ impl Session<'_> {
         scale: f64,
         profile: Profile,
         observer: &mut dyn Observer,
-    ) -> Result<(), WorkerError> {
+    ) -> Result<Round, WorkerError> {
         let mut order: Vec<&'static Benchmark> = Vec::new();
         for state in self.states.iter().filter(|state| state.is_active()) {
             if !order.iter().any(|known| known.id == state.row.benchmark.id) {
@@ -73,7 +78,7 @@ impl Session<'_> {
             // Every job draws its numbers whether it runs or not, so that a resumed run shuffles like an unbroken one.
             let mut random = fastrand::Rng::with_seed(random.u64(..));
             if self.is_spent(round) {
-                return Ok(());
+                return Ok(Round::Cut);
             }
             let rounds = self.header.config.min_rounds;
             let done =
@@ -102,7 +107,7 @@ impl Session<'_> {
                 )?;
             }
         }
-        Ok(())
+        Ok(Round::Whole)
     }
 
     fn job(
@@ -134,8 +139,15 @@ impl Session<'_> {
             parent: std::process::id(),
         };
         let padding = random.usize(..4096);
-        let known = (round, pass, benchmark.id.to_owned());
-        if job.cases.is_empty() || self.done.contains(&known) {
+        if job.cases.is_empty() {
+            return Ok(());
+        }
+        let known = |record: &Record| {
+            (record.round, record.pass, &*record.benchmark) == (round, pass, benchmark.id)
+        };
+        if let Some(index) = self.replay.iter().position(known) {
+            let record = self.replay.swap_remove(index);
+            self.absorb(record);
             return Ok(());
         }
         let record = self.execute(job, round, padding)?;
@@ -162,10 +174,10 @@ impl Session<'_> {
         }
     }
 
-    /// Whether the budget ends the run. The profile's own budget lets the fewest rounds finish all the same.
+    /// Whether the budget ends the run; a resumed one has it anew. The profile's own budget lets the fewest rounds finish all the same.
     fn is_spent(&self, finished_rounds: u32) -> bool {
         let enough = self.header.strict_budget || finished_rounds >= self.header.config.min_rounds;
-        enough && self.elapsed() + RESERVE >= self.budget()
+        enough && self.begun.elapsed() + RESERVE >= self.budget()
     }
 
     fn budget(&self) -> Duration {
@@ -177,13 +189,13 @@ impl Session<'_> {
         let to_go = self.header.config.min_rounds.saturating_sub(rounds);
         let left = self
             .budget()
-            .saturating_sub(self.elapsed() + RESERVE)
+            .saturating_sub(self.begun.elapsed() + RESERVE)
             .as_secs_f64();
         rescale(scale, to_go, left, last_round_s)
     }
 
     fn time_left(&self, done: f64) -> Duration {
-        let elapsed = self.elapsed().as_secs_f64();
+        let elapsed = self.begun.elapsed().as_secs_f64();
         let by_pace = if done > 0.0 {
             elapsed / done - elapsed
         } else {
@@ -199,6 +211,14 @@ impl Session<'_> {
             state.skipped = too_dear(state.row.benchmark.setup, budget);
         }
     }
+}
+
+/// How a round ended.
+enum Round {
+    /// Every active benchmark was measured.
+    Whole,
+    /// The budget was spent before the last of them.
+    Cut,
 }
 
 /// Why a benchmark of this set-up cannot be afforded, if so.
@@ -244,7 +264,7 @@ fn rescale(scale: f64, to_go: u32, left_s: f64, last_round_s: f64) -> f64 {
 fn scaled(effort: &Effort, scale: f64) -> Effort {
     Effort {
         samples: (f64::from(effort.samples) * scale).ceil() as u32,
-        warm_up_ns: effort.warm_up_ns * scale,
+        warm_up_ns: effort.warm_up_ns,
         case_ns: effort.case_ns * scale,
         batch_ns: effort.batch_ns,
         second_witness: effort.second_witness,

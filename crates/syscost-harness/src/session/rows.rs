@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use syscost_results::estimate::{Estimated, Rules, estimate};
+use syscost_results::estimate::{Estimated, Rules, estimate, half_width_ratio};
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Unit, Verdict};
 
-use crate::bencher::Findings;
+use crate::bencher::{Findings, Pass};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::expect::{Counter, at_least};
@@ -27,6 +27,8 @@ pub(crate) struct RowState {
     /// No more rounds are needed.
     pub(crate) settled: bool,
     evidence: Vec<Evidence>,
+    /// Whether the evidence pass came back.
+    is_proved: bool,
     observed: bool,
     cycle_floor: Option<f64>,
     details: BTreeMap<String, Vec<f64>>,
@@ -46,6 +48,7 @@ impl RowState {
             skipped: None,
             settled: false,
             evidence: Vec::new(),
+            is_proved: false,
             observed: false,
             cycle_floor: None,
             details: BTreeMap::new(),
@@ -61,6 +64,7 @@ impl RowState {
     /// Takes in what a worker found.
     pub(crate) fn take(
         &mut self,
+        pass: Pass,
         round: u32,
         cpu: u32,
         steal_percent: Option<f64>,
@@ -78,6 +82,11 @@ impl RowState {
         }
         self.observed |= findings.observed;
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
+        if pass == Pass::Evidence {
+            // Nothing of it is timed for the record.
+            self.is_proved = true;
+            return;
+        }
         for (name, value) in findings.details {
             self.details.entry(name).or_default().push(value);
         }
@@ -111,8 +120,10 @@ impl RowState {
 
     /// Whether the interval is narrow enough.
     pub(crate) fn has_converged(&self) -> bool {
-        let Estimated { flags, .. } = self.estimated();
-        !flags.contains(&Flag::NotConverged) && !flags.contains(&Flag::TooFewRounds)
+        // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
+        self.row.benchmark.quantity == Quantity::Level
+            || half_width_ratio(&self.estimated().estimate)
+                .is_some_and(|ratio| ratio <= self.target_half_width)
     }
 
     fn estimated(&self) -> Estimated {
@@ -158,7 +169,7 @@ impl RowState {
         let mut all_details: BTreeMap<String, f64> = self
             .details
             .iter()
-            .filter_map(|(name, values)| Some((name.clone(), order::median(values)?)))
+            .filter_map(|(name, values)| Some((name.clone(), over_processes(name, values)?)))
             .collect();
         all_details.extend(details);
         Measurement {
@@ -190,9 +201,17 @@ impl RowState {
             return None;
         }
         let median = estimate.median?;
-        Some(match core_cycles {
-            Some(cycles) => floor.judge(cycles, "add and multiply chains"),
-            None => floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz"),
+        if let Some(cycles) = core_cycles {
+            return Some(floor.judge(cycles, "add and multiply chains"));
+        }
+        // Without a frequency there is only an upper bound of the cycles: it can refute, not confirm.
+        let at_most = floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz");
+        Some(match at_most.verdict {
+            Verdict::Refuted => at_most,
+            _ => floor.unverified(
+                "add and multiply chains",
+                "the core's frequency was not steady",
+            ),
         })
     }
 
@@ -220,6 +239,10 @@ impl RowState {
         if self.rounds.is_empty() {
             return (Status::Skipped, Some(missing.to_owned()));
         }
+        if !self.is_proved {
+            let reason = "its evidence pass did not come back, so nothing proves the number";
+            return (Status::Failed, Some(reason.to_owned()));
+        }
         if below_resolution {
             let bound = estimate.ci95_high.unwrap_or(f64::NAN);
             let unit = self.row.benchmark.unit.symbol();
@@ -244,6 +267,21 @@ fn refutation(evidence: &Evidence) -> String {
         text.push_str(reason);
     }
     text
+}
+
+/// One number from those of all processes, as the name says: the longest of all, the smallest of all, the sum of counts;
+/// else the median.
+fn over_processes(name: &str, values: &[f64]) -> Option<f64> {
+    let has = |wanted: &[&str]| name.split('_').any(|word| wanted.contains(&word));
+    if has(&["longest", "most", "largest"]) {
+        values.iter().copied().reduce(f64::max)
+    } else if has(&["shortest", "least", "smallest"]) {
+        values.iter().copied().reduce(f64::min)
+    } else if name.starts_with("singles_") {
+        Some(values.iter().sum())
+    } else {
+        order::median(values)
+    }
 }
 
 fn merge_histogram(into: &mut Vec<(f64, u64)>, other: &[(f64, u64)]) {

@@ -29,12 +29,12 @@ const LINGER: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// The process could not be started.
-    #[error("starting a worker process from {binary}: {source}")]
+    #[error("starting a worker process from {binary}: {cause}")]
     Start {
         /// The binary that was to be executed.
         binary: PathBuf,
         /// The cause.
-        source: io::Error,
+        cause: io::Error,
     },
     /// It ended before it had read its job.
     #[error("a worker ended before it could begin ({status}): {stderr}")]
@@ -155,9 +155,9 @@ struct Worker {
 
 impl Worker {
     fn start(binary: &Path, job: &Job, padding: usize) -> Result<Self, WorkerError> {
-        let failed = |source| WorkerError::Start {
+        let failed = |cause| WorkerError::Start {
             binary: binary.to_owned(),
-            source,
+            cause,
         };
         let mut line = serde_json::to_vec(job).map_err(|error| failed(error.into()))?;
         line.push(b'\n');

@@ -16,7 +16,7 @@ pub const ALL: [u32; 7] = [6, 9, 12, 17, 20, 25, 30];
 pub const QUICK: [u32; 1] = [6];
 
 /// A proposal for the standard profile.
-pub const STANDARD: [u32; 3] = [9, 12, 17];
+pub const STANDARD: [u32; 4] = [9, 12, 17, 25];
 
 /// A proposal for the careful profile: no luck before twelve rounds.
 pub const CAREFUL: [u32; 5] = [12, 17, 20, 25, 30];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
-use syscost_harness::doctor::{Finding, Level, ProcessState, examine};
+use syscost_harness::doctor::{Finding, Level, MOST_LOST_PERCENT, ProcessState, examine};
 use syscost_harness::{machine, noise};
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise};
@@ -104,8 +104,12 @@ fn text(examination: &Examination) -> Result<String> {
     writeln!(out, "{BOLD}{}{RESET}", machine.cpu_model)?;
     writeln!(
         out,
-        "{DIM}{}, {} CPUs, {}, {}{RESET}\n",
-        machine.kernel, machine.cpus_online, machine.arch, machine.libc
+        "{DIM}{}, {} CPUs ({} may be used), {}, {}{RESET}\n",
+        machine.kernel,
+        machine.cpus_online,
+        cpu::format_list(&cpu::allowed().unwrap_or_default()),
+        machine.arch,
+        machine.libc
     )?;
     for finding in findings {
         let (style, mark) = match finding.level {
@@ -141,7 +145,7 @@ fn text(examination: &Examination) -> Result<String> {
         };
         writeln!(
             out,
-            "  {style}{mark}{RESET}  {:<18}{}",
+            "  {style}{mark}{RESET}  {:<22}{}",
             health.check, health.detail
         )?;
     }
@@ -151,11 +155,36 @@ fn text(examination: &Examination) -> Result<String> {
         PROBE.as_secs()
     )?;
     for probe in noise {
+        let style = if probe.lost_percent > MOST_LOST_PERCENT {
+            YELLOW
+        } else {
+            GREEN
+        };
+        let mark = if probe.lost_percent > MOST_LOST_PERCENT {
+            "warning"
+        } else {
+            "good   "
+        };
         writeln!(
             out,
-            "  CPU {:<3} lost {:.3} %, {} gaps over 5 us, the longest {:.0} us",
+            "  {style}{mark}{RESET}  CPU {:<3} lost {:.3} %, {} gaps over 5 us, the longest {:.0} us",
             probe.cpu, probe.lost_percent, probe.gaps_over_5us, probe.longest_gap_us
         )?;
     }
+    let troubles = findings
+        .iter()
+        .filter(|f| matches!(f.level, "warning" | "bad"))
+        .count()
+        + noise
+            .iter()
+            .filter(|probe| probe.lost_percent > MOST_LOST_PERCENT)
+            .count();
+    let verdict = match troubles {
+        0 => "fit to be measured".to_owned(),
+        count => {
+            format!("{count} warnings: numbers will hold, but scatter or differ for these reasons")
+        }
+    };
+    writeln!(out, "\n{verdict}")?;
     Ok(out)
 }

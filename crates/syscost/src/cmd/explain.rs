@@ -9,13 +9,17 @@ use syscost_harness::{Benchmark, Case, Expect};
 
 use crate::cli::ExplainArguments;
 use crate::error::exit;
-use crate::selection;
 use crate::terminal::{BOLD, DIM, RESET, wrapped};
+use crate::{Failed, selection};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     // A row's full name explains its benchmark.
     let id = arguments.id.split('{').next().unwrap_or_default();
+    if CATALOGUE.visible_groups().any(|group| group.name == id) {
+        let what = format!("`{id}` is a group; `syscost list {id}` lists its benchmarks");
+        return Err(Failed::Usage(what).into());
+    }
     let benchmark = CATALOGUE
         .find(id)
         .ok_or_else(|| selection::unknown(&arguments.id))?;

@@ -24,6 +24,10 @@ struct Entry {
     /// `yes`, `partly` or `no`.
     support: &'static str,
     reason: Option<String>,
+    #[serde(skip)]
+    refused: usize,
+    #[serde(skip)]
+    first_refusal: Option<String>,
 }
 
 /// Runs the verb.
@@ -63,6 +67,8 @@ fn entry(benchmark: &'static Benchmark) -> Entry {
             _ => "partly",
         },
         reason: (!refusals.is_empty()).then(|| refusals.join("; ")),
+        refused: refusals.len(),
+        first_refusal: refusals.first().cloned(),
         cases: cases
             .iter()
             .map(|case: &Case| format!("{}{}", benchmark.id, case.suffix()))
@@ -87,8 +93,11 @@ fn text(entries: &[Entry]) -> Result<String> {
             "{BOLD}{:widest$}{RESET}  {DIM}{rows:>8}{RESET}  {}",
             entry.id, entry.title
         )?;
-        if let Some(reason) = &entry.reason {
+        if let Some(reason) = &entry.first_refusal {
             write!(out, "  {YELLOW}not here: {reason}{RESET}")?;
+            if entry.refused > 1 {
+                write!(out, " {DIM}(and {} more rows){RESET}", entry.refused - 1)?;
+            }
         }
         out.push('\n');
     }

@@ -1,5 +1,6 @@
 //! `syscost run`: measure, print, keep.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +19,14 @@ use crate::{data_folder, selection, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
+    if let Some(output) = &arguments.output {
+        data_folder::check_writable(output)?;
+    }
     let interrupted = catch_interrupts()?;
     let options = options(&arguments)?;
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
+        && std::io::stderr().is_terminal()
         && let Some(journal) = data_folder::unfinished().first()
     {
         anstream::eprintln!(
@@ -43,7 +48,6 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     };
     let measured = session.measure(&mut progress);
     progress.done();
-    measured?;
     let finished = session.finish(!arguments.no_samples);
     let saved = save(&finished.run, &arguments);
     // A run that cannot be saved is printed all the same: it is all the user gets.
@@ -53,6 +57,8 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         saved.as_ref().ok().and_then(Option::as_deref),
     )?;
     saved?;
+    // What was measured before is told and kept; now for why it ended.
+    measured?;
     let code = close(finished, &arguments);
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
@@ -90,11 +96,13 @@ fn options(arguments: &RunArguments) -> Result<Options> {
 /// Keeps the document where it was asked for and in the data folder; tells where it can be found.
 fn save(run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
     let text = serde_json::to_vec_pretty(run)?;
-    if let Some(output) = &arguments.output {
-        data_folder::write_atomically(output, &text)?;
-    }
     if arguments.no_save {
-        return Ok(arguments.output.clone());
+        return match &arguments.output {
+            Some(output) => {
+                data_folder::write_atomically(output, &text).map(|()| Some(output.clone()))
+            }
+            None => Ok(None),
+        };
     }
     let path = data_folder::runs().join(format!("{}.json", run.id));
     std::fs::create_dir_all(data_folder::runs()).with_context(|| {
@@ -104,6 +112,9 @@ fn save(run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
         )
     })?;
     data_folder::write_atomically(&path, &text)?;
+    if let Some(output) = &arguments.output {
+        data_folder::write_atomically(output, &text)?;
+    }
     Ok(Some(path))
 }
 
@@ -133,6 +144,14 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
             "not everything was measured; to go on: syscost run --resume {}",
             journal.path().display()
         );
+    }
+    if run
+        .measurements
+        .iter()
+        .all(|row| row.status == Status::Skipped)
+    {
+        anstream::eprintln!("nothing was measured in that time; give it more with --budget");
+        return exit::FAILURE;
     }
     let withheld = run
         .measurements

@@ -5,8 +5,6 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use syscost_harness::session::Profile;
-use syscost_results::Unit;
-use syscost_results::estimate::Rules;
 use syscost_results::simulate::{Coverage, Noise, Simulation};
 use syscost_results::stats::{interval, looks, order};
 
@@ -52,6 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 struct Plan {
     name: String,
     looks: Vec<u32>,
+    /// Relative half-width at which a row stops.
+    target: f64,
 }
 
 /// Each fixed number of rounds, then the profiles that stop by the interval's width.
@@ -59,10 +59,12 @@ fn plans() -> Vec<Plan> {
     let fixed = looks::ALL.map(|rounds| Plan {
         name: format!("{rounds} rounds"),
         looks: vec![rounds],
+        target: Profile::Standard.target_half_width(),
     });
     let stopped = [Profile::Standard, Profile::Careful].map(|profile| Plan {
         name: format!("{}, stopping", profile.name()),
         looks: profile.looks().to_vec(),
+        target: profile.target_half_width(),
     });
     fixed.into_iter().chain(stopped).collect()
 }
@@ -133,12 +135,11 @@ fn simulated(experiments: u32, seed: u64) -> Result<()> {
 
 /// For each noise, the coverage of each plan, with so many samples in a round.
 fn simulate(samples: usize, experiments: u32, seed: u64) -> Vec<Vec<Coverage>> {
-    let target = Rules::new(Unit::Nanoseconds).target_half_width;
     let one = |noise| -> Vec<Coverage> {
         let simulation = Simulation::new(noise, samples, seed);
         let plans = plans().into_iter();
         plans
-            .map(|plan| simulation.coverage_with_stop(&plan.looks, target, experiments))
+            .map(|plan| simulation.coverage_with_stop(&plan.looks, plan.target, experiments))
             .collect()
     };
     thread::scope(|scope| {
@@ -237,6 +238,7 @@ mod tests {
             let plan = Plan {
                 name: String::new(),
                 looks: looks.to_vec(),
+                target: 0.02,
             };
             plan.complaint(&Coverage {
                 covered,
