@@ -158,6 +158,10 @@ impl Expect {
 /// call" entered no kernel.
 pub const SYSCALL_FLOOR_CYCLES: f64 = 50.0;
 
+/// Least core cycles of one operation of any kind: an operation of Rust code is an instruction and its share of a loop at
+/// the very least. What is cheaper was removed by the compiler. Kernels know their own floor.
+pub const OPERATION_FLOOR_CYCLES: f64 = 0.2;
+
 /// How a benchmark was measured decides what can be expected of it by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
@@ -194,9 +198,10 @@ pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
     if manner == Manner::Batches {
         defaults.push(within(Counter::TimeScaling, 1.9, 2.1));
     }
-    if named > 0.0 {
-        defaults.push(at_least(Counter::CoreCycles, SYSCALL_FLOOR_CYCLES * named));
-    }
+    defaults.push(at_least(
+        Counter::CoreCycles,
+        (SYSCALL_FLOOR_CYCLES * named).max(OPERATION_FLOOR_CYCLES),
+    ));
     for default in defaults {
         if !all.iter().any(|expect| expect.counter == default.counter) {
             all.push(default);
@@ -250,7 +255,11 @@ mod tests {
             None,
             "singles are not batches"
         );
-        assert_eq!(bound(&all, Counter::CoreCycles), None, "no call is named");
+        assert_eq!(
+            bound(&all, Counter::CoreCycles),
+            Some(Bound::AtLeast(OPERATION_FLOOR_CYCLES)),
+            "no call is named"
+        );
     }
 
     #[test]

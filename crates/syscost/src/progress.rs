@@ -52,10 +52,13 @@ impl Observer for Progress {
             Event::Preparing(what) => self.bar.set_message(what.to_owned()),
             Event::Begin { .. } if self.quiet => {}
             Event::Begin { rows, journal } => {
-                let line = format!(
-                    "measuring {rows} rows; if it breaks off: syscost run --resume {}",
-                    journal.display()
-                );
+                let mut line = format!("measuring {rows} rows");
+                if let Some(journal) = journal {
+                    line += &format!(
+                        "; if it breaks off: syscost run --resume {}",
+                        journal.display()
+                    );
+                }
                 // A hidden bar prints nothing, and a script wants to know the journal too.
                 if self.bar.is_hidden() {
                     eprintln!("{line}");

@@ -41,6 +41,7 @@ pub struct Bencher<'a> {
     findings: Findings,
     operations: u64,
     measured: bool,
+    expected_too_late: bool,
     reports: BTreeMap<&'static str, f64>,
     singles: Histogram<u64>,
 }
@@ -68,6 +69,7 @@ impl<'a> Bencher<'a> {
             findings: Findings::default(),
             operations: 0,
             measured: false,
+            expected_too_late: false,
             reports: BTreeMap::new(),
             singles: new_histogram(),
         }
@@ -188,6 +190,11 @@ impl<'a> Bencher<'a> {
     ) -> Result<(), Failure> {
         self.begin(Manner::Batches)?;
         let per_turn = kernel.operations_per_turn;
+        if per_turn != baseline.operations_per_turn {
+            return Err(Failure::Broken(
+                "compares kernels of different length".into(),
+            ));
+        }
         let body = KernelBody::new(kernel);
         match self.pass {
             Pass::Timed => {
@@ -219,6 +226,7 @@ impl<'a> Bencher<'a> {
         mut observation: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
         self.begin(Manner::Observations)?;
+        self.findings.observed = true;
         match self.pass {
             Pass::Timed => self.time_observations(observation),
             Pass::Evidence => self.count_batches(1, |n: u64| {
@@ -230,8 +238,9 @@ impl<'a> Bencher<'a> {
         }
     }
 
-    /// Adds an expectation that is known only at run time.
+    /// Adds an expectation that is known only at run time, before the measurement: afterwards it would never be checked.
     pub fn expect(&mut self, expect: Expect) {
+        self.expected_too_late |= self.measured;
         self.declared
             .retain(|other| other.counter != expect.counter);
         self.declared.push(expect);
@@ -295,6 +304,11 @@ impl<'a> Bencher<'a> {
         if !self.measured {
             return Err(Failure::Broken("measured nothing".into()));
         }
+        if self.expected_too_late {
+            return Err(Failure::Broken(
+                "expects something only after it measured".into(),
+            ));
+        }
         for expect in &self.declared {
             match expect.counter {
                 Counter::Reported(name) => {
@@ -307,9 +321,11 @@ impl<'a> Bencher<'a> {
                         .push(expect.judge(per_operation, "benchmark"));
                 }
                 Counter::CoreCycles => {
-                    if let expect::Bound::AtLeast(floor) = expect.bound {
-                        self.findings.cycle_floor = Some(floor);
-                    }
+                    let expect::Bound::AtLeast(floor) = expect.bound else {
+                        let what = "bounds its core cycles otherwise than from below";
+                        return Err(Failure::Broken(what.into()));
+                    };
+                    self.findings.cycle_floor = Some(floor);
                 }
                 _ => {}
             }

@@ -175,7 +175,6 @@ impl Bencher<'_> {
         &mut self,
         mut observation: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
-        self.findings.observed = true;
         self.sample(1, |bencher| {
             bencher.operations += 1;
             Ok((observation()?, None))

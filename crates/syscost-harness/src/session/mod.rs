@@ -257,11 +257,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Where the journal lies.
-    pub fn journal_path(&self) -> Option<&Path> {
-        self.journal.as_ref().map(Journal::path)
-    }
-
     fn elapsed(&self) -> Duration {
         self.earlier + self.begun.elapsed()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::journal::Record;
+use super::journal::{Journal, Record};
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
@@ -33,7 +33,7 @@ impl Session<'_> {
         self.skip_what_cannot_fit();
         observer.event(Event::Begin {
             rows: self.states.len(),
-            journal: self.journal_path().unwrap_or(std::path::Path::new("")),
+            journal: self.journal.as_ref().map(Journal::path),
         });
         let looks = profile.looks();
         let mut scale = 1.0;

@@ -38,8 +38,8 @@ pub enum Event<'a> {
     Begin {
         /// Rows to measure.
         rows: usize,
-        /// Where the journal lies.
-        journal: &'a Path,
+        /// Where the journal lies, if there could be one.
+        journal: Option<&'a Path>,
     },
     /// A worker is about to start.
     Working {

@@ -239,6 +239,10 @@ impl RowState {
         if self.rounds.is_empty() {
             return (Status::Skipped, Some(missing.to_owned()));
         }
+        if evidence.is_empty() {
+            let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
+            return (Status::Failed, Some(defect.to_string()));
+        }
         if !self.is_proved {
             let reason = "its evidence pass did not come back, so nothing proves the number";
             return (Status::Failed, Some(reason.to_owned()));

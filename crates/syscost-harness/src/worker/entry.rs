@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
+use syscost_results::Unit;
 use syscost_sys::clock::{Clock, Source};
 use syscost_sys::{cpu, process};
 
@@ -72,7 +73,13 @@ pub(crate) fn measure(
             .unwrap_or_else(|| "no message".to_owned());
         Failure::Failed(format!("panicked: {message}"))
     })??;
-    bencher.finish()
+    let findings = bencher.finish()?;
+    if !findings.observed && benchmark.unit != Unit::Nanoseconds {
+        return Err(Failure::Broken(
+            "times operations but does not call the result ns".into(),
+        ));
+    }
+    Ok(findings)
 }
 
 fn answer(reply: &Reply) -> io::Result<()> {

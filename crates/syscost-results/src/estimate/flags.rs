@@ -56,13 +56,9 @@ pub(super) fn add(
         Flag::LowTrust,
         raw.is_some_and(|raw| raw - net > 0.5 * raw.abs()),
     );
-    let known = rounds
-        .iter()
-        .filter(|round| round.core_ghz.is_some())
-        .count();
     flag(
         Flag::FrequencyUnsteady,
-        rules.unit == Unit::Nanoseconds && 2 * known < rounds.len(),
+        rules.unit == Unit::Nanoseconds && !out.below_resolution && out.core_cycles.is_none(),
     );
 
     // A cost's details obey the rule of costs: no number where it would be zero or less.
