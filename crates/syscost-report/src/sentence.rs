@@ -238,14 +238,14 @@ mod tests {
         let mut run = fixture::run();
         assert_eq!(
             machine(&run),
-            "Imaginary CPU 9000, 2 CPUs, KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
+            "Imaginary CPU 9000, 2 CPUs, measured on CPU 1, KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
         );
         run.machine.hypervisor = None;
         run.machine.cpus_online = 1;
         run.core_ghz = None;
         assert_eq!(
             machine(&run),
-            "Imaginary CPU 9000, 1 CPU, Linux 6.18.0, clock tsc"
+            "Imaginary CPU 9000, 1 CPU, measured on CPU 1, Linux 6.18.0, clock tsc"
         );
     }
 }

@@ -29,7 +29,7 @@ fn every_listed_benchmark_is_explained() {
     let program = Program::new();
     let list = program.json(&["list", "--format", "json"]);
     let entries = list.as_array().expect("an array");
-    assert!(entries.len() > 50, "{} benchmarks", entries.len());
+    assert!(entries.len() >= 50, "{} benchmarks", entries.len());
     for entry in entries {
         let id = entry["id"].as_str().expect("an id");
         assert!(

@@ -58,7 +58,10 @@ pub(super) fn add(
     );
     flag(
         Flag::FrequencyUnsteady,
-        rules.unit == Unit::Nanoseconds && !out.below_resolution && out.core_cycles.is_none(),
+        rules.unit == Unit::Nanoseconds
+            && !rules.signed
+            && !out.below_resolution
+            && out.core_cycles.is_none(),
     );
 
     // A cost's details obey the rule of costs: no number where it would be zero or less.

@@ -170,10 +170,14 @@ fn cycles_use_the_frequency_of_their_own_round() {
         round.core_ghz = Some(ghz);
     }
     assert_eq!(cost(&rounds).core_cycles, Some(300.0));
-    for round in &mut rounds[..3] {
-        round.core_ghz = None;
-    }
+    rounds[0].core_ghz = None;
+    rounds[5].core_ghz = None;
     assert_eq!(cost(&rounds).core_cycles, Some(300.0));
+    // The four left tell of slower rounds than the median of all six does.
+    rounds[5].core_ghz = Some(1.0);
+    rounds[1].core_ghz = None;
+    assert_eq!(cost(&rounds).core_cycles, None);
+    rounds[2].core_ghz = None;
     rounds[3].core_ghz = None;
     let out = cost(&rounds);
     assert_eq!(out.core_cycles, None);
