@@ -73,7 +73,7 @@ pub struct Findings {
     pub histogram: Vec<(f64, u64)>,
 }
 
-/// What a worker knows when it makes a [`Bencher`].
+/// What a worker knows when it makes a [`Bencher`](super::Bencher).
 pub struct Situation<'a> {
     /// Which pass.
     pub pass: Pass,

@@ -21,7 +21,7 @@ const JOURNAL_VERSION: u32 = 1;
 /// What a run knew before its first round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Header {
-    /// [`JOURNAL_VERSION`] when written.
+    /// The journal format of this version, when written.
     pub journal_version: u32,
     /// Version of the program.
     pub tool_version: String,
