@@ -15,7 +15,7 @@
 use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
-use syscost_sys::frequency::{AGREEMENT, core_frequency};
+use syscost_sys::frequency::core_frequency;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.core_frequency",
@@ -31,6 +31,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// No core that runs this program is slower or faster than this, in GHz.
 const PLAUSIBLE_GHZ: std::ops::RangeInclusive<f64> = 0.1..=6.5;
+
+/// How far the chains may be apart at their nearest. The frequency may move between them; a latency that is not as believed
+/// puts them apart by a quarter or more.
+const APART: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
@@ -59,10 +63,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if let Some(apart) = apart {
         b.claim(
             "difference of the add and the multiply chain",
-            format!("at most {:.0} %", 100.0 * AGREEMENT),
+            format!("at most {:.0} %", 100.0 * APART),
             format!("{:.2} %", 100.0 * apart),
             "both chains",
-            apart <= AGREEMENT,
+            apart <= APART,
         );
     }
     Ok(())

@@ -33,6 +33,9 @@ const SCALING_NS: f64 = 20_000.0;
 /// Pairs of batches timed at most before the proportion is believed to be off.
 const SCALING_TRIES: usize = 60;
 
+/// How often the proportion is taken anew before it refutes.
+const SCALING_ATTEMPTS: usize = 3;
+
 /// Pairs of batches timed at least.
 const LEAST_TRIES: usize = 5;
 
@@ -261,30 +264,44 @@ impl Bencher<'_> {
         per_turn: u64,
         body: &mut impl Body,
     ) -> Result<Evidence, Failure> {
-        let turns = self.turns_lasting(SCALING_NS, per_turn, body)?;
-        let (mut short, mut long) = (f64::INFINITY, f64::INFINITY);
-        let mut spent_ns = 0.0;
-        for tries in 1..=SCALING_TRIES {
-            let (once, twice) = (
-                self.time_turns(body, turns)?,
-                self.time_turns(body, 2 * turns)?,
-            );
-            self.operations += 3 * turns * per_turn;
-            spent_ns += once + twice;
-            (short, long) = (short.min(once), long.min(twice));
-            if tries >= LEAST_TRIES
-                && (expect.bound.holds(long / short) || spent_ns > SCALING_LIMIT_NS)
-            {
+        let mut ratio = self.scaling(expect, per_turn, body)?;
+        // A neighbour on the same core can double what it disturbs; it seldom does so three times alike.
+        for _ in 1..SCALING_ATTEMPTS {
+            if PERHAPS_NOISE.contains(&ratio) {
                 break;
             }
+            ratio = self.scaling(expect, per_turn, body)?;
         }
-        let ratio = long / short;
         let mut evidence = expect.judge(ratio, "clock");
         if evidence.verdict == Verdict::Refuted && PERHAPS_NOISE.contains(&ratio) {
             evidence.verdict = Verdict::Unverified;
             evidence.reason = Some("the machine is too noisy to tell".to_owned());
         }
         Ok(evidence)
+    }
+
+    /// The shortest time of 2n operations over the shortest of n.
+    fn scaling(
+        &mut self,
+        expect: Expect,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<f64, Failure> {
+        let turns = self.turns_lasting(SCALING_NS, per_turn, body)?;
+        let (mut short, mut long) = (f64::INFINITY, f64::INFINITY);
+        let mut spent_ns = 0.0;
+        for tries in 1..=SCALING_TRIES {
+            let once = self.time_turns(body, turns)?;
+            let twice = self.time_turns(body, 2 * turns)?;
+            self.operations += 3 * turns * per_turn;
+            spent_ns += once + twice;
+            (short, long) = (short.min(once), long.min(twice));
+            let settled = expect.bound.holds(long / short) || spent_ns > SCALING_LIMIT_NS;
+            if tries >= LEAST_TRIES && settled {
+                break;
+            }
+        }
+        Ok(long / short)
     }
 }
 

@@ -204,7 +204,16 @@ impl RowState {
         if let Some(cycles) = core_cycles {
             return Some(floor.judge(cycles, "add and multiply chains"));
         }
-        // Without a frequency there is only an upper bound of the cycles: it can refute, not confirm.
+        // Of an unsteady frequency the slowest that was seen still bounds the cycles from below.
+        let slowest = self
+            .rounds
+            .iter()
+            .filter_map(|round| round.core_ghz)
+            .reduce(f64::min);
+        if let Some(ghz) = slowest.filter(|ghz| floor.bound.holds(median * ghz)) {
+            return Some(floor.judge(median * ghz, "slowest core frequency seen"));
+        }
+        // Without one there is only an upper bound of the cycles: it can refute, not confirm.
         let at_most = floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz");
         Some(match at_most.verdict {
             Verdict::Refuted => at_most,
