@@ -14,6 +14,8 @@ pub struct Benchmark {
     pub id: &'static str,
     /// What it is, in a few words, for tables.
     pub title: &'static str,
+    /// Rises when what is measured changes under the same id, so that old and new numbers are not compared.
+    pub revision: u32,
     /// The unit of its numbers.
     pub unit: Unit,
     /// Which direction is good.
@@ -39,6 +41,7 @@ impl Benchmark {
     pub const DEFAULT: Benchmark = Benchmark {
         id: "",
         title: "",
+        revision: 1,
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         quantity: Quantity::Cost,

@@ -234,6 +234,7 @@ fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
         id: name.split('{').next().unwrap_or_default().to_owned(),
         case: BTreeMap::new(),
         title: "What it measures".to_owned(),
+        revision: 1,
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         status,

@@ -4,15 +4,22 @@
 //! another computer than the one that was measured.
 //!
 //! - [`run`]: the document a run leaves behind, a contract with other tools (JSON Schema in `docs/`).
+//! - [`mod@document`]: from bytes to a run, or to one line on what is wrong where.
+//! - [`mod@compare`]: two sides of runs, row by row. [`history`]: a metric over time.
 //! - [`measurement`]: one row of it: estimate, evidence, flags, raw samples.
+//! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`machine`]: the facts of the measured machine.
 //! - [`stats`]: medians, exact intervals, bootstrap, drift, modes.
 //! - [`simulate`]: noise models that check the intervals.
 //! - [`estimate`]: from the samples of many rounds to one [`Estimate`] and its flags.
 
+pub mod compare;
+pub mod document;
 pub mod estimate;
+pub mod history;
 pub mod machine;
 pub mod measurement;
+pub mod numbers;
 pub mod run;
 pub mod simulate;
 pub mod stats;

@@ -16,6 +16,9 @@ pub struct Measurement {
     pub case: BTreeMap<String, String>,
     /// What it is, for people.
     pub title: String,
+    /// Rises when what the benchmark measures changes under the same name; only equal revisions are compared.
+    #[serde(default = "first_revision")]
+    pub revision: u32,
     /// The unit of every number of `estimate` and `samples`.
     pub unit: Unit,
     /// Which direction is good.
@@ -41,6 +44,11 @@ pub struct Measurement {
     /// The raw samples by round; absent with `--no-samples`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Vec<RoundSamples>>,
+}
+
+/// Documents from before revisions were told hold first ones.
+fn first_revision() -> u32 {
+    1
 }
 
 /// The unit of a measurement.

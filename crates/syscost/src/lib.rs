@@ -5,8 +5,8 @@
 
 pub mod cli;
 pub mod cmd;
-mod data_folder;
 mod error;
+mod files;
 mod progress;
 mod selection;
 mod terminal;
@@ -39,6 +39,13 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(arguments) => cmd::run::run(arguments),
+        Command::Numbers(arguments) => cmd::numbers::run(&arguments),
+        Command::Compare(arguments) => cmd::compare::run(&arguments),
+        Command::Ab(arguments) => cmd::ab::run(&arguments),
+        Command::Report(arguments) => cmd::report::run(&arguments),
+        Command::Plot(arguments) => cmd::plot::run(&arguments),
+        Command::History(arguments) => cmd::history::run(&arguments),
+        Command::Export(arguments) => cmd::export::run(&arguments),
         Command::List(arguments) => cmd::list::run(&arguments),
         Command::Explain(arguments) => cmd::explain::run(&arguments),
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),

@@ -177,6 +177,7 @@ impl RowState {
             id: self.row.benchmark.id.to_owned(),
             case: self.row.case.to_map(),
             title: self.row.benchmark.title.to_owned(),
+            revision: self.row.benchmark.revision,
             unit: self.row.benchmark.unit,
             better: self.row.benchmark.better,
             status,

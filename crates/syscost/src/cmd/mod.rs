@@ -1,8 +1,15 @@
 //! One file per verb.
 
+pub(crate) mod ab;
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod history;
 pub(crate) mod list;
+pub(crate) mod numbers;
+pub(crate) mod plot;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;
 

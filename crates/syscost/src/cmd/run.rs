@@ -11,23 +11,25 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::{Run, Status};
+use syscost_store::Store;
 
 use crate::cli::{Format, RunArguments};
 use crate::error::exit;
 use crate::progress::Progress;
-use crate::{data_folder, selection, terminal};
+use crate::{files, selection, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     if let Some(output) = &arguments.output {
-        data_folder::check_writable(output)?;
+        files::check_writable(output)?;
     }
+    let store = Store::of_user();
     let interrupted = catch_interrupts()?;
-    let options = options(&arguments)?;
+    let options = options(&arguments, &store)?;
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
-        && let Some(journal) = data_folder::unfinished().first()
+        && let Some(journal) = files::unfinished(&store).first()
     {
         anstream::eprintln!(
             "{}an earlier run broke off; to take it up: syscost run --resume {}{}",
@@ -49,7 +51,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     let measured = session.measure(&mut progress);
     progress.done();
     let finished = session.finish(!arguments.no_samples);
-    let saved = save(&finished.run, &arguments);
+    let saved = save(&store, &finished.run, &arguments);
     // A run that cannot be saved is printed all the same: it is all the user gets.
     print(
         &finished.run,
@@ -79,7 +81,7 @@ fn catch_interrupts() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn options(arguments: &RunArguments) -> Result<Options> {
+fn options(arguments: &RunArguments, store: &Store) -> Result<Options> {
     Ok(Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
@@ -88,32 +90,23 @@ fn options(arguments: &RunArguments) -> Result<Options> {
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
         binary: std::env::current_exe().context("finding this program's own file")?,
-        journal_folder: data_folder::journals(),
+        journal_folder: store.journals(),
         version: env!("CARGO_PKG_VERSION"),
     })
 }
 
 /// Keeps the document where it was asked for and in the data folder; tells where it can be found.
-fn save(run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
+fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
     let text = serde_json::to_vec_pretty(run)?;
     if arguments.no_save {
         return match &arguments.output {
-            Some(output) => {
-                data_folder::write_atomically(output, &text).map(|()| Some(output.clone()))
-            }
+            Some(output) => files::write(output, &text).map(|()| Some(output.clone())),
             None => Ok(None),
         };
     }
-    let path = data_folder::runs().join(format!("{}.json", run.id));
-    std::fs::create_dir_all(data_folder::runs()).with_context(|| {
-        format!(
-            "making {}; or run with --no-save",
-            data_folder::runs().display()
-        )
-    })?;
-    data_folder::write_atomically(&path, &text)?;
+    let path = store.keep(run, &text)?;
     if let Some(output) = &arguments.output {
-        data_folder::write_atomically(output, &text)?;
+        files::write(output, &text)?;
     }
     Ok(Some(path))
 }

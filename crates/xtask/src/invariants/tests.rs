@@ -51,6 +51,7 @@ pub(crate) fn row(adds: &str) -> Measurement {
         id: "selftest.chain".into(),
         case: [("adds".to_owned(), adds.to_owned())].into(),
         title: "Chain".into(),
+        revision: 1,
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         status: Status::Ok,

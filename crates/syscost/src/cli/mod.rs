@@ -1,11 +1,28 @@
 //! The command line. Help, man page and completions all come from here.
 
-use std::path::PathBuf;
+mod ab;
+mod compare;
+mod export;
+mod history;
+mod numbers;
+mod plot;
+mod report;
+mod run;
+
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use syscost_harness::session::Profile;
 use syscost_sys::cpu;
+
+pub use ab::AbArguments;
+pub use compare::CompareArguments;
+pub use export::{ExportArguments, ExportFormat};
+pub use history::{HistoryArguments, HistoryCommand};
+pub use numbers::NumbersArguments;
+pub use plot::{PlotArguments, PlotKind};
+pub use report::ReportArguments;
+pub use run::RunArguments;
 
 /// What does this computer charge for its primitives?
 ///
@@ -25,8 +42,13 @@ Begin with:
   syscost run syscall              one group, in a minute or less
   syscost explain syscall.null     what a row means
   syscost doctor                   whether this machine is fit to be measured
+  syscost numbers                  the latency numbers every programmer should know
+  syscost compare latest~1 latest  what changed between the last two runs
+  syscost report latest -o r.html  a page to look at
 
-Exit codes: 0 done, 1 failure, 2 bad usage, 4 some results withheld (with --strict), 130 interrupted")]
+Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
+
+Exit codes: 0 done, 1 failure, 2 bad usage, 3 regression found (with --fail-on), 4 some results withheld (with --strict), 130 interrupted")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -38,6 +60,20 @@ pub struct Cli {
 pub enum Command {
     /// Measure, print a table, keep the run
     Run(RunArguments),
+    /// The latency numbers every programmer should know, of this machine
+    Numbers(NumbersArguments),
+    /// Compare runs: what became better, what worse, what cannot be told
+    Compare(CompareArguments),
+    /// Compare two programs or environments, measured in turn so that the machine's drift cancels
+    Ab(AbArguments),
+    /// Write one or several runs as a page to look at in a browser
+    Report(ReportArguments),
+    /// Write one chart, for papers and documents
+    Plot(PlotArguments),
+    /// The kept runs: list them, follow a metric over time, tag, prune
+    History(HistoryArguments),
+    /// Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP
+    Export(ExportArguments),
     /// List every benchmark, and why one cannot run here
     List(ListArguments),
     /// Explain a benchmark: what it measures, what not, how to read it, what proves it
@@ -46,58 +82,6 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Measure operations of known cost, and lies that must be refuted
     Selftest(SelftestArguments),
-}
-
-/// Arguments of `run`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Selectors name a group, a benchmark, a row, or a pattern of them:
-  syscost run syscall                        a group
-  syscost run syscall.null 'call.*'          a benchmark and a pattern
-  syscost run 'syscall.null{call=getppid}'   one row
-Without a selector everything is measured.
-
-A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
-pub struct RunArguments {
-    /// What to measure: groups, ids, rows or patterns; everything if none is given
-    #[arg(value_name = "SELECTOR")]
-    pub selectors: Vec<String>,
-    /// How much to take: quick (seconds), standard (a minute) or careful (many minutes)
-    #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
-    pub profile: ProfileName,
-    /// Seconds the run may take, if not the profile's own; ends it even before its fewest rounds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub budget: Option<Duration>,
-    /// CPU to measure on, as `3` or `2,3`; the first is used, the others are probed (the quietest if not given)
-    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
-    pub cpus: Option<CpuList>,
-    /// Seed of every shuffle and padding, to repeat a run's order
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// What to print on standard output
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
-    /// Write the run document to this file as well
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Leave the raw samples out of the document
-    #[arg(long)]
-    pub no_samples: bool,
-    /// Do not keep the run in the data folder
-    #[arg(long)]
-    pub no_save: bool,
-    /// Take up the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "time_limit"])]
-    pub resume: Option<PathBuf>,
-    /// Seconds one row may take in one process before it is ended
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
-    pub time_limit: Duration,
-    /// Exit with 4 if a number was withheld
-    #[arg(long)]
-    pub strict: bool,
-    /// Show the evidence of every row
-    #[arg(short, long)]
-    pub verbose: bool,
 }
 
 /// Arguments of `list`.
@@ -169,14 +153,14 @@ impl From<ProfileName> for Profile {
 #[derive(Debug, Clone)]
 pub struct CpuList(pub Vec<u32>);
 
-fn cpu_list(text: &str) -> Result<CpuList, String> {
+pub(crate) fn cpu_list(text: &str) -> Result<CpuList, String> {
     match cpu::parse_list(text) {
         Ok(cpus) if !cpus.is_empty() => Ok(CpuList(cpus)),
         _ => Err("give CPU numbers such as 0-3,5".to_owned()),
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds < 1e6 => Ok(Duration::from_secs_f64(seconds)),
         _ => Err("give a positive number of seconds".to_owned()),

@@ -1,0 +1,256 @@
+//! "The latency numbers every programmer should know", as they are on the measured machine.
+//!
+//! After Jeff Dean's list ("Numbers Everyone Should Know", 2009), with the rows of a run in place of its figures.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{Estimate, Measurement, Run, Status, Unit};
+
+/// One line of the list: what it is called and which row tells it.
+struct Wanted {
+    title: &'static str,
+    id: &'static str,
+    /// Parameters the row's case must have.
+    case: &'static [(&'static str, &'static str)],
+    scale: Scale,
+}
+
+/// How a row's value becomes a time.
+#[derive(Clone, Copy)]
+enum Scale {
+    /// It is one.
+    Once,
+    /// It is a rate in B/s: the time of so many bytes.
+    Bytes(f64),
+}
+
+const MEBIBYTE: f64 = 1_048_576.0;
+
+const fn wanted(
+    title: &'static str,
+    id: &'static str,
+    case: &'static [(&'static str, &'static str)],
+) -> Wanted {
+    Wanted {
+        title,
+        id,
+        case,
+        scale: Scale::Once,
+    }
+}
+
+const fn mebibyte(
+    title: &'static str,
+    id: &'static str,
+    case: &'static [(&'static str, &'static str)],
+) -> Wanted {
+    Wanted {
+        scale: Scale::Bytes(MEBIBYTE),
+        ..wanted(title, id, case)
+    }
+}
+
+/// The addition that is the second of the human scale while no L1 hit is measured.
+const ADDITION: &str = "op.integer";
+const L1: &str = "L1 cache hit";
+
+/// The list, from the cheapest to the dearest on a common machine. Ids that no benchmark has yet are in the catalogue's plan.
+const LIST: &[Wanted] = &[
+    wanted(
+        "Addition",
+        ADDITION,
+        &[("op", "add"), ("type", "i64"), ("shape", "latency")],
+    ),
+    wanted("Function call", "call.integer", &[("arguments", "0")]),
+    wanted(L1, "memory.hierarchy", &[("level", "l1")]),
+    wanted(
+        "Branch mispredicted",
+        "op.branch_miss",
+        &[("branch", "conditional")],
+    ),
+    wanted("L2 cache hit", "memory.hierarchy", &[("level", "l2")]),
+    wanted("Atomic addition", "op.atomic", &[("op", "fetch_add")]),
+    wanted(
+        "64-bit division",
+        "op.integer",
+        &[("op", "divide"), ("type", "i64"), ("shape", "latency")],
+    ),
+    wanted("Mutex lock and unlock", "sync.mutex", &[("state", "free")]),
+    wanted(
+        "Clock reading",
+        "timing.clock_read",
+        &[("source", "monotonic")],
+    ),
+    wanted(
+        "Main memory reference",
+        "memory.hierarchy",
+        &[("level", "memory")],
+    ),
+    wanted("System call", "syscall.null", &[("call", "getppid")]),
+    wanted("Page fault", "memory.page_fault", &[("kind", "anonymous")]),
+    wanted(
+        "File opened and closed",
+        "syscall.open_close",
+        &[("of", "file")],
+    ),
+    wanted("Signal caught", "signal.catch", &[("call", "tgkill")]),
+    wanted(
+        "Switch between processes",
+        "switch.pipe",
+        &[("between", "processes"), ("cpus", "same")],
+    ),
+    wanted(
+        "Round trip over loopback TCP",
+        "net.tcp.round_trip",
+        &[("bytes", "1")],
+    ),
+    wanted("Thread created and joined", "task.pthread", &[]),
+    mebibyte(
+        "1 MiB read from memory",
+        "memory.bandwidth",
+        &[("op", "read"), ("level", "memory"), ("threads", "1")],
+    ),
+    wanted("Process forked and waited for", "task.fork", &[]),
+    wanted(
+        "4 KiB read at random from disk",
+        "fs.read",
+        &[("order", "random"), ("state", "cold"), ("bytes", "4096")],
+    ),
+    mebibyte(
+        "1 MiB read in order from disk",
+        "fs.read",
+        &[("order", "sequential"), ("state", "cold")],
+    ),
+];
+
+/// The list of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Numbers {
+    /// Id of the run.
+    pub run: String,
+    /// What the human scale calls one second, e.g. `L1 cache hit`; null if neither that nor an addition was measured.
+    pub second: Option<String>,
+    /// The lines, in the list's order.
+    pub numbers: Vec<Number>,
+}
+
+/// One line of the list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Number {
+    /// What it is, for people.
+    pub title: String,
+    /// The row that tells it; null while no benchmark does.
+    pub row: Option<String>,
+    /// The time in ns; null without one.
+    pub median_ns: Option<f64>,
+    /// Lower end of its 95 % confidence interval, in ns.
+    pub ci95_low_ns: Option<f64>,
+    /// Upper end of it, in ns.
+    pub ci95_high_ns: Option<f64>,
+    /// The time on the human scale, in seconds.
+    pub human_s: Option<f64>,
+    /// Why there is no number.
+    pub reason: Option<String>,
+}
+
+/// The ids of the benchmarks the list draws on, with the case's parameters that it needs.
+pub fn sources() -> impl Iterator<Item = (&'static str, &'static [(&'static str, &'static str)])> {
+    LIST.iter().map(|wanted| (wanted.id, wanted.case))
+}
+
+/// The numbers every programmer should know, from a run. `is_known` tells whether this program has a benchmark of an id.
+pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
+    let mut numbers: Vec<Number> = LIST
+        .iter()
+        .map(|wanted| number(wanted, run, &is_known))
+        .collect();
+    let time = |title: &str| {
+        let found = numbers.iter().find(|number| number.title == title)?;
+        Some((title.to_owned(), found.median_ns?))
+    };
+    let second = time(L1).or_else(|| time(LIST[0].title));
+    if let Some((_, second)) = second {
+        for number in &mut numbers {
+            number.human_s = number.median_ns.map(|time| time / second);
+        }
+    }
+    Numbers {
+        run: run.id.clone(),
+        second: second.map(|(title, _)| title),
+        numbers,
+    }
+}
+
+fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Number {
+    let row = run.measurements.iter().find(|row| is_told_by(wanted, row));
+    let mut number = Number {
+        title: wanted.title.to_owned(),
+        row: row.map(|row| row.name.clone()),
+        median_ns: None,
+        ci95_low_ns: None,
+        ci95_high_ns: None,
+        human_s: None,
+        reason: None,
+    };
+    let Some(row) = row else {
+        number.reason = Some(if is_known(wanted.id) {
+            "not part of this run".to_owned()
+        } else {
+            "not measured by this version yet".to_owned()
+        });
+        return number;
+    };
+    match (row.status, times(wanted.scale, row.unit, &row.estimate)) {
+        (Status::Ok, Some([median, low, high])) => {
+            number.median_ns = median;
+            number.ci95_low_ns = low;
+            number.ci95_high_ns = high;
+        }
+        (status, _) => {
+            let why = match status {
+                Status::Ok => "its unit is no time",
+                Status::Withheld => "withheld: the evidence refuted it",
+                Status::BelowResolution => "below resolution",
+                Status::Unsupported => "unsupported here",
+                Status::Failed => "failed",
+                Status::Skipped => "skipped",
+            };
+            number.reason = Some(match &row.reason {
+                Some(reason) => format!("{why}: {reason}"),
+                None => why.to_owned(),
+            });
+        }
+    }
+    number
+}
+
+fn is_told_by(wanted: &Wanted, row: &Measurement) -> bool {
+    row.id == wanted.id
+        && wanted
+            .case
+            .iter()
+            .all(|(key, value)| row.case.get(*key).is_some_and(|has| has == value))
+}
+
+/// Median and interval in ns; `None` if the unit does not fit the scale.
+fn times(scale: Scale, unit: Unit, estimate: &Estimate) -> Option<[Option<f64>; 3]> {
+    let Estimate {
+        median,
+        ci95_low,
+        ci95_high,
+        ..
+    } = *estimate;
+    match (scale, unit) {
+        (Scale::Once, Unit::Nanoseconds) => Some([median, ci95_low, ci95_high]),
+        // A high rate is a short time, so the ends of the interval change places.
+        (Scale::Bytes(bytes), Unit::BytesPerSecond) => {
+            let time = |rate: Option<f64>| {
+                rate.filter(|rate| *rate > 0.0)
+                    .map(|rate| 1e9 * bytes / rate)
+            };
+            Some([time(median), time(ci95_high), time(ci95_low)])
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,54 @@
+//! Writes files whole or not at all.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// Writes a file whole or not at all, through a temporary file beside it that is renamed. A link is followed; what is no
+/// regular file (a device, a pipe) is written to, never replaced.
+///
+/// # Errors
+/// When the folder or the file cannot be written.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+        return fs::OpenOptions::new()
+            .write(true)
+            .open(&target)?
+            .write_all(bytes);
+    }
+    let mut file = NamedTempFile::new_in(folder_of(&target))?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(&target)?;
+    Ok(())
+}
+
+/// The folder a file lies in, `.` for a bare name.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_a_link_followed_and_a_device_left_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("run.json");
+        let link = folder.path().join("link.json");
+        fs::write(&file, "old").expect("written");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        write_atomically(&link, b"new").expect("written through the link");
+        assert_eq!(fs::read_to_string(&file).expect("read"), "new");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        write_atomically(Path::new("/dev/null"), b"new").expect("written to the device");
+        assert!(!fs::metadata("/dev/null").expect("there").is_file());
+    }
+}

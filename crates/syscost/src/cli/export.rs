@@ -1,0 +1,38 @@
+//! Arguments of `export`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// The runs: documents, `latest`, ids or tags
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// The form
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// Write to this file (a folder for parquet) instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A line for each row.
+    Csv,
+    /// A table for documents.
+    Markdown,
+    /// A JSON object a line.
+    Jsonl,
+    /// Tables `runs` and `samples`, a file each.
+    Parquet,
+    /// For the Prometheus node exporter's textfile collector.
+    Openmetrics,
+    /// Bencher Metric Format.
+    Bencher,
+    /// Kernel Test Anything Protocol.
+    Ktap,
+}

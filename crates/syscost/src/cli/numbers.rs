@@ -1,0 +1,16 @@
+//! Arguments of `numbers`.
+
+use clap::Args;
+
+use super::Format;
+
+/// Arguments of `numbers`.
+#[derive(Debug, Args)]
+pub struct NumbersArguments {
+    /// The run: a document, `latest`, an id or a tag
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}

@@ -1,0 +1,37 @@
+//! Arguments of `plot`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Arguments of `plot`.
+#[derive(Debug, Args)]
+pub struct PlotArguments {
+    /// The run: a document, `latest`, an id or a tag
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// What to draw: groups, ids, rows or patterns; `numbers` for the numbers every programmer should know
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+    /// The picture to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// What kind of chart; chosen by what the rows are if not given
+    #[arg(long, value_enum)]
+    pub kind: Option<PlotKind>,
+}
+
+/// What kind of chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// A bar for each row, with its interval.
+    Bars,
+    /// The distribution of each row's samples.
+    Ecdf,
+    /// The density of each row's samples.
+    Violin,
+    /// A line over a parameter of the case that is a number.
+    Curve,
+    /// A cell for each pair of two parameters.
+    Heatmap,
+}

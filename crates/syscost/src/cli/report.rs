@@ -1,0 +1,16 @@
+//! Arguments of `report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The runs, side by side: documents, `latest`, ids or tags
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// The page to write
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+}

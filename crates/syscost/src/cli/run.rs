@@ -1,0 +1,60 @@
+//! Arguments of `run`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::{CpuList, Format, ProfileName, cpu_list, seconds};
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Selectors name a group, a benchmark, a row, or a pattern of them:
+  syscost run syscall                        a group
+  syscost run syscall.null 'call.*'          a benchmark and a pattern
+  syscost run 'syscall.null{call=getppid}'   one row
+Without a selector everything is measured.
+
+A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
+pub struct RunArguments {
+    /// What to measure: groups, ids, rows or patterns; everything if none is given
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+    /// How much to take: quick (seconds), standard (a minute) or careful (many minutes)
+    #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
+    pub profile: ProfileName,
+    /// Seconds the run may take, if not the profile's own; ends it even before its fewest rounds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub budget: Option<Duration>,
+    /// CPU to measure on, as `3` or `2,3`; the first is used, the others are probed (the quietest if not given)
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub cpus: Option<CpuList>,
+    /// Seed of every shuffle and padding, to repeat a run's order
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Write the run document to this file as well
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Leave the raw samples out of the document
+    #[arg(long)]
+    pub no_samples: bool,
+    /// Do not keep the run in the data folder
+    #[arg(long)]
+    pub no_save: bool,
+    /// Take up the run of this journal
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "time_limit"])]
+    pub resume: Option<PathBuf>,
+    /// Seconds one row may take in one process before it is ended
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub time_limit: Duration,
+    /// Exit with 4 if a number was withheld
+    #[arg(long)]
+    pub strict: bool,
+    /// Show the evidence of every row
+    #[arg(short, long)]
+    pub verbose: bool,
+}
