@@ -1,11 +1,13 @@
 //! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, with no terminal, file or clock involved.
 //!
 //! - [`mod@table`]: the table people read in a terminal.
+//! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
 
 mod footer;
 mod layout;
+pub mod numbers;
 mod paint;
 pub mod sentence;
 pub mod table;
