@@ -108,9 +108,27 @@ fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>) -> Result
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
             };
-            super::print(&table(run, &options))
+            super::print(&table(run, &options))?;
+            if let Some(path) = saved_to {
+                super::print(&next(path, arguments.no_save))?;
+            }
+            Ok(())
         }
     }
+}
+
+/// What one may want to do with the run.
+fn next(path: &Path, no_save: bool) -> String {
+    // A kept run is the latest; another is named by its file.
+    let name = if no_save {
+        format!(" {}", path.display())
+    } else {
+        String::new()
+    };
+    let page = if no_save { &name } else { " latest" };
+    format!(
+        "Next: syscost numbers{name}, or a page to look at: syscost report{page} -o report.html\n"
+    )
 }
 
 fn close(finished: Finished, arguments: &RunArguments) -> u8 {
