@@ -21,7 +21,7 @@ struct Metric {
 /// named after its unit. The format has no place for a row without a number, so it is left out: a gap in the chart.
 ///
 /// # Errors
-/// [`ExportError::Json`] if the writer refuses, which it has no reason to.
+/// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
 pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
     let benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = Record::all(&[run])
         .filter(|record| record.status == Status::Ok)

@@ -17,7 +17,7 @@ const BEGINS_A_FORMULA: [char; 12] = [
 /// takes one leading apostrophe off a text gets the text exactly.
 ///
 /// # Errors
-/// [`ExportError::Csv`] if the writer refuses, which it has no reason to.
+/// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
 pub fn to_csv(runs: &[&Run]) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS.iter().map(|(name, _)| name))?;

@@ -7,7 +7,7 @@ use super::{ExportError, Record};
 /// A [`Record`] on each line, described by docs/export.schema.json.
 ///
 /// # Errors
-/// [`ExportError::Json`] if the writer refuses, which it has no reason to.
+/// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
 pub fn to_jsonl(runs: &[&Run]) -> Result<String, ExportError> {
     let mut lines = String::new();
     for record in Record::all(runs) {

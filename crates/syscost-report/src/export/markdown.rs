@@ -33,7 +33,7 @@ fn section(run: &Run) -> String {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "\n> **Warning:** {}. {}\n",
+            "\n> **Warning:** {}: {}\n",
             escaped(&warning.message),
             escaped(&warning.advice)
         );

@@ -61,15 +61,35 @@ pub enum ExportError {
         /// The number.
         value: u64,
     },
-    /// The CSV writer refused.
-    #[error("the CSV cannot be written ({0}); report this as a defect of syscost")]
-    Csv(#[from] ::csv::Error),
-    /// The JSON writer refused.
-    #[error("the JSON cannot be written ({0}); report this as a defect of syscost")]
-    Json(#[from] serde_json::Error),
-    /// The Parquet writer refused.
-    #[error("the Parquet file cannot be written ({0}); report this as a defect of syscost")]
-    Parquet(#[from] ::parquet::errors::ParquetError),
+    /// A writer refused what it has no reason to refuse.
+    #[error("the runs cannot be written as {form} ({cause}); report this as a defect of syscost")]
+    Writer {
+        /// The form.
+        form: &'static str,
+        /// What the writer said.
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl From<::csv::Error> for ExportError {
+    fn from(cause: ::csv::Error) -> Self {
+        let (form, cause) = ("CSV", cause.into());
+        ExportError::Writer { form, cause }
+    }
+}
+
+impl From<serde_json::Error> for ExportError {
+    fn from(cause: serde_json::Error) -> Self {
+        let (form, cause) = ("JSON", cause.into());
+        ExportError::Writer { form, cause }
+    }
+}
+
+impl From<::parquet::errors::ParquetError> for ExportError {
+    fn from(cause: ::parquet::errors::ParquetError) -> Self {
+        let (form, cause) = ("Parquet", cause.into());
+        ExportError::Writer { form, cause }
+    }
 }
 
 /// The run's start in microseconds since 1970, UTC.

@@ -23,15 +23,17 @@ const STATUSES: [Status; 6] = [
 type Statistic = (&'static str, &'static str, fn(&Record) -> Option<f64>);
 
 const STATISTICS: [Statistic; 3] = [
-    ("median", "Median", |record| record.estimate.median),
+    ("median", "median of the rounds' medians", |record| {
+        record.estimate.median
+    }),
     (
         "ci95_low",
-        "Lower end of the 95 % confidence interval of the median",
+        "lower end of the median's 95 % confidence interval",
         |record| record.estimate.ci95_low,
     ),
     (
         "ci95_high",
-        "Upper end of the 95 % confidence interval of the median, or the bound of a row below resolution",
+        "upper end of the median's 95 % confidence interval, or the bound of a row below resolution",
         |record| record.estimate.ci95_high,
     ),
 ];
@@ -40,29 +42,30 @@ const STATISTICS: [Statistic; 3] = [
 struct Base {
     name: &'static str,
     of: &'static str,
-    /// What one of a row's unit is in the base unit, as `(multiply by, divide by)`: each exact in binary.
+    /// By what a number in a row's unit is multiplied and divided to be in the base unit; `None` for other units. Both, since
+    /// a division by 1e9 rounds once and a product with 1e-9 twice.
     from: fn(Unit) -> Option<(f64, f64)>,
 }
 
 const BASES: [Base; 5] = [
     Base {
         name: "seconds",
-        of: "the time of one operation",
+        of: "Time of one operation",
         from: |unit| (unit == Unit::Nanoseconds).then_some((1.0, 1e9)),
     },
     Base {
         name: "bytes_per_second",
-        of: "the bandwidth",
+        of: "Bandwidth",
         from: |unit| (unit == Unit::BytesPerSecond).then_some((1.0, 1.0)),
     },
     Base {
         name: "hertz",
-        of: "the frequency",
+        of: "Frequency",
         from: |unit| (unit == Unit::Gigahertz).then_some((1e9, 1.0)),
     },
     Base {
         name: "ratio",
-        of: "the ratio, or of the share with 1 for 100 %",
+        of: "Ratio, or share with 1 for 100 %",
         from: |unit| match unit {
             Unit::Ratio => Some((1.0, 1.0)),
             Unit::Percent => Some((1.0, 100.0)),
@@ -71,7 +74,7 @@ const BASES: [Base; 5] = [
     },
     Base {
         name: "",
-        of: "the count",
+        of: "Count",
         from: |unit| (unit == Unit::Count).then_some((1.0, 1.0)),
     },
 ];
@@ -95,7 +98,7 @@ pub fn to_openmetrics(run: &Run) -> Result<String, ExportError> {
     });
     for base in &BASES {
         for (statistic, help, number) in STATISTICS {
-            let help = format!("{help} of {}", base.of);
+            let help = format!("{}, {help}", base.of);
             text.family(statistic, base.name, &help, |samples| {
                 for record in &records {
                     if let Some(((times, by), value)) = (base.from)(record.unit).zip(number(record))

@@ -29,7 +29,7 @@ pub struct ParquetFiles {
 ///
 /// # Errors
 /// [`ExportError::Started`] when a run's start is no time, [`ExportError::TooLarge`] when a number does not fit its column,
-/// [`ExportError::Parquet`] if the writer refuses.
+/// [`ExportError::Writer`] if the writer refuses.
 pub fn to_parquet(runs: &[&Run]) -> Result<ParquetFiles, ExportError> {
     Ok(ParquetFiles {
         runs: writer::file("runs", iter::once(runs::table(runs)))?,

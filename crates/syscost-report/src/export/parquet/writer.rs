@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use parquet::basic::{
-    Compression, ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical,
-};
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
@@ -71,7 +69,6 @@ impl Values {
         Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::OPTIONAL)
             .with_logical_type(logical)
-            .with_converted_type(ConvertedType::NONE)
             .build()
     }
 
@@ -131,6 +128,6 @@ pub(super) fn file(
         }
         group.close()?;
     }
-    writer.finish()?;
+    // This writes the footer as well.
     Ok(writer.into_inner()?)
 }
