@@ -1,17 +1,15 @@
 //! `syscost export`, read back by the tools it is for.
-//!
-//! DuckDB and prometheus_client are Python packages: the tests take the `python3` on the PATH, and `promtool` from there too.
-//! Where one is missing its test says so and is skipped, unless SYSCOST_REQUIRE_READERS is set, as it is in CI.
 
 mod common;
+mod readers;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use common::{Program, rows};
+use readers::{fed, missing, python, starts};
 use serde_json::{Value, json};
 
 /// A real run as a document, with a row of every status, and texts that no form can take as they are.
@@ -85,56 +83,6 @@ impl Exported {
         );
         String::from_utf8(output.stdout).expect("text")
     }
-}
-
-/// What a reader prints, as JSON; `None` if it is not installed.
-fn python(script: &str, argument: &Path, input: &str, modules: &str) -> Option<Value> {
-    if !starts("python3", &["-c", &format!("import {modules}")]) {
-        return missing(&format!("python3 with {modules}"));
-    }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/readers")
-        .join(script);
-    let mut command = Command::new("python3");
-    command.arg(script).arg(argument);
-    Some(serde_json::from_str(&fed(command, input)).expect("JSON"))
-}
-
-/// Whether a program is there and ends well.
-fn starts(program: &str, arguments: &[&str]) -> bool {
-    Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .is_ok_and(|output| output.status.success())
-}
-
-fn missing<T>(reader: &str) -> Option<T> {
-    assert!(
-        std::env::var_os("SYSCOST_REQUIRE_READERS").is_none(),
-        "{reader} is not installed, and SYSCOST_REQUIRE_READERS is set"
-    );
-    println!("skipped: {reader} is not installed");
-    None
-}
-
-/// Runs a command with this input and gives its output; it must succeed.
-fn fed(mut command: Command, input: &str) -> String {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the reader starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    // A reader that needs no input may be gone already.
-    let _ = stdin.write_all(input.as_bytes());
-    drop(stdin);
-    let output = child.wait_with_output().expect("the reader ends");
-    let [stdout, stderr] =
-        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(output.status.success(), "{command:?}: {stderr}{stdout}");
-    stdout
 }
 
 #[test]
