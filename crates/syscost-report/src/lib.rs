@@ -2,9 +2,11 @@
 //!
 //! - [`mod@table`]: the table people read in a terminal.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`export`]: the forms other tools read.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
 
+pub mod export;
 mod footer;
 mod layout;
 pub mod numbers;
