@@ -107,7 +107,7 @@ pub struct Row {
     /// Ratios from `1 / (1 + margin)` to `1 + margin` are called the same: the larger of 2 % and the metric's own A/A
     /// spread, which is how far two such sides may be apart when nothing changed.
     pub margin: f64,
-    /// Chance of so large a ratio if nothing had changed (Student's t of its logarithm by the bootstrap's standard error),
+    /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
     /// before correction for the number of rows; null where there is no interval.
     pub p_value: Option<f64>,
     /// What follows.

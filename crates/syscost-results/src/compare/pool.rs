@@ -84,7 +84,7 @@ pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
         return Some("what is better of it, lower or higher, changed".to_owned());
     }
     let level = |row: &&Measurement| row.estimate.median.is_some_and(|median| median <= 0.0);
-    if all().any(|row| level(&row)) {
+    if all().any(level) {
         return Some("a ratio of a level around zero says nothing".to_owned());
     }
     None

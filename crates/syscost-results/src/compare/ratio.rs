@@ -1,5 +1,7 @@
 //! The ratio of one row: its interval, its margin, and the chance that nothing changed.
 
+use std::f64::consts::FRAC_PI_2;
+
 use super::pool::Pooled;
 use super::{Change, LEAST_MARGIN, Row};
 use crate::Estimate;
@@ -62,34 +64,48 @@ struct Uncertainty {
 
 fn uncertainty(base: &Pooled<'_>, new: &Pooled<'_>, name: &str, ratio: f64) -> Option<Uncertainty> {
     let tail = (1.0 - interval::CONFIDENCE) / 2.0;
-    let (low, high, error) = match (&base.samples, &new.samples) {
-        (Some(base), Some(new)) => {
-            let logs = resampled(base, new, name)?;
-            (
-                order::quantile_of_sorted(&logs, tail)?.exp(),
-                order::quantile_of_sorted(&logs, 1.0 - tail)?.exp(),
-                deviation(&logs),
-            )
-        }
-        _ => {
-            let error = log_error(&base.estimates)?.hypot(log_error(&new.estimates)?);
-            let reach = (normal::quantile(1.0 - tail) * error).exp();
-            (ratio / reach, ratio * reach, error)
-        }
+    // Two means were estimated, so two degrees of freedom are gone.
+    let freedom = (base.processes() + new.processes()).saturating_sub(2) as u32;
+    let two_sided = |distance: f64, error: f64| {
+        let t = if distance == 0.0 {
+            0.0
+        } else {
+            distance / error
+        };
+        student::two_sided(t, freedom)
     };
-    // Two levels were estimated, so two degrees of freedom are gone.
-    let freedom = (base.processes() + new.processes()).saturating_sub(2);
-    let distance = ratio.ln();
-    let t = if distance == 0.0 {
-        0.0
-    } else {
-        distance / error
-    };
+    if let (Some(left), Some(right)) = (&base.samples, &new.samples) {
+        let logs = resampled(left, right, name)?;
+        let [left, right] = [mean_log(base)?, mean_log(new)?];
+        return Some(Uncertainty {
+            low: order::quantile_of_sorted(&logs, tail)?.exp(),
+            high: order::quantile_of_sorted(&logs, 1.0 - tail)?.exp(),
+            p_value: two_sided(right.0 - left.0, left.1.hypot(right.1)),
+        });
+    }
+    let error = log_error(&base.estimates)?.hypot(log_error(&new.estimates)?);
+    let reach = (normal::quantile(1.0 - tail) * error).exp();
     Some(Uncertainty {
-        low,
-        high,
-        p_value: student::two_sided(t, freedom as u32),
+        low: ratio / reach,
+        high: ratio * reach,
+        p_value: two_sided(ratio.ln(), error),
     })
+}
+
+/// The mean logarithm of a side's process medians and its standard error: what processes differ by, or what runs differ by,
+/// the larger. `None` without samples or with a median that has no logarithm.
+fn mean_log(pooled: &Pooled<'_>) -> Option<(f64, f64)> {
+    let mut runs = pooled.process_medians()?;
+    if runs.iter().flatten().any(|&median| median <= 0.0) {
+        return None;
+    }
+    runs.iter_mut()
+        .flatten()
+        .for_each(|median| *median = median.ln());
+    let error = |values: &[f64]| deviation(values) / (values.len() as f64).sqrt();
+    let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
+    let all = runs.concat();
+    Some((mean(&all), error(&all).max(error(&means))))
 }
 
 /// The logarithms of the resampled ratios, ascending; `None` if a resample has no ratio.
@@ -149,9 +165,13 @@ fn deviation(values: &[f64]) -> f64 {
     if count < 2.0 {
         return 0.0;
     }
-    let mean = values.iter().sum::<f64>() / count;
+    let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (squares / (count - 1.0)).sqrt()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// How far apart, as a logarithm, two sides like these may be though nothing changed: what the processes of a run differ
@@ -173,7 +193,9 @@ fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>) -> f64 {
             _ => 0.0,
         },
     };
-    by_runs.max(by_processes * share(base.processes(), new.processes()))
+    // A median spreads more than a mean does.
+    let of_medians = FRAC_PI_2.sqrt() * share(base.processes(), new.processes());
+    by_runs.max(by_processes * of_medians)
 }
 
 /// The 95th percentile of the distances between two values of one group, over all groups; 0 without a pair.
