@@ -63,6 +63,11 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     }
     out.line("");
     out.wrapped("", &summary(comparison), paint::HEADING);
+    let told = |row: &&Row| row.verdict != Change::Inconclusive;
+    if comparison.rows.iter().filter(told).count() * 2 < comparison.rows.len() {
+        let advice = "more rounds (--profile standard), or several runs a side, tell more";
+        out.wrapped("", advice, paint::DIM);
+    }
     out.uncompared(comparison, options.verbose);
     if !options.verbose && !comparison.rows.is_empty() {
         out.wrapped(
@@ -149,31 +154,21 @@ impl Text {
             })
             .collect();
         let widest = |column: usize| {
-            numbers
-                .iter()
-                .map(|cells| paint::width(&cells[column]))
-                .max()
+            let cells = numbers.iter().map(|cells| paint::width(&cells[column]));
+            cells.max().unwrap_or(0)
         };
-        let taken: usize = (0..3).filter_map(widest).map(|width| width + 2).sum();
-        let longest = rows
-            .iter()
-            .map(|row| paint::width(&row.name))
-            .max()
-            .unwrap_or(0);
-        // Where not even a short name fits beside the numbers, they go on a line of their own.
+        let taken: usize = (0..3).map(|column| widest(column) + 2).sum();
+        // A name too long to stand beside the numbers stands above them: cut, it could be another row's.
         let room = self.width.saturating_sub(taken + INDENT);
-        let beside = room >= longest.min(26);
+        let names: Vec<String> = rows.iter().map(|row| clean(&row.name)).collect();
+        let beside = |name: &str| paint::width(name) <= room;
         let mut table = Table::new();
         table
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Disabled);
-        for (row, [base, new, sentence]) in rows.iter().zip(&numbers) {
-            let name = if beside {
-                cut_middle(&clean(&row.name), room)
-            } else {
-                " ".repeat(INDENT)
-            };
-            table.add_row([&name, base, new, sentence]);
+        for (name, [base, new, sentence]) in names.iter().zip(&numbers) {
+            let name = if beside(name) { name } else { "" };
+            table.add_row([name, base, new, sentence]);
         }
         for (index, column) in table.column_iter_mut().enumerate() {
             column.set_padding((if index == 0 { INDENT as u16 } else { 2 }, 0));
@@ -182,9 +177,9 @@ impl Text {
             }
         }
         let lines: Vec<String> = table.lines().collect();
-        for (row, line) in rows.iter().zip(lines) {
-            if !beside {
-                let name = cut_middle(&clean(&row.name), self.width - INDENT);
+        for ((row, name), line) in rows.iter().zip(&names).zip(lines) {
+            if !beside(name) {
+                let name = cut_middle(name, self.width - INDENT);
                 self.line(&format!("{}{name}", " ".repeat(INDENT)));
             }
             self.line(&line);
