@@ -1,11 +1,13 @@
 //! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, with no terminal, file or clock involved.
 //!
 //! - [`mod@table`]: the table people read in a terminal.
+//! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`export`]: the forms other tools read.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
 
+pub mod compare;
 pub mod export;
 mod footer;
 mod layout;
