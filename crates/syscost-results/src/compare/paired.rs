@@ -25,7 +25,8 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (base_median, new_median) = (base.median()?, new.median()?);
     let ratio = order::median(&logs).map_or(new_median / base_median, f64::exp);
     // Of the median of so many ratios, where two of them are so far apart.
-    let spread = distance_of_pairs(std::slice::from_ref(&logs)) / (2.0 * logs.len() as f64).sqrt();
+    let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+    let spread = distance_of_pairs(&[ratios]) / (2.0 * logs.len().max(1) as f64).sqrt();
     Some(Row {
         name: left.name.clone(),
         id: left.id.clone(),
@@ -96,9 +97,22 @@ mod tests {
         let row = &paired.rows[0];
         assert_eq!(row.verdict, Change::Worse, "{row:?}");
         assert!((row.ratio - 1.05).abs() < 1e-9, "{row:?}");
+        assert_eq!(row.margin, super::LEAST_MARGIN);
         assert!(row.ci95_low > Some(1.049) && row.ci95_high < Some(1.051));
         let apart = compare(&[&base], &[&new], &[]);
         assert_eq!(apart.rows[0].verdict, Change::Inconclusive);
+    }
+
+    #[test]
+    fn the_margin_grows_with_what_rounds_differ_by() {
+        // Ratios of 0.9, 1.0, 1.1 in turn: the median of six such is uncertain by some percent.
+        let base: Vec<Vec<f64>> = vec![vec![100.0; 5]; 6];
+        let new: Vec<Vec<f64>> = (0..6)
+            .map(|round| vec![90.0 + 10.0 * f64::from(round % 3); 5])
+            .collect();
+        let row = &compare_pair(&run_of(&base), &run_of(&new)).rows[0];
+        assert!((0.05..0.07).contains(&row.margin), "{row:?}");
+        assert_eq!(row.verdict, Change::Inconclusive);
     }
 
     #[test]
