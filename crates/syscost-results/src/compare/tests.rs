@@ -186,7 +186,7 @@ fn a_clear_change_is_found_and_nothing_else() {
     assert!(
         comparison.rows[..10]
             .iter()
-            .all(|row| row.name < "x.r010".to_owned())
+            .all(|row| *row.name < *"x.r010")
     );
     let one_in_200 = many(1, 1.2, 0.01, 6);
     assert_eq!(count(&one_in_200, Change::Worse), 1);
