@@ -5,6 +5,8 @@
 //! runs".
 
 mod facts;
+#[cfg(test)]
+mod fixture;
 mod paired;
 mod pool;
 mod ratio;

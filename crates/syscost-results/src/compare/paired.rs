@@ -75,7 +75,7 @@ fn p_value(logs: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_of;
+    use super::super::fixture::run_of;
     use super::super::{Change, compare, compare_pair};
 
     /// Six rounds that drift by 40 % from first to last, on the new side `factor` times as dear.

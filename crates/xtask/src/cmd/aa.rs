@@ -209,3 +209,80 @@ fn slowed(run: &Run, factor: f64) -> Run {
     }
     run
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap as Map;
+    use syscost_results::Unit;
+    use syscost_results::compare::Side;
+
+    fn row(name: &str, p_value: f64) -> Row {
+        Row {
+            name: name.to_owned(),
+            id: name.to_owned(),
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            base: 100.0,
+            new: 110.0,
+            ratio: 1.1,
+            ci95_low: Some(1.09),
+            ci95_high: Some(1.11),
+            margin: 0.02,
+            p_value: Some(p_value),
+            verdict: Change::Inconclusive,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_changed_alone_stands_among_all_the_unchanged() {
+        let side = Side {
+            runs: Vec::new(),
+            started: String::new(),
+            hostname: String::new(),
+            version: String::new(),
+        };
+        let unchanged = Comparison {
+            base: side.clone(),
+            new: side,
+            facts: Vec::new(),
+            rows: (0..100)
+                .map(|index| row(&format!("x.r{index}"), 0.5))
+                .collect(),
+            refused: Vec::new(),
+            paired: false,
+            missing: Vec::new(),
+            spread: Vec::new(),
+        };
+        // A hundred rows: one alone must be under 0.05 / 100.
+        assert_eq!(alone(&row("x.r7", 0.0004), &unchanged), Change::Worse);
+        assert_eq!(
+            alone(&row("x.r7", 0.0006), &unchanged),
+            Change::Inconclusive
+        );
+    }
+
+    #[test]
+    fn the_table_names_the_rows_called_changed() {
+        let tally = Tally {
+            comparisons: 2,
+            rows: 400,
+            changed: Map::from([("x.y".to_owned(), 2)]),
+            same: 300,
+            found: [(100, 1), (200, 0), (400, 0)],
+            time: Duration::from_millis(500),
+        };
+        let text = tally.table();
+        for told in [
+            "better or worse",
+            "0.50 %",
+            "5 % slower, called worse",
+            "25.00 %",
+            "    2 x x.y",
+            "2 comparisons, 0.250 s each",
+        ] {
+            assert!(text.contains(told), "{told} not in\n{text}");
+        }
+    }
+}
