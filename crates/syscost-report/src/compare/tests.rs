@@ -111,6 +111,7 @@ fn comparison() -> Comparison {
             reason: "its definition changed: revision 1 on the base's side, 2 on the new side"
                 .to_owned(),
         }],
+        paired: false,
         missing: vec![Missing {
             name: "syscall.null{call=getpid,through=libc}".to_owned(),
             reason: "withheld on the new side".to_owned(),
