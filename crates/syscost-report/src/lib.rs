@@ -1,10 +1,12 @@
 //! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, with no terminal, file or clock involved.
 //!
 //! - [`mod@table`]: the table people read in a terminal.
+//! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
 
 mod footer;
+pub mod history;
 mod layout;
 mod paint;
 pub mod sentence;
