@@ -81,7 +81,7 @@ pub fn chart(series: &Series, options: &HistoryOptions) -> String {
     for change in &series.changes {
         let (word, style) = verdict(series.better, change);
         let line = format!(
-            "▲ {}, {}, {}: {word} (p = {})",
+            "▲ {}, {}, {}: {word} (p {})",
             levels(series.unit, change),
             relative(change),
             options.day(&change.started),
@@ -103,7 +103,7 @@ fn chance(p_value: f64) -> String {
     if p_value < 0.0001 {
         "< 0.0001".to_owned()
     } else {
-        format!("{p_value:.4}")
+        format!("= {p_value:.4}")
     }
 }
 
@@ -135,16 +135,11 @@ fn field(series: &Series, values: &[f64], (low, high): (f64, f64), room: usize) 
     };
     for (number, bucket) in buckets(count, room).enumerate() {
         let points = &series.points[bucket.clone()];
-        let lowest = points
-            .iter()
-            .filter_map(|point| point.ci95_low)
-            .reduce(f64::min);
-        let highest = points
-            .iter()
-            .filter_map(|point| point.ci95_high)
-            .reduce(f64::max);
+        // Of several runs in a column the middle ones: the widest would fill the field.
+        let lows: Vec<f64> = points.iter().filter_map(|point| point.ci95_low).collect();
+        let highs: Vec<f64> = points.iter().filter_map(|point| point.ci95_high).collect();
         let column = number * step;
-        if let (Some(lowest), Some(highest)) = (lowest, highest) {
+        if let (Some(lowest), Some(highest)) = (order::median(&lows), order::median(&highs)) {
             for line in &mut field[line_of(highest)..=line_of(lowest)] {
                 line[column] = Mark::Interval;
             }

@@ -36,6 +36,8 @@ const HEADINGS: [&str; 9] = [
 const MACHINE: usize = 3;
 /// Columns whose numbers end together.
 const RIGHT: [usize; 3] = [2, 6, 7];
+/// Columns that go where the width does not suffice, first to last.
+const SPARED: [usize; 4] = [4, 7, 2, 5];
 /// A name longer than this is cut.
 const LONGEST: usize = 22;
 
@@ -46,17 +48,20 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
         .any(|pair| pair[0].machine != pair[1].machine);
     let mut lines = vec![HEADINGS.map(str::to_owned)];
     lines.extend(runs.iter().map(|run| cells(run, now, options)));
-    let shown: Vec<usize> = (0..HEADINGS.len())
+    let mut shown: Vec<usize> = (0..HEADINGS.len())
         .filter(|&column| several || column != MACHINE)
         .collect();
     let widths = |column: usize| {
-        lines
-            .iter()
-            .map(|line| width(&line[column]))
-            .max()
-            .unwrap_or(0)
+        let cells = lines.iter().map(|line| width(&line[column]));
+        cells.max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..HEADINGS.len()).map(widths).collect();
+    for column in SPARED {
+        let needed: usize = shown.iter().map(|&column| widths[column] + 2).sum();
+        if needed > options.width() + 2 {
+            shown.retain(|&other| other != column);
+        }
+    }
     let mut out = String::new();
     for (number, line) in lines.iter().enumerate() {
         let cells: Vec<String> = shown
@@ -115,7 +120,7 @@ fn age(seconds: i64) -> String {
 }
 
 /// A size in bytes, at a readable scale.
-pub(super) fn size(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} kB", bytes / 1_000),

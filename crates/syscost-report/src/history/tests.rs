@@ -92,7 +92,7 @@ fn a_step_is_drawn_and_told() {
     let text = chart(&stepped(), &options());
     assert_snapshot!(text);
     assert!(
-        text.contains("▲ 83.2 ns → 92.4 ns, +11 %, 2026-10-21: worse (p = "),
+        text.contains("▲ 83.2 ns → 92.4 ns, +11 %, 2026-10-21: worse (p < 0.0001)"),
         "{text}"
     );
 }
