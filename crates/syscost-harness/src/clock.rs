@@ -9,6 +9,7 @@ use syscost_sys::clock::{Bracket, Clock, Source, ticks_per_ns};
 use crate::bencher::ClockCost;
 
 /// The run's clock: chosen once, calibrated between two brackets, checked again at the end.
+#[derive(Clone)]
 pub struct RunClock {
     source: Source,
     first: Bracket,

@@ -7,11 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use syscost_results::run::Noise;
-use syscost_sys::clock::{Clock, Source};
+use syscost_sys::clock::{Clock, Gaps, LONG_GAP_NS, Source};
 use syscost_sys::cpu;
-
-/// A gap longer than this counts, in ns: osnoise's default threshold.
-const GAP_NS: f64 = 5_000.0;
 
 /// Probes these CPUs, all at once, for so long. The rate need only be roughly right.
 pub fn probe(cpus: &[u32], source: Source, ticks_per_ns: f64, time: Duration) -> Vec<Noise> {
@@ -30,28 +27,14 @@ pub fn probe(cpus: &[u32], source: Source, ticks_per_ns: f64, time: Duration) ->
 fn probe_one(number: u32, source: Source, ticks_per_ns: f64, time: Duration) -> Option<Noise> {
     cpu::pin(number).ok()?;
     let clock = Clock::new(source, ticks_per_ns).ok()?;
-    let gap_ticks = (GAP_NS * ticks_per_ns) as u64;
-    let length_ticks = (time.as_nanos() as f64 * ticks_per_ns) as u64;
-    let (mut lost, mut longest, mut gaps) = (0, 0, 0);
-    let first = clock.start();
-    let mut last = first;
-    while last - first < length_ticks {
-        let now = clock.start();
-        let gap = now.saturating_sub(last);
-        if gap > gap_ticks {
-            lost += gap;
-            longest = longest.max(gap);
-            gaps += 1;
-        }
-        last = now.max(last);
-    }
-    let spent = (last - first).max(1);
+    let length_ns = time.as_nanos() as f64;
+    let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || clock.start());
     Some(Noise {
         cpu: number,
-        probe_s: clock.to_ns(spent) / 1e9,
-        lost_percent: 100.0 * lost as f64 / spent as f64,
-        longest_gap_us: clock.to_ns(longest) / 1e3,
-        gaps_over_5us: gaps,
+        probe_s: gaps.spent_ns / 1e9,
+        lost_percent: 100.0 * gaps.lost_ns / gaps.spent_ns.max(1.0),
+        longest_gap_us: gaps.longest_ns / 1e3,
+        gaps_over_5us: gaps.long,
         used: false,
     })
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use syscost_harness::bencher::{ClockCost, Effort, Pass};
-use syscost_harness::worker::{ClockSettings, Job, Launcher, Outcome, WorkerError};
+use syscost_harness::worker::{ClockSettings, Job, Launcher, Outcome, Program, WorkerError};
 
 fn job(cases: usize) -> Job {
     Job {
@@ -49,10 +49,21 @@ fn script(folder: &Path, body: &str) -> PathBuf {
     path
 }
 
+fn program(folder: &Path, body: &str) -> Program {
+    Program {
+        binary: script(folder, body),
+        environment: vec![
+            ("SYSCOST_TEST_SET".to_owned(), Some("given".to_owned())),
+            ("HOME".to_owned(), None),
+        ],
+        about: None,
+    }
+}
+
 fn run(folder: &Path, body: &str, cases: usize) -> Result<Outcome, WorkerError> {
     let interrupted = AtomicBool::new(false);
     let launcher = Launcher::new(
-        &script(folder, body),
+        program(folder, body),
         Duration::from_millis(500),
         &interrupted,
     );
@@ -104,6 +115,14 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
 
     let garbage = run(folder, &format!("{ready}; echo hello there; sleep 1000"), 1).expect("ran");
     assert_eq!(failure(&garbage, 0), "the worker said `hello there`");
+
+    let environment = run(
+        folder,
+        &format!(r#"{ready}; echo "$SYSCOST_TEST_SET ${{HOME-taken}}""#),
+        1,
+    )
+    .expect("ran");
+    assert_eq!(failure(&environment, 0), "the worker said `given taken`");
 
     let closes = run(folder, &format!("{ready}; exec >&-; sleep 1000"), 1).expect("ran");
     assert!(

@@ -48,6 +48,8 @@ pub(crate) fn run() -> Run {
             samples_per_round: 30,
             worker_start_ms: Some(2.1),
             resumed: 0,
+            program: None,
+            environment: BTreeMap::new(),
         },
         warnings: vec![Warning {
             code: "steal".to_owned(),
@@ -200,7 +202,7 @@ fn claim(claim: &str, observed: Option<f64>, verdict: Verdict) -> Evidence {
 }
 
 /// A row with low end, median, high end and minimum.
-fn measured(
+pub(crate) fn measured(
     name: &str,
     numbers: [f64; 4],
     core_cycles: Option<f64>,
@@ -227,12 +229,24 @@ fn measured(
     }
 }
 
+/// The parameters in a row's name.
+fn case_of(name: &str) -> BTreeMap<String, String> {
+    let case = name
+        .split_once('{')
+        .and_then(|(_, case)| case.strip_suffix('}'))
+        .unwrap_or_default();
+    case.split(',')
+        .filter_map(|parameter| parameter.split_once('='))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
 /// A row without a number.
 fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
     Measurement {
         name: name.to_owned(),
         id: name.split('{').next().unwrap_or_default().to_owned(),
-        case: BTreeMap::new(),
+        case: case_of(name),
         title: "What it measures".to_owned(),
         revision: 1,
         unit: Unit::Nanoseconds,

@@ -2,12 +2,16 @@
 //!
 //! - [`mod@table`]: the table people read in a terminal.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
+//! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`export`]: the forms other tools read.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
 
+pub mod export;
 mod footer;
 pub mod history;
 mod layout;
+pub mod numbers;
 mod paint;
 pub mod sentence;
 pub mod table;

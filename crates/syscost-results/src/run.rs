@@ -2,6 +2,8 @@
 //!
 //! Changes are additive only; [`SCHEMA_VERSION`] rises when a reader of an older version could misread a newer document.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +120,12 @@ pub struct Config {
     pub worker_start_ms: Option<f64>,
     /// How often the run was resumed after it broke off.
     pub resumed: u32,
+    /// The program that measured, if another than the one that led the run (`syscost ab`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Environment variables set for measuring; null for those taken away.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, Option<String>>,
 }
 
 /// Something a reader should know before believing the numbers.

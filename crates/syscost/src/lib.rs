@@ -7,6 +7,7 @@ pub mod cli;
 pub mod cmd;
 mod error;
 mod files;
+mod interrupt;
 mod progress;
 mod selection;
 mod terminal;
@@ -21,6 +22,9 @@ use cli::{Cli, Command};
 pub use error::Failed;
 use error::exit;
 
+/// Version of the program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Runs the program; the only place where it exits.
 pub fn main() -> ExitCode {
     // A worker starts some thousand times a run: it is told apart before anything else is set up.
@@ -28,7 +32,15 @@ pub fn main() -> ExitCode {
         .nth(1)
         .is_some_and(|argument| argument == worker::ARGUMENT)
     {
-        return match worker::run(syscost_benches::CATALOGUE) {
+        let is_asked = env::args_os()
+            .nth(2)
+            .is_some_and(|argument| argument == worker::ABOUT);
+        let result = if is_asked {
+            worker::tell_about(VERSION)
+        } else {
+            worker::run(syscost_benches::CATALOGUE)
+        };
+        return match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("syscost worker: {error}");

@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Program, rows};
+use syscost_benches::CATALOGUE;
+use syscost_harness::Catalogue;
 
 #[test]
 fn every_benchmark_runs_or_says_why_not() {
@@ -48,5 +50,20 @@ fn known_costs_are_met_and_lies_are_caught() {
             Some(bias) => assert!(bias.abs() < 10.0, "{truth}"),
             None => println!("skipped: {}: {}", truth["name"], truth["reason"]),
         }
+    }
+}
+
+#[test]
+fn the_numbers_name_rows_that_exist() {
+    let rows = Catalogue::rows(CATALOGUE.benchmarks());
+    for (id, case) in syscost_results::numbers::sources() {
+        let Some(benchmark) = CATALOGUE.find(id) else {
+            continue;
+        };
+        let told = rows.iter().any(|row| {
+            row.benchmark.id == benchmark.id
+                && case.iter().all(|(key, value)| row.case.get(key) == *value)
+        });
+        assert!(told, "no row of {id} has {case:?}");
     }
 }

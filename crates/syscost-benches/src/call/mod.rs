@@ -29,24 +29,3 @@ pub(crate) const GROUP: Group = Group {
 fn no_such_case(case: &Case) -> Unsupported {
     Unsupported::new(format!("there is no case {}", case.suffix()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_case_names_a_call() {
-        for benchmark in GROUP.benchmarks {
-            for case in benchmark.cases.list() {
-                if let Err(reason) = (benchmark.support)(&case) {
-                    let reason = reason.to_string();
-                    assert!(
-                        !reason.starts_with("there is no"),
-                        "{}: {reason}",
-                        benchmark.id
-                    );
-                }
-            }
-        }
-    }
-}

@@ -1,6 +1,7 @@
 //! Operations of known cost, measured by `syscost selftest`.
 
 mod chain;
+mod slowdown;
 mod spin;
 
 use syscost_harness::prelude::*;
@@ -8,7 +9,7 @@ use syscost_harness::prelude::*;
 pub(crate) const GROUP: Group = Group {
     name: "selftest",
     title: "operations of known cost",
-    benchmarks: &[chain::BENCHMARK, spin::BENCHMARK],
+    benchmarks: &[chain::BENCHMARK, spin::BENCHMARK, slowdown::BENCHMARK],
     hidden: true,
 };
 

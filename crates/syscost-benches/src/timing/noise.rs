@@ -17,6 +17,7 @@ mod window;
 use std::thread;
 
 use syscost_harness::prelude::*;
+use syscost_sys::clock::Gaps;
 
 use self::window::{LOST_NS, Window};
 
@@ -53,30 +54,33 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         // A thread of its own, so that the measuring one stays where it is pinned.
         let window = thread::scope(|scope| scope.spawn(|| Window::listen(&clock, number)).join())
             .map_err(|_| Failure::Failed("the listening thread panicked".into()))??;
-        let lost_percent = 100.0 * window.lost_ns / window.spent_ns;
+        let lost_percent = 100.0 * window.gaps.lost_ns / window.gaps.spent_ns;
         windows.push(window);
         Ok(lost_percent)
     })?;
 
-    let sum = |part: fn(&Window) -> f64| windows.iter().map(part).sum::<f64>();
+    let sum = |part: fn(&Gaps) -> f64| windows.iter().map(|window| part(&window.gaps)).sum::<f64>();
     b.report(
         "switches that no gap shows",
-        sum(|window| window.unseen_switches as f64),
+        windows
+            .iter()
+            .map(|window| window.unseen_switches as f64)
+            .sum(),
     );
     let longest = windows
         .iter()
-        .map(|window| window.longest_ns)
+        .map(|window| window.gaps.longest_ns)
         .fold(0.0, f64::max);
     b.detail("longest_gap_ns", longest);
     b.detail(
         "gaps_over_5us_per_s",
-        1e9 * sum(|w| w.gaps_over_5us as f64) / sum(|w| w.spent_ns),
+        1e9 * sum(|gaps| gaps.long as f64) / sum(|gaps| gaps.spent_ns),
     );
     b.detail(
         "lost_mean_percent",
-        100.0 * sum(|w| w.lost_ns) / sum(|w| w.spent_ns),
+        100.0 * sum(|gaps| gaps.lost_ns) / sum(|gaps| gaps.spent_ns),
     );
-    let reading_ns = sum(|w| w.spent_ns - w.lost_ns) / sum(|w| w.readings as f64);
+    let reading_ns = sum(|gaps| gaps.spent_ns - gaps.lost_ns) / sum(|gaps| gaps.readings as f64);
     let holds = reading_ns < LOST_NS / 10.0;
     b.claim(
         "ns from reading to reading",

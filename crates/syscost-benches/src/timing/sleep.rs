@@ -34,8 +34,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ("slack_ns", &["default", "1"]),
     ]),
     expect: &[
-        // Not quite one: on a busy machine a timer may expire before the call that would wait for it.
-        at_least(Counter::VoluntarySwitches, 0.5),
+        // Far from one: on a busy machine a timer may expire before the call that would wait for it. Who never sleeps has none,
+        // and who wakes up early is told apart below.
+        at_least(Counter::VoluntarySwitches, 0.1),
         exactly(Counter::OtherSyscalls, 0.0),
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],

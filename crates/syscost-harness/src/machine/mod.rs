@@ -97,12 +97,17 @@ pub fn capture_tree(root: &Path) -> Machine {
         load1: tree.first_word("proc/loadavg"),
         cpu_pressure_avg10: tree.pressure("proc/pressure/cpu"),
         libc: String::new(),
-        build: Build {
-            target: env!("SYSCOST_TARGET").to_owned(),
-            rustc: env!("SYSCOST_RUSTC").to_owned(),
-            profile: env!("SYSCOST_PROFILE").to_owned(),
-            commit: Some(env!("SYSCOST_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),
-        },
+        build: build(),
+    }
+}
+
+/// How this program was built.
+pub fn build() -> Build {
+    Build {
+        target: env!("SYSCOST_TARGET").to_owned(),
+        rustc: env!("SYSCOST_RUSTC").to_owned(),
+        profile: env!("SYSCOST_PROFILE").to_owned(),
+        commit: Some(env!("SYSCOST_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),
     }
 }
 

@@ -14,6 +14,7 @@ use syscost_results::run::{Config, Noise, Warning};
 
 use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
+use crate::worker::Program;
 
 /// Version of the journal's shape; a journal of another version cannot be resumed.
 const JOURNAL_VERSION: u32 = 1;
@@ -46,6 +47,17 @@ pub struct Header {
 }
 
 impl Header {
+    /// Notes which program measures, and in which environment.
+    pub fn measured_by(&mut self, program: &Program) {
+        self.config.environment = program.environment.iter().cloned().collect();
+        if let Some(about) = &program.about {
+            self.config.program = Some(program.binary.display().to_string());
+            self.tool_version = about.version.clone();
+            self.machine.libc = about.libc.clone();
+            self.machine.build = about.build.clone();
+        }
+    }
+
     /// The version a new journal has.
     pub fn version() -> u32 {
         JOURNAL_VERSION
@@ -266,6 +278,8 @@ mod tests {
                 samples_per_round: 20,
                 worker_start_ms: None,
                 resumed: 0,
+                program: None,
+                environment: Default::default(),
             },
             strict_budget: false,
             time_limit_s: 10.0,

@@ -2,6 +2,7 @@
 
 mod finish;
 pub mod journal;
+mod pair;
 mod plan;
 mod profile;
 mod request;
@@ -23,6 +24,7 @@ use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
 
 use journal::{Header, Journal, JournalError, Record};
+pub use pair::Pair;
 pub use profile::Profile;
 pub use request::{Event, Observer, Options, SessionError};
 use rows::RowState;
@@ -93,14 +95,11 @@ impl<'a> Session<'a> {
         let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
         let looks = options.profile.looks();
         let warnings = doctor::warnings(&machine, &noise, &clock);
+        let id = new_id(now);
         let mut header = Header {
             journal_version: Header::version(),
             tool_version: options.version.to_owned(),
-            id: format!(
-                "{}-{:06x}",
-                now.strftime("%Y%m%dT%H%M%SZ"),
-                fastrand::u32(..1 << 24)
-            ),
+            id,
             started: now.to_string(),
             machine,
             config: Config {
@@ -117,6 +116,8 @@ impl<'a> Session<'a> {
                 samples_per_round: options.profile.effort().samples,
                 worker_start_ms: None,
                 resumed: 0,
+                program: None,
+                environment: Default::default(),
             },
             strict_budget: options.budget.is_some(),
             time_limit_s: options.time_limit.as_secs_f64(),
@@ -124,16 +125,13 @@ impl<'a> Session<'a> {
             warnings,
             rows: rows.iter().map(Row::name).collect(),
         };
-        let path = options
-            .journal_folder
-            .join(format!("{}.journal", header.id));
-        let journal = match Journal::create(&path, &header) {
-            Ok(journal) => Some(journal),
-            Err(error) => {
-                header.warnings.push(journal_lost(&error));
-                None
-            }
-        };
+        header.measured_by(&options.program);
+        let journal = options.journal_folder.as_ref().and_then(|folder| {
+            let path = folder.join(format!("{}.journal", header.id));
+            Journal::create(&path, &header)
+                .map_err(|error| header.warnings.push(journal_lost(&error)))
+                .ok()
+        });
         Ok(Self::assemble(
             header,
             journal,
@@ -240,7 +238,7 @@ impl<'a> Session<'a> {
                 .collect(),
             replay: Vec::new(),
             launcher: Launcher::new(
-                &options.binary,
+                options.program.clone(),
                 Duration::from_secs_f64(header.time_limit_s),
                 interrupted,
             ),
@@ -339,6 +337,15 @@ impl<'a> Session<'a> {
             self.journal = None;
         }
     }
+}
+
+/// A unique name that sorts by time.
+fn new_id(now: jiff::Timestamp) -> String {
+    format!(
+        "{}-{:06x}",
+        now.strftime("%Y%m%dT%H%M%SZ"),
+        fastrand::u32(..1 << 24)
+    )
 }
 
 /// A run without a journal is a run all the same.

@@ -65,49 +65,68 @@ impl Session<'_> {
         profile: Profile,
         observer: &mut dyn Observer,
     ) -> Result<Round, WorkerError> {
-        let mut order: Vec<&'static Benchmark> = Vec::new();
-        for state in self.states.iter().filter(|state| state.is_active()) {
-            if !order.iter().any(|known| known.id == state.row.benchmark.id) {
-                order.push(state.row.benchmark);
-            }
-        }
+        let mut order = active_benchmarks(&[self]);
         let mut random = fastrand::Rng::with_seed(mix(self.header.config.seed, u64::from(round)));
         random.shuffle(&mut order);
         let count = order.len();
         for (index, benchmark) in order.into_iter().enumerate() {
             // Every job draws its numbers whether it runs or not, so that a resumed run shuffles like an unbroken one.
-            let mut random = fastrand::Rng::with_seed(random.u64(..));
+            let seed = random.u64(..);
             if self.is_spent(round) {
                 return Ok(Round::Cut);
             }
-            let rounds = self.header.config.min_rounds;
-            let done =
-                (f64::from(round) + index as f64 / count as f64) / f64::from(rounds.max(round + 1));
-            observer.event(Event::Working {
-                benchmark: benchmark.id,
-                round: round + 1,
-                rounds: rounds.max(round + 1),
-                done,
-                left: self.time_left(done),
-            });
-            let effort = scaled(&effort_of(benchmark.setup, profile.effort()), scale);
-            let passes: &[Pass] = if round == 0 {
-                &[Pass::Evidence, Pass::Timed]
-            } else {
-                &[Pass::Timed]
-            };
-            for pass in passes {
-                self.job(
-                    benchmark,
-                    *pass,
-                    round,
-                    effort.clone(),
-                    &mut random,
-                    observer,
-                )?;
-            }
+            observer.event(self.working(benchmark, round, index as f64 / count as f64));
+            self.step(benchmark, round, scale, profile, seed, observer)?;
         }
         Ok(Round::Whole)
+    }
+
+    /// What to tell before a benchmark, when that share of its round is done.
+    pub(super) fn working(
+        &self,
+        benchmark: &'static Benchmark,
+        round: u32,
+        share: f64,
+    ) -> Event<'static> {
+        let rounds = self.header.config.min_rounds.max(round + 1);
+        let done = (f64::from(round) + share) / f64::from(rounds);
+        Event::Working {
+            benchmark: benchmark.id,
+            round: round + 1,
+            rounds,
+            done,
+            left: self.time_left(done),
+        }
+    }
+
+    /// One benchmark in one round: the evidence pass before the first timed one.
+    pub(super) fn step(
+        &mut self,
+        benchmark: &'static Benchmark,
+        round: u32,
+        scale: f64,
+        profile: Profile,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), WorkerError> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let effort = scaled(&effort_of(benchmark.setup, profile.effort()), scale);
+        let passes: &[Pass] = if round == 0 {
+            &[Pass::Evidence, Pass::Timed]
+        } else {
+            &[Pass::Timed]
+        };
+        for pass in passes {
+            self.job(
+                benchmark,
+                *pass,
+                round,
+                effort.clone(),
+                &mut random,
+                observer,
+            )?;
+        }
+        Ok(())
     }
 
     fn job(
@@ -165,7 +184,7 @@ impl Session<'_> {
     }
 
     /// At a look, rows whose interval is narrow enough need no more rounds.
-    fn settle(&mut self, rounds: u32, profile: Profile) {
+    pub(super) fn settle(&mut self, rounds: u32, profile: Profile) {
         let looks = profile.looks();
         for state in &mut self.states {
             let looks = looks_of(state.row.benchmark.setup, looks);
@@ -175,7 +194,7 @@ impl Session<'_> {
     }
 
     /// Whether the budget ends the run; a resumed one has it anew. The profile's own budget lets the fewest rounds finish all the same.
-    fn is_spent(&self, finished_rounds: u32) -> bool {
+    pub(super) fn is_spent(&self, finished_rounds: u32) -> bool {
         let enough = self.header.strict_budget || finished_rounds >= self.header.config.min_rounds;
         enough && self.begun.elapsed() + RESERVE >= self.budget()
     }
@@ -185,7 +204,7 @@ impl Session<'_> {
     }
 
     /// Effort for the rounds to come, so that the fewest rounds fit into the budget.
-    fn rescaled(&self, scale: f64, rounds: u32, last_round_s: f64) -> f64 {
+    pub(super) fn rescaled(&self, scale: f64, rounds: u32, last_round_s: f64) -> f64 {
         let to_go = self.header.config.min_rounds.saturating_sub(rounds);
         let left = self
             .budget()
@@ -205,12 +224,25 @@ impl Session<'_> {
         Duration::from_secs_f64(by_pace.min(by_budget).max(0.0))
     }
 
-    fn skip_what_cannot_fit(&mut self) {
+    pub(super) fn skip_what_cannot_fit(&mut self) {
         let budget = self.header.config.budget_s;
         for state in &mut self.states {
             state.skipped = too_dear(state.row.benchmark.setup, budget);
         }
     }
+}
+
+/// The benchmarks that some of these sessions still measure, in the report's order.
+pub(super) fn active_benchmarks(sessions: &[&Session<'_>]) -> Vec<&'static Benchmark> {
+    let mut found: Vec<&'static Benchmark> = Vec::new();
+    for session in sessions {
+        for state in session.states.iter().filter(|state| state.is_active()) {
+            if !found.iter().any(|known| known.id == state.row.benchmark.id) {
+                found.push(state.row.benchmark);
+            }
+        }
+    }
+    found
 }
 
 /// How a round ended.
@@ -272,7 +304,7 @@ fn scaled(effort: &Effort, scale: f64) -> Effort {
 }
 
 /// One seed from two, by the finaliser of SplitMix64.
-fn mix(seed: u64, salt: u64) -> u64 {
+pub(super) fn mix(seed: u64, salt: u64) -> u64 {
     let mut z = seed.wrapping_add(salt.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Profile;
 use super::journal::JournalError;
-use crate::worker::WorkerError;
+use crate::worker::{Program, WorkerError};
 
 /// How a run is asked for.
 #[derive(Debug, Clone)]
@@ -22,10 +22,10 @@ pub struct Options {
     pub time_limit: Duration,
     /// What the user selected, for the record.
     pub selectors: Vec<String>,
-    /// The binary to start workers from: this program.
-    pub binary: PathBuf,
-    /// Folder of the journal, which is named after the run.
-    pub journal_folder: PathBuf,
+    /// The program to start workers from.
+    pub program: Program,
+    /// Folder of the journal, which is named after the run; without one the run cannot be resumed.
+    pub journal_folder: Option<PathBuf>,
     /// Version of the program.
     pub version: &'static str,
 }

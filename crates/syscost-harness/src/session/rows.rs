@@ -56,6 +56,11 @@ impl RowState {
         }
     }
 
+    /// The same row, of which nothing is known yet.
+    pub(crate) fn afresh(&self) -> Self {
+        Self::new(self.row.clone(), self.target_half_width)
+    }
+
     /// Whether the next round is to measure it.
     pub(crate) fn is_active(&self) -> bool {
         !self.settled && self.failure.is_none() && self.skipped.is_none()

@@ -8,12 +8,21 @@ use syscost_results::Unit;
 use syscost_sys::clock::{Clock, Source};
 use syscost_sys::{cpu, process};
 
-use super::{Job, Reply};
+use super::{About, Job, Reply};
 use crate::bencher::{Bencher, Findings, Situation};
 use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
+
+/// Tells who this program is, for one that would have it measure.
+///
+/// # Errors
+/// When nobody listens.
+pub fn tell_about(version: &str) -> io::Result<()> {
+    serde_json::to_writer(io::stdout().lock(), &About::this(version))?;
+    Ok(())
+}
 
 /// Reads one job from standard input, does it, answers on standard output.
 ///
@@ -25,16 +34,17 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let job: Job = serde_json::from_str(&line)?;
     process::die_with_parent(job.parent).map_err(io::Error::other)?;
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
-    let benchmark = catalogue
-        .find(&job.benchmark)
-        .ok_or_else(|| invalid(format!("no benchmark `{}`", job.benchmark)))?;
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
     let clock = Clock::new(source, job.clock.ticks_per_ns).map_err(io::Error::other)?;
     cpu::pin_to(&job.allowed).map_err(io::Error::other)?;
-    let known = benchmark.cases.list();
     cpu::pin(job.cpu).map_err(io::Error::other)?;
     answer(&Reply::Ready)?;
 
+    let Some(benchmark) = catalogue.find(&job.benchmark) else {
+        // Another build leads the run, and knows more.
+        return refuse(&job);
+    };
+    let known = benchmark.cases.list();
     for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
         answer(&Reply::Begin(index))?;
         let result = match known.iter().find(|case| case.suffix() == *suffix) {
@@ -50,11 +60,23 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 };
                 measure(benchmark, case, situation)
             }),
-            None => Err(Failure::Broken(format!("has no case `{suffix}`"))),
+            None => Err(absent(&format!("{}{suffix}", job.benchmark))),
         };
         answer(&Reply::Done(index, result))?;
     }
     Ok(())
+}
+
+fn refuse(job: &Job) -> io::Result<()> {
+    for index in 0..job.cases.len() {
+        answer(&Reply::Begin(index))?;
+        answer(&Reply::Done(index, Err(absent(&job.benchmark))))?;
+    }
+    Ok(())
+}
+
+fn absent(name: &str) -> Failure {
+    Failure::Unsupported(format!("this build of syscost has no {name}"))
 }
 
 /// Runs one case in this process. A panic is a failure of this case alone.

@@ -5,10 +5,12 @@
 //! costs the row it was working on, and is itself a result.
 
 mod entry;
+mod program;
 mod protocol;
 mod supervise;
 
-pub use entry::run;
+pub use entry::{run, tell_about};
+pub use program::{ABOUT, About, Program, ProgramError};
 pub use protocol::{ClockSettings, Job, Reply};
 pub use supervise::{Launcher, Outcome, WorkerError};
 

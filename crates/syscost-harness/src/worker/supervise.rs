@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use syscost_sys::process;
 
-use super::{ARGUMENT, Job, Reply};
+use super::{ARGUMENT, Job, Program, Reply};
 use crate::bencher::Findings;
 use crate::failure::Failure;
 
@@ -60,24 +60,29 @@ pub struct Outcome {
 
 /// Starts workers and sees that nothing of them survives.
 pub struct Launcher<'a> {
-    binary: PathBuf,
+    program: Program,
     time_limit: Duration,
     interrupted: &'a AtomicBool,
 }
 
 impl<'a> Launcher<'a> {
-    /// A launcher of this binary's workers. Makes this process the one that orphans of a worker fall to, so that they
+    /// A launcher of this program's workers. Makes this process the one that orphans of a worker fall to, so that they
     /// can be found and ended.
     ///
     /// `time_limit` is per case; `interrupted` is looked at whenever a signal arrives.
-    pub fn new(binary: &Path, time_limit: Duration, interrupted: &'a AtomicBool) -> Self {
+    pub fn new(program: Program, time_limit: Duration, interrupted: &'a AtomicBool) -> Self {
         // Without it orphans are found as long as their parent lives.
         let _ = process::become_subreaper();
         Self {
-            binary: binary.to_owned(),
+            program,
             time_limit,
             interrupted,
         }
+    }
+
+    /// How long a case may take.
+    pub fn time_limit(&self) -> Duration {
+        self.time_limit
     }
 
     /// Runs one job to its end, or to the end of its first hanging or crashing case.
@@ -89,7 +94,7 @@ impl<'a> Launcher<'a> {
             return Err(WorkerError::Interrupted);
         }
         let begun = Instant::now();
-        let mut worker = Worker::start(&self.binary, job, padding)?;
+        let mut worker = Worker::start(&self.program, job, padding)?;
         let mut outcome = Outcome {
             results: vec![None; job.cases.len()],
             started_in: Duration::ZERO,
@@ -154,14 +159,21 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(binary: &Path, job: &Job, padding: usize) -> Result<Self, WorkerError> {
+    fn start(program: &Program, job: &Job, padding: usize) -> Result<Self, WorkerError> {
         let failed = |cause| WorkerError::Start {
-            binary: binary.to_owned(),
+            binary: program.binary.clone(),
             cause,
         };
         let mut line = serde_json::to_vec(job).map_err(|error| failed(error.into()))?;
         line.push(b'\n');
-        let mut child = Command::new(binary)
+        let mut command = Command::new(&program.binary);
+        for (name, value) in &program.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let mut child = command
             .arg(ARGUMENT)
             .env("SYSCOST_PADDING", "x".repeat(padding % MOST_PADDING))
             .stdin(Stdio::piped())
@@ -272,7 +284,7 @@ impl Drop for Worker {
     }
 }
 
-fn readable_within(pipe: &impl AsFd, time: Duration) -> rustix::io::Result<bool> {
+pub(super) fn readable_within(pipe: &impl AsFd, time: Duration) -> rustix::io::Result<bool> {
     let timeout = Timespec {
         tv_sec: time.as_secs() as i64,
         tv_nsec: i64::from(time.subsec_nanos()),

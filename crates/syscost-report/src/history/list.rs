@@ -34,6 +34,9 @@ const HEADINGS: [&str; 9] = [
 ];
 /// The machine's column, shown only where there are several.
 const MACHINE: usize = 3;
+/// The last column, and the least that is left of it.
+const TAGS: usize = 8;
+const SHORTEST_TAGS: usize = 8;
 /// Columns whose numbers end together.
 const RIGHT: [usize; 3] = [2, 6, 7];
 /// Columns that go where the width does not suffice, first to last.
@@ -56,8 +59,13 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
         cells.max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..HEADINGS.len()).map(widths).collect();
+    // Tags are cut before a column goes.
+    let room_of = |column: usize| match column {
+        TAGS => widths[TAGS].min(SHORTEST_TAGS) + 2,
+        column => widths[column] + 2,
+    };
     for column in SPARED {
-        let needed: usize = shown.iter().map(|&column| widths[column] + 2).sum();
+        let needed: usize = shown.iter().map(|&column| room_of(column)).sum();
         if needed > options.width() + 2 {
             shown.retain(|&other| other != column);
         }

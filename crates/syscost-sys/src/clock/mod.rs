@@ -5,6 +5,7 @@
 //! be trusted and [`mock`] is a clock that a test moves by hand.
 
 mod bracket;
+mod gaps;
 pub mod health;
 pub mod mock;
 
@@ -12,6 +13,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use bracket::{Bracket, ticks_per_ns};
+pub use gaps::{Gaps, LONG_GAP_NS};
 
 use crate::{Unsupported, arch, os};
 

@@ -1,11 +1,86 @@
 //! Arguments of `ab`.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::Args;
+
+use super::{CompareOutput, CpuList, ProfileName, cpu_list, seconds};
 
 /// Arguments of `ab`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Two environments, or two programs:
+  syscost ab call --b-env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2
+  syscost ab syscall --a ./syscost-old --b ./syscost-new
+With neither A and B are the same, and what is told to differ does so by chance.
+
+Every benchmark is measured for A and B next to each other, A B, then B A, so that the machine's drift cancels. Neither run is
+kept in the history; --output-a and --output-b write their documents. The budget is for both.")]
 pub struct AbArguments {
     /// What to measure: groups, ids, rows or patterns; everything if none is given
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
+    /// Another syscost binary that measures A
+    #[arg(long, value_name = "PROGRAM")]
+    pub a: Option<PathBuf>,
+    /// Another syscost binary that measures B
+    #[arg(long, value_name = "PROGRAM")]
+    pub b: Option<PathBuf>,
+    /// Environment variable for measuring A; without `=VALUE` it is taken away
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub a_env: Vec<(String, Option<String>)>,
+    /// Environment variable for measuring B
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub b_env: Vec<(String, Option<String>)>,
+    /// How much to take of each
+    #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
+    pub profile: ProfileName,
+    /// Seconds that A and B may take together, if not twice the profile's own
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub budget: Option<Duration>,
+    /// CPU to measure on (the quietest if not given)
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub cpus: Option<CpuList>,
+    /// Seed of every shuffle and padding
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Seconds one row may take in one process before it is ended
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub time_limit: Duration,
+    /// Write A's run document to this file
+    #[arg(long, value_name = "FILE")]
+    pub output_a: Option<PathBuf>,
+    /// Write B's run document to this file
+    #[arg(long, value_name = "FILE")]
+    pub output_b: Option<PathBuf>,
+    /// How the comparison is printed
+    #[command(flatten)]
+    pub output: CompareOutput,
+}
+
+/// `NAME=VALUE` or `NAME`.
+fn variable(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    if name.is_empty() || text.contains('\0') {
+        return Err("give NAME=VALUE, or NAME to take it away".to_owned());
+    }
+    Ok((name.to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_has_a_name() {
+        let named = |value: Option<&str>| Ok(("A".to_owned(), value.map(str::to_owned)));
+        assert_eq!(variable("A=b=c"), named(Some("b=c")));
+        assert_eq!(variable("A="), named(Some("")));
+        assert_eq!(variable("A"), named(None));
+        assert!(variable("=b").is_err());
+    }
 }

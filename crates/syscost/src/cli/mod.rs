@@ -16,7 +16,7 @@ use syscost_harness::session::Profile;
 use syscost_sys::cpu;
 
 pub use ab::AbArguments;
-pub use compare::CompareArguments;
+pub use compare::{CompareArguments, CompareFormat, CompareOutput};
 pub use export::{ExportArguments, ExportFormat};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
 pub use numbers::NumbersArguments;

@@ -1,10 +1,66 @@
-//! `syscost ab`.
+//! `syscost ab`: two programs or environments, measured in turn and compared.
 
-use anyhow::{Result, bail};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context, Result};
+use syscost_harness::session::{Options, Pair};
+use syscost_harness::worker::Program;
 
 use crate::cli::AbArguments;
+use crate::error::exit;
+use crate::progress::Progress;
+use crate::{files, interrupt, selection};
 
 /// Runs the verb.
-pub(crate) fn run(_arguments: &AbArguments) -> Result<u8> {
-    bail!("not built yet")
+pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
+    for output in [
+        &arguments.output_a,
+        &arguments.output_b,
+        &arguments.output.output,
+    ]
+    .into_iter()
+    .flatten()
+    {
+        files::check_writable(output)?;
+    }
+    let interrupted = interrupt::catch()?;
+    let rows = selection::rows(&arguments.selectors)?;
+    let options = Options {
+        profile: arguments.profile.into(),
+        budget: arguments.budget,
+        seed: arguments.seed,
+        cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
+        time_limit: arguments.time_limit,
+        selectors: arguments.selectors.clone(),
+        program: program(arguments.a.as_deref(), &arguments.a_env)?,
+        journal_folder: None,
+        version: crate::VERSION,
+    };
+    let b = program(arguments.b.as_deref(), &arguments.b_env)?;
+    let mut progress = Progress::new();
+    let mut pair = Pair::new(rows, &options, b, &mut progress, &interrupted)?;
+    let measured = pair.measure(&mut progress);
+    progress.done();
+    let [a, b] = pair.finish(true).map(|finished| finished.run);
+    for (output, run) in [(&arguments.output_a, &a), (&arguments.output_b, &b)] {
+        if let Some(output) = output {
+            files::write(output, &serde_json::to_vec_pretty(run)?)?;
+        }
+    }
+    measured?;
+    let code = super::compare::paired(&a, &b, &arguments.output)?;
+    Ok(if interrupted.load(Ordering::Relaxed) {
+        exit::INTERRUPTED
+    } else {
+        code
+    })
+}
+
+fn program(binary: Option<&Path>, environment: &[(String, Option<String>)]) -> Result<Program> {
+    let program = match binary {
+        Some(binary) => Program::other(binary)?,
+        None => Program::this().context("finding this program's own file")?,
+    };
+    Ok(program.with_environment(environment.to_vec()))
 }

@@ -1,10 +1,30 @@
-//! `syscost numbers`.
+//! `syscost numbers`: the latency numbers every programmer should know, of this machine.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use syscost_benches::CATALOGUE;
+use syscost_report::numbers::numbers as render;
+use syscost_report::table::TableOptions;
+use syscost_results::numbers::numbers;
+use syscost_store::Store;
 
-use crate::cli::NumbersArguments;
+use crate::cli::{Format, NumbersArguments};
+use crate::error::exit;
+use crate::terminal;
 
 /// Runs the verb.
-pub(crate) fn run(_arguments: &NumbersArguments) -> Result<u8> {
-    bail!("not built yet")
+pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
+    let run = Store::of_user().find(&arguments.run)?.run;
+    let numbers = numbers(&run, |id| CATALOGUE.find(id).is_some());
+    match arguments.format {
+        Format::Json => super::print_json(&numbers)?,
+        Format::Table => {
+            let options = TableOptions {
+                width: terminal::width(),
+                color: true,
+                ..TableOptions::default()
+            };
+            super::print(&render(&run, &numbers, &options))?;
+        }
+    }
+    Ok(exit::DONE)
 }

@@ -2,13 +2,12 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::{Finished, Options, Session};
+use syscost_harness::worker::Program;
 use syscost_report::table::{TableOptions, table};
 use syscost_results::{Run, Status};
 use syscost_store::Store;
@@ -16,7 +15,7 @@ use syscost_store::Store;
 use crate::cli::{Format, RunArguments};
 use crate::error::exit;
 use crate::progress::Progress;
-use crate::{files, selection, terminal};
+use crate::{files, interrupt, selection, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
@@ -24,7 +23,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         files::check_writable(output)?;
     }
     let store = Store::of_user();
-    let interrupted = catch_interrupts()?;
+    let interrupted = interrupt::catch()?;
     let options = options(&arguments, &store)?;
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
@@ -69,18 +68,6 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     })
 }
 
-/// The flag that Ctrl-C and a polite kill raise. A second one ends the program at once; its workers die with it.
-fn catch_interrupts() -> Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let code = i32::from(exit::INTERRUPTED);
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .context("catching Ctrl-C")?;
-    }
-    Ok(flag)
-}
-
 fn options(arguments: &RunArguments, store: &Store) -> Result<Options> {
     Ok(Options {
         profile: arguments.profile.into(),
@@ -89,9 +76,9 @@ fn options(arguments: &RunArguments, store: &Store) -> Result<Options> {
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        binary: std::env::current_exe().context("finding this program's own file")?,
-        journal_folder: store.journals(),
-        version: env!("CARGO_PKG_VERSION"),
+        program: Program::this().context("finding this program's own file")?,
+        journal_folder: Some(store.journals()),
+        version: crate::VERSION,
     })
 }
 
@@ -121,9 +108,27 @@ fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>) -> Result
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
             };
-            super::print(&table(run, &options))
+            super::print(&table(run, &options))?;
+            if let Some(path) = saved_to {
+                super::print(&next(path, arguments.no_save))?;
+            }
+            Ok(())
         }
     }
+}
+
+/// What one may want to do with the run.
+fn next(path: &Path, no_save: bool) -> String {
+    // A kept run is the latest; another is named by its file.
+    let name = if no_save {
+        format!(" {}", path.display())
+    } else {
+        String::new()
+    };
+    let page = if no_save { &name } else { " latest" };
+    format!(
+        "Next: syscost numbers{name}, or a page to look at: syscost report{page} -o report.html\n"
+    )
 }
 
 fn close(finished: Finished, arguments: &RunArguments) -> u8 {

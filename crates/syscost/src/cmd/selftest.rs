@@ -9,6 +9,7 @@ use serde::Serialize;
 use syscost_benches::selftest::Cost;
 use syscost_benches::{LIARS, TRUTHS};
 use syscost_harness::session::{Options, Profile, Session};
+use syscost_harness::worker::Program;
 use syscost_results::{Measurement, Run, Status};
 
 use crate::cli::{Format, SelftestArguments};
@@ -85,7 +86,6 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
 }
 
 fn measure() -> Result<Run> {
-    let journals = tempfile::tempdir().context("making a temporary folder")?;
     let interrupted = AtomicBool::new(false);
     let options = Options {
         profile: Profile::Quick,
@@ -94,9 +94,9 @@ fn measure() -> Result<Run> {
         cpus: None,
         time_limit: TIME_LIMIT,
         selectors: Vec::new(),
-        binary: std::env::current_exe().context("finding this program's own file")?,
-        journal_folder: journals.path().to_owned(),
-        version: env!("CARGO_PKG_VERSION"),
+        program: Program::this().context("finding this program's own file")?,
+        journal_folder: None,
+        version: crate::VERSION,
     };
     let names: Vec<String> = TRUTHS
         .iter()

@@ -39,6 +39,8 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
             samples_per_round: 20,
             worker_start_ms: None,
             resumed: 0,
+            program: None,
+            environment: Default::default(),
         },
         warnings: Vec::new(),
         measurements: rows,

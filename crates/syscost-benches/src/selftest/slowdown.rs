@@ -1,0 +1,64 @@
+//! Twenty small operations, or more: a slowdown of known size, to see whether a comparison finds it.
+//!
+//! ## Measures
+//! What `SYSCOST_TEST_SLOWDOWN=5` in the environment makes of it: so many percent more operations than twenty, to the next
+//! whole one.
+//! ## Does not measure
+//! Anything about this machine.
+//! ## Reading it
+//! Two runs, one with the variable and one without, or `syscost ab selftest.slowdown --b-env SYSCOST_TEST_SLOWDOWN=5`, must
+//! differ by that much.
+//! ## Source
+//! The power of a test: how often a difference that is there is found.
+
+#![allow(unsafe_code)] // raw system calls
+
+use std::fs::File;
+
+use rustix::fs::fstat;
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall0;
+
+/// The variable that slows it down, in percent.
+const VARIABLE: &str = "SYSCOST_TEST_SLOWDOWN";
+
+/// Operations without a slowdown: one more is five percent.
+const OPERATIONS: f64 = 20.0;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "selftest.slowdown",
+    title: "Twenty operations, or more",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("of", "getppid")],
+            expect: &[at_least(Counter::Syscall(Sysno::GETPPID), OPERATIONS)],
+        },
+        CaseSpec {
+            params: &[("of", "fstat")],
+            expect: &[at_least(Counter::Syscall(Sysno::FSTAT), OPERATIONS)],
+        },
+    ]),
+    run,
+    source: include_str!("slowdown.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let percent = match std::env::var(VARIABLE) {
+        Ok(text) => text
+            .parse::<f64>()
+            .map_err(|cause| Failure::of(&format!("reading {VARIABLE}={text}"), cause))?,
+        Err(_) => 0.0,
+    };
+    let operations = (OPERATIONS * (1.0 + percent / 100.0)).round() as usize;
+    if b.case().get("of") == "getppid" {
+        return b.iter(|| {
+            for _ in 0..operations {
+                // SAFETY: the call takes nothing and touches no memory.
+                std::hint::black_box(unsafe { syscall0(Sysno::GETPPID) });
+            }
+        });
+    }
+    let file = File::open("/dev/null").map_err(|cause| Failure::of("opening /dev/null", cause))?;
+    b.try_iter(|| (0..operations).try_for_each(|_| fstat(&file).map(drop)))
+}

@@ -1,0 +1,168 @@
+//! Two runs of the same rows, taken in turn, so that the machine's drift meets both alike.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::plan::{active_benchmarks, mix};
+use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
+use crate::catalogue::Row;
+use crate::worker::{Launcher, Program, WorkerError};
+
+/// Two runs in progress: A, measured as its options say, and B, by another program or in another environment.
+///
+/// Every benchmark's round of A and of B stand next to each other, A B in one, B A in the next: a drift of the machine that
+/// is slow against one worker's life cancels. Both draw the same shuffles, paddings and offsets.
+pub struct Pair<'a> {
+    a: Session<'a>,
+    b: Session<'a>,
+}
+
+impl<'a> Pair<'a> {
+    /// Prepares two runs of these rows; `options` are those of A. Neither has a journal: a pair cannot be resumed. The budget is
+    /// that of both together.
+    ///
+    /// # Errors
+    /// As [`Session::new`].
+    pub fn new(
+        rows: Vec<Row>,
+        options: &Options,
+        program_b: Program,
+        observer: &mut dyn Observer,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, SessionError> {
+        let options = Options {
+            journal_folder: None,
+            ..options.clone()
+        };
+        let mut a = Session::new(rows, &options, observer, interrupted)?;
+        if options.budget.is_none() {
+            a.header.config.budget_s *= 2.0;
+        }
+        let b = a.twin(program_b, options.version);
+        Ok(Self { a, b })
+    }
+
+    /// Measures until every row of both is settled, the budget is spent or Ctrl-C arrives. Whatever is measured by then stays.
+    ///
+    /// # Errors
+    /// When no worker can be started at all.
+    pub fn measure(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
+        self.a.skip_what_cannot_fit();
+        self.b.skip_what_cannot_fit();
+        observer.event(Event::Begin {
+            rows: 2 * self.a.states.len(),
+            journal: None,
+        });
+        match self.rounds(observer) {
+            Ok(()) | Err(WorkerError::Interrupted) => Ok(()),
+            Err(error) => Err(SessionError::Worker(error)),
+        }
+    }
+
+    fn rounds(&mut self, observer: &mut dyn Observer) -> Result<(), WorkerError> {
+        let profile = Profile::from_name(&self.a.header.config.profile).unwrap_or_default();
+        let seed = self.a.header.config.seed;
+        let mut scale = 1.0;
+        for round in 0..profile.looks().last().copied().unwrap_or_default() {
+            let begun = Instant::now();
+            let mut order = active_benchmarks(&[&self.a, &self.b]);
+            let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));
+            random.shuffle(&mut order);
+            let count = order.len();
+            for (index, benchmark) in order.into_iter().enumerate() {
+                if self.a.is_spent(round) {
+                    return Ok(());
+                }
+                let share = index as f64 / count as f64;
+                observer.event(self.a.working(benchmark, round, share));
+                let seed = random.u64(..);
+                let mut sides = [&mut self.a, &mut self.b];
+                if b_is_first(round) {
+                    sides.reverse();
+                }
+                for side in sides {
+                    side.step(benchmark, round, scale, profile, seed, observer)?;
+                }
+            }
+            self.settle(round + 1, profile);
+            if active_benchmarks(&[&self.a, &self.b]).is_empty() || self.a.is_spent(round + 1) {
+                return Ok(());
+            }
+            scale = self
+                .a
+                .rescaled(scale, round + 1, begun.elapsed().as_secs_f64());
+        }
+        Ok(())
+    }
+
+    /// A row needs no more rounds once both sides need none: they are compared round by round.
+    fn settle(&mut self, rounds: u32, profile: Profile) {
+        self.a.settle(rounds, profile);
+        self.b.settle(rounds, profile);
+        for (a, b) in self.a.states.iter_mut().zip(&mut self.b.states) {
+            let alone = a.failure.is_some() || b.failure.is_some();
+            let settled = (a.settled && b.settled) || alone;
+            a.settled = settled;
+            b.settled = settled;
+        }
+    }
+
+    /// The documents of A and B.
+    pub fn finish(self, keep_samples: bool) -> [Finished; 2] {
+        [self.a.finish(keep_samples), self.b.finish(keep_samples)]
+    }
+}
+
+/// A B, then B A, and so on: a steady drift cancels over each two rounds.
+fn b_is_first(round: u32) -> bool {
+    round % 2 == 1
+}
+
+impl<'a> Session<'a> {
+    /// A run of the same rows on the same CPU by the same clock, measured by another program.
+    fn twin(&self, program: Program, version: &str) -> Self {
+        let mut header = self.header.clone();
+        header.id = new_id(jiff::Timestamp::now());
+        header.tool_version = version.to_owned();
+        header.measured_by(&program);
+        Self {
+            settings: self.settings.clone(),
+            states: self.states.iter().map(|state| state.afresh()).collect(),
+            replay: Vec::new(),
+            launcher: Launcher::new(program, self.launcher.time_limit(), self.interrupted),
+            clock: self.clock.clone(),
+            cpu: self.cpu,
+            allowed: self.allowed.clone(),
+            started_in_ms: Vec::new(),
+            times: self.times,
+            earlier: self.earlier,
+            begun: self.begun,
+            interrupted: self.interrupted,
+            journal: None,
+            header,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_linear_drift_cancels_over_two_rounds() {
+        // Positions in time of each side over two rounds.
+        let (mut a, mut b) = (0, 0);
+        let mut at = 0;
+        for round in 0..2 {
+            for first in [true, false] {
+                at += 1;
+                if first == b_is_first(round) {
+                    b += at;
+                } else {
+                    a += at;
+                }
+            }
+        }
+        assert_eq!(a, b);
+    }
+}

@@ -1,0 +1,190 @@
+//! The program that workers are started from: this one, or another build of it to compare with.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use syscost_results::machine::Build;
+use syscost_sys::platform;
+
+use super::ARGUMENT;
+use super::supervise::readable_within;
+use crate::machine;
+
+/// The argument behind [`ARGUMENT`] with which a program tells who it is.
+pub const ABOUT: &str = "about";
+
+/// What coordinator and worker say to each other; rises when they would misunderstand one of another version.
+const PROTOCOL: u32 = 1;
+
+/// How long a program may take to tell who it is. A stranger may never do so.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// More than this many bytes nobody has to say about himself.
+const LONGEST_ANSWER: usize = 64 << 10;
+
+/// The program that workers are started from, and the environment they get.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Its file.
+    pub binary: PathBuf,
+    /// Variables set for its workers, or taken from them where the value is `None`.
+    pub environment: Vec<(String, Option<String>)>,
+    /// What it says of itself, if it is not this program.
+    pub about: Option<About>,
+}
+
+/// What a build of syscost says of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Version of the program.
+    pub version: String,
+    /// Version of what its workers say and understand.
+    pub protocol: u32,
+    /// C library and how it is linked.
+    pub libc: String,
+    /// How it was built.
+    pub build: Build,
+}
+
+/// Why another program cannot measure for this one.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// It cannot be started.
+    #[error("cannot start {binary}: {cause}; give the file of a syscost binary")]
+    Start {
+        /// Its file.
+        binary: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// It does not say who it is.
+    #[error(
+        "{binary} does not answer as syscost does; give the file of a syscost binary from version 0.1 on"
+    )]
+    Stranger {
+        /// Its file.
+        binary: PathBuf,
+    },
+    /// It would misunderstand its jobs.
+    #[error(
+        "the workers of {binary} (syscost {version}) speak version {protocol}, this program {PROTOCOL}; measure each by \
+         itself and use `syscost compare`"
+    )]
+    Protocol {
+        /// Its file.
+        binary: PathBuf,
+        /// Its version.
+        version: String,
+        /// What it speaks.
+        protocol: u32,
+    },
+}
+
+impl About {
+    /// What this program, of this version, says of itself.
+    pub fn this(version: &str) -> Self {
+        Self {
+            version: version.to_owned(),
+            protocol: PROTOCOL,
+            libc: platform::c_library(),
+            build: machine::build(),
+        }
+    }
+}
+
+impl Program {
+    /// This program, its workers in its own environment.
+    ///
+    /// # Errors
+    /// When its own file cannot be found.
+    pub fn this() -> io::Result<Self> {
+        Ok(Self {
+            binary: std::env::current_exe()?,
+            environment: Vec::new(),
+            about: None,
+        })
+    }
+
+    /// Another build of syscost.
+    ///
+    /// # Errors
+    /// When it cannot be started, is no syscost, or speaks another version of the workers' protocol.
+    pub fn other(binary: &Path) -> Result<Self, ProgramError> {
+        let about = ask(binary)?;
+        if about.protocol != PROTOCOL {
+            return Err(ProgramError::Protocol {
+                binary: binary.to_owned(),
+                version: about.version,
+                protocol: about.protocol,
+            });
+        }
+        Ok(Self {
+            binary: binary.to_owned(),
+            environment: Vec::new(),
+            about: Some(about),
+        })
+    }
+
+    /// The same program with another environment.
+    #[must_use]
+    pub fn with_environment(mut self, environment: Vec<(String, Option<String>)>) -> Self {
+        self.environment = environment;
+        self
+    }
+}
+
+fn ask(binary: &Path) -> Result<About, ProgramError> {
+    let start = |cause| ProgramError::Start {
+        binary: binary.to_owned(),
+        cause,
+    };
+    let mut child = Command::new(binary)
+        .args([ARGUMENT, ABOUT])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(start)?;
+    let mut answer = Vec::new();
+    if let Some(mut output) = child.stdout.take() {
+        let deadline = Instant::now() + PATIENCE;
+        let mut chunk = [0; 4096];
+        while answer.len() < LONGEST_ANSWER {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match readable_within(&output, left).map(|ready| ready.then(|| output.read(&mut chunk)))
+            {
+                Ok(Some(Ok(count))) if count > 0 => answer.extend_from_slice(&chunk[..count]),
+                Err(Errno::INTR) => {}
+                _ => break,
+            }
+        }
+    }
+    // Whoever has not ended by now is a stranger, and both calls fail only for one that has.
+    let _ = child.kill();
+    let _ = child.wait();
+    serde_json::from_slice(&answer).map_err(|_| ProgramError::Stranger {
+        binary: binary.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stranger_is_refused() {
+        for (binary, words) in [
+            ("/usr/bin/yes", "does not answer as syscost does"),
+            ("/bin/true", "does not answer as syscost does"),
+            ("/no/such/program", "cannot start /no/such/program"),
+            ("/", "cannot start /"),
+        ] {
+            let error = Program::other(Path::new(binary)).expect_err("refused");
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    }
+}
