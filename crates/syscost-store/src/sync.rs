@@ -8,7 +8,6 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use syscost_results::document::{Row, Summary};
 use syscost_results::{Better, Machine, Status};
 
@@ -256,20 +255,17 @@ fn status(status: Status) -> &'static str {
 
 /// What stays the same as long as it is the same machine, in eight hexadecimal digits. The kernel and what is set up are
 /// left out: following what they change is what a history is for.
-pub(crate) fn fingerprint(machine: &Machine) -> String {
-    let mut hash = Sha256::new();
+fn fingerprint(machine: &Machine) -> String {
     let optional =
         [&machine.cpu_signature, &machine.hypervisor].map(|fact| fact.as_deref().unwrap_or(""));
-    for fact in [&*machine.hostname, &*machine.arch, &*machine.cpu_model]
+    let facts = [&*machine.hostname, &*machine.arch, &*machine.cpu_model];
+    // FNV-1a: machines need telling apart, not protection, and the standard library's hash may change with its version.
+    let hash = facts
         .into_iter()
         .chain(optional)
-    {
-        hash.update(fact);
-        hash.update([0]);
-    }
-    hash.finalize()
-        .iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+        .flat_map(|fact| fact.bytes().chain([0]))
+        .fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+    format!("{hash:08x}")
 }
