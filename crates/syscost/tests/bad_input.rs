@@ -42,7 +42,11 @@ fn a_bad_file_costs_one_line() {
                 .into(),
             "field measurements[0].unit",
         ),
-        ("deep", "[".repeat(1 << 20).into(), "too early"),
+        (
+            "deep",
+            "[".repeat(1 << 20).into(),
+            "recursion limit exceeded",
+        ),
     ];
     for (name, bytes, expected) in cases {
         let path = program.folder().join(format!("{name}.json"));

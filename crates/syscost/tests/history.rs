@@ -86,7 +86,14 @@ fn the_newest_run_comes_first_and_a_damaged_file_is_told_once() {
 #[test]
 fn a_step_is_shown_with_its_date() {
     let program = with_runs(40);
-    let shown = text(&program.command(&["history", "show", "a.b"]).env("TZ", "UTC").output().expect("the binary starts").stdout);
+    let shown = text(
+        &program
+            .command(&["history", "show", "a.b"])
+            .env("TZ", "UTC")
+            .output()
+            .expect("the binary starts")
+            .stdout,
+    );
     assert!(
         shown.contains("▲ 101 ns → 121 ns, +20 %, 2026-01-21: worse"),
         "{shown}"
