@@ -194,7 +194,7 @@ fn damaged_and_foreign_files_are_told_once_and_left_alone() {
     let files = [
         (
             format!("{}.json", id(1)),
-            whole[..whole.len() / 2].as_bytes().to_vec(),
+            whole.as_bytes()[..whole.len() / 2].to_vec(),
         ),
         ("copy.json".to_owned(), copy.into_bytes()),
         ("notes.txt".to_owned(), b"mine".to_vec()),
