@@ -2,6 +2,7 @@
 //!
 //! - [`mod@table`]: the table people read in a terminal.
 //! - [`mod@compare`]: two sides of runs, compared.
+//! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`export`]: the forms other tools read.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
@@ -10,6 +11,7 @@
 pub mod compare;
 pub mod export;
 mod footer;
+pub mod history;
 mod layout;
 pub mod numbers;
 mod paint;

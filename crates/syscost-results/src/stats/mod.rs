@@ -5,6 +5,7 @@
 //! panics, but it makes the answer meaningless.
 
 pub mod bootstrap;
+pub mod changes;
 pub mod dip;
 mod dip_table;
 pub mod interval;
