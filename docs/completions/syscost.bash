@@ -94,8 +94,17 @@ _syscost() {
             syscost__subcmd__help,selftest)
                 cmd="syscost__subcmd__help__subcmd__selftest"
                 ;;
+            syscost__subcmd__help__subcmd__history,changes)
+                cmd="syscost__subcmd__help__subcmd__history__subcmd__changes"
+                ;;
             syscost__subcmd__help__subcmd__history,list)
                 cmd="syscost__subcmd__help__subcmd__history__subcmd__list"
+                ;;
+            syscost__subcmd__help__subcmd__history,path)
+                cmd="syscost__subcmd__help__subcmd__history__subcmd__path"
+                ;;
+            syscost__subcmd__help__subcmd__history,prune)
+                cmd="syscost__subcmd__help__subcmd__history__subcmd__prune"
                 ;;
             syscost__subcmd__help__subcmd__history,show)
                 cmd="syscost__subcmd__help__subcmd__history__subcmd__show"
@@ -103,11 +112,23 @@ _syscost() {
             syscost__subcmd__help__subcmd__history,tag)
                 cmd="syscost__subcmd__help__subcmd__history__subcmd__tag"
                 ;;
+            syscost__subcmd__help__subcmd__history,untag)
+                cmd="syscost__subcmd__help__subcmd__history__subcmd__untag"
+                ;;
+            syscost__subcmd__history,changes)
+                cmd="syscost__subcmd__history__subcmd__changes"
+                ;;
             syscost__subcmd__history,help)
                 cmd="syscost__subcmd__history__subcmd__help"
                 ;;
             syscost__subcmd__history,list)
                 cmd="syscost__subcmd__history__subcmd__list"
+                ;;
+            syscost__subcmd__history,path)
+                cmd="syscost__subcmd__history__subcmd__path"
+                ;;
+            syscost__subcmd__history,prune)
+                cmd="syscost__subcmd__history__subcmd__prune"
                 ;;
             syscost__subcmd__history,show)
                 cmd="syscost__subcmd__history__subcmd__show"
@@ -115,17 +136,32 @@ _syscost() {
             syscost__subcmd__history,tag)
                 cmd="syscost__subcmd__history__subcmd__tag"
                 ;;
+            syscost__subcmd__history,untag)
+                cmd="syscost__subcmd__history__subcmd__untag"
+                ;;
+            syscost__subcmd__history__subcmd__help,changes)
+                cmd="syscost__subcmd__history__subcmd__help__subcmd__changes"
+                ;;
             syscost__subcmd__history__subcmd__help,help)
                 cmd="syscost__subcmd__history__subcmd__help__subcmd__help"
                 ;;
             syscost__subcmd__history__subcmd__help,list)
                 cmd="syscost__subcmd__history__subcmd__help__subcmd__list"
                 ;;
+            syscost__subcmd__history__subcmd__help,path)
+                cmd="syscost__subcmd__history__subcmd__help__subcmd__path"
+                ;;
+            syscost__subcmd__history__subcmd__help,prune)
+                cmd="syscost__subcmd__history__subcmd__help__subcmd__prune"
+                ;;
             syscost__subcmd__history__subcmd__help,show)
                 cmd="syscost__subcmd__history__subcmd__help__subcmd__show"
                 ;;
             syscost__subcmd__history__subcmd__help,tag)
                 cmd="syscost__subcmd__history__subcmd__help__subcmd__tag"
+                ;;
+            syscost__subcmd__history__subcmd__help,untag)
+                cmd="syscost__subcmd__history__subcmd__help__subcmd__untag"
                 ;;
             *)
                 ;;
@@ -148,12 +184,72 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__ab)
-            opts="-h --help"
+            opts="-o -v -h --a --b --a-env --b-env --profile --budget --cpus --seed --time-limit --output-a --output-b --format --output --fail-on --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --a)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --a-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --b-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -W "quick standard careful" -- "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output-a)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output-b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table markdown json html" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -356,7 +452,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help__subcmd__history)
-            opts="list show tag"
+            opts="list show changes tag untag prune path"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -369,7 +465,49 @@ _syscost() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        syscost__subcmd__help__subcmd__history__subcmd__changes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         syscost__subcmd__help__subcmd__history__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__history__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__history__subcmd__prune)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -398,6 +536,20 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help__subcmd__history__subcmd__tag)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__history__subcmd__untag)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -496,7 +648,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__history)
-            opts="-h --format --help list show tag help"
+            opts="-h --format --help list show changes tag untag prune path help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -513,9 +665,53 @@ _syscost() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        syscost__subcmd__history__subcmd__help)
-            opts="list show tag help"
+        syscost__subcmd__history__subcmd__changes)
+            opts="-h --machine --last --since --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --machine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__history__subcmd__help)
+            opts="list show changes tag untag prune path help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__history__subcmd__help__subcmd__changes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -542,6 +738,34 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__history__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__history__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__history__subcmd__help__subcmd__prune)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -583,6 +807,20 @@ _syscost() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        syscost__subcmd__history__subcmd__help__subcmd__untag)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         syscost__subcmd__history__subcmd__list)
             opts="-h --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -601,7 +839,7 @@ _syscost() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        syscost__subcmd__history__subcmd__show)
+        syscost__subcmd__history__subcmd__path)
             opts="-h --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -619,7 +857,81 @@ _syscost() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        syscost__subcmd__history__subcmd__prune)
+            opts="-h --keep --older-than --tagged --yes --dry-run --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__history__subcmd__show)
+            opts="-h --machine --last --since --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --machine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         syscost__subcmd__history__subcmd__tag)
+            opts="-h --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__history__subcmd__untag)
             opts="-h --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

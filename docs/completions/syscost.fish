@@ -70,7 +70,27 @@ complete -c syscost -n "__fish_syscost_using_subcommand compare" -s o -l output 
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -l fail-on -d 'Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -s v -l verbose -d 'Show every row, not only those that changed'
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c syscost -n "__fish_syscost_using_subcommand ab" -s h -l help -d 'Print help'
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a -d 'Another syscost binary that measures A' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b -d 'Another syscost binary that measures B' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a-env -d 'Environment variable for measuring A; without `=VALUE` it is taken away' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b-env -d 'Environment variable for measuring B' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l profile -d 'How much to take of each' -r -f -a "quick\t'Six rounds, seconds'
+standard\t'Nine rounds, up to seventeen, a minute'
+careful\t'Twelve rounds, up to thirty, many minutes'"
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l budget -d 'Seconds that A and B may take together, if not twice the profile\'s own' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l cpus -d 'CPU to measure on (the quietest if not given)' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l seed -d 'Seed of every shuffle and padding' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l time-limit -d 'Seconds one row may take in one process before it is ended' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l output-a -d 'Write A\'s run document to this file' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l output-b -d 'Write B\'s run document to this file' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+markdown\t'A table for a pull request'
+json\t'One JSON document'
+html\t'A page'"
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -s o -l output -d 'Write it to this file instead of standard output' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l fail-on -d 'Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -s v -l verbose -d 'Show every row, not only those that changed'
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s o -l output -d 'The page to write' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s h -l help -d 'Print help'
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -s o -l output -d 'The picture to write' -r -F
@@ -80,31 +100,62 @@ violin\t'The density of each row\'s samples'
 curve\t'A line over a parameter of the case that is a number'
 heatmap\t'A cell for each pair of two parameters'"
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show tag help" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
-complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show tag help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show tag help" -f -a "list" -d 'List the kept runs'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show tag help" -f -a "show" -d 'Follow a metric over time'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show tag help" -f -a "tag" -d 'Give a run a name of your own'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show tag help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "list" -d 'List the kept runs, newest first'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "show" -d 'Follow a metric over time, or several at a glance'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "changes" -d 'List every change of level, of any metric, newest first'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "tag" -d 'Give a run a name of your own; a tagged run is not pruned'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "untag" -d 'Take a tag from a run'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "prune" -d 'Remove old runs, after asking'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "path" -d 'Print the folder where runs are kept'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from list" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from show" -l machine -d 'Of this machine, by host name or fingerprint (the newest run\'s if not given)' -r
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from show" -l last -d 'Only the newest N runs' -r
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from show" -l since -d 'Only runs from this day on, e.g. 2026-11-20' -r
 complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from show" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from changes" -l machine -d 'Of this machine, by host name or fingerprint (the newest run\'s if not given)' -r
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from changes" -l last -d 'Only the newest N runs' -r
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from changes" -l since -d 'Only runs from this day on, e.g. 2026-11-20' -r
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from changes" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from changes" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from tag" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from tag" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the kept runs'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "show" -d 'Follow a metric over time'
-complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "tag" -d 'Give a run a name of your own'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from untag" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from untag" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from prune" -l keep -d 'Keep the newest N runs' -r
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from prune" -l older-than -d 'Remove only runs older than this, e.g. 90d, 12w, 36h' -r
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from prune" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from prune" -l tagged -d 'Remove tagged runs as well'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from prune" -l yes -d 'Do not ask'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from prune" -l dry-run -d 'Only tell what would go'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from path" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the kept runs, newest first'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "show" -d 'Follow a metric over time, or several at a glance'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "changes" -d 'List every change of level, of any metric, newest first'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "tag" -d 'Give a run a name of your own; a tagged run is not pruned'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "untag" -d 'Take a tag from a run'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove old runs, after asking'
+complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the folder where runs are kept'
 complete -c syscost -n "__fish_syscost_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand export" -l format -d 'The form' -r -f -a "csv\t'A line for each row'
-markdown\t'A table for documents'
-jsonl\t'A JSON object a line'
-parquet\t'Tables `runs` and `samples`, a file each'
-openmetrics\t'For the Prometheus node exporter\'s textfile collector'
+markdown\t'Tables for documents'
+jsonl\t'A JSON object for each row, one a line'
+parquet\t'Tables `runs`, `measurements` and `samples`, a file each'
+openmetrics\t'For Prometheus, e.g. the node exporter\'s textfile collector'
 bencher\t'Bencher Metric Format'
 ktap\t'Kernel Test Anything Protocol'"
 complete -c syscost -n "__fish_syscost_using_subcommand export" -s o -l output -d 'Write to this file (a folder for parquet) instead of standard output' -r -F
@@ -132,6 +183,10 @@ complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_see
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run numbers compare ab report plot history export list explain doctor selftest help" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run numbers compare ab report plot history export list explain doctor selftest help" -f -a "selftest" -d 'Measure operations of known cost, and lies that must be refuted'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run numbers compare ab report plot history export list explain doctor selftest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the kept runs'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "show" -d 'Follow a metric over time'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "tag" -d 'Give a run a name of your own'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the kept runs, newest first'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "show" -d 'Follow a metric over time, or several at a glance'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "changes" -d 'List every change of level, of any metric, newest first'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "tag" -d 'Give a run a name of your own; a tagged run is not pruned'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "untag" -d 'Take a tag from a run'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "prune" -d 'Remove old runs, after asking'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "path" -d 'Print the folder where runs are kept'
