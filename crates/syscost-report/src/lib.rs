@@ -2,10 +2,13 @@
 //!
 //! - [`mod@table`]: the table people read in a terminal.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`mod@html`]: the page people look at in a browser. [`mod@chart`]: one picture for papers and documents.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
 
+pub mod chart;
 mod footer;
+pub mod html;
 mod layout;
 pub mod numbers;
 mod paint;
