@@ -8,7 +8,6 @@ use crate::units::{Figures, quantity};
 use super::{
     Bar, Begin, Frame, Scale, Value,
     canvas::{Anchor, Canvas, Rect, width_of},
-    fitting,
 };
 
 /// Height of a row.
@@ -17,7 +16,7 @@ const ROW: f64 = 24.0;
 pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
     let height = ROW * bars.len() as f64;
     let (mut canvas, top) = frame.canvas(height + 26.0);
-    let labels: Vec<String> = bars.iter().map(|bar| fitting(&bar.label)).collect();
+    let labels: Vec<String> = bars.iter().map(|bar| frame.fitting(&bar.label)).collect();
     let values: Vec<String> = bars
         .iter()
         .map(|bar| told(frame.unit, &bar.value))

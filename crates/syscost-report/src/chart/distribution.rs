@@ -7,7 +7,7 @@ use super::{
     Begin, Distribution, Frame, Scale,
     bars::told,
     canvas::{Anchor, Canvas, width_of},
-    fitting, series,
+    series,
 };
 
 /// Most points of one distribution's line.
@@ -16,8 +16,8 @@ const POINTS: usize = 60;
 const VIOLIN: f64 = 38.0;
 /// Height of a round in a row's details.
 const ROUND: f64 = 14.0;
-/// Outside of these quantiles an axis does not follow the samples: one late sample would press all others together.
-const SHOWN: (f64, f64) = (0.01, 0.99);
+/// Outside of these quantiles an axis does not follow the samples: a few late ones would press all others together.
+const SHOWN: (f64, f64) = (0.01, 0.95);
 
 /// The samples' quantiles an axis must hold.
 fn extent(sorted: &[f64]) -> impl Iterator<Item = f64> {
@@ -70,8 +70,11 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
                 let share = step as f64 / count as f64;
                 // The smallest sample that at least this share does not exceed.
                 let at = (share * one.len() as f64).ceil() as usize;
-                (scale.place(one[at.clamp(1, one.len()) - 1]), up(share))
+                (one[at.clamp(1, one.len()) - 1], share)
             })
+            // Beyond the axis there is nothing to draw: the line ends below 100 %.
+            .take_while(|(value, _)| *value <= scale.value(1.0))
+            .map(|(value, share)| (scale.place(value), up(share)))
             .collect();
         if let Some((first, _)) = steps.first() {
             canvas.stairs((*first, up(0.0)), &steps, &class);
@@ -101,7 +104,7 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
     let (mut canvas, top) = frame.canvas(height + 26.0);
     let labels: Vec<String> = distributions
         .iter()
-        .map(|one| fitting(&one.label))
+        .map(|one| frame.fitting(&one.label))
         .collect();
     let values: Vec<String> = distributions
         .iter()
@@ -152,7 +155,7 @@ fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f
     let places: Vec<f64> = samples.iter().map(|value| scale.place(*value)).collect();
     let (Some(low), Some(high)) = (
         quantile_of_sorted(&places, SHOWN.0),
-        quantile_of_sorted(&places, SHOWN.1),
+        quantile_of_sorted(&places, 1.0),
     ) else {
         return;
     };
@@ -201,11 +204,15 @@ pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup
     let (left, right) = frame.edges(rounds.iter().map(|(name, _)| name.as_str()));
     let plot = (left, right - 14.0);
     let samples: Vec<Vec<f64>> = rounds.iter().map(|(_, values)| sorted(values)).collect();
-    let scale = Scale::fit(
-        samples.iter().flat_map(|one| extent(one)),
-        Begin::Near,
-        plot,
-    );
+    let pooled = sorted(&samples.concat());
+    // With few samples a round, even a high quantile of one is its latest sample.
+    let ends = [0.03, 0.97]
+        .into_iter()
+        .filter_map(|q| quantile_of_sorted(&pooled, q));
+    let medians = samples
+        .iter()
+        .filter_map(|one| quantile_of_sorted(one, 0.5));
+    let scale = Scale::fit(ends.chain(medians), Begin::Near, plot);
     frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
     let (mut ranges, mut halves, mut medians) = (Vec::new(), Vec::new(), Vec::new());
     for (index, (name, _)) in rounds.iter().enumerate() {

@@ -7,7 +7,6 @@ use crate::units::quantity;
 use super::{
     Begin, Frame, Scale,
     canvas::{Anchor, Rect, width_of},
-    fitting,
 };
 
 /// Most height of a cell.
@@ -22,7 +21,7 @@ pub(super) fn draw(
     cells: &[Vec<Option<f64>>],
     frame: &Frame<'_>,
 ) -> Markup {
-    let labels: Vec<String> = rows.iter().map(|row| fitting(row)).collect();
+    let labels: Vec<String> = rows.iter().map(|row| frame.fitting(row)).collect();
     let (left, right) = frame.edges(labels.iter().map(String::as_str));
     let width = (right - left) / columns.len().max(1) as f64;
     let tall = width.min(TALLEST).max(10.0);

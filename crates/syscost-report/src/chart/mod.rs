@@ -25,9 +25,6 @@ pub(crate) use bars::told;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
 
-/// Most room for the names at a chart's left edge.
-const MOST_GUTTER: f64 = 230.0;
-
 /// A value with its interval, in the chart's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
@@ -191,6 +188,19 @@ impl Frame<'_> {
         }
     }
 
+    /// Most room for the names at the chart's left edge.
+    fn gutter(&self) -> f64 {
+        match self.theme {
+            Theme::Page => 230.0,
+            _ => 330.0,
+        }
+    }
+
+    /// A name cut so that it fits the room at the chart's left edge.
+    fn fitting(&self, label: &str) -> String {
+        crate::paint::cut_middle(label, (self.gutter() / canvas::width_of("x")) as usize)
+    }
+
     /// A canvas for a plot of this height, the height above the plot, and what is written around it.
     fn canvas(&self, height: f64) -> (canvas::Canvas, f64) {
         let (top, bottom) = match self.theme {
@@ -212,7 +222,7 @@ impl Frame<'_> {
         let widest = names.map(canvas::width_of).fold(0.0, f64::max);
         let margin = if self.theme == Theme::Page { 2.0 } else { 20.0 };
         (
-            margin + widest.min(MOST_GUTTER) + 12.0,
+            margin + widest.min(self.gutter()) + 12.0,
             self.width() - margin,
         )
     }
@@ -258,9 +268,4 @@ impl Frame<'_> {
 fn series(index: usize) -> String {
     let dash = if (index / 6) % 2 == 1 { " dash" } else { "" };
     format!("s{}{dash}", index % 6)
-}
-
-/// A name cut so that it fits the room at a chart's left edge.
-fn fitting(label: &str) -> String {
-    crate::paint::cut_middle(label, (MOST_GUTTER / canvas::width_of("x")) as usize)
 }

@@ -65,7 +65,7 @@ impl Theme {
             .collect();
         Some(format!(
             "text{{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:{ink}}}\
-             .paper{{fill:{paper}}}.title{{font-size:16px;font-weight:600}}\
+             .paper,.on-dark{{fill:{paper}}}.ink{{color:{ink}}}.title{{font-size:16px;font-weight:600}}\
              .tick,.source{{fill:{quiet};font-size:11px}}.grid{{stroke:{grid}}}.axis{{stroke:{quiet}}}{series}{SHAPES}"
         ))
     }

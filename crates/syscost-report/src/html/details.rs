@@ -7,7 +7,7 @@ use crate::chart::{self, Begin, Chart, Distribution, Labels, Scale, Theme, rows:
 use crate::sentence::{self, Mark};
 use crate::units;
 
-use super::rows::{Row, figures};
+use super::rows::{Row, cycles, figures};
 use super::{MOST_COLUMNS, key, words};
 
 /// Rounds drawn at most.
@@ -25,11 +25,11 @@ pub(super) fn details(row: &Row<'_>, runs: &[&Run]) -> Markup {
                 @if runs.len() > 1 { (by_run(row, runs)) }
                 (evidence(latest, runs.len() > 1))
                 (notes(latest))
-                div class="explain" data-about=(latest.id) {}
             }
             div class="pictures" {
                 @if runs.len() > MOST_COLUMNS { (over_runs(row, runs)) }
                 (pictures(latest))
+                div class="explain" data-about=(latest.id) {}
             }
         }
     }
@@ -43,19 +43,18 @@ fn evidence(row: &Measurement, several: bool) -> Markup {
             table class="evidence" {
                 caption { "Evidence" @if several { " of the last run" } }
                 thead { tr {
-                    th scope="col" { "claim" } th scope="col" { "expected" } th scope="col" { "observed" }
-                    th scope="col" { "counted by" } th scope="col" { "verdict" }
+                    th scope="col" { "verdict" } th scope="col" { "claim" } th scope="col" { "expected" }
+                    th scope="col" { "observed" } th scope="col" { "counted by" }
                 } }
                 tbody {
                     @for one in &row.evidence {
                         @let mark = Mark::of(std::slice::from_ref(one));
                         tr {
-                            th scope="row" { (one.claim) }
+                            td { span class={ "mark " (words::class(mark)) } { (mark.sign()) span class="word" { " " (words::word(mark)) } } }
+                            th scope="row" { (one.claim) @if let Some(reason) = &one.reason { span class="quiet" { ": " (reason) } } }
                             td { (one.expected) }
                             td { @match &one.observed { Some(observed) => (observed), None => "–" } }
                             td { (one.source) }
-                            td { span class={ "mark " (words::class(mark)) } { (mark.sign()) " " (words::word(mark)) }
-                                @if let Some(reason) = &one.reason { ": " (reason) } }
                         }
                     }
                 }
@@ -147,7 +146,7 @@ fn pictures(row: &Measurement) -> Markup {
     };
     html! {
         @if !samples.is_empty() {
-            (figure(&ecdf(), "Share of all samples that are at most so much"))
+            (figure(&ecdf(), "Share of all samples that are at most so much; the axis ends at the 95th percentile"))
             @let rounds = chart::rounds(&rounds, row.unit, &labels("Samples by round"));
             (figure(&rounds, "Each fresh process: range, middle half, median; what lies beyond the axis is drawn at its edge"))
         }
@@ -201,7 +200,7 @@ fn run_cells(row: &Measurement, all: bool) -> Markup {
         td { (figures.median) @if !figures.half_width.is_empty() { " ± " (figures.half_width) } " " (figures.unit) }
         @if all {
             td { (figures.min) }
-            td { (row.core_cycles.map(units::cycles).unwrap_or_default()) }
+            td { (cycles(row).map(units::cycles).unwrap_or_default()) }
             td { (words::flags(row)) }
         }
         td { (Mark::of(&row.evidence).sign()) }

@@ -70,6 +70,7 @@ pub(super) fn section(runs: &[&Run]) -> Markup {
         section id="machine" aria-labelledby="title-machine" {
             h2 id="title-machine" { @if runs.len() == 1 { "Machine and run" } @else { "Machines and runs" } }
             @if runs.len() > 1 { (differences(runs, &facts)) }
+            @if runs.len() > 1 { p class="note" { "The last run, " (words::time(&last.started)) ":" } }
             dl class="card facts" {
                 @for (name, value) in main(last) { div { dt { (name) } dd { (value) } } }
             }
@@ -96,6 +97,9 @@ fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
         .map(|facts| facts.iter().map(|(name, value)| (name, value)).collect())
         .collect();
     names.retain(|name| {
+        if differs_always(name) {
+            return false;
+        }
         let first = lookup[0].get(name);
         lookup.iter().any(|facts| facts.get(name) != first)
     });
@@ -125,6 +129,24 @@ fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
             }
         }
     }
+}
+
+/// Facts that differ between any two runs and explain nothing; all of a run's facts stand in its own list.
+fn differs_always(name: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "id",
+        "started",
+        "duration",
+        "config.seed",
+        "config.worker_start_ms",
+        "clock.",
+        "noise[",
+        "machine.cpu_pressure_avg10",
+    ];
+    NAMES.iter().any(|one| match one.ends_with(['.', '[']) {
+        true => name.starts_with(one),
+        false => name == *one,
+    })
 }
 
 /// The values of a fact over many runs, the commonest first.

@@ -100,7 +100,8 @@ fn title(runs: &[&Run]) -> String {
     match runs {
         [] => "No run".to_owned(),
         [_] => "What this computer charges".to_owned(),
-        runs => format!("{} runs of syscost", runs.len()),
+        runs if runs.len() <= MOST_COLUMNS => format!("{} runs side by side", runs.len()),
+        runs => format!("{} runs", runs.len()),
     }
 }
 

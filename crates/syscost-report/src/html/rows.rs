@@ -104,3 +104,8 @@ pub(super) fn figures(row: &Measurement) -> Option<Figures> {
         _ => None,
     }
 }
+
+/// The median in core cycles of a row that may show it: below resolution there is a bound only.
+pub(super) fn cycles(row: &Measurement) -> Option<f64> {
+    row.core_cycles.filter(|_| row.status == Status::Ok)
+}

@@ -1,14 +1,14 @@
 //! The table of a group: one run with all its columns, a few runs side by side, or many as lines.
 
 use maud::{Markup, html};
-use syscost_results::{Measurement, Run, Unit};
+use syscost_results::{Estimate, Measurement, Run, Status, Unit};
 
 use crate::chart::{Begin, Scale, rows::value, told};
 use crate::sentence::{self, Mark};
 use crate::units;
 
 use super::headline::percent;
-use super::rows::{Row, figures, median};
+use super::rows::{Row, cycles, figures, median};
 use super::{MOST_COLUMNS, details, key, words};
 
 /// How runs stand in the table.
@@ -51,7 +51,7 @@ pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
         div class="box" tabindex="0" role="region" aria-label={ "Table of " (group) } {
             table class="rows" data-rows=(group) {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
-                    span class="needs-script quiet" { " · a name unfolds its evidence" } }
+                    span class="needs-script hint" { " · a name unfolds its evidence" } }
                 thead { tr { (heading(shape)) } }
                 @for (index, row) in rows.iter().enumerate() {
                     (body(shape, row, &scales, &format!("{group}-{index}"), runs))
@@ -147,7 +147,14 @@ fn one(row: &Measurement, scales: &Scales) -> Markup {
     let Some(figures) = figures(row) else {
         return html! { td class="none" colspan=(Shape::One.columns()) { (sentence::no_number(row)) } };
     };
-    let estimate = &row.estimate;
+    // Below resolution only the bound may show, also to a reader of the source.
+    let estimate = match row.status {
+        Status::Ok => row.estimate.clone(),
+        _ => Estimate {
+            ci95_high: row.estimate.ci95_high,
+            ..Estimate::default()
+        },
+    };
     let half = estimate
         .ci95_low
         .zip(estimate.ci95_high)
@@ -161,7 +168,7 @@ fn one(row: &Measurement, scales: &Scales) -> Markup {
         }))
         (cell(share, &html! { (figures.half_width) }))
         (cell(estimate.min, &html! { (figures.min) }))
-        (cell(row.core_cycles, &html! { (row.core_cycles.map(units::cycles).unwrap_or_default()) }))
+        (cell(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
         td class="plot" { (scales.marks(&[Some(row)])) }
         td data-v=(Mark::of(&row.evidence) as u8) { (words::mark(&row.evidence)) }
         td class="flags" data-v=(row.flags.len()) { (words::flags(row)) }
