@@ -64,7 +64,9 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
         let file = report(&program, runs);
         for (width, scheme) in [(1400, "light"), (400, "dark")] {
             browser.open(&file, width, scheme);
-            let over = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
+            let over = browser.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+            );
             assert_eq!(over, 0, "the page scrolls sideways at {width}");
             controls(&mut browser);
         }
@@ -73,6 +75,27 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
         browser.complaints, [""; 0],
         "the page must be silent and alone"
     );
+}
+
+#[test]
+fn the_browser_does_complain_of_errors_and_requests() {
+    let Some(mut browser) = Browser::start() else {
+        println!("skipped: no Chromium here; install it, e.g. apt-get install chromium");
+        return;
+    };
+    let program = Program::new();
+    for bad in [
+        "<script>console.error('told')</script>",
+        "<script>nothing.here()</script>",
+        "<img src='beside.png'>",
+        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'\"><script>1</script>",
+    ] {
+        let file = program.folder().join("bad.html");
+        std::fs::write(&file, format!("<!DOCTYPE html><title>bad</title>{bad}")).expect("a page");
+        browser.complaints.clear();
+        browser.open(file.to_str().expect("a path in UTF-8"), 800, "light");
+        assert!(!browser.complaints.is_empty(), "no complaint of {bad}");
+    }
 }
 
 /// Filters, sorts, unfolds and changes the theme as a reader would.

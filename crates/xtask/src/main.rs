@@ -29,6 +29,8 @@ enum Chore {
     Coverage(cmd::coverage::Arguments),
     /// Repeat a quick run and tell how far its medians spread
     Spread(cmd::spread::Arguments),
+    /// Draw docs/images from the run in fixtures/runs
+    Pictures,
     /// Build the static release and check that it is static and runs
     Dist,
 }
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Chore::Versus(arguments) => cmd::versus::run(&arguments),
         Chore::Coverage(arguments) => cmd::coverage::run(&arguments),
         Chore::Spread(arguments) => cmd::spread::run(&arguments),
+        Chore::Pictures => cmd::pictures::run(),
         Chore::Dist => cmd::dist::run(),
     };
     match result {
