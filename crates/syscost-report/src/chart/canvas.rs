@@ -7,7 +7,7 @@ use maud::{Escaper, Markup, PreEscaped};
 use super::{Labels, Theme};
 
 /// Mean width of a character in a picture's own units; a guess, since fonts differ, but a generous one.
-const CHARACTER: f64 = 7.1;
+const CHARACTER: f64 = 7.6;
 
 /// Where a text hangs on its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

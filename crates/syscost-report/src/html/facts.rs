@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use syscost_results::{Run, Unit};
+use syscost_results::{Run, Unit, run::Warning};
 
 use crate::{sentence, units::quantity};
 
@@ -26,35 +26,32 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
     }
 }
 
-/// Warnings of all runs, the same one once, with what to do.
+/// Warnings of all runs, each kind once in the words of the last run that has it, with what to do.
 pub(super) fn warnings(runs: &[&Run]) -> Markup {
-    let mut found: Vec<(&str, &str, usize)> = Vec::new();
+    let mut found: Vec<(&Warning, usize)> = Vec::new();
     for warning in runs.iter().flat_map(|run| &run.warnings) {
-        // Of many runs, the figures in a message differ while its code does not.
         match found
             .iter_mut()
-            .find(|(message, _, _)| *message == warning.message)
+            .find(|(known, _)| known.code == warning.code)
         {
-            Some((_, _, count)) => *count += 1,
-            None => found.push((&warning.message, &warning.advice, 1)),
+            Some((known, count)) => (*known, *count) = (warning, *count + 1),
+            None => found.push((warning, 1)),
         }
     }
-    found.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
-    let more = found.len().saturating_sub(6);
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     html! {
         @if !found.is_empty() {
             section class="warnings" aria-labelledby="title-warnings" {
                 h2 id="title-warnings" { "Before you believe these numbers" }
                 ul {
-                    @for (message, advice, count) in found.iter().take(6) {
+                    @for (warning, count) in found {
                         li {
-                            strong { (message) }
-                            @if runs.len() > 1 { span class="quiet" { " (" (count) " of " (runs.len()) " runs)" } }
-                            " " span class="advice" { (advice) }
+                            strong { (warning.message) }
+                            @if runs.len() > 1 { span class="quiet" { " (so in " (count) " of " (runs.len()) " runs)" } }
+                            " " span class="advice" { (warning.advice) }
                         }
                     }
                 }
-                @if more > 0 { p class="quiet" { "and " (more) " more warnings like these; each run document has its own" } }
             }
         }
     }

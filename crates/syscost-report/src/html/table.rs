@@ -185,7 +185,7 @@ fn side_by_side(row: &Row<'_>, scales: &Scales, count: usize) -> Markup {
         @if count == 2 { (ratio(row, &medians)) }
         td class="plot" { (scales.marks(&row.of_runs)) }
         td data-v=(Mark::of(&row.latest.evidence) as u8) {
-            @for measurement in row.of_runs.iter().flatten() { (words::mark(&measurement.evidence)) " " }
+            @for measurement in row.of_runs.iter().flatten().filter(|row| figures(row).is_some()) { (words::mark(&measurement.evidence)) " " }
         }
     }
 }
@@ -274,7 +274,9 @@ impl Scales {
                 .flat_map(|row| row.of_runs.iter().flatten())
                 .filter_map(|row| value(row));
             let ends = values.flat_map(|value| [Some(value.median), value.low, value.high]);
-            (unit, Scale::fit(ends.flatten(), Begin::Zero, (0.0, 1.0)))
+            // One level below zero must not take the logarithmic axis from all others: it lies at the left edge.
+            let ends: Vec<f64> = ends.flatten().filter(|end| *end > 0.0).collect();
+            (unit, Scale::fit(ends, Begin::Zero, (0.0, 1.0)))
         };
         Scales(units.into_iter().map(scale).collect())
     }
