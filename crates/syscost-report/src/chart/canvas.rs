@@ -9,6 +9,9 @@ use super::{Labels, Theme};
 /// Mean width of a character in a picture's own units; a guess, since fonts differ, but a generous one.
 const CHARACTER: f64 = 7.6;
 
+/// A place in a picture: from the left, from the top.
+type Point = (f64, f64);
+
 /// Where a text hangs on its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
@@ -65,7 +68,7 @@ impl Canvas {
     }
 
     /// Several lines as one element: a picture of many is much smaller so.
-    pub(super) fn lines(&mut self, lines: &[((f64, f64), (f64, f64))], class: &str) {
+    pub(super) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
         let path: String = lines
             .iter()
             .map(|(from, to)| format!("M{}L{}", point(*from), point(*to)))

@@ -9,8 +9,8 @@ use super::{
     canvas::{Anchor, Rect, width_of},
 };
 
-/// Most height of a cell.
-const TALLEST: f64 = 34.0;
+/// Least and most height of a cell.
+const HEIGHTS: (f64, f64) = (10.0, 34.0);
 /// Gap between cells.
 const GAP: f64 = 2.0;
 
@@ -24,7 +24,7 @@ pub(super) fn draw(
     let labels: Vec<String> = rows.iter().map(|row| frame.fitting(row)).collect();
     let (left, right) = frame.edges(labels.iter().map(String::as_str));
     let width = (right - left) / columns.len().max(1) as f64;
-    let tall = width.min(TALLEST).max(10.0);
+    let tall = width.clamp(HEIGHTS.0, HEIGHTS.1);
     let height = tall * rows.len() as f64;
     let (mut canvas, top) = frame.canvas(height + 90.0);
     let top = top + 16.0;

@@ -28,7 +28,7 @@ const LIGHT: Colors = Colors {
     quiet: "#55606e",
     grid: "#e3e7ec",
     series: [
-        "#1c64c8", "#c2500a", "#0c7f60", "#8b3fb0", "#947000", "#c2255c",
+        "#1c64c8", "#b84a08", "#0c7f60", "#8b3fb0", "#8a6800", "#c2255c",
     ],
 };
 

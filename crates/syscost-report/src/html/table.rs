@@ -52,7 +52,7 @@ pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
             table class="rows" data-rows=(group) {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
                     span class="needs-script hint" { " · a name unfolds its evidence" } }
-                thead { tr { (heading(shape)) } }
+                thead { tr { (heading(shape, &scales)) } }
                 @for (index, row) in rows.iter().enumerate() {
                     (body(shape, row, &scales, &format!("{group}-{index}"), runs))
                 }
@@ -70,20 +70,20 @@ fn column(text: &str, kind: &str, key: Option<Markup>) -> Markup {
     }
 }
 
-fn heading(shape: Shape) -> Markup {
+fn heading(shape: Shape, scales: &Scales) -> Markup {
     html! {
         (column("operation", "name", None))
         @match shape {
             Shape::One => {
                 (column("median", "num", None)) (column("± 95 %", "num", None)) (column("min", "num", None))
                 (column("cycles", "num", None))
-                th scope="col" class="plot" { span class="spoken" { "interval on a common axis" } }
+                th scope="col" class="plot" { (scales.axis()) }
                 (column("evidence", "", None)) (column("flags", "", None))
             }
             Shape::SideBySide(runs) => {
                 @for index in 0..runs { (column("median", "num", Some(key(index)))) }
                 @if runs == 2 { (column("B / A", "num", None)) }
-                th scope="col" class="plot" { span class="spoken" { "intervals on a common axis" } }
+                th scope="col" class="plot" { (scales.axis()) }
                 (column("evidence", "", None))
             }
             Shape::Many(_) => {
@@ -278,7 +278,19 @@ impl Scales {
             let ends: Vec<f64> = ends.flatten().filter(|end| *end > 0.0).collect();
             (unit, Scale::fit(ends, Begin::Zero, (0.0, 1.0)))
         };
+        let count = |unit: Unit| rows.iter().filter(|row| row.unit() == unit).count();
+        units.sort_by_key(|unit| std::cmp::Reverse(count(*unit)));
         Scales(units.into_iter().map(scale).collect())
+    }
+
+    /// From where to where the axis of the commonest unit goes.
+    fn axis(&self) -> String {
+        let Some((unit, scale)) = self.0.first() else {
+            return String::new();
+        };
+        let end = |share| units::quantity(*unit, scale.value(share));
+        let kind = if scale.is_logarithmic() { ", log" } else { "" };
+        format!("{} to {}{kind}", end(0.0), end(1.0))
     }
 
     /// Each run's interval as a bar and its median as a dot.
