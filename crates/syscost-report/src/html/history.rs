@@ -17,6 +17,12 @@ pub(super) fn section(history: &[Series]) -> Markup {
     let (changed, same): (Vec<&Series>, Vec<&Series>) = history
         .iter()
         .partition(|series| !series.changes.is_empty());
+    let others: Vec<&Series> = changed
+        .iter()
+        .skip(MOST_CHARTS)
+        .chain(&same)
+        .copied()
+        .collect();
     html! {
         @if !history.is_empty() {
             section id="history" aria-labelledby="title-history" {
@@ -31,14 +37,14 @@ pub(super) fn section(history: &[Series]) -> Markup {
                         }
                     }
                 }
-                details {
-                    summary { "The other " (same.len() + changed.len().saturating_sub(MOST_CHARTS)) " metrics" }
+                @if !others.is_empty() { details {
+                    summary { "The other " (others.len()) " metrics" }
                     div class="box" tabindex="0" role="region" aria-label="Metrics over time" {
                         table {
                             caption class="spoken" { "Metrics whose level did not change" }
                             thead { tr { th scope="col" { "metric" } th scope="col" class="num" { "last" } th scope="col" { "over time" } } }
                             tbody {
-                                @for series in changed.iter().skip(MOST_CHARTS).chain(&same) {
+                                @for series in &others {
                                     tr {
                                         th scope="row" { (series.name) }
                                         td class="num" { @if let Some(last) = series.points.last() { (quantity(series.unit, last.median)) } }
@@ -48,7 +54,7 @@ pub(super) fn section(history: &[Series]) -> Markup {
                             }
                         }
                     }
-                }
+                } }
             }
         }
     }
