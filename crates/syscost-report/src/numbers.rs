@@ -64,7 +64,7 @@ fn legend(numbers: &Numbers, axis: &Axis) -> String {
 }
 
 /// A title within a sentence: `L1 cache hit` keeps its capital.
-fn in_sentence(title: &str) -> String {
+pub(crate) fn in_sentence(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.clone().next()) {
         (Some(first), Some(second)) if second.is_lowercase() => {

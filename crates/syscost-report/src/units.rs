@@ -89,7 +89,7 @@ fn scaled(unit: Unit, value: f64) -> (f64, &'static str) {
 }
 
 /// The largest scale that a magnitude reaches, as a factor and its unit.
-fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
+pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
     let scales: &[(f64, &'static str)] = match unit {
         Unit::Nanoseconds => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
         Unit::BytesPerSecond => &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],

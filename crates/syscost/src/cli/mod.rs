@@ -20,7 +20,7 @@ pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub use export::{ExportArguments, ExportFormat};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
 pub use numbers::NumbersArguments;
-pub use plot::{PlotArguments, PlotKind};
+pub use plot::{PlotArguments, PlotKind, PlotTheme};
 pub use report::ReportArguments;
 pub use run::RunArguments;
 

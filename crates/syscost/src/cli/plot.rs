@@ -19,6 +19,21 @@ pub struct PlotArguments {
     /// What kind of chart; chosen by what the rows are if not given
     #[arg(long, value_enum)]
     pub kind: Option<PlotKind>,
+    /// What background it is for
+    #[arg(long, value_enum, default_value_t = PlotTheme::Light)]
+    pub theme: PlotTheme,
+    /// The chart's title; what its rows have in common if not given
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+/// What background a chart is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotTheme {
+    /// Paper and light pages.
+    Light,
+    /// Dark pages.
+    Dark,
 }
 
 /// What kind of chart.

@@ -1,10 +1,178 @@
-//! `syscost plot`.
+//! `syscost plot`: one chart, for papers and documents.
 
 use anyhow::{Result, bail};
+use glob::Pattern;
+use syscost_benches::CATALOGUE;
+use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
+use syscost_report::chart::{Bar, Chart, Labels, Theme, Value, draw};
+use syscost_results::numbers::numbers;
+use syscost_results::{Measurement, Run, Unit};
+use syscost_store::Store;
 
-use crate::cli::PlotArguments;
+use crate::cli::{PlotArguments, PlotKind, PlotTheme};
+use crate::error::exit;
+use crate::{Failed, files};
+
+/// What stands for the numbers every programmer should know.
+const NUMBERS: &str = "numbers";
 
 /// Runs the verb.
-pub(crate) fn run(_arguments: &PlotArguments) -> Result<u8> {
-    bail!("not built yet")
+pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
+    files::check_writable(&arguments.output)?;
+    let run = Store::of_user().find(&arguments.run)?.run;
+    let svg = svg(&run, arguments)?;
+    files::write(&arguments.output, svg.as_bytes())?;
+    anstream::eprintln!("Wrote {}", arguments.output.display());
+    Ok(exit::DONE)
+}
+
+/// The picture that these arguments ask for, of a run.
+///
+/// # Errors
+/// When no row is called so, or the rows make no such chart.
+pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
+    let chosen = if arguments.names == [NUMBERS] {
+        headline(run, arguments.kind)?
+    } else {
+        let rows = rows(run, &arguments.names)?;
+        // The row or the kind must be named otherwise, or the run measured otherwise: the command line is to be changed.
+        choose(&rows, arguments.kind.map(Kind::from))
+            .map_err(|error| Failed::Usage(error.to_string()))?
+    };
+    for (name, reason) in &chosen.left_out {
+        anstream::eprintln!("not drawn: {name} ({reason})");
+    }
+    let left_out = match chosen.left_out.len() {
+        0 => String::new(),
+        1 => " · 1 row without a number not drawn".to_owned(),
+        count => format!(" · {count} rows without a number not drawn"),
+    };
+    let title = arguments
+        .title
+        .clone()
+        .unwrap_or_else(|| chosen.title.clone());
+    let labels = Labels {
+        title,
+        description: description(&chosen.chart).to_owned(),
+        source: format!("{}{left_out}", source(run)),
+    };
+    let theme = match arguments.theme {
+        PlotTheme::Light => Theme::Light,
+        PlotTheme::Dark => Theme::Dark,
+    };
+    let mut text = draw(&chosen.chart, chosen.unit, &labels, theme).into_string();
+    text.push('\n');
+    Ok(text)
+}
+
+/// The numbers every programmer should know, as bars.
+fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
+    if kind.is_some_and(|kind| kind != PlotKind::Bars) {
+        return Err(
+            Failed::Usage("`numbers` is drawn as bars only; leave --kind out".to_owned()).into(),
+        );
+    }
+    let numbers = numbers(run, |id| CATALOGUE.find(id).is_some()).numbers;
+    let bars: Vec<Bar> = numbers
+        .into_iter()
+        .filter_map(|number| {
+            Some(Bar {
+                label: number.title,
+                value: Value {
+                    median: number.median_ns?,
+                    low: number.ci95_low_ns,
+                    high: number.ci95_high_ns,
+                },
+            })
+        })
+        .collect();
+    if bars.is_empty() {
+        let reasons = NoChart::NoNumbers(
+            "this run measured none of the list; `syscost numbers` tells why".to_owned(),
+        );
+        bail!(reasons);
+    }
+    Ok(Chosen {
+        chart: Chart::Bars(bars),
+        unit: Unit::Nanoseconds,
+        title: "Latency numbers every programmer should know, of this machine".to_owned(),
+        left_out: Vec::new(),
+    })
+}
+
+/// The rows of a run that any of these names means, in the run's order.
+fn rows<'a>(run: &'a Run, names: &[String]) -> Result<Vec<&'a Measurement>> {
+    let mut patterns = Vec::new();
+    for name in names {
+        let pattern = Pattern::new(name)
+            .map_err(|error| Failed::Usage(format!("`{name}` is no pattern: {error}")))?;
+        if !run
+            .measurements
+            .iter()
+            .any(|row| is_meant(row, name, &pattern))
+        {
+            return Err(Failed::Usage(format!(
+                "run {} has no row called `{name}`; `syscost list` shows what names there are, and --format json what this \
+                 run has",
+                run.id
+            ))
+            .into());
+        }
+        patterns.push((name, pattern));
+    }
+    let meant = |row: &&Measurement| {
+        patterns
+            .iter()
+            .any(|(name, pattern)| is_meant(row, name, pattern))
+    };
+    Ok(run.measurements.iter().filter(meant).collect())
+}
+
+/// Whether a name means a row: its group, its benchmark, itself, or a pattern of either.
+fn is_meant(row: &Measurement, name: &str, pattern: &Pattern) -> bool {
+    let group = row.id.split('.').next().unwrap_or_default();
+    [group, &row.id, &row.name].contains(&name)
+        || pattern.matches(&row.id)
+        || pattern.matches(&row.name)
+}
+
+fn description(chart: &Chart) -> &'static str {
+    match chart {
+        Chart::Bars(_) => "medians with 95 % confidence intervals",
+        Chart::Ecdf(_) => "share of samples that are at most so much",
+        Chart::Violin(_) => "density of samples, with medians and 95 % confidence intervals",
+        Chart::Curve { .. } => "medians with 95 % confidence intervals over a parameter",
+        Chart::Heatmap { .. } => "medians by two parameters",
+        Chart::OverRuns { .. } => "medians over runs",
+    }
+}
+
+/// Machine, date and program.
+fn source(run: &Run) -> String {
+    let machine = &run.machine;
+    let day = run.started.get(..10).unwrap_or(&run.started);
+    let mut parts = vec![
+        machine.cpu_model.trim(),
+        machine.hypervisor.as_deref().unwrap_or(""),
+        &machine.kernel,
+        day,
+    ];
+    parts.retain(|part| !part.is_empty());
+    format!(
+        "{} · medians ± 95 % · syscost {}",
+        parts.join(", "),
+        run.tool.version
+    )
+}
+
+impl From<PlotKind> for Kind {
+    fn from(kind: PlotKind) -> Self {
+        match kind {
+            PlotKind::Bars => Kind::Bars,
+            PlotKind::Ecdf => Kind::Ecdf,
+            PlotKind::Violin => Kind::Violin,
+            PlotKind::Curve => Kind::Curve,
+            PlotKind::Heatmap => Kind::Heatmap,
+        }
+    }
 }

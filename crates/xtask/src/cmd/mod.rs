@@ -6,6 +6,7 @@ pub(crate) mod dist;
 pub(crate) mod generate;
 pub(crate) mod lint;
 pub(crate) mod new_bench;
+pub(crate) mod pictures;
 pub(crate) mod spread;
 pub(crate) mod validate;
 pub(crate) mod versus;

@@ -1,0 +1,189 @@
+//! The few SVG elements the charts are made of. The only place that writes SVG, so the only one that must escape.
+
+use std::fmt::Write;
+
+use maud::{Escaper, Markup, PreEscaped};
+
+use super::{Labels, Theme};
+
+/// Mean width of a character in a picture's own units; a guess, since fonts differ, but a generous one.
+const CHARACTER: f64 = 7.6;
+
+/// A place in a picture: from the left, from the top.
+type Point = (f64, f64);
+
+/// Where a text hangs on its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// An SVG picture in the making. Classes, not colours: the theme decides what they look like.
+pub(super) struct Canvas {
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+impl Canvas {
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        Canvas {
+            width,
+            height,
+            body: String::new(),
+        }
+    }
+
+    pub(super) fn text(&mut self, (x, y): (f64, f64), class: &str, anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        self.push(format_args!(
+            "<text x=\"{}\" y=\"{}\" class=\"{class}\"{anchor}>{}</text>",
+            number(x),
+            number(y),
+            escaped(text)
+        ));
+    }
+
+    /// A straight line from one point to another.
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+        self.path(&format!("M{}L{}", point(from), point(to)), class);
+    }
+
+    /// A line through all points.
+    pub(super) fn polyline(&mut self, points: &[(f64, f64)], class: &str) {
+        let points: Vec<String> = points.iter().copied().map(point).collect();
+        self.path(&format!("M{}", points.join("L")), class);
+    }
+
+    /// A filled shape with these corners.
+    pub(super) fn polygon(&mut self, points: &[(f64, f64)], class: &str) {
+        let points: Vec<String> = points.iter().copied().map(point).collect();
+        self.path(&format!("M{}Z", points.join("L")), class);
+    }
+
+    /// Several lines as one element: a picture of many is much smaller so.
+    pub(super) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
+        let path: String = lines
+            .iter()
+            .map(|(from, to)| format!("M{}L{}", point(*from), point(*to)))
+            .collect();
+        if !path.is_empty() {
+            self.path(&path, class);
+        }
+    }
+
+    /// A line that goes right, then up, from point to point.
+    pub(super) fn stairs(&mut self, from: (f64, f64), steps: &[(f64, f64)], class: &str) {
+        let mut path = format!("M{}", point(from));
+        for (x, y) in steps {
+            let _ = write!(path, "H{}V{}", number(*x), number(*y));
+        }
+        self.path(&path, class);
+    }
+
+    pub(super) fn path(&mut self, path: &str, class: &str) {
+        self.push(format_args!("<path d=\"{path}\" class=\"{class}\"/>"));
+    }
+
+    /// A dot; the title is shown while a pointer rests on it.
+    pub(super) fn dot(&mut self, (x, y): (f64, f64), radius: f64, class: &str, title: &str) {
+        self.push(format_args!(
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"{class}\">{}</circle>",
+            number(x),
+            number(y),
+            number(radius),
+            tooltip(title)
+        ));
+    }
+
+    /// A rectangle by its upper left corner, width and height.
+    pub(super) fn rect(&mut self, corner: (f64, f64), size: (f64, f64), class: &str, more: &Rect) {
+        let opacity = more.opacity.map_or_else(String::new, |opacity| {
+            format!(" fill-opacity=\"{opacity:.2}\"")
+        });
+        self.push(format_args!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" class=\"{class}\"{opacity}>{}</rect>",
+            number(corner.0),
+            number(corner.1),
+            number(size.0),
+            number(size.1),
+            number(more.radius),
+            tooltip(&more.title)
+        ));
+    }
+
+    /// The whole picture, with its title, description and note for those who cannot see it or are on another page.
+    pub(super) fn finish(self, labels: &Labels, theme: Theme) -> Markup {
+        let (width, height) = (number(self.width), number(self.height));
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\" \
+             aria-label=\"{}\"",
+            escaped(&labels.spoken())
+        );
+        match theme.style() {
+            None => out.push('>'),
+            Some(style) => {
+                let _ = write!(
+                    out,
+                    " width=\"{width}\" height=\"{height}\"><title>{}</title><desc>{}</desc><style>{style}</style>\
+                     <rect width=\"{width}\" height=\"{height}\" class=\"paper\"/>",
+                    escaped(&labels.title),
+                    escaped(&labels.description),
+                );
+            }
+        }
+        out.push_str(&self.body);
+        out.push_str("</svg>");
+        PreEscaped(out)
+    }
+
+    fn push(&mut self, text: std::fmt::Arguments<'_>) {
+        // A string takes everything.
+        let _ = self.body.write_fmt(text);
+    }
+}
+
+/// What a rectangle may have beyond its place.
+#[derive(Debug, Default)]
+pub(super) struct Rect {
+    pub(super) radius: f64,
+    pub(super) opacity: Option<f64>,
+    pub(super) title: String,
+}
+
+/// About how wide a text is.
+pub(super) fn width_of(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER
+}
+
+fn tooltip(title: &str) -> String {
+    if title.is_empty() {
+        return String::new();
+    }
+    format!("<title>{}</title>", escaped(title))
+}
+
+/// Text as XML allows it: control characters are not.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    let text: String = text.chars().filter(|char| !char.is_control()).collect();
+    let _ = Escaper::new(&mut out).write_str(&text);
+    out
+}
+
+fn point((x, y): (f64, f64)) -> String {
+    format!("{} {}", number(x), number(y))
+}
+
+/// A coordinate: a tenth of a unit is less than anybody sees, and a picture has thousands of them.
+fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    if text == "-0" { "0" } else { text }.to_owned()
+}

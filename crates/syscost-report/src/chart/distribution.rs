@@ -1,0 +1,235 @@
+//! Distributions of samples.
+
+use maud::Markup;
+use syscost_results::stats::order::{quantile_of_sorted, sorted};
+
+use super::{
+    Begin, Distribution, Frame, Scale,
+    bars::told,
+    canvas::{Anchor, Canvas, width_of},
+    series,
+};
+
+/// Most points of one distribution's line.
+const POINTS: usize = 60;
+/// Height of a violin with its room.
+const VIOLIN: f64 = 38.0;
+/// Height of a round in a row's details.
+const ROUND: f64 = 14.0;
+/// Outside of these quantiles an axis does not follow the samples: a few late ones would press all others together.
+const SHOWN: (f64, f64) = (0.01, 0.95);
+
+/// The samples' quantiles an axis must hold.
+fn extent(sorted: &[f64]) -> impl Iterator<Item = f64> {
+    [SHOWN.0, 0.5, SHOWN.1]
+        .into_iter()
+        .filter_map(|q| quantile_of_sorted(sorted, q))
+}
+
+pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
+    let height = if distributions.len() > 1 {
+        240.0
+    } else {
+        150.0
+    };
+    let legend = 18.0
+        * if distributions.len() > 1 {
+            distributions.len() as f64
+        } else {
+            0.0
+        };
+    let (mut canvas, top) = frame.canvas(height + 26.0 + legend);
+    let (left, right) = frame.edges(["100 %"].into_iter());
+    let samples: Vec<Vec<f64>> = distributions
+        .iter()
+        .map(|one| sorted(&one.samples))
+        .collect();
+    let plot = (left, right - 14.0);
+    let scale = Scale::fit(
+        samples.iter().flat_map(|one| extent(one)),
+        Begin::Near,
+        plot,
+    );
+    frame.horizontal_axis(&mut canvas, &scale, plot, (top + 6.0, top + height));
+    let up = |share: f64| top + height - share * (height - 6.0);
+    for percent in [0, 25, 50, 75, 100] {
+        let y = up(f64::from(percent) / 100.0);
+        canvas.line((left, y), (plot.1, y), "grid");
+        canvas.text(
+            (left - 8.0, y + 4.0),
+            "tick",
+            Anchor::End,
+            &format!("{percent} %"),
+        );
+    }
+    for (index, one) in samples.iter().enumerate() {
+        let class = format!("curve {}", series(index));
+        let count = one.len().min(POINTS);
+        let steps: Vec<(f64, f64)> = (1..=count)
+            .map(|step| {
+                let share = step as f64 / count as f64;
+                // The smallest sample that at least this share does not exceed.
+                let at = (share * one.len() as f64).ceil() as usize;
+                (one[at.clamp(1, one.len()) - 1], share)
+            })
+            // Beyond the axis there is nothing to draw: the line ends below 100 %.
+            .take_while(|(value, _)| *value <= scale.value(1.0))
+            .map(|(value, share)| (scale.place(value), up(share)))
+            .collect();
+        if let Some((first, _)) = steps.first() {
+            canvas.stairs((*first, up(0.0)), &steps, &class);
+        }
+    }
+    if distributions.len() > 1 {
+        for (index, one) in distributions.iter().enumerate() {
+            let y = top + height + 38.0 + 18.0 * index as f64;
+            let class = series(index);
+            canvas.line(
+                (left, y - 4.0),
+                (left + 18.0, y - 4.0),
+                &format!("curve {class}"),
+            );
+            let value = one
+                .value
+                .map_or_else(String::new, |value| told(frame.unit, &value));
+            let text = format!("{}  {value}", one.label);
+            canvas.text((left + 26.0, y), "name", Anchor::Start, text.trim_end());
+        }
+    }
+    canvas.finish(frame.labels, frame.theme)
+}
+
+pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
+    let height = VIOLIN * distributions.len() as f64;
+    let (mut canvas, top) = frame.canvas(height + 26.0);
+    let labels: Vec<String> = distributions
+        .iter()
+        .map(|one| frame.fitting(&one.label))
+        .collect();
+    let values: Vec<String> = distributions
+        .iter()
+        .map(|one| {
+            one.value
+                .map_or_else(String::new, |value| told(frame.unit, &value))
+        })
+        .collect();
+    let (left, right) = frame.edges(labels.iter().map(String::as_str));
+    let column = values.iter().map(|text| width_of(text)).fold(0.0, f64::max) + 14.0;
+    let plot = (left, right - column);
+    let samples: Vec<Vec<f64>> = distributions
+        .iter()
+        .map(|one| sorted(&one.samples))
+        .collect();
+    let scale = Scale::fit(
+        samples.iter().flat_map(|one| extent(one)),
+        Begin::Near,
+        plot,
+    );
+    frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
+    for (index, one) in distributions.iter().enumerate() {
+        let middle = top + VIOLIN * (index as f64 + 0.5);
+        canvas.text(
+            (left - 12.0, middle + 4.0),
+            "name",
+            Anchor::End,
+            &labels[index],
+        );
+        canvas.text((right, middle + 4.0), "value", Anchor::End, &values[index]);
+        violin(&mut canvas, &scale, &samples[index], plot, middle);
+        if let Some(value) = one.value {
+            if let (Some(low), Some(high)) = (value.low, value.high) {
+                let (low, high) = (scale.place(low), scale.place(high));
+                canvas.line((low, middle), (high, middle), "whisker s0");
+            }
+            let title = format!("{}: {}", one.label, values[index]);
+            canvas.dot((scale.place(value.median), middle), 4.0, "dot s0", &title);
+        }
+    }
+    canvas.finish(frame.labels, frame.theme)
+}
+
+/// The density of sorted samples, mirrored: Gaussian kernels on the axis as it is drawn, so that the shape is right on a
+/// logarithmic axis too.
+fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f64, f64), y: f64) {
+    const STEPS: usize = POINTS / 2;
+    let places: Vec<f64> = samples.iter().map(|value| scale.place(*value)).collect();
+    let (Some(low), Some(high)) = (
+        quantile_of_sorted(&places, SHOWN.0),
+        quantile_of_sorted(&places, 1.0),
+    ) else {
+        return;
+    };
+    let spread = quantile_of_sorted(&places, 0.75).zip(quantile_of_sorted(&places, 0.25));
+    // Silverman's rule by the middle half; a pixel and a half where all samples are alike.
+    let spread = spread.map_or(0.0, |(upper, lower)| (upper - lower) / 1.34);
+    let bandwidth = (0.9 * spread * (places.len() as f64).powf(-0.2)).max(1.5);
+    let (from, to) = (
+        (low - 2.5 * bandwidth).max(left),
+        (high + 2.5 * bandwidth).min(right),
+    );
+    let density = |x: f64| -> f64 {
+        places
+            .iter()
+            .map(|place| (-0.5 * ((x - place) / bandwidth).powi(2)).exp())
+            .sum()
+    };
+    // Where samples lie close the shape is narrow: its own median is always among the points.
+    let mut at: Vec<f64> = (0..=STEPS)
+        .map(|step| from + (to - from) * step as f64 / STEPS as f64)
+        .chain(
+            [0.25, 0.5, 0.75]
+                .iter()
+                .filter_map(|q| quantile_of_sorted(&places, *q)),
+        )
+        .collect();
+    at.sort_unstable_by(f64::total_cmp);
+    let shape: Vec<(f64, f64)> = at.into_iter().map(|x| (x, density(x))).collect();
+    let highest = shape
+        .iter()
+        .map(|(_, density)| *density)
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let half = |density: f64| density / highest * (VIOLIN / 2.0 - 3.0);
+    let upper = shape.iter().map(|(x, density)| (*x, y - half(*density)));
+    let lower = shape
+        .iter()
+        .rev()
+        .map(|(x, density)| (*x, y + half(*density)));
+    canvas.polygon(&upper.chain(lower).collect::<Vec<_>>(), "violin s0");
+}
+
+/// A line, a box and a mark for each round.
+pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup {
+    let height = ROUND * rounds.len() as f64;
+    let (mut canvas, top) = frame.canvas(height + 26.0);
+    let (left, right) = frame.edges(rounds.iter().map(|(name, _)| name.as_str()));
+    let plot = (left, right - 14.0);
+    let samples: Vec<Vec<f64>> = rounds.iter().map(|(_, values)| sorted(values)).collect();
+    let pooled = sorted(&samples.concat());
+    // With few samples a round, even a high quantile of one is its latest sample.
+    let ends = [0.03, 0.97]
+        .into_iter()
+        .filter_map(|q| quantile_of_sorted(&pooled, q));
+    let medians = samples
+        .iter()
+        .filter_map(|one| quantile_of_sorted(one, 0.5));
+    let scale = Scale::fit(ends.chain(medians), Begin::Near, plot);
+    frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
+    let (mut ranges, mut halves, mut medians) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, (name, _)) in rounds.iter().enumerate() {
+        let y = top + ROUND * (index as f64 + 0.5);
+        canvas.text((left - 10.0, y + 4.0), "tick", Anchor::End, name);
+        let at = |q| quantile_of_sorted(&samples[index], q).map(|value| scale.place(value));
+        let (Some(min), Some(lower), Some(median), Some(upper), Some(max)) =
+            (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0))
+        else {
+            continue;
+        };
+        ranges.push(((min, y), (max, y)));
+        halves.push(((lower, y), (upper.max(lower + 1.0), y)));
+        medians.push(((median, y - 5.0), (median, y + 5.0)));
+    }
+    canvas.lines(&ranges, "thin s0");
+    canvas.lines(&halves, "half-box s0");
+    canvas.lines(&medians, "whisker s0");
+    canvas.finish(frame.labels, frame.theme)
+}

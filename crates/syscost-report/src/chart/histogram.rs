@@ -1,0 +1,54 @@
+//! Operations timed singly.
+
+use maud::Markup;
+
+use super::{Begin, Frame, Scale};
+
+/// Height of the plot.
+const HEIGHT: f64 = 80.0;
+/// Most columns; more are merged.
+const COLUMNS: usize = 70;
+/// Beyond these shares of all operations the axis does not follow.
+const SHOWN: (f64, f64) = (0.001, 0.999);
+
+pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
+    let (mut canvas, top) = frame.canvas(HEIGHT + 26.0);
+    let (left, right) = frame.edges(std::iter::empty());
+    let total: u64 = bins.iter().map(|(_, count)| count).sum();
+    let mut below = 0;
+    let mut shown = bins.iter().filter(|(_, count)| {
+        let share = below as f64 / total.max(1) as f64;
+        below += count;
+        below as f64 / total.max(1) as f64 > SHOWN.0 && share < SHOWN.1
+    });
+    let shown: Vec<(f64, u64)> = shown.by_ref().copied().collect();
+    let scale = Scale::fit(
+        shown.iter().map(|(value, _)| *value),
+        Begin::Near,
+        (left, right),
+    );
+    frame.horizontal_axis(&mut canvas, &scale, (left, right), (top, top + HEIGHT));
+    let mut columns = [0; COLUMNS];
+    for (value, count) in &shown {
+        let column = (scale.share(*value) * COLUMNS as f64) as usize;
+        columns[column.min(COLUMNS - 1)] += count;
+    }
+    let highest = columns.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let step = (right - left) / COLUMNS as f64;
+    let mut path = String::new();
+    for (column, count) in columns.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let height = (*count as f64 / highest * (HEIGHT - 6.0)).max(1.0);
+        let x = left + step * column as f64;
+        path.push_str(&format!(
+            "M{x:.1} {:.1}v{:.1}h{:.1}v{:.1}z",
+            top + HEIGHT,
+            -height,
+            step - 1.0,
+            height
+        ));
+    }
+    if !path.is_empty() {
+        canvas.path(&path, "bar s0");
+    }
+    canvas.finish(frame.labels, frame.theme)
+}

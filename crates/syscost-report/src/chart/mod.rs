@@ -1,0 +1,271 @@
+//! Charts as SVG: bars with intervals, distributions, curves, heat maps, lines over runs.
+//!
+//! A [`Chart`] is plain data, in one unit; [`draw`] makes the picture. In a page the charts take the page's colours, light
+//! or dark; as files they carry their own ([`Theme`]). [`rows::choose`] makes a chart of a run's rows.
+
+mod bars;
+mod canvas;
+mod curve;
+mod distribution;
+mod heatmap;
+mod histogram;
+mod over_runs;
+pub mod rows;
+mod scale;
+#[cfg(test)]
+mod tests;
+mod theme;
+
+use maud::Markup;
+use syscost_results::Unit;
+
+pub use theme::Theme;
+
+pub(crate) use bars::told;
+pub(crate) use scale::{Begin, Scale};
+pub(crate) use theme::variables as theme_variables;
+
+/// A value with its interval, in the chart's unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// The median.
+    pub median: f64,
+    /// Lower end of its 95 % confidence interval, if there is one.
+    pub low: Option<f64>,
+    /// Upper end of it.
+    pub high: Option<f64>,
+}
+
+/// A named value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What it is.
+    pub label: String,
+    /// What it costs.
+    pub value: Value,
+}
+
+/// A named sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distribution {
+    /// What it is.
+    pub label: String,
+    /// Its median and interval; `None` leaves the mark out.
+    pub value: Option<Value>,
+    /// The samples, in any order.
+    pub samples: Vec<f64>,
+}
+
+/// A named line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What it is.
+    pub label: String,
+    /// The parameter and the value there, by ascending parameter.
+    pub points: Vec<(f64, Value)>,
+}
+
+/// What is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chart {
+    /// A bar for each value, with its interval; dots on a logarithmic axis, where a length says nothing.
+    Bars(Vec<Bar>),
+    /// Which share of the samples is at most so much.
+    Ecdf(Vec<Distribution>),
+    /// How dense the samples are, one shape for each.
+    Violin(Vec<Distribution>),
+    /// Lines over a parameter.
+    Curve {
+        /// The parameter's name.
+        parameter: String,
+        /// The lines.
+        lines: Vec<Line>,
+    },
+    /// A cell for each pair of two parameters.
+    Heatmap {
+        /// Names of the parameter from left to right and of the one from top to bottom.
+        parameters: (String, String),
+        /// The values of the one from left to right.
+        columns: Vec<String>,
+        /// The values of the other, from top to bottom.
+        rows: Vec<String>,
+        /// The cells, row by row; `None` where nothing was measured.
+        cells: Vec<Vec<Option<f64>>>,
+    },
+    /// A value in each of several runs, oldest first; `None` where a run has none.
+    OverRuns {
+        /// When the run began and its value.
+        points: Vec<(String, Option<Value>)>,
+        /// Indexes of the points at which a new level begins.
+        changes: Vec<usize>,
+    },
+}
+
+/// The words around a chart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// What the chart shows.
+    pub title: String,
+    /// What it shows, in a sentence, for those who cannot see it.
+    pub description: String,
+    /// Machine, date and program, beneath a chart that is a file.
+    pub source: String,
+}
+
+impl Labels {
+    /// What a screen reader says in place of the picture.
+    pub(crate) fn spoken(&self) -> String {
+        match (self.title.is_empty(), self.description.is_empty()) {
+            (false, false) => format!("{}: {}", self.title, self.description),
+            _ => format!("{}{}", self.title, self.description),
+        }
+    }
+}
+
+/// The picture of a chart whose values are in `unit`: an `svg` element for a page, or for a file with [`Theme::Light`] or
+/// [`Theme::Dark`]. Pictures for a page show neither title nor source, for the page tells them in its own type.
+pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup {
+    let frame = Frame {
+        unit,
+        labels,
+        theme,
+    };
+    match chart {
+        Chart::Bars(bars) => bars::draw(bars, &frame),
+        Chart::Ecdf(distributions) => distribution::ecdf(distributions, &frame),
+        Chart::Violin(distributions) => distribution::violins(distributions, &frame),
+        Chart::Curve { parameter, lines } => curve::draw(parameter, lines, &frame),
+        Chart::Heatmap {
+            parameters,
+            columns,
+            rows,
+            cells,
+        } => heatmap::draw((&parameters.0, &parameters.1), columns, rows, cells, &frame),
+        Chart::OverRuns { points, changes } => over_runs::draw(points, changes, &frame),
+    }
+}
+
+/// A compact picture of a row's samples round by round, for the row's details: a line from the smallest to the largest, a
+/// box around the middle half, a mark at the median.
+pub(crate) fn rounds(rounds: &[(String, Vec<f64>)], unit: Unit, labels: &Labels) -> Markup {
+    let theme = Theme::Page;
+    distribution::rounds(
+        rounds,
+        &Frame {
+            unit,
+            labels,
+            theme,
+        },
+    )
+}
+
+/// A compact picture of operations timed singly, as `(upper bound in unit, count)`, ascending.
+pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
+    let theme = Theme::Page;
+    histogram::draw(
+        bins,
+        &Frame {
+            unit,
+            labels,
+            theme,
+        },
+    )
+}
+
+/// What every chart needs beside its data.
+struct Frame<'a> {
+    unit: Unit,
+    labels: &'a Labels,
+    theme: Theme,
+}
+
+impl Frame<'_> {
+    /// Width of the chart, in its own units. Pages show two charts beside each other.
+    fn width(&self) -> f64 {
+        match self.theme {
+            Theme::Page => 560.0,
+            _ => 760.0,
+        }
+    }
+
+    /// Most room for the names at the chart's left edge.
+    fn gutter(&self) -> f64 {
+        match self.theme {
+            Theme::Page => 230.0,
+            _ => 330.0,
+        }
+    }
+
+    /// A name cut so that it fits the room at the chart's left edge.
+    fn fitting(&self, label: &str) -> String {
+        crate::paint::cut_middle(label, (self.gutter() / canvas::width_of("x")) as usize)
+    }
+
+    /// A canvas for a plot of this height, the height above the plot, and what is written around it.
+    fn canvas(&self, height: f64) -> (canvas::Canvas, f64) {
+        let (top, bottom) = match self.theme {
+            Theme::Page => (4.0, 4.0),
+            _ => (46.0, 30.0),
+        };
+        let mut canvas = canvas::Canvas::new(self.width(), top + height + bottom);
+        if self.theme != Theme::Page {
+            let labels = self.labels;
+            canvas.text((20.0, 28.0), "title", canvas::Anchor::Start, &labels.title);
+            let place = (20.0, top + height + bottom - 12.0);
+            canvas.text(place, "source", canvas::Anchor::Start, &labels.source);
+        }
+        (canvas, top)
+    }
+
+    /// Left and right edge of the plot, with room for these names on the left.
+    fn edges<'b>(&self, names: impl Iterator<Item = &'b str>) -> (f64, f64) {
+        let widest = names.map(canvas::width_of).fold(0.0, f64::max);
+        let margin = if self.theme == Theme::Page { 2.0 } else { 20.0 };
+        (
+            margin + widest.min(self.gutter()) + 12.0,
+            self.width() - margin,
+        )
+    }
+
+    /// Grid lines and labels of a horizontal axis beneath a plot.
+    fn horizontal_axis(
+        &self,
+        canvas: &mut canvas::Canvas,
+        scale: &Scale,
+        (left, right): (f64, f64),
+        (top, bottom): (f64, f64),
+    ) {
+        let most = ((right - left) / 75.0) as usize;
+        for (value, label) in scale.ticks(self.unit, most) {
+            let x = scale.place(value);
+            canvas.line((x, top), (x, bottom), "grid");
+            let anchor = match x {
+                x if x < left + 14.0 && left < 30.0 => canvas::Anchor::Start,
+                x if x > right - 22.0 => canvas::Anchor::End,
+                _ => canvas::Anchor::Middle,
+            };
+            canvas.text((x, bottom + 16.0), "tick", anchor, &label);
+        }
+    }
+
+    /// Grid lines and labels of a vertical axis left of a plot.
+    fn vertical_axis(
+        &self,
+        canvas: &mut canvas::Canvas,
+        scale: &Scale,
+        most: usize,
+        (left, right): (f64, f64),
+    ) {
+        for (value, label) in scale.ticks(self.unit, most) {
+            let y = scale.place(value);
+            canvas.line((left, y), (right, y), "grid");
+            canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
+        }
+    }
+}
+
+/// The class of the series of this number: six colours, then dashed.
+fn series(index: usize) -> String {
+    let dash = if (index / 6) % 2 == 1 { " dash" } else { "" };
+    format!("s{}{dash}", index % 6)
+}

@@ -1,0 +1,342 @@
+//! From a run's rows to a chart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syscost_results::{Measurement, Status, Unit};
+
+use crate::sentence;
+
+use super::{Bar, Chart, Distribution, Line, Value};
+
+/// A kind of chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// [`Chart::Bars`].
+    Bars,
+    /// [`Chart::Ecdf`].
+    Ecdf,
+    /// [`Chart::Violin`].
+    Violin,
+    /// [`Chart::Curve`].
+    Curve,
+    /// [`Chart::Heatmap`].
+    Heatmap,
+}
+
+/// Rows as a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// The chart.
+    pub chart: Chart,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// What the rows have in common, e.g. `syscall.null`.
+    pub title: String,
+    /// Rows that could not be drawn, with the reason.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// Why rows make no chart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoChart {
+    /// None of the rows has a number.
+    #[error("none of these rows has a number: {0}")]
+    NoNumbers(String),
+    /// The rows' units differ.
+    #[error("{first} is in {}, {other} in {}; one chart shows one unit, so name rows of one", first_unit.symbol(), other_unit.symbol())]
+    Units {
+        /// A row.
+        first: String,
+        /// Its unit.
+        first_unit: Unit,
+        /// A row of another unit.
+        other: String,
+        /// That unit.
+        other_unit: Unit,
+    },
+    /// The document holds no samples of a row.
+    #[error(
+        "{0} has no samples to draw a distribution of; measure without --no-samples, or draw --kind bars"
+    )]
+    NoSamples(String),
+    /// No parameter is a number in all rows, with three values or more.
+    #[error(
+        "no parameter of these rows is a number with three or more values, which a curve needs; draw --kind bars"
+    )]
+    NoParameter,
+    /// Not exactly two parameters tell the rows apart.
+    #[error(
+        "these rows do not differ in exactly two parameters, as a heat map needs; narrow them, e.g. 'syscall.poll{{*kind=tcp*}}'"
+    )]
+    NoPair,
+}
+
+/// Values of one parameter from which on a curve tells more than bars.
+const CURVE_FROM: usize = 3;
+/// Values of both parameters from which on a heat map tells more than curves.
+const HEATMAP_FROM: usize = 4;
+
+/// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for two parameters, a curve for
+/// one that is a number, the samples of a single row, otherwise bars. Rows without a number are left out and told.
+///
+/// # Errors
+/// When no row has a number, units differ, or the rows lack what the kind needs.
+pub fn choose(rows: &[&Measurement], kind: Option<Kind>) -> Result<Chosen, NoChart> {
+    let (shown, without): (Vec<&Measurement>, Vec<&Measurement>) =
+        rows.iter().copied().partition(|row| value(row).is_some());
+    let left_out: Vec<(String, String)> = without
+        .iter()
+        .map(|row| (row.name.clone(), sentence::no_number(row)))
+        .collect();
+    let Some(first) = shown.first() else {
+        let reasons: Vec<String> = left_out
+            .iter()
+            .take(3)
+            .map(|(name, reason)| format!("{name} {reason}"))
+            .collect();
+        return Err(NoChart::NoNumbers(reasons.join("; ")));
+    };
+    if let Some(other) = shown.iter().find(|row| row.unit != first.unit) {
+        return Err(NoChart::Units {
+            first: first.name.clone(),
+            first_unit: first.unit,
+            other: other.name.clone(),
+            other_unit: other.unit,
+        });
+    }
+    let kind = kind.unwrap_or_else(|| suitable(&shown));
+    let chart = match kind {
+        Kind::Bars => bars(&shown),
+        Kind::Ecdf => Chart::Ecdf(distributions(&shown)?),
+        Kind::Violin => Chart::Violin(distributions(&shown)?),
+        Kind::Curve => curve(&shown).ok_or(NoChart::NoParameter)?,
+        Kind::Heatmap => heatmap(&shown).ok_or(NoChart::NoPair)?,
+    };
+    Ok(Chosen {
+        chart,
+        unit: first.unit,
+        title: common_title(&shown),
+        left_out,
+    })
+}
+
+/// The kind that suits rows with numbers.
+fn suitable(rows: &[&Measurement]) -> Kind {
+    let keys = varying(rows);
+    let many = |key: &&String| values(rows, key).is_some_and(|values| values.len() >= HEATMAP_FROM);
+    if keys.len() == 2 && keys.iter().all(many) && heatmap(rows).is_some() {
+        return Kind::Heatmap;
+    }
+    match rows {
+        [row] if has_samples(row) => Kind::Ecdf,
+        rows if curve(rows).is_some() => Kind::Curve,
+        _ => Kind::Bars,
+    }
+}
+
+/// The number of a row that has one; a withheld row never does, whatever its document holds.
+pub(crate) fn value(row: &Measurement) -> Option<Value> {
+    let estimate = Some(&row.estimate).filter(|_| row.status == Status::Ok)?;
+    Some(Value {
+        median: estimate.median.filter(|median| median.is_finite())?,
+        low: estimate.ci95_low,
+        high: estimate.ci95_high,
+    })
+}
+
+/// All samples of a row that has a number, of all rounds.
+pub(crate) fn samples(row: &Measurement) -> Vec<f64> {
+    let rounds = row
+        .samples
+        .iter()
+        .flatten()
+        .filter(|_| row.status == Status::Ok);
+    rounds
+        .flat_map(|round| round.values.iter().copied())
+        .filter(|value| value.is_finite())
+        .collect()
+}
+
+fn has_samples(row: &Measurement) -> bool {
+    !samples(row).is_empty()
+}
+
+fn bars(rows: &[&Measurement]) -> Chart {
+    let labels = labels(rows, &[]);
+    let bars = rows.iter().zip(labels).filter_map(|(row, label)| {
+        Some(Bar {
+            label,
+            value: value(row)?,
+        })
+    });
+    Chart::Bars(bars.collect())
+}
+
+fn distributions(rows: &[&Measurement]) -> Result<Vec<Distribution>, NoChart> {
+    if let Some(row) = rows.iter().find(|row| !has_samples(row)) {
+        return Err(NoChart::NoSamples(row.name.clone()));
+    }
+    Ok(rows
+        .iter()
+        .zip(labels(rows, &[]))
+        .map(|(row, label)| Distribution {
+            label,
+            value: value(row),
+            samples: samples(row),
+        })
+        .collect())
+}
+
+fn curve(rows: &[&Measurement]) -> Option<Chart> {
+    let mut best: Option<(String, usize)> = None;
+    for key in rows.first()?.case.keys() {
+        let numbers = numbers(rows, key).unwrap_or_default();
+        if numbers.len() >= CURVE_FROM
+            && best.as_ref().is_none_or(|(_, most)| numbers.len() > *most)
+        {
+            best = Some((key.clone(), numbers.len()));
+        }
+    }
+    let (parameter, _) = best?;
+    let mut lines: Vec<Line> = Vec::new();
+    for (row, label) in rows.iter().zip(labels(rows, &[&parameter])) {
+        let point = (number(row.case.get(&parameter)?)?, value(row)?);
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Line {
+                label,
+                points: vec![point],
+            }),
+        }
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    Some(Chart::Curve { parameter, lines })
+}
+
+fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
+    let keys = varying(rows);
+    let [across, down] = &keys[..] else {
+        return None;
+    };
+    if rows.iter().any(|row| row.id != rows[0].id) {
+        return None;
+    }
+    let (columns, lines) = (values(rows, across)?, values(rows, down)?);
+    let mut cells = vec![vec![None; columns.len()]; lines.len()];
+    for row in rows {
+        let column = columns
+            .iter()
+            .position(|value| *value == row.case[*across])?;
+        let line = lines.iter().position(|value| *value == row.case[*down])?;
+        cells[line][column] = value(row).map(|value| value.median);
+    }
+    Some(Chart::Heatmap {
+        parameters: ((*across).clone(), (*down).clone()),
+        columns,
+        rows: lines,
+        cells,
+    })
+}
+
+/// The parameters whose values differ between the rows.
+fn varying<'a>(rows: &[&'a Measurement]) -> Vec<&'a String> {
+    let mut seen: BTreeMap<&String, BTreeSet<Option<&String>>> = BTreeMap::new();
+    for key in rows.iter().flat_map(|row| row.case.keys()) {
+        let values = seen.entry(key).or_default();
+        values.extend(rows.iter().map(|row| row.case.get(key)));
+    }
+    seen.into_iter()
+        .filter(|(_, values)| values.len() > 1)
+        .map(|(key, _)| key)
+        .collect()
+}
+
+/// A parameter's values in all rows: by size if all are numbers, else as they come; `None` if a row lacks it.
+fn values(rows: &[&Measurement], key: &str) -> Option<Vec<String>> {
+    let mut found: Vec<String> = Vec::new();
+    for row in rows {
+        let value = row.case.get(key)?;
+        if !found.contains(value) {
+            found.push(value.clone());
+        }
+    }
+    if found.iter().all(|value| number(value).is_some()) {
+        found.sort_by(|a, b| {
+            number(a)
+                .unwrap_or(0.0)
+                .total_cmp(&number(b).unwrap_or(0.0))
+        });
+    }
+    Some(found)
+}
+
+/// A parameter's values as numbers, without repetition; `None` if one is no number.
+fn numbers(rows: &[&Measurement], key: &str) -> Option<Vec<f64>> {
+    values(rows, key)?
+        .iter()
+        .map(|value| number(value))
+        .collect()
+}
+
+/// A parameter's value as a number, `4K` being 4096.
+fn number(text: &str) -> Option<f64> {
+    let (digits, factor) = match text.chars().last()? {
+        'K' | 'k' => (&text[..text.len() - 1], 1024.0),
+        'M' => (&text[..text.len() - 1], 1_048_576.0),
+        'G' => (&text[..text.len() - 1], 1_073_741_824.0),
+        _ => (text, 1.0),
+    };
+    let number = digits.parse::<f64>().ok()?;
+    Some(number * factor).filter(|number| number.is_finite())
+}
+
+/// What tells the rows apart, without the parameters in `but`: the parameters that differ, after the name where that does.
+fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
+    let group = |row: &Measurement| row.id.split('.').next().unwrap_or_default().to_owned();
+    let one_benchmark = rows.iter().all(|row| row.id == rows[0].id);
+    let one_group = rows.iter().all(|row| group(row) == group(rows[0]));
+    let varying = varying(rows);
+    rows.iter()
+        .map(|row| {
+            let parameters: Vec<String> = row
+                .case
+                .iter()
+                // Rows of several benchmarks keep all of their case: its parameters mean different things.
+                .filter(|(key, _)| {
+                    !but.contains(&key.as_str()) && (!one_benchmark || varying.contains(key))
+                })
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            let parameters = parameters.join(", ");
+            let name = match row.id.split_once('.') {
+                Some((_, operation)) if one_group => operation,
+                _ => &row.id,
+            };
+            match (one_benchmark, parameters.is_empty()) {
+                (true, false) => parameters,
+                (false, false) => format!("{name}  {parameters}"),
+                (_, true) => name.to_owned(),
+            }
+        })
+        .collect()
+}
+
+fn common_title(rows: &[&Measurement]) -> String {
+    let first = rows[0];
+    if let [row] = rows {
+        return format!("{} · {}", row.title, row.name);
+    }
+    if rows.iter().all(|row| row.id == first.id) {
+        return format!("{} · {}", first.title, first.id);
+    }
+    let mut ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    ids.dedup();
+    match &ids[..] {
+        [a, b] => format!("{a} and {b}"),
+        [a, b, c] => format!("{a}, {b} and {c}"),
+        [a, b, rest @ ..] => format!("{a}, {b} and {} more", rest.len()),
+        _ => String::new(),
+    }
+}

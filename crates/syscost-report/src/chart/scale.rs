@@ -1,0 +1,238 @@
+//! From values to places on an axis, and the axis' ticks.
+
+use syscost_results::Unit;
+
+use crate::units;
+
+/// From so many times between the smallest and the largest value on, an axis is logarithmic.
+const LOGARITHMIC_FROM: f64 = 12.0;
+
+/// An axis between two places of a picture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scale {
+    logarithmic: bool,
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+/// Where a linear axis begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// At zero, for lengths that are compared.
+    Zero,
+    /// Near the smallest value, for places that are compared.
+    Near,
+}
+
+impl Scale {
+    /// An axis for all these values, drawn from one place to another; values that are no number are left out.
+    pub(crate) fn fit(
+        values: impl IntoIterator<Item = f64>,
+        begin: Begin,
+        (from, to): (f64, f64),
+    ) -> Self {
+        let (mut low, mut high) = values
+            .into_iter()
+            .filter(|value| value.is_finite())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+        if low > high {
+            (low, high) = (0.0, 1.0);
+        }
+        let logarithmic = low > 0.0 && high / low > LOGARITHMIC_FROM;
+        if logarithmic {
+            let room = (high / low).powf(0.03);
+            (low, high) = (low / room, high * room);
+        } else if begin == Begin::Zero && low >= 0.0 {
+            (low, high) = (0.0, if high > 0.0 { 1.05 * high } else { 1.0 });
+        } else {
+            let room = match high - low {
+                0.0 => 0.05 * high.abs().max(1e-9),
+                width => 0.05 * width,
+            };
+            (low, high) = (low - room, high + room);
+        }
+        Scale {
+            logarithmic,
+            low,
+            high,
+            from,
+            to,
+        }
+    }
+
+    /// Whether equal steps on the axis are equal ratios.
+    pub(crate) fn is_logarithmic(&self) -> bool {
+        self.logarithmic
+    }
+
+    /// The place of a value; the axis' end for one beyond it.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        self.from + self.share(value) * (self.to - self.from)
+    }
+
+    /// How far along the axis a value is, from 0 to 1.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        let share = if self.logarithmic {
+            (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        if share.is_nan() {
+            0.0
+        } else {
+            share.clamp(0.0, 1.0)
+        }
+    }
+
+    /// The value at a share of the axis.
+    pub(crate) fn value(&self, share: f64) -> f64 {
+        if self.logarithmic {
+            self.low * (self.high / self.low).powf(share)
+        } else {
+            self.low + share * (self.high - self.low)
+        }
+    }
+
+    /// Round values on the axis with their labels, about `most` of them.
+    pub(crate) fn ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
+        let most = most.max(2);
+        if !self.logarithmic {
+            return self.linear_ticks(unit, most);
+        }
+        let (first, last) = (
+            self.low.log10().floor() as i32,
+            self.high.log10().ceil() as i32,
+        );
+        let on_axis = |value: &f64| (self.low..=self.high).contains(value);
+        for digits in [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]] {
+            let ticks: Vec<f64> = (first..=last)
+                .flat_map(|decade| digits.iter().map(move |digit| digit * 10f64.powi(decade)))
+                .filter(on_axis)
+                .collect();
+            if ticks.len() <= most && ticks.len() > 1 {
+                return ticks
+                    .into_iter()
+                    .map(|tick| (tick, alone(unit, tick)))
+                    .collect();
+            }
+        }
+        let step = (last - first).unsigned_abs() as usize / most + 1;
+        (first..=last)
+            .step_by(step)
+            .map(|decade| 10f64.powi(decade))
+            .filter(on_axis)
+            .map(|tick| (tick, alone(unit, tick)))
+            .collect()
+    }
+
+    fn linear_ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
+        let rough = (self.high - self.low) / most as f64;
+        let decade = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|digit| digit * decade)
+            .find(|step| *step >= rough * 0.999)
+            .unwrap_or(10.0 * decade);
+        if !(step.is_finite() && step > 0.0) {
+            return Vec::new();
+        }
+        let (factor, symbol) = units::scale(unit, self.high.abs().max(self.low.abs()));
+        let decimals = (-(step / factor * 1.001).log10().floor()).clamp(0.0, 9.0) as usize;
+        let first = (self.low / step).ceil() as i64;
+        let last = (self.high / step).floor() as i64;
+        (first..=last)
+            .take(4 * most)
+            .map(|index| {
+                let value = index as f64 * step;
+                let text = format!("{:.decimals$} {symbol}", value / factor);
+                (value, text.trim_end().to_owned())
+            })
+            .collect()
+    }
+}
+
+/// A round value on its own: `20 ns`, `1 µs`.
+fn alone(unit: Unit, value: f64) -> String {
+    let (factor, symbol) = units::scale(unit, value);
+    // Twelve digits hide what dividing left behind.
+    let value = format!("{:.12}", value / factor);
+    let value = value.trim_end_matches('0').trim_end_matches('.');
+    format!("{value} {symbol}").trim_end().to_owned()
+}
+
+/// A parameter's value as an axis shows it: `4096` is `4K`.
+pub(crate) fn parameter(value: f64) -> String {
+    for (factor, letter) in [(1_073_741_824.0, "G"), (1_048_576.0, "M"), (1024.0, "K")] {
+        if value >= factor && value % factor == 0.0 {
+            return format!("{}{letter}", value / factor);
+        }
+    }
+    format!("{value}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(low: f64, high: f64, begin: Begin, most: usize) -> Vec<String> {
+        Scale::fit([low, high], begin, (0.0, 100.0))
+            .ticks(Unit::Nanoseconds, most)
+            .into_iter()
+            .map(|(_, label)| label)
+            .collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        assert_eq!(
+            labels(0.3, 2e6, Begin::Zero, 8),
+            ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"]
+        );
+        assert_eq!(
+            labels(1.0, 15.0, Begin::Zero, 6),
+            ["1 ns", "2 ns", "5 ns", "10 ns"]
+        );
+        assert_eq!(
+            labels(3.0, 9.0, Begin::Zero, 6),
+            ["0 ns", "2 ns", "4 ns", "6 ns", "8 ns"]
+        );
+        assert_eq!(
+            labels(83.12, 83.21, Begin::Near, 5),
+            ["83.12 ns", "83.14 ns", "83.16 ns", "83.18 ns", "83.20 ns"]
+        );
+    }
+
+    #[test]
+    fn degenerate_values_still_make_an_axis() {
+        for values in [
+            vec![],
+            vec![f64::NAN],
+            vec![0.0],
+            vec![5.0, 5.0],
+            vec![-3.0, 4.0],
+        ] {
+            for begin in [Begin::Zero, Begin::Near] {
+                let scale = Scale::fit(values.clone(), begin, (10.0, 90.0));
+                for value in values.iter().copied().chain([f64::MAX, f64::MIN, f64::NAN]) {
+                    assert!(
+                        (10.0..=90.0).contains(&scale.place(value)),
+                        "{values:?} {value}"
+                    );
+                }
+                assert!(scale.ticks(Unit::Count, 5).len() < 20);
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_are_told_in_powers_of_two() {
+        assert_eq!(
+            [1.0, 1000.0, 4096.0, 65536.0, 1_048_576.0, 1.5].map(parameter),
+            ["1", "1000", "4K", "64K", "1M", "1.5"]
+        );
+    }
+}

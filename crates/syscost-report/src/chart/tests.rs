@@ -1,0 +1,229 @@
+//! Charts of small data, as files and in pages.
+
+use std::collections::BTreeMap;
+
+use insta::assert_snapshot;
+use syscost_results::measurement::RoundSamples;
+use syscost_results::{Measurement, Run, Status, Unit};
+
+use super::rows::{Kind, NoChart, choose};
+use super::*;
+use crate::fixture;
+
+fn value(median: f64) -> Value {
+    Value {
+        median,
+        low: Some(0.9 * median),
+        high: Some(1.2 * median),
+    }
+}
+
+fn svg(chart: &Chart, theme: Theme) -> String {
+    let labels = Labels {
+        title: "A & B".to_owned(),
+        description: "medians".to_owned(),
+        source: "Imaginary CPU, 2026-11-21, syscost 0.1.0".to_owned(),
+    };
+    let text = draw(chart, Unit::Nanoseconds, &labels, theme).into_string();
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    // One element a line reads better than one line.
+    text.replace("><", ">\n<")
+}
+
+fn bars(medians: &[f64]) -> Chart {
+    let bar = |median: &f64| Bar {
+        label: format!("row <{median}>"),
+        value: value(*median),
+    };
+    Chart::Bars(medians.iter().map(bar).collect())
+}
+
+#[test]
+fn bars_on_a_linear_axis_as_a_file() {
+    assert_snapshot!(svg(&bars(&[10.0, 20.0]), Theme::Light));
+}
+
+#[test]
+fn far_apart_values_are_dots_on_a_logarithmic_axis() {
+    let near = svg(&bars(&[10.0, 20.0]), Theme::Page);
+    let far = svg(&bars(&[10.0, 2e6]), Theme::Page);
+    assert!(near.contains("class=\"bar s0\"") && !near.contains("<circle"));
+    assert!(far.contains("<circle") && !far.contains("class=\"bar s0\""));
+    assert!(far.contains(">10 µs</text>"));
+}
+
+#[test]
+fn a_file_carries_its_colours_and_a_page_gives_them() {
+    let chart = bars(&[1.0]);
+    let (light, dark, page) = (
+        svg(&chart, Theme::Light),
+        svg(&chart, Theme::Dark),
+        svg(&chart, Theme::Page),
+    );
+    assert!(light.contains("<title>A &amp; B</title>") && light.contains("<style>"));
+    assert!(light.contains("syscost 0.1.0") && !light.contains("var("));
+    assert_ne!(light, dark);
+    assert!(!page.contains("<style>") && page.contains("aria-label=\"A &amp; B: medians\""));
+    for text in [light, dark, page] {
+        assert!(text.contains("viewBox=\"0 0 ") && text.contains("role=\"img\""));
+        assert!(text.contains("row &lt;1&gt;") && !text.contains("row <"));
+    }
+}
+
+#[test]
+fn degenerate_data_draws_without_a_panic() {
+    let empty = Distribution {
+        label: "none".to_owned(),
+        value: None,
+        samples: Vec::new(),
+    };
+    let same = Distribution {
+        samples: vec![5.0; 9],
+        ..empty.clone()
+    };
+    for chart in [
+        Chart::Bars(Vec::new()),
+        bars(&[0.0, 0.0]),
+        bars(&[-3.0, 4.0]),
+        Chart::Ecdf(vec![empty.clone(), same.clone()]),
+        Chart::Violin(vec![empty, same]),
+        Chart::Curve {
+            parameter: "size".to_owned(),
+            lines: Vec::new(),
+        },
+        Chart::Heatmap {
+            parameters: ("from".to_owned(), "to".to_owned()),
+            columns: vec!["0".to_owned()],
+            rows: vec!["0".to_owned(), "1".to_owned()],
+            cells: vec![vec![None], Vec::new()],
+        },
+        Chart::OverRuns {
+            points: vec![("a".to_owned(), None)],
+            changes: vec![7],
+        },
+    ] {
+        for theme in [Theme::Page, Theme::Dark] {
+            assert!(svg(&chart, theme).ends_with("</svg>"));
+        }
+    }
+}
+
+/// Rows of one benchmark, with these cases.
+fn rows(cases: &[&str]) -> Vec<Measurement> {
+    let like = fixture::row(&fixture::run(), "syscall.null{call=getppid}").clone();
+    let row = |(index, case): (usize, &&str)| Measurement {
+        name: format!("syscall.poll{{{case}}}"),
+        id: "syscall.poll".to_owned(),
+        case: case
+            .split(',')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect::<BTreeMap<_, _>>(),
+        samples: Some(vec![RoundSamples {
+            round: 0,
+            cpu: 0,
+            iterations: 1,
+            core_ghz: None,
+            values: vec![1.0 + index as f64, 2.0, 3.0],
+            raw: Vec::new(),
+            disturbed: Vec::new(),
+            steal_percent: None,
+        }]),
+        ..like.clone()
+    };
+    cases.iter().enumerate().map(row).collect()
+}
+
+fn chosen(rows: &[Measurement], kind: Option<Kind>) -> Result<rows::Chosen, NoChart> {
+    choose(&rows.iter().collect::<Vec<_>>(), kind)
+}
+
+#[test]
+fn the_rows_choose_their_chart() {
+    let curve = chosen(
+        &rows(&["fds=10,kind=tcp", "fds=2K,kind=tcp", "fds=1K,kind=tcp"]),
+        None,
+    );
+    let Chart::Curve { parameter, lines } = curve.expect("a curve").chart else {
+        panic!("three numbers make a curve");
+    };
+    assert_eq!((parameter.as_str(), lines.len()), ("fds", 1));
+    let places: Vec<f64> = lines[0].points.iter().map(|(x, _)| *x).collect();
+    assert_eq!(places, [10.0, 1024.0, 2048.0], "by size, K being 1024");
+
+    let kind = |cases: &[&str]| chosen(&rows(cases), None).expect("a chart").chart;
+    assert!(matches!(kind(&["of=pipe", "of=file"]), Chart::Bars(_)));
+    assert!(matches!(kind(&["of=pipe"]), Chart::Ecdf(_)));
+    let pairs: Vec<String> = (0..16)
+        .map(|n| format!("from={},to={}", n / 4, n % 4))
+        .collect();
+    let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+    assert!(matches!(kind(&pairs), Chart::Heatmap { .. }));
+}
+
+#[test]
+fn labels_tell_only_what_differs() {
+    let Chart::Bars(bars) = chosen(&rows(&["kind=tcp,of=a", "kind=tcp,of=b"]), Some(Kind::Bars))
+        .expect("bars")
+        .chart
+    else {
+        panic!("bars were asked for");
+    };
+    let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
+    assert_eq!(labels, ["of=a", "of=b"]);
+}
+
+#[test]
+fn what_makes_no_chart_says_why() {
+    let two = rows(&["of=a", "of=b"]);
+    assert_eq!(chosen(&two, Some(Kind::Curve)), Err(NoChart::NoParameter));
+    assert_eq!(chosen(&two, Some(Kind::Heatmap)), Err(NoChart::NoPair));
+    let mut bare = two.clone();
+    bare[1].samples = None;
+    assert_eq!(
+        chosen(&bare, Some(Kind::Violin))
+            .expect_err("no samples")
+            .to_string(),
+        "syscall.poll{of=b} has no samples to draw a distribution of; measure without --no-samples, or draw --kind bars"
+    );
+    let mut mixed = two.clone();
+    mixed[1].unit = Unit::Count;
+    assert_eq!(
+        chosen(&mixed, None).expect_err("two units").to_string(),
+        "syscall.poll{of=a} is in ns, syscall.poll{of=b} in count; one chart shows one unit, so name rows of one"
+    );
+}
+
+#[test]
+fn a_withheld_number_is_not_drawn_but_told() {
+    let mut two = rows(&["of=a", "of=b"]);
+    two[1].status = Status::Withheld;
+    two[1].reason = Some("it called nothing".to_owned());
+    let found = chosen(&two, Some(Kind::Bars)).expect("one is left");
+    assert!(matches!(&found.chart, Chart::Bars(bars) if bars.len() == 1));
+    assert_eq!(
+        found.left_out,
+        [(
+            "syscall.poll{of=b}".to_owned(),
+            "withheld: it called nothing".to_owned()
+        )]
+    );
+    let error = chosen(&two[1..], Some(Kind::Ecdf)).expect_err("none is left");
+    assert_eq!(
+        error.to_string(),
+        "none of these rows has a number: syscall.poll{of=b} withheld: it called nothing"
+    );
+}
+
+#[test]
+fn the_fixture_draws_where_it_has_numbers() {
+    let run: Run = fixture::run();
+    let rows: Vec<&Measurement> = run
+        .measurements
+        .iter()
+        .filter(|row| row.unit == Unit::Nanoseconds)
+        .collect();
+    let found = choose(&rows, None).expect("a chart");
+    assert_eq!(found.left_out.len(), 6);
+    assert!(svg(&found.chart, Theme::Light).contains("clock_read"));
+}

@@ -1,0 +1,109 @@
+//! The colours of charts.
+
+/// What a chart looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// The colours of the page it stands in.
+    Page,
+    /// A file with a light background.
+    Light,
+    /// A file with a dark background.
+    Dark,
+}
+
+/// The colours of a theme, as CSS writes them.
+struct Colors {
+    paper: &'static str,
+    ink: &'static str,
+    quiet: &'static str,
+    grid: &'static str,
+    /// Colours of series, at least 3:1 against the paper, and apart for the colour-blind in lightness too.
+    series: [&'static str; 6],
+}
+
+/// Light paper.
+const LIGHT: Colors = Colors {
+    paper: "#ffffff",
+    ink: "#16202c",
+    quiet: "#55606e",
+    grid: "#e3e7ec",
+    series: [
+        "#1c64c8", "#b84a08", "#0c7f60", "#8b3fb0", "#8a6800", "#c2255c",
+    ],
+};
+
+/// Dark paper.
+const DARK: Colors = Colors {
+    paper: "#12171e",
+    ink: "#e6ebf1",
+    quiet: "#9aa7b6",
+    grid: "#2a323d",
+    series: [
+        "#6aaeff", "#ff9a5c", "#4cd0a4", "#cf97f2", "#dcb83f", "#ff7fa8",
+    ],
+};
+
+impl Theme {
+    /// The style a file carries; `None` in a page. Plain colours, for not every program that reads SVG knows variables.
+    pub(super) fn style(self) -> Option<String> {
+        let colors = match self {
+            Theme::Page => return None,
+            Theme::Light => &LIGHT,
+            Theme::Dark => &DARK,
+        };
+        let Colors {
+            paper,
+            ink,
+            quiet,
+            grid,
+            series,
+        } = colors;
+        let series: String = series
+            .iter()
+            .enumerate()
+            .map(|(index, color)| format!(".s{index}{{color:{color}}}"))
+            .collect();
+        Some(format!(
+            "text{{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:{ink}}}\
+             .paper,.on-dark{{fill:{paper}}}.ink{{color:{ink}}}.title{{font-size:16px;font-weight:600}}\
+             .tick,.source{{fill:{quiet};font-size:11px}}.grid{{stroke:{grid}}}.axis{{stroke:{quiet}}}{series}{SHAPES}"
+        ))
+    }
+}
+
+/// The colours as variables of a page, light and dark, and how the shapes of its charts are drawn.
+pub(crate) fn variables() -> String {
+    let block = |colors: &Colors| {
+        let Colors {
+            paper,
+            ink,
+            quiet,
+            grid,
+            series,
+        } = colors;
+        let series: String = series
+            .iter()
+            .enumerate()
+            .map(|(index, color)| format!("--s{index}:{color};"))
+            .collect();
+        format!("--paper:{paper};--ink:{ink};--quiet:{quiet};--grid:{grid};{series}")
+    };
+    let (light, dark) = (block(&LIGHT), block(&DARK));
+    let series: String = (0..LIGHT.series.len())
+        .map(|index| format!(".s{index}{{color:var(--s{index})}}"))
+        .collect();
+    format!(
+        ":root{{color-scheme:light;{light}}}@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\
+         @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\
+         {series}{SHAPES}"
+    )
+}
+
+/// How the shapes of charts are drawn, in pages and files alike.
+const SHAPES: &str = "\
+.bar{fill:currentColor;fill-opacity:.78}.stem{stroke:currentColor;stroke-opacity:.3;stroke-width:2}\
+.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot{fill:currentColor}\
+.curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}.dash{stroke-dasharray:5 4}\
+.band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
+.half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.cell{fill:currentColor}\
+.label{fill:currentColor}.change{stroke-dasharray:3 3}.value{font-variant-numeric:tabular-nums}";

@@ -1,0 +1,93 @@
+//! A card for each benchmark: one chart of its rows, and what it measures.
+
+use maud::{Markup, html};
+use syscost_results::{Measurement, Run};
+
+use crate::chart::rows::{Chosen, Kind, choose, value};
+use crate::chart::{Chart, Labels, Theme, draw};
+
+use super::details::figure;
+use super::rows::Row;
+use super::{Explanation, PageOptions, words};
+
+/// Most rows whose distributions stand beneath each other in a card.
+const MOST_VIOLINS: usize = 12;
+
+/// The cards of a group's benchmarks.
+pub(super) fn cards(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
+    html! {
+        div class="cards" {
+            @for rows in rows.chunk_by(|a, b| a.id() == b.id()) {
+                (card(rows, runs, options.explanations.get(rows[0].id())))
+            }
+        }
+    }
+}
+
+fn card(rows: &[&Row<'_>], runs: &[&Run], explanation: Option<&Explanation>) -> Markup {
+    let id = rows[0].id();
+    let measurements: Vec<&Measurement> = rows.iter().map(|row| row.latest).collect();
+    let chosen = chosen(&measurements);
+    html! {
+        article class="card benchmark" id={ "about-" (id) } data-benchmark=(id) {
+            h3 { (rows[0].latest.title) " " code { (id) } }
+            @if let Some(explanation) = explanation { p { (words::code(&explanation.summary)) } }
+            @if let Some(chosen) = &chosen {
+                @let (caption, spoken) = captions(chosen, runs.len());
+                @let labels = Labels {
+                    title: chosen.title.clone(),
+                    description: spoken,
+                    source: String::new(),
+                };
+                (figure(&draw(&chosen.chart, chosen.unit, &labels, Theme::Page), &caption))
+            }
+            @if let Some(explanation) = explanation.filter(|explanation| !explanation.sections.is_empty()) {
+                details {
+                    summary { "What it measures and how to read it" }
+                    div class="explanation" {
+                        @for (heading, text) in &explanation.sections {
+                            h4 { (heading) } (words::paragraphs(text))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A curve or heat map where the rows make one, else their distributions, else bars.
+fn chosen(rows: &[&Measurement]) -> Option<Chosen> {
+    let own = choose(rows, None).ok()?;
+    if matches!(own.chart, Chart::Curve { .. } | Chart::Heatmap { .. }) {
+        return Some(own);
+    }
+    let distributions = choose(rows, Some(Kind::Violin)).ok();
+    distributions
+        .filter(|_| rows.iter().filter(|row| value(row).is_some()).count() <= MOST_VIOLINS)
+        .or(Some(own))
+}
+
+/// What the chart shows, for the eye and for a screen reader.
+fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
+    let what = match &chosen.chart {
+        Chart::Bars(_) => "Medians with 95 % intervals",
+        Chart::Violin(_) => {
+            "Density of the samples, with median and 95 % interval; the axis ends at the 95th percentile"
+        }
+        Chart::Ecdf(_) => "Share of samples at most so much",
+        Chart::Curve { .. } => "Medians with 95 % intervals over the parameter",
+        Chart::Heatmap { .. } => "Medians; the darker, the more",
+        Chart::OverRuns { .. } => "Medians over runs",
+    };
+    let mut caption = what.to_owned();
+    if runs > 1 {
+        caption.push_str("; last run");
+    }
+    match chosen.left_out.len() {
+        0 => {}
+        1 => caption.push_str("; one row without a number is left out"),
+        count => caption.push_str(&format!("; {count} rows without a number are left out")),
+    }
+    let spoken = format!("{caption}. The table above has the same numbers.");
+    (caption, spoken)
+}

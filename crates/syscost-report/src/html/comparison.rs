@@ -1,0 +1,214 @@
+//! The page of a comparison.
+
+use maud::{Markup, html};
+use syscost_results::Better;
+use syscost_results::compare::{Change, Comparison, Row, Side};
+
+use crate::chart::{Begin, Scale};
+use crate::units::quantity;
+
+use super::headline::percent;
+use super::{key, skeleton, words};
+
+/// The page of a comparison: what differs between the sides, every row with its verdict, what could not be compared.
+pub fn comparison(comparison: &Comparison) -> String {
+    let title = "What changed".to_owned();
+    let links: Vec<(String, String)> = [
+        ("facts", "facts"),
+        ("rows", "rows"),
+        ("not-compared", "not compared"),
+    ]
+    .map(|(target, text)| (target.to_owned(), text.to_owned()))
+    .to_vec();
+    let body = html! {
+        (skeleton::header(&title, &subtitle(comparison)))
+        (skeleton::toolbar(&links, false))
+        main id="content" {
+            (facts(comparison))
+            section id="rows" aria-labelledby="title-rows" {
+                h2 id="title-rows" { "Rows" }
+                (rows(comparison))
+            }
+            (not_compared(comparison))
+        }
+        (skeleton::footer(&comparison.new.version))
+    };
+    skeleton::document(&title, &body).into_string()
+}
+
+fn subtitle(comparison: &Comparison) -> Markup {
+    let count = |change| {
+        comparison
+            .rows
+            .iter()
+            .filter(|row| row.verdict == change)
+            .count()
+    };
+    html! {
+        p class="lead" {
+            @for change in [Change::Worse, Change::Better, Change::Inconclusive, Change::Same] {
+                span class={ "verdict " (class(change)) } { (count(change)) " " (word(change)) } " "
+            }
+        }
+        p class="quiet" { (key(0)) " " (side(&comparison.base)) }
+        p class="quiet" { (key(1)) " " (side(&comparison.new)) }
+        @if comparison.paired {
+            p class="quiet" { "Both sides were measured in turn; a ratio is that of their rounds." }
+        }
+        @match comparison.spread.len() {
+            0 => {}
+            1 => p class="quiet" { "1 more run tells the base's own spread." }
+            count => p class="quiet" { (count) " more runs tell the base's own spread." }
+        }
+    }
+}
+
+fn side(side: &Side) -> String {
+    let runs = match &side.runs[..] {
+        [run] => run.clone(),
+        runs => format!(
+            "{} runs from {}",
+            runs.len(),
+            runs.first().map_or("", String::as_str)
+        ),
+    };
+    format!(
+        "{runs} · {} · {} · syscost {}",
+        side.hostname,
+        words::time(&side.started),
+        side.version
+    )
+}
+
+fn facts(comparison: &Comparison) -> Markup {
+    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
+    html! {
+        section id="facts" aria-labelledby="title-facts" {
+            h2 id="title-facts" { "What else differs" }
+            @if comparison.facts.is_empty() {
+                p { "No fact of machine or program differs between the sides." }
+            } @else {
+                div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
+                    table class="differences" {
+                        caption { "Facts that differ, the likeliest explanations first" }
+                        thead { tr { th scope="col" { "fact" } th scope="col" { (key(0)) " base" } th scope="col" { (key(1)) " new" } th scope="col" { "what it does" } } }
+                        tbody {
+                            @for fact in &comparison.facts {
+                                tr { th scope="row" { (fact.fact) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rows(comparison: &Comparison) -> Markup {
+    // One is on the axis, so that every interval is seen against it.
+    let ends = comparison
+        .rows
+        .iter()
+        .flat_map(|row| [row.ci95_low, row.ci95_high, Some(row.ratio)]);
+    let logarithms = ends
+        .flatten()
+        .chain([1.0])
+        .filter(|ratio| *ratio > 0.0)
+        .map(f64::ln);
+    let scale = Scale::fit(logarithms, Begin::Near, (0.0, 1.0));
+    let sorted = |text: &str, kind: &str| {
+        html! { th scope="col" class=(kind) aria-sort="none" { button type="button" class="sort" { (text) } } }
+    };
+    html! {
+        div class="box" tabindex="0" role="region" aria-label="Compared rows" {
+            table class="rows" data-rows="comparison" {
+                caption { (comparison.rows.len()) " rows compared" }
+                thead { tr {
+                    (sorted("operation", "name")) (sorted("verdict", "")) (sorted("base", "num")) (sorted("new", "num"))
+                    (sorted("new / base", "num")) (sorted("95 %", "num"))
+                    th scope="col" class="plot" { span class="spoken" { "interval of the ratio; the line is no change" } }
+                    (sorted("p", "num")) (sorted("margin", "num"))
+                } }
+                @for row in &comparison.rows { (line(row, &scale)) }
+            }
+        }
+    }
+}
+
+fn line(row: &Row, scale: &Scale) -> Markup {
+    let share = |ratio: f64| scale.share(ratio.max(f64::MIN_POSITIVE).ln());
+    let interval = row.ci95_low.zip(row.ci95_high);
+    let number = |value: f64, text: String| html! { td class="num" data-v={ (format!("{value:e}")) } { (text) } };
+    html! {
+        tbody data-name=(row.name) data-text={ (row.name) " " (word(row.verdict)) } {
+            tr class="row" {
+                th scope="row" class="name" {
+                    (row.name)
+                    @for note in &row.notes { br; small class="quiet" { (note) } }
+                }
+                td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (word(row.verdict)) } }
+                (number(row.base, quantity(row.unit, row.base)))
+                (number(row.new, quantity(row.unit, row.new)))
+                (number(row.ratio, format!("{:.3}", row.ratio)))
+                @match interval {
+                    Some((low, high)) => (number(high - low, format!("{low:.3} to {high:.3}"))),
+                    None => td class="num quiet" { "none" },
+                }
+                td class="plot" title=(match row.better { Better::Lower => "lower is better", Better::Higher => "higher is better" }) {
+                    span class={ "ci " (class(row.verdict)) } {
+                        b style={ "left:" (percent(share(1.0))) } {}
+                        @if let Some((low, high)) = interval {
+                            span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
+                        }
+                        i style={ "left:" (percent(share(row.ratio))) } {}
+                    }
+                }
+                @match row.p_value {
+                    Some(p) => (number(p, format!("{p:.2e}"))),
+                    None => td {},
+                }
+                (number(row.margin, format!("{:.1} %", 100.0 * row.margin)))
+            }
+        }
+    }
+}
+
+fn not_compared(comparison: &Comparison) -> Markup {
+    let refused = comparison
+        .refused
+        .iter()
+        .map(|row| (&row.name, &row.reason));
+    let missing = comparison
+        .missing
+        .iter()
+        .map(|row| (&row.name, &row.reason));
+    let list: Vec<(&String, &String)> = refused.chain(missing).collect();
+    html! {
+        section id="not-compared" aria-labelledby="title-not-compared" {
+            h2 id="title-not-compared" { "Not compared" }
+            @if list.is_empty() {
+                p { "Every row stands on both sides." }
+            } @else {
+                ul class="plain" { @for (name, reason) in list { li { code { (name) } ": " (reason) } } }
+            }
+        }
+    }
+}
+
+fn word(change: Change) -> &'static str {
+    match change {
+        Change::Worse => "worse",
+        Change::Better => "better",
+        Change::Inconclusive => "inconclusive",
+        Change::Same => "same",
+    }
+}
+
+fn class(change: Change) -> &'static str {
+    match change {
+        Change::Worse => "bad",
+        Change::Better => "good",
+        Change::Inconclusive => "care",
+        Change::Same => "quiet",
+    }
+}

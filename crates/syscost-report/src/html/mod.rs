@@ -1,0 +1,116 @@
+//! The page people look at in a browser: one self-contained file, from one run or many, or from a comparison.
+//!
+//! No network, no third-party code; the page reads without script too, which only sorts, filters and unfolds. What a
+//! document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
+
+mod benchmarks;
+mod comparison;
+mod details;
+mod facts;
+mod headline;
+mod history;
+mod rows;
+mod skeleton;
+mod table;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use syscost_results::Run;
+use syscost_results::history::Series;
+use syscost_results::numbers::Numbers;
+
+pub use comparison::comparison;
+
+use rows::Rows;
+
+/// Runs that stand beside each other as columns; more are drawn as lines over time.
+const MOST_COLUMNS: usize = 4;
+
+/// What a page shows beside its runs.
+#[derive(Debug, Clone, Default)]
+pub struct PageOptions {
+    /// The page's title; a general one if not given.
+    pub title: Option<String>,
+    /// Explanations of benchmarks, by id.
+    pub explanations: BTreeMap<String, Explanation>,
+    /// The numbers every programmer should know, one list a run in the order of the runs; empty leaves the section out.
+    pub headline: Vec<Numbers>,
+    /// Metrics over time; empty leaves the section out.
+    pub history: Vec<Series>,
+}
+
+/// What a benchmark measures and how to read it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// One sentence.
+    pub summary: String,
+    /// Headings and their text; blank lines part paragraphs, backquotes mark code.
+    pub sections: Vec<(String, String)>,
+}
+
+/// The page of one run, or of several side by side in the order given.
+pub fn page(runs: &[&Run], options: &PageOptions) -> String {
+    let rows = Rows::new(runs);
+    let title = options.title.clone().unwrap_or_else(|| title(runs));
+    let groups: Vec<&str> = rows.groups().map(|(group, _)| group).collect();
+    let body = html! {
+        (skeleton::header(&title, &facts::subtitle(runs)))
+        (skeleton::toolbar(&links(&groups, options), true))
+        main id="content" {
+            (facts::warnings(runs))
+            (headline::section(&options.headline, runs))
+            (facts::section(runs))
+            @for (group, rows) in rows.groups() {
+                section id={ "group-" (group) } class="group" aria-labelledby={ "title-" (group) } {
+                    h2 id={ "title-" (group) } { (group) }
+                    (table::table(group, &rows, runs))
+                    (benchmarks::cards(&rows, runs, options))
+                }
+            }
+            (history::section(&options.history))
+            (words::legend(runs))
+        }
+        (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
+    };
+    skeleton::document(&title, &body).into_string()
+}
+
+fn links(groups: &[&str], options: &PageOptions) -> Vec<(String, String)> {
+    let mut links = Vec::new();
+    if !options.headline.is_empty() {
+        links.push(("numbers".to_owned(), "numbers".to_owned()));
+    }
+    links.push(("machine".to_owned(), "machine".to_owned()));
+    links.extend(
+        groups
+            .iter()
+            .map(|group| (format!("group-{group}"), (*group).to_owned())),
+    );
+    if !options.history.is_empty() {
+        links.push(("history".to_owned(), "history".to_owned()));
+    }
+    links
+}
+
+fn title(runs: &[&Run]) -> String {
+    match runs {
+        [] => "No run".to_owned(),
+        [_] => "What this computer charges".to_owned(),
+        runs if runs.len() <= MOST_COLUMNS => format!("{} runs side by side", runs.len()),
+        runs => format!("{} runs", runs.len()),
+    }
+}
+
+/// The name of a run among several: letters while they are columns.
+fn letter(index: usize) -> char {
+    char::from(b'A' + u8::try_from(index.min(25)).unwrap_or(25))
+}
+
+/// A dot in the colour of a run's marks, with its letter.
+fn key(index: usize) -> Markup {
+    html! { span class={ "key s" (index % 6) } { (letter(index)) } }
+}

@@ -1,0 +1,111 @@
+//! The rows of several runs, matched by name.
+
+use std::collections::HashMap;
+
+use syscost_results::{Measurement, Run, Status, Unit};
+
+use crate::units::Figures;
+
+/// A row with its measurement in each run; `None` where a run has none.
+pub(super) struct Row<'a> {
+    pub(super) name: &'a str,
+    /// The newest measurement: it tells title, unit and evidence.
+    pub(super) latest: &'a Measurement,
+    pub(super) of_runs: Vec<Option<&'a Measurement>>,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn id(&self) -> &'a str {
+        &self.latest.id
+    }
+
+    pub(super) fn unit(&self) -> Unit {
+        self.latest.unit
+    }
+
+    /// The id behind its first dot.
+    pub(super) fn operation(&self) -> &'a str {
+        let id = self.id();
+        id.split_once('.').map_or(id, |(_, operation)| operation)
+    }
+
+    /// The case as people read it: `call=getppid, through=libc`.
+    pub(super) fn case(&self) -> String {
+        let case = self
+            .name
+            .split_once('{')
+            .and_then(|(_, case)| case.strip_suffix('}'));
+        case.map_or_else(String::new, |case| case.replace(',', ", "))
+    }
+
+    fn group(&self) -> &'a str {
+        self.id().split('.').next().unwrap_or_default()
+    }
+
+    /// The medians of the runs that have one.
+    pub(super) fn medians(&self) -> impl Iterator<Item = f64> {
+        self.of_runs.iter().flatten().filter_map(|row| median(row))
+    }
+}
+
+/// All rows, in the catalogue's order.
+pub(super) struct Rows<'a> {
+    rows: Vec<Row<'a>>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(runs: &[&'a Run]) -> Self {
+        let mut rows: Vec<Row<'a>> = Vec::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        for (index, run) in runs.iter().enumerate() {
+            for measurement in &run.measurements {
+                let at = *known.entry(&measurement.name).or_insert_with(|| {
+                    rows.push(Row {
+                        name: &measurement.name,
+                        latest: measurement,
+                        of_runs: vec![None; runs.len()],
+                    });
+                    rows.len() - 1
+                });
+                rows[at].of_runs[index] = Some(measurement);
+                rows[at].latest = measurement;
+            }
+        }
+        // What only a later run has goes to its own group and benchmark.
+        let mut order: HashMap<&str, usize> = HashMap::new();
+        for row in &rows {
+            for key in [row.group(), row.id()] {
+                let next = order.len();
+                order.entry(key).or_insert(next);
+            }
+        }
+        rows.sort_by_key(|row| (order[row.group()], order[row.id()]));
+        Rows { rows }
+    }
+
+    /// The groups with their rows.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&'a str, Vec<&Row<'a>>)> {
+        self.rows
+            .chunk_by(|a, b| a.group() == b.group())
+            .map(|rows| (rows[0].group(), rows.iter().collect()))
+    }
+}
+
+/// The median of a row that may show one.
+pub(super) fn median(row: &Measurement) -> Option<f64> {
+    crate::chart::rows::value(row).map(|value| value.median)
+}
+
+/// The figures of a row that may show any: a withheld row never does, whatever its document holds.
+pub(super) fn figures(row: &Measurement) -> Option<Figures> {
+    match row.status {
+        Status::Ok => Figures::new(row.unit, &row.estimate),
+        Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
+        _ => None,
+    }
+}
+
+/// The median in core cycles of a row that may show it: below resolution there is a bound only.
+pub(super) fn cycles(row: &Measurement) -> Option<f64> {
+    row.core_cycles.filter(|_| row.status == Status::Ok)
+}

@@ -1,0 +1,90 @@
+//! What every page has: head, style, script, header, toolbar, footer.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use crate::chart::theme_variables;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The whole document. Its policy allows this very script and the style, and nothing else: no network, no other script.
+pub(super) fn document(title: &str, body: &Markup) -> Markup {
+    let script = STANDARD.encode(Sha256::digest(SCRIPT));
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; base-uri 'none'; form-action 'none'"
+    );
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="syscost";
+                title { (title) }
+                style { (PreEscaped(theme_variables())) (PreEscaped(STYLE)) }
+                // Without script nothing could unfold the details.
+                noscript { style { "tr.detail[hidden]{display:table-row}.needs-script{display:none}" } }
+            }
+            body {
+                a class="skip" href="#content" { "Skip to the content" }
+                (body)
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+pub(super) fn header(title: &str, below: &Markup) -> Markup {
+    html! {
+        header class="top" {
+            p class="brand" { "syscost" }
+            h1 { (title) }
+            (below)
+        }
+    }
+}
+
+/// Links to the sections, the filter, and the choice of light or dark.
+pub(super) fn toolbar(links: &[(String, String)], marks: bool) -> Markup {
+    html! {
+        div class="toolbar" {
+            nav aria-label="Sections" {
+                @for (target, text) in links { a href={ "#" (target) } { (text) } }
+            }
+            div class="controls needs-script" role="search" {
+                label for="filter" class="spoken" { "Show only rows that contain" }
+                input id="filter" type="search" placeholder="Filter rows, e.g. getppid" autocomplete="off" spellcheck="false";
+                @if marks {
+                    label for="which" class="spoken" { "Show only rows that are" }
+                    select id="which" {
+                        option value="" { "all rows" }
+                        option value="good" { "✓ confirmed" }
+                        option value="care" { "? unverified" }
+                        option value="flagged" { "flagged" }
+                        option value="none" { "without a number" }
+                    }
+                }
+                output id="count" for="filter" aria-live="polite" {}
+                button id="theme" type="button" title="Change between light and dark" {
+                    span aria-hidden="true" { "◐" } span class="spoken" { "Light or dark" }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn footer(version: &str) -> Markup {
+    html! {
+        footer class="bottom" {
+            p {
+                "Measured by syscost " (version) ". Every number is a median over fresh processes with its 95 % confidence "
+                "interval; a number whose evidence contradicts its name is withheld. This page stands alone: it loads nothing."
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The page of hand-made runs.
+
+use base64::Engine;
+use insta::assert_snapshot;
+use sha2::Digest;
+use syscost_results::compare::{Change, Comparison, Difference, Missing, Refused, Row, Side};
+use syscost_results::history::{ChangePoint, Point, Series};
+use syscost_results::measurement::RoundSamples;
+use syscost_results::numbers::numbers;
+use syscost_results::{Better, Fact, Run, Status, Unit};
+
+use super::*;
+use crate::fixture;
+
+fn options(runs: &[&Run]) -> PageOptions {
+    let explanation = Explanation {
+        summary: "One way into the kernel and back.".to_owned(),
+        sections: vec![(
+            "Measures".to_owned(),
+            "The `syscall` instruction.\n\nAnd back.".to_owned(),
+        )],
+    };
+    PageOptions {
+        explanations: BTreeMap::from([("syscall.null".to_owned(), explanation)]),
+        headline: runs.iter().map(|run| numbers(run, |_| false)).collect(),
+        ..PageOptions::default()
+    }
+}
+
+fn draw(runs: &[&Run]) -> String {
+    page(runs, &options(runs))
+}
+
+/// What stands between `main` and its end, an element a line.
+fn main_of(page: &str) -> String {
+    let (_, rest) = page.split_once("<main").expect("a main part");
+    let (main, _) = rest.split_once("</main>").expect("its end");
+    format!("<main{main}</main>").replace("><", ">\n<")
+}
+
+fn with_samples() -> Run {
+    let mut run = fixture::run();
+    let round = |round| RoundSamples {
+        round,
+        cpu: 1,
+        iterations: 512,
+        core_ghz: None,
+        values: vec![78.0, 79.0, 80.5],
+        raw: Vec::new(),
+        disturbed: Vec::new(),
+        steal_percent: None,
+    };
+    for row in &mut run.measurements {
+        row.samples = Some((0..3).map(round).collect());
+    }
+    run
+}
+
+#[test]
+fn one_run() {
+    assert_snapshot!(main_of(&draw(&[&fixture::run()])));
+}
+
+#[test]
+fn every_row_says_its_number_or_why_there_is_none() {
+    let page = draw(&[&with_samples()]);
+    for sentence in [
+        "What this computer charges",
+        "6 of 12 measured, 1 below resolution, 1 withheld, 1 failed, 2 unsupported, 1 skipped in 54 s",
+        "the hypervisor took 0.4 % of the time",
+        "Measure on a machine of its own, or when its neighbours are quiet.",
+        "withheld: getpid system calls per operation: expected 1, observed 0 (seccomp audit): the C library answered from its \
+         own memory",
+        "unsupported: io_uring_setup: operation not permitted",
+        "skipped: the budget of 60 s was spent",
+        "<strong>79.13</strong>",
+        "&lt; 0.0431",
+        "more than a tenth of the samples were disturbed",
+        "<p>The <code>syscall</code> instruction.</p><p>And back.</p>",
+        "270 samples from 9 processes",
+    ] {
+        assert!(page.contains(sentence), "not found: {sentence}");
+    }
+}
+
+#[test]
+fn withheld_numbers_never_appear() {
+    let mut clean = with_samples();
+    let mut hostile = clean.clone();
+    let rows = clean.measurements.iter_mut().zip(&mut hostile.measurements);
+    for (clean, row) in rows.filter(|(clean, _)| clean.status != Status::Ok) {
+        clean.samples = None;
+        // What a document must not hold, but a hostile one does.
+        row.estimate.median = Some(424.242);
+        row.estimate.min = Some(424.242);
+        row.estimate.p99 = Some(424.242);
+        row.core_cycles = Some(424.242);
+        row.details.insert("x_ns".to_owned(), 424.242);
+        row.histogram = vec![(424.242, 5)];
+        for round in row.samples.iter_mut().flatten() {
+            round.values.fill(424.242);
+        }
+    }
+    let other = with_samples();
+    for others in [0, 1, 5] {
+        let pages = [&clean, &hostile].map(|run| {
+            let mut runs = vec![&other; others];
+            runs.push(run);
+            draw(&runs)
+        });
+        assert!(
+            pages[0] == pages[1],
+            "beside {others} runs, a withheld number leaves a trace"
+        );
+    }
+}
+
+#[test]
+fn a_hostile_document_stays_text() {
+    const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\u{0}&";
+    let mut run = with_samples();
+    run.id = HOSTILE.to_owned();
+    run.started = format!("ä{HOSTILE}");
+    run.tool.version = HOSTILE.to_owned();
+    run.machine.cpu_model = HOSTILE.to_owned();
+    run.machine
+        .mitigations
+        .insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    run.warnings[0].message = HOSTILE.to_owned();
+    run.warnings[0].advice = HOSTILE.to_owned();
+    for (index, row) in run.measurements.iter_mut().enumerate() {
+        row.title = HOSTILE.to_owned();
+        row.id = format!("{HOSTILE}.{HOSTILE}{}", index / 4);
+        row.name = format!("{}{{a={HOSTILE}{index}}}", row.id);
+        row.case
+            .insert(HOSTILE.to_owned(), format!("{index}{HOSTILE}"));
+        row.reason = Some(HOSTILE.to_owned());
+        for evidence in &mut row.evidence {
+            evidence.claim = HOSTILE.to_owned();
+            evidence.source = HOSTILE.to_owned();
+            evidence.observed = Some(Fact::Text(HOSTILE.to_owned()));
+        }
+    }
+    let mut hostile = options(&[&run]);
+    hostile.title = Some(HOSTILE.to_owned());
+    for runs in [vec![&run], vec![&run, &run], vec![&run; 5]] {
+        let page = page(&runs, &hostile);
+        assert!(
+            !page.contains("<script>alert") && !page.contains("<img"),
+            "markup got through"
+        );
+        assert!(!page.contains("\"'"), "a quote ended an attribute");
+        assert_eq!(
+            page.matches("<script").count(),
+            1,
+            "only the page's own script"
+        );
+    }
+}
+
+#[test]
+fn the_policy_allows_the_own_script_and_no_network() {
+    let page = draw(&[&fixture::run()]);
+    let (_, script) = page.split_once("<script>").expect("a script");
+    let (script, _) = script.split_once("</script>").expect("its end");
+    let hash = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(script));
+    assert!(page.contains("default-src 'none'") && page.contains(&format!("'sha256-{hash}'")));
+    for address in ["http:", "https:", "//cdn", "url(", "@import"] {
+        let rest = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!rest.contains(address), "{address} in the page");
+    }
+}
+
+#[test]
+fn two_runs_have_a_column_each_and_a_ratio() {
+    let base = fixture::run();
+    let mut new = fixture::run();
+    for row in &mut new.measurements {
+        let estimate = &mut row.estimate;
+        for value in [
+            &mut estimate.median,
+            &mut estimate.ci95_low,
+            &mut estimate.ci95_high,
+        ] {
+            *value = value.map(|value| 1.5 * value);
+        }
+    }
+    new.machine.kernel = "Linux 6.19.0".to_owned();
+    new.measurements.pop();
+    let page = draw(&[&base, &new]);
+    assert!(page.contains("2 runs side by side") && page.contains("B / A"));
+    assert!(page.contains(">1.500</span>"), "the ratio");
+    assert!(page.contains("machine.kernel") && page.contains("Linux 6.19.0"));
+    assert!(page.contains("not in this run"));
+}
+
+#[test]
+fn many_runs_are_lines_with_first_last_and_spread() {
+    let run = with_samples();
+    let runs: Vec<Run> = (0..50)
+        .map(|index| {
+            let mut run = run.clone();
+            run.started = format!("2026-11-21T08:{index:02}:00Z");
+            run
+        })
+        .collect();
+    let page = draw(&runs.iter().collect::<Vec<_>>());
+    assert!(page.contains("<h1>50 runs</h1>"));
+    for word in ["last", "first", "lowest", "highest", "spread"] {
+        assert!(
+            page.contains(&format!("class=\"sort\">{word}</button>")),
+            "{word}"
+        );
+    }
+    assert!(page.contains("class=\"sparkline\"") && !page.contains("B / A"));
+    assert!(page.contains("2026-11-21 08:49 UTC"));
+}
+
+#[test]
+fn no_run_and_no_rows_still_make_a_page() {
+    assert!(draw(&[]).contains("No run"));
+    let mut run = fixture::run();
+    run.measurements.clear();
+    assert!(draw(&[&run]).contains("0 of 0 measured"));
+}
+
+#[test]
+fn a_changed_metric_tells_when_and_how_much() {
+    let point = |index: usize| Point {
+        run: format!("r{index}"),
+        started: format!("2026-11-{:02}T08:00:00Z", index + 1),
+        tags: Vec::new(),
+        median: if index < 5 { 100.0 } else { 120.0 },
+        ci95_low: Some(95.0),
+        ci95_high: Some(125.0),
+    };
+    let history = vec![Series {
+        name: "syscall.null{call=getppid}".to_owned(),
+        unit: Unit::Nanoseconds,
+        better: Better::Lower,
+        points: (0..10).map(point).collect(),
+        changes: vec![ChangePoint {
+            index: 5,
+            started: "2026-11-06T08:00:00Z".to_owned(),
+            before: 100.0,
+            after: 120.0,
+            p_value: 0.0004,
+        }],
+    }];
+    let options = PageOptions {
+        history,
+        ..PageOptions::default()
+    };
+    let page = page(&[&fixture::run()], &options);
+    assert!(page.contains("1 of 1 metrics changed their level."));
+    assert!(page.contains("2026-11-06 08:00 UTC: from 100 ns to 120 ns (+20.0 %, p = 4.00e-4)"));
+}
+
+#[test]
+fn a_comparison_says_verdicts_and_what_it_refused() {
+    let side = |id: &str| Side {
+        runs: vec![id.to_owned()],
+        started: "2026-11-21T08:00:00Z".to_owned(),
+        hostname: "example".to_owned(),
+        version: "0.1.0".to_owned(),
+    };
+    let compared = Comparison {
+        base: side("base-run"),
+        new: side("new-run"),
+        facts: vec![Difference {
+            fact: "machine.kernel".to_owned(),
+            base: Some("Linux 6.18.0".to_owned()),
+            new: None,
+            meaning: Some("another kernel".to_owned()),
+        }],
+        rows: vec![Row {
+            name: "syscall.null{call=<b>}".to_owned(),
+            id: "syscall.null".to_owned(),
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            base: 80.0,
+            new: 100.0,
+            ratio: 1.25,
+            ci95_low: Some(1.2),
+            ci95_high: Some(1.3),
+            margin: 0.02,
+            p_value: Some(0.0002),
+            verdict: Change::Worse,
+            notes: vec!["the core ran at 3.00 GHz instead of 3.60 GHz".to_owned()],
+        }],
+        refused: vec![Refused {
+            name: "op.x".to_owned(),
+            reason: "its definition changed".to_owned(),
+        }],
+        missing: vec![Missing {
+            name: "op.y".to_owned(),
+            reason: "withheld on the new side".to_owned(),
+        }],
+        paired: true,
+        spread: vec!["further-run".to_owned()],
+    };
+    let page = comparison(&compared);
+    for text in [
+        "1 worse",
+        "0 better",
+        "Linux 6.18.0",
+        "not known",
+        "syscall.null{call=&lt;b&gt;}",
+        "1.200 to 1.300",
+        "2.00e-4",
+        "its definition changed",
+        "withheld on the new side",
+        "another kernel",
+        "the core ran at 3.00 GHz",
+        "measured in turn",
+        "1 more run",
+    ] {
+        assert!(page.contains(text), "not found: {text}");
+    }
+}

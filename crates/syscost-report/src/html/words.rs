@@ -1,0 +1,111 @@
+//! Words shared by the parts of a page.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use syscost_results::{Evidence, Flag, Measurement, Run, Status};
+
+use crate::{footer, sentence, sentence::Mark};
+
+/// A mark with its meaning for the pointer, and for those who cannot see the sign. The worst evidence is told on hover.
+pub(super) fn mark(evidence: &[Evidence]) -> Markup {
+    let mark = Mark::of(evidence);
+    let worst: Vec<String> = evidence
+        .iter()
+        .filter(|one| Mark::of(std::slice::from_ref(one)) == mark)
+        .map(sentence::evidence)
+        .collect();
+    let title = match mark {
+        Mark::Confirmed => format!("{} claims counted and confirmed", evidence.len()),
+        _ if worst.is_empty() => "nothing could be counted".to_owned(),
+        _ => worst.join("\n"),
+    };
+    html! {
+        span class={ "mark " (class(mark)) } title=(title) {
+            span aria-hidden="true" { (mark.sign()) }
+            span class="spoken" { (word(mark)) }
+        }
+    }
+}
+
+pub(super) fn class(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Confirmed => "good",
+        Mark::Unverified => "care",
+        Mark::Refuted => "bad",
+    }
+}
+
+pub(super) fn word(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Confirmed => "confirmed",
+        Mark::Unverified => "unverified",
+        Mark::Refuted => "refuted",
+    }
+}
+
+/// The flags of a row that has a number, by their short names.
+pub(super) fn flags(row: &Measurement) -> Markup {
+    let shown = row.flags.iter().filter(|flag| footer::is_shown(**flag));
+    html! {
+        @for flag in shown {
+            @let (short, meaning) = sentence::flag(*flag);
+            span class="flag" title=(meaning) { (short) } " "
+        }
+    }
+}
+
+/// Text with paragraphs, and code between backquotes.
+pub(super) fn paragraphs(text: &str) -> Markup {
+    html! {
+        @for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
+            p { (code(paragraph)) }
+        }
+    }
+}
+
+/// Text with code between backquotes.
+pub(super) fn code(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// `2026-11-21 12:01 UTC`.
+pub(super) fn time(started: &str) -> String {
+    match (started.get(..10), started.get(11..16)) {
+        (Some(day), Some(time)) => format!("{day} {time} UTC"),
+        _ => started.to_owned(),
+    }
+}
+
+/// What the signs mean that occur in these runs.
+pub(super) fn legend(runs: &[&Run]) -> Markup {
+    let rows = || runs.iter().flat_map(|run| &run.measurements);
+    let flags: BTreeSet<Flag> = rows()
+        .filter(|row| matches!(row.status, Status::Ok | Status::BelowResolution))
+        .flat_map(|row| row.flags.iter().copied())
+        .filter(|flag| footer::is_shown(*flag))
+        .collect();
+    html! {
+        section id="legend" class="legend" aria-labelledby="title-legend" {
+            h2 id="title-legend" { "How to read this page" }
+            dl {
+                dt { "median" } dd { "the median of the rounds' medians; a round is one fresh process" }
+                dt { "± 95 %" } dd { "how far the 95 % confidence interval of that median reaches, on its longer side" }
+                dt { "min" } dd { "the smallest sample" }
+                dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
+                @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
+                    dt { span class={ "mark " (class(mark)) } { (mark.sign()) } }
+                    dd { (mark.meaning()) }
+                }
+                @for flag in flags {
+                    @let (short, meaning) = sentence::flag(flag);
+                    dt { span class="flag" { (short) } } dd { (meaning) }
+                }
+            }
+        }
+    }
+}

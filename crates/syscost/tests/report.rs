@@ -1,0 +1,150 @@
+//! `syscost report` on a real run, looked at by a real browser.
+
+#[path = "common/browser.rs"]
+mod browser;
+mod common;
+
+use browser::Browser;
+use common::Program;
+
+const RUN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../fixtures/runs/quick.json"
+);
+
+/// Writes the page of these runs and returns its path.
+fn report(program: &Program, runs: &[&str]) -> String {
+    let file = program.folder().join("r.html");
+    let file = file.to_str().expect("a path in UTF-8").to_owned();
+    let output = program.run(&[&["report"][..], runs, &["-o", &file]].concat());
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(output.stdout.is_empty(), "standard output is for documents");
+    file
+}
+
+#[test]
+fn the_page_explains_its_benchmarks() {
+    let program = Program::new();
+    let page = std::fs::read_to_string(report(&program, &[RUN])).expect("the page");
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    for text in [
+        "The cheapest system calls",
+        "Does not measure",
+        "Numbers every programmer should know",
+    ] {
+        assert!(page.contains(text), "not found: {text}");
+    }
+    assert!(page.len() < 3 << 20, "the page has {} bytes", page.len());
+}
+
+#[test]
+fn a_run_that_is_not_there_is_told_in_one_line() {
+    let program = Program::new();
+    let output = program.run(&["report", "nothing.json", "-o", "x.html"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        text.contains("nothing.json") && text.lines().count() == 1,
+        "{text}"
+    );
+}
+
+#[test]
+fn a_browser_finds_no_error_no_request_and_working_controls() {
+    let Some(mut browser) = Browser::start() else {
+        println!("skipped: no Chromium here; install it, e.g. apt-get install chromium");
+        return;
+    };
+    let program = Program::new();
+    for runs in [&[RUN][..], &[RUN, RUN], &[RUN; 6]] {
+        let file = report(&program, runs);
+        for (width, scheme) in [(1400, "light"), (400, "dark")] {
+            browser.open(&file, width, scheme);
+            let over = browser.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+            );
+            assert_eq!(over, 0, "the page scrolls sideways at {width}");
+            controls(&mut browser);
+        }
+    }
+    assert_eq!(
+        browser.complaints, [""; 0],
+        "the page must be silent and alone"
+    );
+}
+
+#[test]
+fn the_browser_does_complain_of_errors_and_requests() {
+    let Some(mut browser) = Browser::start() else {
+        println!("skipped: no Chromium here; install it, e.g. apt-get install chromium");
+        return;
+    };
+    let program = Program::new();
+    for bad in [
+        "<script>console.error('told')</script>",
+        "<script>nothing.here()</script>",
+        "<img src='beside.png'>",
+        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'\"><script>1</script>",
+    ] {
+        let file = program.folder().join("bad.html");
+        std::fs::write(&file, format!("<!DOCTYPE html><title>bad</title>{bad}")).expect("a page");
+        browser.complaints.clear();
+        browser.open(file.to_str().expect("a path in UTF-8"), 800, "light");
+        assert!(!browser.complaints.is_empty(), "no complaint of {bad}");
+    }
+}
+
+/// Filters, sorts, unfolds and changes the theme as a reader would.
+fn controls(browser: &mut Browser) {
+    let visible = "[...document.querySelectorAll('table.rows > tbody')].filter(body => body.offsetHeight).length";
+    let all = browser.evaluate(visible).as_u64().expect("a number");
+    browser.evaluate(
+        "filter.value = 'getppid'; filter.dispatchEvent(new Event('input', {bubbles: true}));",
+    );
+    let some = browser.evaluate(visible).as_u64().expect("a number");
+    assert!(
+        0 < some && some < all,
+        "{some} of {all} rows pass the filter"
+    );
+    let count = browser.evaluate("document.getElementById('count').textContent");
+    assert_eq!(count, format!("{some} of {all} rows"));
+    browser.evaluate("filter.value = ''; filter.dispatchEvent(new Event('input'))");
+    assert_eq!(browser.evaluate(visible), all);
+
+    let order = "[...document.querySelectorAll('#group-syscall tbody')].map(body => body.dataset.name).join()";
+    let before = browser.evaluate(order);
+    browser.evaluate("document.querySelectorAll('#group-syscall button.sort')[1].click()");
+    assert_ne!(browser.evaluate(order), before, "a click sorts");
+    let values = "(() => { const values = [...document.querySelectorAll('#group-syscall tr.row')]\
+        .map(row => row.cells[1].dataset.v).filter(value => value !== undefined).map(Number);\
+        return values.length > 3 && values.every((value, i) => !i || values[i - 1] <= value); })()";
+    assert_eq!(browser.evaluate(values), true, "by the median, upwards");
+    assert_eq!(
+        browser.evaluate(
+            "document.querySelectorAll('#group-syscall th')[1].getAttribute('aria-sort')"
+        ),
+        "ascending"
+    );
+
+    browser.evaluate("document.querySelector('#group-syscall button.more').click()");
+    let unfolded = "(() => { const detail = document.querySelector('#group-syscall tr.detail:not([hidden])');\
+        return detail.offsetHeight > 0 && detail.textContent.includes('Does not measure'); })()";
+    assert_eq!(
+        browser.evaluate(unfolded),
+        true,
+        "evidence and explanation unfold"
+    );
+
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    let before = browser.evaluate(paper);
+    browser.evaluate("document.getElementById('theme').click()");
+    assert_ne!(
+        browser.evaluate(paper),
+        before,
+        "the button changes light and dark"
+    );
+}
