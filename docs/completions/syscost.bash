@@ -986,7 +986,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__plot)
-            opts="-o -h --output --kind --help"
+            opts="-o -h --output --kind --theme --title --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1004,6 +1004,14 @@ _syscost() {
                     COMPREPLY=($(compgen -W "bars ecdf violin curve heatmap" -- "${cur}"))
                     return 0
                     ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "light dark" -- "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1012,7 +1020,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__report)
-            opts="-o -h --output --help"
+            opts="-o -h --output --history --title --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1023,6 +1031,10 @@ _syscost() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -92,6 +92,8 @@ complete -c syscost -n "__fish_syscost_using_subcommand ab" -l fail-on -d 'Exit 
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -s v -l verbose -d 'Show every row, not only those that changed'
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s o -l output -d 'The page to write' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand report" -l title -d 'The page\'s title' -r
+complete -c syscost -n "__fish_syscost_using_subcommand report" -l history -d 'Add every row over time, from the kept runs of the last run\'s machine'
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s h -l help -d 'Print help'
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -s o -l output -d 'The picture to write' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -l kind -d 'What kind of chart; chosen by what the rows are if not given' -r -f -a "bars\t'A bar for each row, with its interval'
@@ -99,6 +101,9 @@ ecdf\t'The distribution of each row\'s samples'
 violin\t'The density of each row\'s samples'
 curve\t'A line over a parameter of the case that is a number'
 heatmap\t'A cell for each pair of two parameters'"
+complete -c syscost -n "__fish_syscost_using_subcommand plot" -l theme -d 'What background it is for' -r -f -a "light\t'Paper and light pages'
+dark\t'Dark pages'"
+complete -c syscost -n "__fish_syscost_using_subcommand plot" -l title -d 'The chart\'s title; what its rows have in common if not given' -r
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand history; and not __fish_seen_subcommand_from list show changes tag untag prune path help" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
