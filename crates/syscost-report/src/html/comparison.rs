@@ -10,6 +10,9 @@ use crate::units::quantity;
 use super::headline::percent;
 use super::{key, skeleton, words};
 
+/// Ratios further from one are drawn at the edge: a single unsure row would press all others into a dot.
+const WIDEST: f64 = 2.0;
+
 /// The page of a comparison: what differs between the sides, every row with its verdict, what could not be compared.
 pub fn comparison(comparison: &Comparison) -> String {
     let title = "What changed".to_owned();
@@ -114,7 +117,7 @@ fn rows(comparison: &Comparison) -> Markup {
         .flatten()
         .chain([1.0])
         .filter(|ratio| *ratio > 0.0)
-        .map(f64::ln);
+        .map(|ratio| ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let scale = Scale::fit(logarithms, Begin::Near, (0.0, 1.0));
     let sorted = |text: &str, kind: &str| {
         html! { th scope="col" class=(kind) aria-sort="none" { button type="button" class="sort" { (text) } } }
@@ -136,7 +139,7 @@ fn rows(comparison: &Comparison) -> Markup {
 }
 
 fn line(row: &Row, scale: &Scale) -> Markup {
-    let share = |ratio: f64| scale.share(ratio.max(f64::MIN_POSITIVE).ln());
+    let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let interval = row.ci95_low.zip(row.ci95_high);
     let number = |value: f64, text: String| html! { td class="num" data-v={ (format!("{value:e}")) } { (text) } };
     html! {
@@ -164,7 +167,8 @@ fn line(row: &Row, scale: &Scale) -> Markup {
                     }
                 }
                 @match row.p_value {
-                    Some(p) => (number(p, format!("{p:.2e}"))),
+                    Some(p) if p < 0.001 => (number(p, "< 0.001".to_owned())),
+                    Some(p) => (number(p, format!("{p:.3}"))),
                     None => td {},
                 }
                 (number(row.margin, format!("{:.1} %", 100.0 * row.margin)))

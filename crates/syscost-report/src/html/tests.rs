@@ -307,7 +307,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         "not known",
         "syscall.null{call=&lt;b&gt;}",
         "1.200 to 1.300",
-        "2.00e-4",
+        "&lt; 0.001",
         "its definition changed",
         "withheld on the new side",
         "another kernel",
