@@ -34,7 +34,7 @@ pub enum StoreError {
     Load(#[from] LoadError),
     /// No run is called that.
     #[error(
-        "there is no file and no kept run called `{name}`; give a file, `latest`, `latest~1`, or an id from `syscost history`"
+        "there is no file and no kept run called `{name}`; give a file, `latest`, `latest~1`, or an id or tag from `syscost history`"
     )]
     Unknown {
         /// What was asked for.
@@ -57,6 +57,16 @@ pub enum StoreError {
     Empty {
         /// The folder of runs.
         folder: PathBuf,
+    },
+    /// Another run has the tag.
+    #[error(
+        "{holder} is tagged {tag}; take another tag, or first: syscost history untag {holder} {tag}"
+    )]
+    TagTaken {
+        /// What it was to be.
+        tag: String,
+        /// The run that has it.
+        holder: String,
     },
     /// That cannot be a tag.
     #[error("`{tag}` cannot be a tag: it {problem}; take another, e.g. before-upgrade")]

@@ -13,7 +13,7 @@ use crate::stats::{interval, order, student};
 pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
     let logs = log_ratios(left, right);
-    let mut notes = notes(base, new);
+    let mut notes = notes(base, new, order::median(&logs).unwrap_or(0.0));
     let is_enough = logs.len() >= LEAST_PROCESSES;
     if !is_enough {
         notes.push(format!(

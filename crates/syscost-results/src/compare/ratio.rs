@@ -14,14 +14,16 @@ const RESAMPLES: usize = 2000;
 pub(super) const LEAST_PROCESSES: usize = 6;
 /// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
 const SPREAD_QUANTILE: f64 = 0.95;
-/// Core frequencies further apart are worth a word.
+/// Core frequencies further apart are worth a word, if they are a good part of the change.
 const FREQUENCY_TOLERANCE: f64 = 0.01;
+/// So large a part.
+const FREQUENCY_SHARE: f64 = 0.25;
 
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let first = base.first?;
     let (base_median, new_median) = (base.median()?, new.median()?);
-    let mut notes = notes(base, new);
+    let mut notes = notes(base, new, (new_median / base_median).ln());
     let uncertainty = if base.processes().min(new.processes()) < LEAST_PROCESSES {
         notes.push(format!(
             "too few rounds: {} on the base's side, {} on the new side, {LEAST_PROCESSES} each are the least",
@@ -219,7 +221,8 @@ fn share(base: usize, new: usize) -> f64 {
     ((1.0 / base as f64 + 1.0 / new as f64) / 2.0).sqrt()
 }
 
-pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
+/// `change` is the logarithm of the ratio.
+pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
     let mut notes = Vec::new();
     for (pooled, side) in [(base, "base's"), (new, "new")] {
         if let Some((count, reason)) = &pooled.without {
@@ -233,7 +236,7 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
         notes.push("no samples kept: reckoned from the intervals of the medians".to_owned());
     }
     if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
-        && (after / before).ln().abs() > FREQUENCY_TOLERANCE
+        && (after / before).ln().abs() > FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs())
     {
         notes.push(format!(
             "the core ran at {after:.2} GHz instead of {before:.2} GHz"
