@@ -272,6 +272,10 @@ impl Store {
             .flatten()
             .filter_map(|entry| {
                 let path = entry.path();
+                // Neither a pipe, which would block, nor a file of another name is a kept run.
+                if !path.is_file() {
+                    return None;
+                }
                 let id = path
                     .file_name()?
                     .to_str()?

@@ -45,9 +45,13 @@ impl Store {
     /// When that is no tag, another run has it, or its file cannot be made.
     pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
         check(tag)?;
+        // A run removed by hand leaves its tags behind; they bind nobody.
+        let is_kept = |run: &str| self.runs().join(format!("{run}.json")).is_file();
         let has = |tags: &Vec<String>| tags.iter().any(|known| known == tag);
         let mut tagged = self.tags().into_iter();
-        if let Some((holder, _)) = tagged.find(|(holder, tags)| holder != run && has(tags)) {
+        if let Some((holder, _)) =
+            tagged.find(|(holder, tags)| holder != run && has(tags) && is_kept(holder))
+        {
             return Err(StoreError::TagTaken {
                 tag: tag.to_owned(),
                 holder,

@@ -112,14 +112,20 @@ fn mean_log(pooled: &Pooled<'_>) -> Option<(f64, f64)> {
 
 /// The logarithms of the resampled ratios, ascending; `None` if a resample has no ratio.
 fn resampled(base: &[Vec<&[f64]>], new: &[Vec<&[f64]>], name: &str) -> Option<Vec<f64>> {
+    // A generator for each side, by what it draws from: exchanging the sides inverts every resample.
+    let generator = |side: &[Vec<&[f64]>]| {
+        let bits = side.iter().flatten().flat_map(|process| process.iter());
+        let salt = bits.fold(0_u64, |salt, value| salt.rotate_left(5) ^ value.to_bits());
+        fastrand::Rng::with_seed(seed(name) ^ salt)
+    };
+    let (mut base_rng, mut new_rng) = (generator(base), generator(new));
     let (base, new) = (Hierarchy::new(base)?, Hierarchy::new(new)?);
-    let mut rng = fastrand::Rng::with_seed(seed(name));
     let mut scratch = Vec::new();
     let mut logs = (0..RESAMPLES)
         .map(|_| {
             let (base, new) = (
-                base.draw(&mut rng, &mut scratch),
-                new.draw(&mut rng, &mut scratch),
+                base.draw(&mut base_rng, &mut scratch),
+                new.draw(&mut new_rng, &mut scratch),
             );
             (base > 0.0 && new > 0.0).then(|| (new / base).ln())
         })

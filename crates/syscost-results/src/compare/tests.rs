@@ -105,7 +105,33 @@ fn exchanging_the_sides_inverts_the_comparison() {
     );
     assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12);
     assert_eq!((there.margin, there.p_value), (back.margin, back.p_value));
-    assert!((there.ci95_low.unwrap() * back.ci95_high.unwrap() - 1.0).abs() < 0.02);
+    assert!((there.ci95_low.unwrap() * back.ci95_high.unwrap() - 1.0).abs() < 1e-3);
+}
+
+#[test]
+fn a_wide_margin_calls_no_large_change_the_same() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    let mut at = |id, level| run(id, vec![row("x.y", noisy(level, 6, 0.01, 0.01, &mut rng))]);
+    let (base, new, far) = (at("a", 100.0), at("b", 130.0), at("c", 160.0));
+    let compared = compare(&[&base], &[&new], &[&far]);
+    let row = only(&compared);
+    assert!(row.margin > 0.3, "{row:?}");
+    assert_eq!(row.verdict, Change::Inconclusive, "{row:?}");
+}
+
+#[test]
+fn a_number_lost_to_a_failure_is_told_apart() {
+    let base = run("a", vec![row("x.y", vec![vec![1.0; 5]; 6])]);
+    let mut new = base.clone();
+    for (status, lost) in [
+        (Status::Failed, true),
+        (Status::Withheld, true),
+        (Status::Unsupported, false),
+    ] {
+        new.measurements[0].status = status;
+        assert_eq!(compare(&[&base], &[&new], &[]).missing[0].lost, lost);
+        assert!(!compare(&[&new], &[&base], &[]).missing[0].lost);
+    }
 }
 
 #[test]
@@ -239,7 +265,7 @@ fn what_must_not_be_compared_is_refused_by_name() {
         told,
         [
             "x.a: its definition changed: revision 1 on the base's side, 2 on the new side",
-            "x.b: its unit changed from ns to count",
+            "x.b: its unit differs between the runs: ns and count",
             "x.c: what is better of it, lower or higher, changed",
             "x.d: a ratio of a level around zero says nothing",
         ]

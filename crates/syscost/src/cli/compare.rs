@@ -44,7 +44,7 @@ pub struct CompareOutput {
     /// Write it to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
+    /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
     /// interval
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,

@@ -124,6 +124,11 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
             comparison.rows.len()
         );
     }
+    let lost = comparison.missing.iter().find(|row| row.lost);
+    if let Some(row) = lost {
+        anstream::eprintln!("{}: {}", row.name, row.reason);
+        return Ok(exit::REGRESSION);
+    }
     let mut worse = comparison
         .rows
         .iter()
