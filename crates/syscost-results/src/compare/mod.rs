@@ -190,7 +190,7 @@ fn compare_by(
             }
             continue;
         }
-        let spread_rows = pool::rows(spread_rows.get(&*name), spread.len());
+        let spread_rows = pool::rows(spread_rows.get(&*name), spread.len()).like(&base_rows);
         match pool::refusal(&base_rows, &new_rows) {
             Some(reason) => comparison.refused.push(Refused { name, reason }),
             None => {

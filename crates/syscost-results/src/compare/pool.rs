@@ -60,6 +60,20 @@ pub(super) fn is_lost(base: &Rows<'_>, new: &Rows<'_>) -> bool {
     base.has_number() && !new.has_number() && new.without.iter().any(tried)
 }
 
+impl<'a> Rows<'a> {
+    /// Without the rows that mean something else than those of `base`.
+    pub(super) fn like(mut self, base: &Rows<'a>) -> Self {
+        if let Some(first) = base.numbers.first() {
+            self.numbers.retain(|row| {
+                row.revision == first.revision
+                    && row.unit == first.unit
+                    && row.better == first.better
+            });
+        }
+        self
+    }
+}
+
 /// Why rows that both have numbers must not be compared; `None` if they may.
 pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     let all = || base.numbers.iter().chain(&new.numbers);
