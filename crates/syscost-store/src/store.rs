@@ -111,6 +111,15 @@ pub enum StoreError {
     },
 }
 
+/// What is in a folder. One that is not there is empty; one that cannot be read is not.
+pub(crate) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(entries.flatten().collect()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) => Err(cause),
+    }
+}
+
 impl Store {
     /// The user's own data folder. It need not exist.
     pub fn of_user() -> Self {
@@ -178,7 +187,7 @@ impl Store {
         if file.exists() || name.contains('/') || name.ends_with(".json") {
             return Ok(file.to_owned());
         }
-        let kept = self.kept();
+        let kept = self.kept()?;
         if let Some(back) = name.strip_prefix("latest") {
             let back = match back.strip_prefix('~') {
                 Some(number) => number.parse::<usize>().ok(),
@@ -234,7 +243,7 @@ impl Store {
     /// When there is no such run, more than one, or it is a file elsewhere.
     pub fn kept_id(&self, name: &str) -> Result<String, StoreError> {
         let path = self.path_of(name)?;
-        let mut kept = self.kept().into_iter();
+        let mut kept = self.kept()?.into_iter();
         kept.find(|(_, kept)| same_file(kept, &path))
             .map(|(id, _)| id)
             .ok_or(StoreError::NotKept { path })
@@ -264,12 +273,16 @@ impl Store {
     }
 
     /// Ids and documents of the kept runs, oldest first: ids begin with the time.
-    fn kept(&self) -> Vec<(String, PathBuf)> {
-        let Ok(entries) = fs::read_dir(self.runs()) else {
-            return Vec::new();
-        };
+    fn kept(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
+        let folder = self.runs();
+        let entries = list(&folder).map_err(|cause| StoreError::Io {
+            action: "read",
+            path: folder,
+            cause,
+            advice: "",
+        })?;
         let mut kept: Vec<(String, PathBuf)> = entries
-            .flatten()
+            .into_iter()
             .filter_map(|entry| {
                 let path = entry.path();
                 // Neither a pipe, which would block, nor a file of another name is a kept run.
@@ -285,7 +298,7 @@ impl Store {
             })
             .collect();
         kept.sort();
-        kept
+        Ok(kept)
     }
 }
 

@@ -136,12 +136,14 @@ impl MeanLog {
         })
     }
 
-    /// The difference of two such means; degrees of freedom after Welch (1947).
+    /// The difference of two such means; degrees of freedom after Welch (1947) where runs differ.
     fn to(&self, other: &MeanLog) -> LogDifference {
         let squares = [self, other].map(|side| side.error.powi(2));
         let sum = squares[0] + squares[1];
         let parts = squares[0].powi(2) / self.freedom + squares[1].powi(2) / other.freedom;
-        let freedom = if parts > 0.0 {
+        // Where only processes differ, their errors are alike on both sides, and Welch's correction would cost power for
+        // nothing; a side of a few runs has far fewer degrees than the other may.
+        let freedom = if (self.is_of_runs || other.is_of_runs) && parts > 0.0 {
             (sum.powi(2) / parts).floor().clamp(1.0, 1e6)
         } else {
             self.freedom + other.freedom
