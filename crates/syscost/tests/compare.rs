@@ -151,7 +151,7 @@ fn several_runs_are_pooled_but_none_twice() {
     let (program, run) = program();
     keep(&program, "again", &run);
     keep(&program, "new", &slowed(&run, 1.2));
-    keep(&program, "other", &slowed(&run, 1.21));
+    keep(&program, "other", &slowed(&run, 1.2001));
     let arguments = [
         "base.json",
         "new.json",
