@@ -203,8 +203,7 @@ fn content<T: Content>(bytes: &[u8]) -> Result<T, DocumentError> {
 
 /// The content with its texts cleaned, where that is needed.
 fn harmless<T: Content>(bytes: &[u8], content: T) -> T {
-    let is_needed = std::str::from_utf8(bytes).is_ok_and(cleaned::is_needed);
-    if !is_needed {
+    if !cleaned::is_needed(bytes) {
         return content;
     }
     let value = serde_json::from_slice(bytes).map(cleaned::cleaned);

@@ -139,6 +139,11 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth",
             );
             assert_eq!(over, 0, "the page scrolls sideways at {width}");
+            // Bars are to be compared, so each row gives them the same width.
+            let widths = browser.evaluate(
+                "new Set([...document.querySelectorAll('.headline tbody .wide')].map(bar => Math.round(bar.offsetWidth))).size",
+            );
+            assert_eq!(widths, 1, "bars on different scales at {width}");
             controls(&mut browser);
         }
     }

@@ -66,7 +66,7 @@ pub enum NoChart {
     NoParameter,
     /// Not exactly two parameters tell the rows apart.
     #[error(
-        "these rows do not differ in exactly two parameters, as a heat map needs; narrow them, e.g. 'syscall.poll{{*kind=tcp*}}'"
+        "these rows do not differ in exactly two parameters, as a heat map needs; narrow them by a pattern such as 'ID{{*NAME=VALUE*}}'"
     )]
     NoPair,
 }

@@ -5,18 +5,16 @@ use serde_json::Value;
 
 use super::visible;
 
-/// Whether a document may hold such a letter: written as an escape, or as it is.
-pub(super) fn is_needed(text: &str) -> bool {
-    // A backslash is rare in a document, and a letter beyond Latin too.
-    text.contains("\\u")
-        || text.contains("\\n")
-        || text.contains("\\r")
-        || text.contains("\\t")
-        || text.contains("\\b")
-        || text.contains("\\f")
-        || text.chars().any(|letter| {
-            visible(letter).nth(1).is_some() && letter != '\n' && letter != '\r' && letter != '\t'
-        })
+/// Whether a document may hold such a letter: written as an escape, or as it is. Every byte of large documents is looked
+/// at, so it only may.
+pub(super) fn is_needed(document: &[u8]) -> bool {
+    document.windows(2).any(|pair| match pair[0] {
+        b'\\' => !matches!(pair[1], b'"' | b'\\' | b'/'),
+        // The first bytes of letters from U+0080 on, and from U+2000 on.
+        0xc2 => pair[1] < 0xa0,
+        0xe2 => matches!(pair[1], 0x80 | 0x81),
+        byte => (byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t')) || byte == 0x7f,
+    })
 }
 
 /// The document with every text in it cleaned; the names of its fields are known ones, or keys of a map such as a case.

@@ -1,7 +1,6 @@
 //! `syscost plot`: one chart, for papers and documents.
 
 use anyhow::{Result, bail};
-use glob::Pattern;
 use syscost_benches::CATALOGUE;
 use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
 use syscost_report::chart::{Bar, Chart, Labels, Theme, Value, draw};
@@ -11,6 +10,7 @@ use syscost_store::Store;
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
+use crate::selection::Selector;
 use crate::{Failed, files};
 
 /// What stands for the numbers every programmer should know.
@@ -18,6 +18,17 @@ const NUMBERS: &str = "numbers";
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
+    let is_svg = arguments
+        .output
+        .extension()
+        .is_some_and(|ending| ending == "svg");
+    if !is_svg && arguments.output.as_os_str() != "-" {
+        return Err(Failed::Usage(format!(
+            "plot writes SVG; give a file that ends in .svg, or - for standard output, not {}",
+            arguments.output.display()
+        ))
+        .into());
+    }
     files::check_writable(&arguments.output)?;
     let run = Store::of_user().find(&arguments.run)?.run;
     let svg = svg(&run, arguments)?;
@@ -102,38 +113,25 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
 
 /// The rows of a run that any of these names means, in the run's order.
 fn rows<'a>(run: &'a Run, names: &[String]) -> Result<Vec<&'a Measurement>> {
-    let mut patterns = Vec::new();
+    let mut selectors = Vec::new();
     for name in names {
-        let pattern = Pattern::new(name)
-            .map_err(|error| Failed::Usage(format!("`{name}` is no pattern: {error}")))?;
+        let selector = Selector::parse(name)?;
         if !run
             .measurements
             .iter()
-            .any(|row| is_meant(row, name, &pattern))
+            .any(|row| selector.selects(&row.name))
         {
             return Err(Failed::Usage(format!(
-                "run {} has no row called `{name}`; `syscost list` shows what names there are, and --format json what this \
-                 run has",
+                "run {} has no row called `{name}`; `syscost list` shows what names there are, and `syscost report` what \
+                 this run has",
                 run.id
             ))
             .into());
         }
-        patterns.push((name, pattern));
+        selectors.push(selector);
     }
-    let meant = |row: &&Measurement| {
-        patterns
-            .iter()
-            .any(|(name, pattern)| is_meant(row, name, pattern))
-    };
+    let meant = |row: &&Measurement| selectors.iter().any(|selector| selector.selects(&row.name));
     Ok(run.measurements.iter().filter(meant).collect())
-}
-
-/// Whether a name means a row: its group, its benchmark, itself, or a pattern of either.
-fn is_meant(row: &Measurement, name: &str, pattern: &Pattern) -> bool {
-    let group = row.id.split('.').next().unwrap_or_default();
-    [group, &row.id, &row.name].contains(&name)
-        || pattern.matches(&row.id)
-        || pattern.matches(&row.name)
 }
 
 fn description(chart: &Chart) -> &'static str {
