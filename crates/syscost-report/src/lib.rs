@@ -1,13 +1,19 @@
 //! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, with no terminal, file or clock involved.
 //!
 //! - [`mod@table`]: the table people read in a terminal.
+//! - [`mod@compare`]: two sides of runs, compared.
+//! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`mod@html`]: the page people look at in a browser. [`mod@chart`]: one picture for papers and documents.
+//! - [`export`]: the forms other tools read.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
 
 pub mod chart;
+pub mod compare;
+pub mod export;
 mod footer;
+pub mod history;
 pub mod html;
 mod layout;
 pub mod numbers;

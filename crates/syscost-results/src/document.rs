@@ -4,10 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::measurement::{Estimate, Measurement};
+use crate::measurement::Estimate;
 use crate::run::{Run, SCHEMA_VERSION};
+
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use summary::{Row, Summary};
 
 /// Where in a document something is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,15 +66,23 @@ pub struct DocumentError {
     pub advice: &'static str,
 }
 
+const NO_RUN: &str = "this is JSON, but no run document";
 const GIVE_A_RUN: &str = "give a file that `syscost run -o` wrote";
 const TAKE_ANOTHER_COPY: &str = "take another copy of the file, or measure anew";
 const UPDATE: &str = "read it with a newer syscost";
 
 impl DocumentError {
-    fn new(place: Place, problem: impl Into<String>, advice: &'static str) -> Self {
+    fn new(place: Place, problem: impl AsRef<str>, advice: &'static str) -> Self {
+        let place = match place {
+            Place::Field { path, at } => Place::Field {
+                path: one_line(&path),
+                at,
+            },
+            place => place,
+        };
         Self {
             place,
-            problem: problem.into(),
+            problem: one_line(problem.as_ref()),
             advice,
         }
     }
@@ -87,8 +101,7 @@ impl DocumentError {
         }
         let text = error.to_string();
         // The place is told once, before the sentence.
-        let problem = text.split(" at line ").next().unwrap_or(&text);
-        let problem: String = problem.chars().take(200).collect();
+        let problem = text.rfind(" at line ").map_or(&*text, |end| &text[..end]);
         let advice = if error.is_data() {
             GIVE_A_RUN
         } else {
@@ -96,6 +109,27 @@ impl DocumentError {
         };
         Self::new(place, problem, advice)
     }
+}
+
+/// Longest piece of a document that is repeated in an error, in characters.
+const LONGEST: usize = 200;
+
+/// A text from a document, fit for one line of a terminal: no control characters, not endless.
+fn one_line(text: &str) -> String {
+    let mut line: String = text.chars().take(LONGEST).flat_map(visible).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+fn visible(letter: char) -> impl Iterator<Item = char> {
+    // What turns the direction of writing is as misleading as an escape sequence.
+    let hidden = letter.is_control()
+        || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let escaped = hidden.then(|| letter.escape_unicode());
+    let plain = (!hidden).then_some(letter);
+    escaped.into_iter().flatten().chain(plain)
 }
 
 /// What tells a run document from another, whatever else it holds.
@@ -106,31 +140,89 @@ struct Head {
     measurements: Option<IgnoredAny>,
 }
 
+/// What can be read from a run document: all of it, or its [`Summary`].
+trait Content: DeserializeOwned {
+    fn version(&self) -> u32;
+    fn check(&self) -> Result<(), DocumentError>;
+}
+
+impl Content for Run {
+    fn version(&self) -> u32 {
+        self.schema_version
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        let rows = self.measurements.iter();
+        check_rows(rows.map(|row| (row.name.as_str(), row.id.as_str(), &row.estimate)))?;
+        check_samples(self)
+    }
+}
+
+impl Content for Summary {
+    fn version(&self) -> u32 {
+        self.schema_version
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        let rows = self.measurements.iter();
+        check_rows(rows.map(|row| (row.name.as_str(), row.id.as_str(), &row.estimate)))
+    }
+}
+
 /// The run in a document.
 ///
 /// # Errors
 /// When the bytes are empty, binary, cut off, no JSON, no run, a run of a newer schema, or contradict themselves.
 pub fn read(bytes: &[u8]) -> Result<Run, DocumentError> {
+    content(bytes)
+}
+
+/// What an index keeps of the run in a document; several times as fast as [`read`], since samples and evidence are
+/// checked to be JSON and then left out.
+///
+/// # Errors
+/// As [`read`], but what is left out may be of the wrong type.
+pub fn read_summary(bytes: &[u8]) -> Result<Summary, DocumentError> {
+    content(bytes)
+}
+
+fn content<T: Content>(bytes: &[u8]) -> Result<T, DocumentError> {
     check_text(bytes)?;
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| {
-        if error.is_data() {
-            DocumentError::new(
-                Place::Whole,
-                "this is JSON, but no run document",
-                GIVE_A_RUN,
-            )
-        } else {
-            DocumentError::json(&error, None)
+    // A good document is parsed once; only a bad one again, to tell what is wrong and where.
+    match serde_json::from_slice::<T>(bytes) {
+        Ok(content) if (1..=SCHEMA_VERSION).contains(&content.version()) => {
+            content.check()?;
+            Ok(content)
         }
-    })?;
-    check_head(&head)?;
+        Ok(_) => Err(diagnose::<T>(bytes, None)),
+        Err(error) => Err(diagnose::<T>(bytes, Some(&error))),
+    }
+}
+
+/// What is wrong with a document that did not parse, or has a version that this reader does not know.
+fn diagnose<T: Content>(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
+    let head = match serde_json::from_slice::<Head>(bytes) {
+        Ok(head) => head,
+        Err(error) if error.is_data() && !error.to_string().starts_with("duplicate field") => {
+            return DocumentError::new(Place::Whole, NO_RUN, GIVE_A_RUN);
+        }
+        Err(error) => return DocumentError::json(&error, None),
+    };
+    if let Err(error) = check_head(&head) {
+        return error;
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let run: Run = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        DocumentError::json(error.inner(), Some(path))
-    })?;
-    check_content(&run)?;
-    Ok(run)
+    match serde_path_to_error::deserialize::<_, T>(&mut json) {
+        Err(error) => {
+            let path = error.path().to_string();
+            DocumentError::json(error.inner(), Some(path))
+        }
+        // What follows the document is found by the first parse only.
+        Ok(_) => match error {
+            Some(error) => DocumentError::json(error, None),
+            None => DocumentError::new(Place::Whole, NO_RUN, GIVE_A_RUN),
+        },
+    }
 }
 
 fn check_text(bytes: &[u8]) -> Result<(), DocumentError> {
@@ -162,7 +254,7 @@ fn check_head(head: &Head) -> Result<(), DocumentError> {
         let problem = if head.machine.is_some() && head.measurements.is_some() {
             "there is no schema_version"
         } else {
-            "this is JSON, but no run document"
+            NO_RUN
         };
         return Err(DocumentError::new(Place::Whole, problem, GIVE_A_RUN));
     };
@@ -187,29 +279,37 @@ fn check_head(head: &Head) -> Result<(), DocumentError> {
     }
 }
 
-/// What the types cannot say: names are unique, numbers in order.
-fn check_content(run: &Run) -> Result<(), DocumentError> {
+/// What the types cannot say: names are unique, numbers in order. Rows are given as name, id, estimate.
+fn check_rows<'a>(
+    rows: impl Iterator<Item = (&'a str, &'a str, &'a Estimate)>,
+) -> Result<(), DocumentError> {
     let mut names = BTreeSet::new();
-    for (index, row) in run.measurements.iter().enumerate() {
+    for (index, (name, id, estimate)) in rows.enumerate() {
         let wrong = |field: &str, problem: String| {
             let path = format!("measurements[{index}].{field}");
             DocumentError::new(Place::Field { path, at: None }, problem, TAKE_ANOTHER_COPY)
         };
-        if !names.insert(&row.name) {
-            return Err(wrong("name", format!("`{}` occurs twice", row.name)));
+        if !names.insert(name) {
+            return Err(wrong("name", format!("`{name}` occurs twice")));
         }
-        if row.id.is_empty() || !row.name.starts_with(&row.id) {
-            return Err(wrong(
-                "name",
-                format!("`{}` does not begin with its id `{}`", row.name, row.id),
-            ));
+        if id.is_empty() || !name.starts_with(id) {
+            let problem = format!("`{name}` does not begin with its id `{id}`");
+            return Err(wrong("name", problem));
         }
-        check_estimate(row).map_err(|problem| wrong("estimate", problem))?;
+        check_estimate(estimate).map_err(|problem| wrong("estimate", problem))?;
+    }
+    Ok(())
+}
+
+fn check_samples(run: &Run) -> Result<(), DocumentError> {
+    for (index, row) in run.measurements.iter().enumerate() {
         for (round, samples) in row.samples.iter().flatten().enumerate() {
             if samples.values.iter().any(|value| !value.is_finite()) {
-                return Err(wrong(
-                    &format!("samples[{round}].values"),
-                    "a sample is no finite number".to_owned(),
+                let path = format!("measurements[{index}].samples[{round}].values");
+                return Err(DocumentError::new(
+                    Place::Field { path, at: None },
+                    "a sample is no finite number",
+                    TAKE_ANOTHER_COPY,
                 ));
             }
         }
@@ -217,7 +317,7 @@ fn check_content(run: &Run) -> Result<(), DocumentError> {
     Ok(())
 }
 
-fn check_estimate(row: &Measurement) -> Result<(), String> {
+fn check_estimate(estimate: &Estimate) -> Result<(), String> {
     let Estimate {
         median,
         ci95_low,
@@ -227,7 +327,7 @@ fn check_estimate(row: &Measurement) -> Result<(), String> {
         p99,
         raw_median,
         ..
-    } = row.estimate;
+    } = *estimate;
     let all = [median, ci95_low, ci95_high, min, mad, p99, raw_median];
     if all.iter().flatten().any(|value| !value.is_finite()) {
         return Err("a number is not finite".to_owned());

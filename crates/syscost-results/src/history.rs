@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::stats::changes::changes;
 use crate::{Better, Unit};
 
 /// One metric over the runs of one machine, oldest first.
@@ -18,6 +19,30 @@ pub struct Series {
     pub points: Vec<Point>,
     /// Where its level changed, oldest first.
     pub changes: Vec<ChangePoint>,
+}
+
+impl Series {
+    /// The series of these points, oldest first, with its changes found.
+    pub fn new(name: String, unit: Unit, better: Better, points: Vec<Point>) -> Self {
+        let values: Vec<f64> = points.iter().map(|point| point.median).collect();
+        let changes = changes(&values)
+            .into_iter()
+            .map(|change| ChangePoint {
+                index: change.index,
+                started: points[change.index].started.clone(),
+                before: change.before,
+                after: change.after,
+                p_value: change.p_value,
+            })
+            .collect();
+        Series {
+            name,
+            unit,
+            better,
+            points,
+            changes,
+        }
+    }
 }
 
 /// A metric's value in one run.
@@ -48,6 +73,6 @@ pub struct ChangePoint {
     pub before: f64,
     /// Median of the level after.
     pub after: f64,
-    /// Chance of so large a difference if nothing had changed.
+    /// Chance of so large a difference between the two levels if nothing had changed, see [`changes`].
     pub p_value: f64,
 }

@@ -47,7 +47,7 @@ pub struct Measurement {
 }
 
 /// Documents from before revisions were told hold first ones.
-fn first_revision() -> u32 {
+pub(crate) fn first_revision() -> u32 {
     1
 }
 

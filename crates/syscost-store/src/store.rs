@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use syscost_results::Run;
 
+use crate::index::IndexError;
 use crate::load::{LoadError, load};
 use crate::write::write_atomically;
 
@@ -39,12 +40,12 @@ pub enum StoreError {
         /// What was asked for.
         name: String,
     },
-    /// More than one run begins so.
-    #[error("`{name}` could be {count} runs, e.g. {first} and {second}; give more of the id")]
+    /// More than one run begins so or has that tag.
+    #[error("`{name}` could be {count} runs, e.g. {first} and {second}; give one's id")]
     Ambiguous {
         /// What was asked for.
         name: String,
-        /// How many runs begin so.
+        /// How many runs begin so or have that tag.
         count: usize,
         /// The first of them.
         first: String,
@@ -57,6 +58,35 @@ pub enum StoreError {
         /// The folder of runs.
         folder: PathBuf,
     },
+    /// That cannot be a tag.
+    #[error("`{tag}` cannot be a tag: it {problem}; take another, e.g. before-upgrade")]
+    NoTag {
+        /// What was asked for.
+        tag: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A run is asked for that must be a kept one.
+    #[error(
+        "{path} is not kept in the data folder, so it has no place in the history; give an id from `syscost history`"
+    )]
+    NotKept {
+        /// The file that was named.
+        path: PathBuf,
+    },
+    /// No kept run, or more than one machine's, is meant by a machine's name.
+    #[error("`{name}` is {problem}; kept are runs of: {known}")]
+    Machine {
+        /// What was asked for.
+        name: String,
+        /// None, or more than one.
+        problem: &'static str,
+        /// The machines, by name, processor and fingerprint.
+        known: String,
+    },
+    /// The index cannot be used.
+    #[error(transparent)]
+    Index(#[from] IndexError),
     /// A file or folder of the store cannot be used.
     #[error("cannot {action} {path}: {cause}{advice}")]
     Io {
@@ -121,8 +151,8 @@ impl Store {
         Ok(path)
     }
 
-    /// The run that a person means by `name`: a file; `latest`, or `latest~1` for the one before; or the beginning of a kept
-    /// run's id.
+    /// The run that a person means by `name`: a file; `latest`, or `latest~1` for the one before; a kept run's id, its tag,
+    /// or the beginning of its id.
     ///
     /// # Errors
     /// When there is no such run, more than one, or its document cannot be read.
@@ -161,20 +191,65 @@ impl Store {
                     });
             }
         }
-        let mut found = kept
-            .into_iter()
-            .filter(|(id, _)| !name.is_empty() && id.starts_with(name));
-        match (found.next(), found.next()) {
-            (Some((_, path)), None) => Ok(path),
-            (Some((first, _)), Some((second, _))) => Err(StoreError::Ambiguous {
+        let mut candidates: Vec<&(String, PathBuf)> =
+            kept.iter().filter(|(id, _)| id == name).collect();
+        if candidates.is_empty() {
+            let tags = self.tags();
+            let has = |id: &String| {
+                tags.get(id)
+                    .is_some_and(|tags| tags.iter().any(|t| t == name))
+            };
+            candidates = kept.iter().filter(|(id, _)| has(id)).collect();
+        }
+        if candidates.is_empty() && !name.is_empty() {
+            candidates = kept.iter().filter(|(id, _)| id.starts_with(name)).collect();
+        }
+        match candidates[..] {
+            [(_, path)] => Ok(path.clone()),
+            [(first, _), (second, _), ..] => Err(StoreError::Ambiguous {
                 name: name.to_owned(),
-                count: 2 + found.count(),
-                first,
-                second,
+                count: candidates.len(),
+                first: first.clone(),
+                second: second.clone(),
             }),
-            _ => Err(StoreError::Unknown {
+            [] => Err(StoreError::Unknown {
                 name: name.to_owned(),
             }),
+        }
+    }
+
+    /// The id of the kept run that a person means by `name`, as [`Store::find`] has it.
+    ///
+    /// # Errors
+    /// When there is no such run, more than one, or it is a file elsewhere.
+    pub fn kept_id(&self, name: &str) -> Result<String, StoreError> {
+        let path = self.path_of(name)?;
+        let mut kept = self.kept().into_iter();
+        kept.find(|(_, kept)| same_file(kept, &path))
+            .map(|(id, _)| id)
+            .ok_or(StoreError::NotKept { path })
+    }
+
+    /// Removes a kept run, told by its id, and its tags.
+    ///
+    /// # Errors
+    /// When its file cannot be removed.
+    pub fn remove(&self, id: &str) -> Result<(), StoreError> {
+        let path = self.runs().join(format!("{id}.json"));
+        match fs::remove_file(&path) {
+            // Another process was faster.
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io {
+                action: "remove",
+                path,
+                cause,
+                advice: "",
+            }),
+            _ => {
+                for tag in self.tags().remove(id).unwrap_or_default() {
+                    self.untag(id, &tag)?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -198,4 +273,13 @@ impl Store {
         kept.sort();
         kept
     }
+}
+
+/// Whether two paths lead to one file. A kept path is compared as it is first, so that most need no look at the disk.
+fn same_file(kept: &Path, other: &Path) -> bool {
+    kept == other
+        || (kept.file_name() == other.file_name()
+            && fs::canonicalize(kept)
+                .ok()
+                .is_some_and(|kept| fs::canonicalize(other).is_ok_and(|other| kept == other)))
 }

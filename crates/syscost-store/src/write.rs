@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-
-use tempfile::NamedTempFile;
 
 /// Writes a file whole or not at all, through a temporary file beside it that is renamed. A link is followed; what is no
 /// regular file (a device, a pipe) is written to, never replaced.
@@ -19,7 +18,10 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
             .open(&target)?
             .write_all(bytes);
     }
-    let mut file = NamedTempFile::new_in(folder_of(&target))?;
+    // A temporary file is its owner's alone; this one becomes a file like any other, for others to read as the umask allows.
+    let mut file = tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder_of(&target))?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(&target)?;
@@ -50,5 +52,15 @@ mod tests {
         assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
         write_atomically(Path::new("/dev/null"), b"new").expect("written to the device");
         assert!(!fs::metadata("/dev/null").expect("there").is_file());
+    }
+
+    #[test]
+    fn others_may_read_what_they_may_read_of_any_new_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let [usual, atomic] = ["usual", "atomic"].map(|name| folder.path().join(name));
+        fs::write(&usual, "new").expect("written");
+        write_atomically(&atomic, b"new").expect("written");
+        let mode = |path| fs::metadata(path).expect("there").permissions().mode();
+        assert_eq!(mode(&atomic), mode(&usual));
     }
 }

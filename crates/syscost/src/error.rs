@@ -11,7 +11,6 @@ pub(crate) mod exit {
     /// The command line is wrong.
     pub(crate) const USAGE: u8 = 2;
     /// A regression was found, and `--fail-on` was given.
-    #[allow(dead_code)]
     pub(crate) const REGRESSION: u8 = 3;
     /// Some results were withheld, and `--strict` was given.
     pub(crate) const WITHHELD: u8 = 4;

@@ -31,6 +31,8 @@ enum Chore {
     Spread(cmd::spread::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures,
+    /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
+    Aa(cmd::aa::Arguments),
     /// Build the static release and check that it is static and runs
     Dist,
 }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Chore::Coverage(arguments) => cmd::coverage::run(&arguments),
         Chore::Spread(arguments) => cmd::spread::run(&arguments),
         Chore::Pictures => cmd::pictures::run(),
+        Chore::Aa(arguments) => cmd::aa::run(&arguments),
         Chore::Dist => cmd::dist::run(),
     };
     match result {

@@ -60,26 +60,29 @@ impl Program {
         })
     }
 
-    /// A quick run of these selectors, pinned if a CPU is given.
+    /// A quick run of these selectors without samples, pinned if a CPU is given.
     pub(crate) fn quick_run(&self, selectors: &[&str], cpu: Option<u32>) -> Result<Run> {
-        let mut command = Command::new(&self.path);
-        command
-            .args([
-                "run",
-                "--profile",
-                "quick",
-                "--no-save",
-                "--no-samples",
-                "--format",
-                "json",
-            ])
-            .stdin(Stdio::null());
-        if let Some(cpu) = cpu {
-            command.args(["--cpus", &cpu.to_string()]);
+        let cpu = cpu.map(|cpu| cpu.to_string());
+        let mut options = vec!["--no-samples"];
+        if let Some(cpu) = &cpu {
+            options.extend(["--cpus", cpu]);
         }
-        let output = command
+        self.run(&options, selectors)
+    }
+
+    /// A quick run of everything with its samples.
+    pub(crate) fn quick_run_with_samples(&self) -> Result<Run> {
+        self.run(&[], &[])
+    }
+
+    fn run(&self, options: &[&str], selectors: &[&str]) -> Result<Run> {
+        let output = Command::new(&self.path)
+            .args(["run", "--profile", "quick", "--no-save"])
+            .args(["--format", "json"])
+            .args(options)
             .arg("--")
             .args(selectors)
+            .stdin(Stdio::null())
             .output()
             .with_context(|| format!("starting {}", self.path.display()))?;
         if !output.status.success() {

@@ -5,13 +5,17 @@
 //! panics, but it makes the answer meaningless.
 
 pub mod bootstrap;
+pub mod changes;
 pub mod dip;
 mod dip_table;
 pub mod interval;
 pub mod looks;
 pub mod modes;
+pub mod multiple;
 pub mod normal;
 pub mod order;
 pub mod outliers;
 pub mod rank;
+pub mod resample;
 pub mod series;
+pub mod student;

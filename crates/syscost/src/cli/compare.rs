@@ -6,6 +6,17 @@ use clap::{Args, ValueEnum};
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+A row is called worse or better when the whole 95 % interval of the ratio lies outside the margin and the change stands \
+among all the rows' (at most 5 % of the rows so called are wrong on average). It is the same when the whole interval lies \
+within the margin, and inconclusive otherwise. The margin is 2 %, or how far two such sides differ when nothing changed, \
+if that is more. Several runs on a side, or --spread, tell it better: some costs differ from run to run.
+
+  syscost compare latest~1 latest                     the last two runs
+  syscost compare before.json a.json b.json c.json    three new runs, pooled
+  syscost compare before.json after.json --base before2.json --fail-on worse:5%
+
+Exit codes: 0 done, 3 a row became worse and --fail-on was given.")]
 pub struct CompareArguments {
     /// The run to compare with
     #[arg(value_name = "BASE")]
@@ -16,6 +27,9 @@ pub struct CompareArguments {
     /// Another run of the base's side, pooled with BASE
     #[arg(long = "base", value_name = "RUN")]
     pub more_base: Vec<String>,
+    /// Another run in the base's state, not compared: it only tells how far runs differ when nothing changed
+    #[arg(long, value_name = "RUN")]
+    pub spread: Vec<String>,
     /// How to print it
     #[command(flatten)]
     pub output: CompareOutput,
@@ -30,9 +44,10 @@ pub struct CompareOutput {
     /// Write it to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by more than that
-    #[arg(long, value_name = "worse[:PERCENT]")]
-    pub fail_on: Option<String>,
+    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
+    /// interval
+    #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
+    pub fail_on: Option<FailOn>,
     /// Show every row, not only those that changed
     #[arg(short, long)]
     pub verbose: bool,
@@ -49,4 +64,51 @@ pub enum CompareFormat {
     Json,
     /// A page.
     Html,
+}
+
+/// What makes a comparison fail: a row that is worse by at least this share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FailOn {
+    /// 0.05 for 5 %.
+    pub worse_by: f64,
+}
+
+pub(crate) fn fail_on(text: &str) -> Result<FailOn, String> {
+    let wrong = || format!("give `worse`, or `worse:5%` for 5 % and more, not `{text}`");
+    let rest = text.strip_prefix("worse").ok_or_else(wrong)?;
+    if rest.is_empty() {
+        return Ok(FailOn { worse_by: 0.0 });
+    }
+    let number = rest.strip_prefix(':').ok_or_else(wrong)?;
+    let number = number.strip_suffix('%').unwrap_or(number).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..1e6).contains(&percent) => Ok(FailOn {
+            worse_by: percent / 100.0,
+        }),
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_percentages() {
+        assert_eq!(fail_on("worse"), Ok(FailOn { worse_by: 0.0 }));
+        assert_eq!(fail_on("worse:5%"), Ok(FailOn { worse_by: 0.05 }));
+        assert_eq!(fail_on("worse:12.5"), Ok(FailOn { worse_by: 0.125 }));
+        for wrong in [
+            "",
+            "better",
+            "worse5",
+            "worse:",
+            "worse:-1%",
+            "worse:NaN",
+            "worse:x%",
+        ] {
+            let error = fail_on(wrong).expect_err(wrong);
+            assert!(error.contains("worse:5%"), "{error}");
+        }
+    }
 }

@@ -6,8 +6,11 @@ use clap::{Args, ValueEnum};
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "docs/export.md describes every form: its columns, units and an example of use."
+)]
 pub struct ExportArguments {
-    /// The runs: documents, `latest`, ids or tags
+    /// The runs: documents, `latest`, ids or tags; one only for openmetrics and bencher
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
     /// The form
@@ -23,13 +26,13 @@ pub struct ExportArguments {
 pub enum ExportFormat {
     /// A line for each row.
     Csv,
-    /// A table for documents.
+    /// Tables for documents.
     Markdown,
-    /// A JSON object a line.
+    /// A JSON object for each row, one a line.
     Jsonl,
-    /// Tables `runs` and `samples`, a file each.
+    /// Tables `runs`, `measurements` and `samples`, a file each.
     Parquet,
-    /// For the Prometheus node exporter's textfile collector.
+    /// For Prometheus, e.g. the node exporter's textfile collector.
     Openmetrics,
     /// Bencher Metric Format.
     Bencher,

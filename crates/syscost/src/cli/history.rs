@@ -1,6 +1,7 @@
 //! Arguments of `history`.
 
 use clap::{Args, Subcommand};
+use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 
 use super::Format;
 
@@ -18,18 +19,114 @@ pub struct HistoryArguments {
 /// What to do with the kept runs.
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// List the kept runs
+    /// List the kept runs, newest first
     List,
-    /// Follow a metric over time
+    /// Follow a metric over time, or several at a glance
     Show {
-        /// Name of the row, e.g. `syscall.null{call=getppid}`
+        /// A row such as `syscall.null{call=getppid}`, a benchmark, a group, or a pattern
+        #[arg(value_name = "NAME")]
         name: String,
+        /// Which runs
+        #[command(flatten)]
+        scope: ScopeArguments,
     },
-    /// Give a run a name of your own
+    /// List every change of level, of any metric, newest first
+    Changes {
+        /// Which runs
+        #[command(flatten)]
+        scope: ScopeArguments,
+    },
+    /// Give a run a name of your own; a tagged run is not pruned
     Tag {
         /// The run
         run: String,
         /// The tag
         tag: String,
     },
+    /// Take a tag from a run
+    Untag {
+        /// The run
+        run: String,
+        /// The tag
+        tag: String,
+    },
+    /// Remove old runs, after asking
+    Prune(PruneArguments),
+    /// Print the folder where runs are kept
+    Path,
+}
+
+/// Which runs to follow.
+#[derive(Debug, Args)]
+pub struct ScopeArguments {
+    /// Of this machine, by host name or fingerprint (the newest run's if not given)
+    #[arg(long)]
+    pub machine: Option<String>,
+    /// Only the newest N runs
+    #[arg(long, value_name = "N")]
+    pub last: Option<usize>,
+    /// Only runs from this day on, e.g. 2026-11-20
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    pub since: Option<Timestamp>,
+}
+
+/// Arguments of `history prune`.
+#[derive(Debug, Args)]
+#[group(id = "which", required = true, multiple = true, args = ["keep", "older_than"])]
+pub struct PruneArguments {
+    /// Keep the newest N runs
+    #[arg(long, value_name = "N")]
+    pub keep: Option<usize>,
+    /// Remove only runs older than this, e.g. 90d, 12w, 36h
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub older_than: Option<SignedDuration>,
+    /// Remove tagged runs as well
+    #[arg(long)]
+    pub tagged: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    /// Only tell what would go
+    #[arg(long, conflicts_with = "yes")]
+    pub dry_run: bool,
+}
+
+/// The beginning of a day in the user's own zone, or a moment as documents have it.
+fn moment(text: &str) -> Result<Timestamp, String> {
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return Ok(moment);
+    }
+    text.parse::<civil::Date>()
+        .and_then(|day| day.to_zoned(TimeZone::system()))
+        .map(|day| day.timestamp())
+        .map_err(|_| "give a day such as 2026-11-20".to_owned())
+}
+
+fn age(text: &str) -> Result<SignedDuration, String> {
+    let wrong = || "give a number and h, d or w, e.g. 90d".to_owned();
+    let unit = text.chars().next_back().ok_or_else(wrong)?;
+    let hours = match unit {
+        'h' => 1,
+        'd' => 24,
+        'w' => 7 * 24,
+        _ => return Err(wrong()),
+    };
+    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    Ok(SignedDuration::from_hours(i64::from(number) * hours))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_and_days_are_understood_and_nonsense_is_not() {
+        assert_eq!(age("90d"), Ok(SignedDuration::from_hours(2160)));
+        assert_eq!(age("2w"), Ok(SignedDuration::from_hours(336)));
+        for nonsense in ["", "d", "-1d", "90", "9é", "99999999999d"] {
+            assert!(age(nonsense).is_err(), "{nonsense}");
+        }
+        assert!(moment("2026-11-20").is_ok());
+        assert!(moment("yesterday").is_err());
+    }
 }

@@ -16,9 +16,9 @@ use syscost_harness::session::Profile;
 use syscost_sys::cpu;
 
 pub use ab::AbArguments;
-pub use compare::{CompareArguments, CompareFormat, CompareOutput};
+pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub use export::{ExportArguments, ExportFormat};
-pub use history::{HistoryArguments, HistoryCommand};
+pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
 pub use numbers::NumbersArguments;
 pub use plot::{PlotArguments, PlotKind, PlotTheme};
 pub use report::ReportArguments;

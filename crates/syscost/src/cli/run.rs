@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{CpuList, Format, ProfileName, cpu_list, seconds};
+use super::compare::fail_on;
+use super::{CpuList, FailOn, Format, ProfileName, cpu_list, seconds};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -51,6 +52,14 @@ pub struct RunArguments {
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
+    /// Compare with this run: its document, `latest` or an id; prints the comparison behind the table (with --format json
+    /// only the comparison: the run's document is kept, and written with -o)
+    #[arg(long, value_name = "BASE")]
+    pub compare_with: Option<String>,
+    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
+    /// interval
+    #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "compare_with")]
+    pub fail_on: Option<FailOn>,
     /// Exit with 4 if a number was withheld
     #[arg(long)]
     pub strict: bool,

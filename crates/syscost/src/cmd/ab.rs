@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         }
     }
     measured?;
-    let code = super::compare::paired(&a, &b, &arguments.output)?;
+    let code = super::compare::pair(&a, &b, &arguments.output)?;
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
     } else {

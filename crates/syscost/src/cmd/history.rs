@@ -1,10 +1,261 @@
-//! `syscost history`.
+//! `syscost history`: the kept runs, and metrics over time.
 
-use anyhow::{Result, bail};
+mod prune;
 
-use crate::cli::HistoryArguments;
+use std::io::IsTerminal;
+
+use anyhow::Result;
+use glob::Pattern;
+use indicatif::ProgressBar;
+use jiff::{Timestamp, tz::TimeZone};
+use serde_json::json;
+use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
+use syscost_results::history::Series;
+use syscost_store::{Followed, Index, KeptRun, Scope, Store};
+
+use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
+use crate::error::{Failed, exit};
+use crate::terminal;
+
+/// From so many documents on, first reading them takes long enough to be told.
+const MANY: usize = 50;
 
 /// Runs the verb.
-pub(crate) fn run(_arguments: &HistoryArguments) -> Result<u8> {
-    bail!("not built yet")
+pub(crate) fn run(arguments: &HistoryArguments) -> Result<u8> {
+    let store = Store::of_user();
+    let format = arguments.format;
+    match arguments.command.as_ref().unwrap_or(&HistoryCommand::List) {
+        HistoryCommand::List => print_list(&open(&store)?, format)?,
+        HistoryCommand::Show { name, scope } => show(&open(&store)?, name, scope, format)?,
+        HistoryCommand::Changes { scope } => print_changes(&open(&store)?, scope, format)?,
+        HistoryCommand::Tag { run, tag } => {
+            let id = store.kept_id(run)?;
+            store.tag(&id, tag)?;
+            say(
+                format,
+                &json!({"run": id, "tag": tag}),
+                &format!("{id} is tagged {tag}"),
+            )?;
+        }
+        HistoryCommand::Untag { run, tag } => {
+            let id = store.kept_id(run)?;
+            let had = store.untag(&id, tag)?;
+            let text = if had { "is no longer" } else { "was not" };
+            say(
+                format,
+                &json!({"run": id, "tag": tag, "had": had}),
+                &format!("{id} {text} tagged {tag}"),
+            )?;
+        }
+        HistoryCommand::Prune(which) => return prune::run(&store, which, format),
+        HistoryCommand::Path => {
+            let path = store.runs().display().to_string();
+            say(format, &json!({"runs": path}), &path)?;
+        }
+    }
+    Ok(exit::DONE)
+}
+
+fn say(format: Format, document: &serde_json::Value, text: &str) -> Result<()> {
+    match format {
+        Format::Json => super::print_json(document),
+        Format::Table => super::print(&format!("{text}\n")),
+    }
+}
+
+/// The index, up to date; what is wrong in the folder is told once on standard error.
+fn open(store: &Store) -> Result<Index> {
+    let mut bar: Option<ProgressBar> = None;
+    let index = Index::open(store, &mut |done, all| {
+        if all < MANY {
+            return;
+        }
+        let bar = bar.get_or_insert_with(|| {
+            if !std::io::stderr().is_terminal() {
+                eprintln!("indexing {all} runs");
+            }
+            // Draws on a terminal only.
+            ProgressBar::new(all as u64)
+        });
+        bar.set_position(done as u64);
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let index = index?;
+    for problem in &index.fresh_problems {
+        warn(&format!("left alone: {}", problem.problem));
+    }
+    if let Some(cause) = &index.not_kept {
+        warn(&format!(
+            "the index is not kept, so each look reads all runs: {cause}"
+        ));
+    }
+    Ok(index)
+}
+
+fn warn(text: &str) {
+    anstream::eprintln!("{}warning:{} {text}", terminal::YELLOW, terminal::RESET);
+}
+
+fn drawing() -> HistoryOptions {
+    HistoryOptions {
+        width: terminal::width(),
+        color: true,
+        zone: TimeZone::system(),
+    }
+}
+
+fn print_list(index: &Index, format: Format) -> Result<()> {
+    let (runs, problems) = (index.runs()?, index.problems()?);
+    if let Format::Json = format {
+        return super::print_json(&json!({"runs": runs, "problems": problems}));
+    }
+    let mut text = if runs.is_empty() {
+        "no run is kept yet; measure first: syscost run\n".to_owned()
+    } else {
+        list(&listed(&runs), Timestamp::now(), &drawing())
+    };
+    if !problems.is_empty() {
+        let names: Vec<String> = problems
+            .iter()
+            .map(|problem| format!("{:?}", problem.file))
+            .collect();
+        text += &format!(
+            "left alone, since they are no readable runs: {}\n",
+            names.join(", ")
+        );
+    }
+    super::print(&text)
+}
+
+/// The runs as the list shows them; machines of one host name are told apart.
+fn listed(runs: &[KeptRun]) -> Vec<ListedRun> {
+    let is_shared = |run: &KeptRun| {
+        let namesake =
+            |other: &KeptRun| other.hostname == run.hostname && other.machine != run.machine;
+        runs.iter().any(namesake)
+    };
+    runs.iter()
+        .map(|run| ListedRun {
+            id: run.id.clone(),
+            started: run.started.parse().unwrap_or(Timestamp::UNIX_EPOCH),
+            machine: if is_shared(run) {
+                format!("{} {}", run.hostname, run.machine)
+            } else {
+                run.hostname.clone()
+            },
+            kernel: run.kernel.clone(),
+            profile: run.profile.clone(),
+            complete: run.complete,
+            rows: run.rows,
+            measured: run.measured,
+            size_bytes: run.size_bytes,
+            tags: run.tags.clone(),
+        })
+        .collect()
+}
+
+fn follow(
+    index: &Index,
+    scope: &ScopeArguments,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Followed> {
+    let scope = Scope {
+        machine: scope.machine.clone(),
+        last: scope.last,
+        since: scope.since,
+    };
+    Ok(index.follow(&scope, wanted)?)
+}
+
+fn show(index: &Index, name: &str, scope: &ScopeArguments, format: Format) -> Result<()> {
+    let pattern = Pattern::new(name)
+        .map_err(|error| Failed::Usage(format!("`{name}` is no pattern: {error}")))?;
+    let selects = |row: &str| {
+        let id = row.split('{').next().unwrap_or(row);
+        let group = id.split('.').next().unwrap_or(id);
+        [row, id, group].contains(&name) || pattern.matches(row) || pattern.matches(id)
+    };
+    let followed = follow(index, scope, &selects)?;
+    if followed.series.is_empty() {
+        return Err(Failed::Usage(format!(
+            "none of {} has a row called `{name}`; see `syscost list` and `syscost history`",
+            runs(followed.runs, "")
+        ))
+        .into());
+    }
+    if let Format::Json = format {
+        return super::print_json(&followed);
+    }
+    let mut text = match &followed.series[..] {
+        [only] => chart(&only.series, &drawing()),
+        _ => sparklines(&series(&followed), &drawing()),
+    };
+    text += &left_out(&followed);
+    super::print(&text)
+}
+
+fn print_changes(index: &Index, scope: &ScopeArguments, format: Format) -> Result<()> {
+    let mut followed = follow(index, scope, &|_| true)?;
+    let metrics = followed.series.len();
+    followed
+        .series
+        .retain(|tracked| !tracked.series.changes.is_empty());
+    if let Format::Json = format {
+        return super::print_json(&followed);
+    }
+    let mut text = changes(&series(&followed), &drawing());
+    let changed = followed.series.len();
+    text += &format!(
+        "{changed} of {metrics} metrics changed over {}\n",
+        runs(followed.runs, "")
+    );
+    text += &left_out(&followed);
+    super::print(&text)
+}
+
+fn series(followed: &Followed) -> Vec<Series> {
+    followed
+        .series
+        .iter()
+        .map(|tracked| tracked.series.clone())
+        .collect()
+}
+
+/// What a reader would miss: one line, or none.
+fn left_out(followed: &Followed) -> String {
+    let mut parts = Vec::new();
+    if followed.other_machines > 0 {
+        parts.push(format!(
+            "{} (--machine)",
+            runs(followed.other_machines, " of other machines")
+        ));
+    }
+    if followed.other_builds > 0 {
+        parts.push(runs(followed.other_builds, " of another build"));
+    }
+    if let [only] = &followed.series[..] {
+        if only.other_revisions > 0 {
+            parts.push(runs(
+                only.other_revisions,
+                " of another revision of the benchmark",
+            ));
+        }
+        if only.without_number > 0 {
+            parts.push(runs(only.without_number, " without a number"));
+        }
+    }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("left out: {}\n", parts.join(", "))
+    }
+}
+
+fn runs(count: usize, which: &str) -> String {
+    match count {
+        1 => format!("1 run{which}"),
+        count => format!("{count} runs{which}"),
+    }
 }

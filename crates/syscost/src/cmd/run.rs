@@ -9,6 +9,7 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::worker::Program;
 use syscost_report::table::{TableOptions, table};
+use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Run, Status};
 use syscost_store::Store;
 
@@ -23,6 +24,12 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         files::check_writable(output)?;
     }
     let store = Store::of_user();
+    // Found before anything is measured, so that a wrong name costs no time and `latest` is not the run itself.
+    let base = arguments
+        .compare_with
+        .as_ref()
+        .map(|name| store.find(name))
+        .transpose()?;
     let interrupted = interrupt::catch()?;
     let options = options(&arguments, &store)?;
     // The journal's own run is being taken up; others that broke off are worth a word.
@@ -49,11 +56,19 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     };
     let measured = session.measure(&mut progress);
     progress.done();
-    let finished = session.finish(!arguments.no_samples);
+    // A comparison needs the samples, also of a document that will be without.
+    let mut finished = session.finish(base.is_some() || !arguments.no_samples);
+    let comparison = base.map(|base| compare(&[&base.run], &[&finished.run], &[]));
+    if arguments.no_samples {
+        for row in &mut finished.run.measurements {
+            row.samples = None;
+        }
+    }
     let saved = save(&store, &finished.run, &arguments);
     // A run that cannot be saved is printed all the same: it is all the user gets.
     print(
         &finished.run,
+        comparison.as_ref(),
         &arguments,
         saved.as_ref().ok().and_then(Option::as_deref),
     )?;
@@ -61,10 +76,15 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     // What was measured before is told and kept; now for why it ended.
     measured?;
     let code = close(finished, &arguments);
+    let regression = comparison.map_or(exit::DONE, |comparison| {
+        super::compare::judge(&comparison, arguments.fail_on)
+    });
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
-    } else {
+    } else if code == exit::FAILURE || regression == exit::DONE {
         code
+    } else {
+        regression
     })
 }
 
@@ -98,19 +118,48 @@ fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<Pat
     Ok(Some(path))
 }
 
-fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>) -> Result<()> {
-    match arguments.format {
-        Format::Json => super::print_json(run),
-        Format::Table => {
+fn print(
+    run: &Run,
+    comparison: Option<&Comparison>,
+    arguments: &RunArguments,
+    saved_to: Option<&Path>,
+) -> Result<()> {
+    match (arguments.format, comparison) {
+        // Standard output holds exactly one document.
+        (Format::Json, Some(comparison)) => super::print_json(comparison),
+        (Format::Json, None) => super::print_json(run),
+        (Format::Table, _) => {
             let options = TableOptions {
                 width: terminal::width(),
                 color: true,
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
             };
-            super::print(&table(run, &options))
+            super::print(&table(run, &options))?;
+            if let Some(comparison) = comparison {
+                let text = super::compare::text(comparison, arguments.verbose, true);
+                super::print(&format!("\n{text}"))?;
+            }
+            if let Some(path) = saved_to {
+                super::print(&next(path, arguments.no_save))?;
+            }
+            Ok(())
         }
     }
+}
+
+/// What one may want to do with the run.
+fn next(path: &Path, no_save: bool) -> String {
+    // A kept run is the latest; another is named by its file.
+    let name = if no_save {
+        format!(" {}", path.display())
+    } else {
+        String::new()
+    };
+    let page = if no_save { &name } else { " latest" };
+    format!(
+        "Next: syscost numbers{name}, or a page to look at: syscost report{page} -o report.html\n"
+    )
 }
 
 fn close(finished: Finished, arguments: &RunArguments) -> u8 {

@@ -70,3 +70,31 @@ pub(crate) fn rows(run: &Value) -> &Vec<Value> {
         .as_array()
         .expect("measurements is an array")
 }
+
+/// Id and text of a small run document of one row, `a.b`, measured so many days after the beginning of 2026.
+pub(crate) fn stamped(day: u32, median: f64) -> (String, Value) {
+    let (month, day_of_month) = (1 + day / 31, 1 + day % 31);
+    let id = format!("2026{month:02}{day_of_month:02}T120000Z-{day}");
+    let document = serde_json::json!({
+        "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
+        "id": id, "started": format!("2026-{month:02}-{day_of_month:02}T12:00:00Z"), "duration_s": 1.5, "complete": true,
+        "machine": {"hostname": "here", "cpu_model": "Imaginary", "build": {"profile": "release"}},
+        "clock": {"source": "tsc", "ghz": 2.6, "step_ns": 0.7, "read_ns": 12.3, "drift_ppm": null, "health": []},
+        "core_ghz": null, "noise": [],
+        "config": {
+            "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [], "min_rounds": 6,
+            "max_rounds": 6, "samples_per_round": 20, "worker_start_ms": null, "resumed": 0
+        },
+        "warnings": [],
+        "measurements": [{
+            "name": "a.b{c=d}", "id": "a.b", "case": {"c": "d"}, "title": "A", "unit": "ns", "better": "lower",
+            "status": "ok", "reason": null,
+            "estimate": {
+                "median": median, "ci95_low": median, "ci95_high": median, "min": 1.0, "mad": 0.5, "p99": null,
+                "raw_median": null, "rounds": 6, "samples": 6
+            },
+            "core_cycles": null, "flags": [], "evidence": []
+        }]
+    });
+    (id, document)
+}

@@ -1,5 +1,6 @@
 //! One file or folder per chore.
 
+pub(crate) mod aa;
 pub(crate) mod coverage;
 pub(crate) mod dist;
 pub(crate) mod generate;

@@ -56,6 +56,7 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
         catalogue::page(&syscost_benches::CATALOGUE),
     );
     files.insert("docs/run.schema.json".into(), schema::text()?);
+    files.insert("docs/export.schema.json".into(), schema::export_text()?);
     Ok(files)
 }
 

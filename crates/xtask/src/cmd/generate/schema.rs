@@ -1,17 +1,27 @@
-//! The JSON Schema of the run document.
+//! The JSON Schemas of the run document and of the lines of `export --format jsonl`.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
+use syscost_report::export::Record;
 use syscost_results::Run;
 
-/// The schema as a JSON value.
+/// The run document's schema as a JSON value.
 pub(crate) fn value() -> Value {
     schemars::schema_for!(Run).to_value()
 }
 
-/// The schema's file.
+/// The run document's schema as a file.
 pub(super) fn text() -> Result<String> {
-    let mut text = serde_json::to_string_pretty(&value()).context("writing the schema")?;
+    file(&value())
+}
+
+/// The exported line's schema as a file.
+pub(super) fn export_text() -> Result<String> {
+    file(&schemars::schema_for!(Record).to_value())
+}
+
+fn file(schema: &Value) -> Result<String> {
+    let mut text = serde_json::to_string_pretty(schema).context("writing the schema")?;
     text.push('\n');
     Ok(text)
 }

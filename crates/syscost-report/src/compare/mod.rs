@@ -1,0 +1,127 @@
+//! A comparison as people read it.
+//!
+//! - [`mod@table`]: text for a terminal.
+//! - [`mod@markdown`]: a table for a pull request.
+//! - [`change`]: the sentence of one row, the same in both.
+
+pub mod markdown;
+pub mod table;
+#[cfg(test)]
+mod tests;
+
+use syscost_results::compare::{Change, Comparison, Row, Side};
+use syscost_results::{Better, Unit};
+
+pub use markdown::markdown;
+pub use table::table;
+
+/// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; `the same` only says so much.
+pub fn change(row: &Row) -> String {
+    let (_, by, low, high) = direction(row);
+    let words = format!("{by}x {}", word(row));
+    match low.zip(high) {
+        Some((low, high)) => format!("{words}, CI {low} to {high}"),
+        None => format!("{words}, no CI"),
+    }
+}
+
+/// Whether the ratio is turned over to be told as one above 1; then the ratio and its interval as text.
+fn direction(row: &Row) -> (bool, String, Option<String>, Option<String>) {
+    let turned = row.ratio < 1.0;
+    let told = |ratio: f64| if turned { 1.0 / ratio } else { ratio };
+    let by = told(row.ratio);
+    // Two digits of what it is above 1, as far as a thousandth.
+    let decimals = match by {
+        by if by < 1.1 => 3,
+        by if by < 10.0 => 2,
+        _ => 1,
+    };
+    let text = |ratio: f64| format!("{:.decimals$}", told(ratio));
+    let (low, high) = if turned {
+        (row.ci95_high, row.ci95_low)
+    } else {
+        (row.ci95_low, row.ci95_high)
+    };
+    (turned, text(row.ratio), low.map(text), high.map(text))
+}
+
+/// What the ratio means: times are slower and faster, other numbers higher and lower.
+fn word(row: &Row) -> &'static str {
+    let rose = row.ratio >= 1.0;
+    match (row.unit, row.better) {
+        (Unit::Nanoseconds, Better::Lower) if rose => "slower",
+        (Unit::Nanoseconds, Better::Lower) => "faster",
+        _ if rose => "higher",
+        _ => "lower",
+    }
+}
+
+/// A verdict in a word.
+pub fn verdict(change: Change) -> &'static str {
+    match change {
+        Change::Worse => "worse",
+        Change::Better => "better",
+        Change::Inconclusive => "inconclusive",
+        Change::Same => "the same",
+    }
+}
+
+/// How many rows got each verdict, in one line: `254 rows: 2 worse, 1 better, 11 inconclusive, 240 the same`.
+pub fn summary(comparison: &Comparison) -> String {
+    let count = |wanted| {
+        comparison
+            .rows
+            .iter()
+            .filter(|row| row.verdict == wanted)
+            .count()
+    };
+    let verdicts = [
+        Change::Worse,
+        Change::Better,
+        Change::Inconclusive,
+        Change::Same,
+    ];
+    let parts = verdicts.map(|wanted| format!("{} {}", count(wanted), verdict(wanted)));
+    let rows = match comparison.rows.len() {
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    };
+    format!("{rows} compared: {}", parts.join(", "))
+}
+
+/// A side in one line: its runs, host, time and program.
+fn side(side: &Side) -> String {
+    let started = side
+        .started
+        .get(..16)
+        .unwrap_or(&side.started)
+        .replace('T', " ");
+    let runs = match &side.runs[..] {
+        [only] => only.clone(),
+        [first, ..] => format!("{} runs from {first} on", side.runs.len()),
+        [] => "no run".to_owned(),
+    };
+    format!(
+        "{runs}, {} at {started} UTC, syscost {}",
+        side.hostname, side.version
+    )
+}
+
+/// A fact's value, or what stands for none.
+fn value(value: &Option<String>) -> &str {
+    value.as_deref().unwrap_or("unknown")
+}
+
+/// Control characters of a document must not reach a terminal or break a line.
+fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// The margin in percent: `2 %`, `8.4 %`.
+fn margin(row: &Row) -> String {
+    let percent = 100.0 * row.margin;
+    let text = format!("{percent:.1}");
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}

@@ -1,0 +1,238 @@
+//! The text of a comparison: facts that differ first, then what became worse, what better, and a line on the rest.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use syscost_results::compare::{Change, Comparison, Difference, Row};
+use textwrap::wrap;
+
+use super::{change, clean, margin, side, summary, value};
+use crate::paint::{self, Paint, cut_end, cut_middle};
+use crate::table::TableOptions;
+use crate::units::quantity;
+
+/// Columns before a line of a section.
+const INDENT: usize = 2;
+
+/// The comparison as text that ends in a newline. Brief, it names what changed and counts the rest; verbose, it names all
+/// rows with margins and notes, and those that could not be compared.
+pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
+    let width = options.width.max(60);
+    let paint = Paint {
+        color: options.color,
+    };
+    let mut out = Text {
+        out: String::new(),
+        width,
+        paint,
+    };
+    out.wrapped("base  ", &side(&comparison.base), paint::DIM);
+    out.wrapped("new   ", &side(&comparison.new), paint::DIM);
+    if !comparison.spread.is_empty() {
+        let count = comparison.spread.len();
+        let runs = if count == 1 { "run tells" } else { "runs tell" };
+        out.wrapped(
+            "",
+            &format!("{count} more {runs} the base's own spread"),
+            paint::DIM,
+        );
+    }
+    out.facts(&comparison.facts, options.verbose);
+    for (verdict, title, style) in [
+        (Change::Worse, "worse", paint::BAD),
+        (Change::Better, "better", paint::GOOD),
+        (
+            Change::Inconclusive,
+            "inconclusive: the samples do not tell",
+            paint::CARE,
+        ),
+        (
+            Change::Same,
+            "the same: any change is within the margin",
+            paint::DIM,
+        ),
+    ] {
+        let rows: Vec<&Row> = comparison
+            .rows
+            .iter()
+            .filter(|row| row.verdict == verdict)
+            .collect();
+        let changed = matches!(verdict, Change::Worse | Change::Better);
+        if (changed || options.verbose) && !rows.is_empty() {
+            out.section(title, style);
+            out.rows(&rows, options.verbose);
+        }
+    }
+    out.line("");
+    out.wrapped("", &summary(comparison), paint::HEADING);
+    let told = |row: &&Row| row.verdict != Change::Inconclusive;
+    if comparison.rows.iter().filter(told).count() * 2 < comparison.rows.len() {
+        let advice = "more rounds (--profile standard), or several runs a side, tell more";
+        out.wrapped("", advice, paint::DIM);
+    }
+    out.uncompared(comparison, options.verbose);
+    if !options.verbose && !comparison.rows.is_empty() {
+        out.wrapped(
+            "",
+            "-v shows every row with its margin and what was not compared",
+            paint::DIM,
+        );
+    }
+    out.out
+}
+
+struct Text {
+    out: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Text {
+    fn line(&mut self, line: &str) {
+        self.out.push_str(line.trim_end());
+        self.out.push('\n');
+    }
+
+    /// Text in a style behind a label, wrapped under it.
+    fn wrapped(&mut self, label: &str, text: &str, style: anstyle::Style) {
+        let room = self.width.saturating_sub(label.len());
+        for (index, line) in wrap(&clean(text), room).iter().enumerate() {
+            let label = if index == 0 {
+                label.to_owned()
+            } else {
+                " ".repeat(label.len())
+            };
+            let line = format!("{label}{}", self.paint.text(style, line));
+            self.line(&line);
+        }
+    }
+
+    fn section(&mut self, title: &str, style: anstyle::Style) {
+        let (head, rest) = title
+            .split_once(':')
+            .map_or((title, String::new()), |(head, rest)| {
+                (head, format!(":{rest}"))
+            });
+        let line = format!("\n{}{rest}", self.paint.text(style.bold(), head));
+        self.line(&line);
+    }
+
+    /// The facts that differ, at most one line each unless verbose.
+    fn facts(&mut self, facts: &[Difference], verbose: bool) {
+        if facts.is_empty() {
+            return;
+        }
+        self.section("differs", paint::CARE);
+        for fact in facts {
+            let name = fact.fact.strip_prefix("machine.").unwrap_or(&fact.fact);
+            let mut text = format!("{name}: {} -> {}", value(&fact.base), value(&fact.new));
+            if let Some(meaning) = &fact.meaning {
+                text.push_str(&format!(" ({meaning})"));
+            }
+            let indent = " ".repeat(INDENT);
+            if verbose {
+                self.wrapped(&indent, &text, anstyle::Style::new());
+            } else {
+                let line = cut_end(&clean(&text), self.width - INDENT);
+                self.line(&format!("{indent}{line}"));
+            }
+        }
+    }
+
+    /// One line for each row: name, both medians, the change.
+    fn rows(&mut self, rows: &[&Row], verbose: bool) {
+        let numbers: Vec<[String; 3]> = rows
+            .iter()
+            .map(|row| {
+                let mut sentence = change(row);
+                if verbose {
+                    sentence.push_str(&format!(", margin {}", margin(row)));
+                }
+                [
+                    quantity(row.unit, row.base),
+                    quantity(row.unit, row.new),
+                    sentence,
+                ]
+            })
+            .collect();
+        let widest = |column: usize| {
+            let cells = numbers.iter().map(|cells| paint::width(&cells[column]));
+            cells.max().unwrap_or(0)
+        };
+        let taken: usize = (0..3).map(|column| widest(column) + 2).sum();
+        // A name too long to stand beside the numbers stands above them: cut, it could be another row's.
+        let room = self.width.saturating_sub(taken + INDENT);
+        let names: Vec<String> = rows.iter().map(|row| clean(&row.name)).collect();
+        let beside = |name: &str| paint::width(name) <= room;
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Disabled);
+        for (name, [base, new, sentence]) in names.iter().zip(&numbers) {
+            let name = if beside(name) { name } else { "" };
+            table.add_row([name, base, new, sentence]);
+        }
+        for (index, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((if index == 0 { INDENT as u16 } else { 2 }, 0));
+            if index == 1 || index == 2 {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let lines: Vec<String> = table.lines().collect();
+        for ((row, name), line) in rows.iter().zip(&names).zip(lines) {
+            if !beside(name) {
+                let name = cut_middle(name, self.width - INDENT);
+                self.line(&format!("{}{name}", " ".repeat(INDENT)));
+            }
+            self.line(&line);
+            for note in row
+                .notes
+                .iter()
+                .filter(|_| verbose || row.verdict < Change::Inconclusive)
+            {
+                self.wrapped(&" ".repeat(2 * INDENT), note, paint::DIM);
+            }
+        }
+    }
+
+    /// Rows that could not be compared: refused ones always by name, missing ones counted.
+    fn uncompared(&mut self, comparison: &Comparison, verbose: bool) {
+        let indent = " ".repeat(INDENT);
+        if !comparison.refused.is_empty() {
+            self.section("not compared", paint::CARE);
+            for refused in &comparison.refused {
+                self.wrapped(
+                    &indent,
+                    &format!("{}: {}", refused.name, refused.reason),
+                    anstyle::Style::new(),
+                );
+            }
+        }
+        let missing = &comparison.missing;
+        if verbose && !missing.is_empty() {
+            self.section("without a number on one side", paint::CARE);
+            for missing in missing {
+                self.wrapped(
+                    &indent,
+                    &format!("{}: {}", missing.name, missing.reason),
+                    anstyle::Style::new(),
+                );
+            }
+        } else if !missing.is_empty() {
+            let rows = if missing.len() == 1 {
+                "row has"
+            } else {
+                "rows have"
+            };
+            let first = &missing[0];
+            self.wrapped(
+                "",
+                &format!(
+                    "{} {rows} a number on one side only, e.g. {}: {}",
+                    missing.len(),
+                    first.name,
+                    first.reason
+                ),
+                paint::DIM,
+            );
+        }
+    }
+}

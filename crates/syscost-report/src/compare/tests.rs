@@ -1,0 +1,233 @@
+//! A hand-made comparison, as people see it.
+
+use insta::assert_snapshot;
+use syscost_results::compare::{Change, Comparison, Difference, Missing, Refused, Row, Side};
+use syscost_results::{Better, Unit};
+
+use super::{change, markdown, summary, table};
+use crate::table::TableOptions;
+
+fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
+    let ratio = new / base;
+    Row {
+        name: name.to_owned(),
+        id: name.split('{').next().unwrap_or_default().to_owned(),
+        unit: Unit::Nanoseconds,
+        better: Better::Lower,
+        base,
+        new,
+        ratio,
+        ci95_low: Some(ratio / reach),
+        ci95_high: Some(ratio * reach),
+        margin: 0.02,
+        p_value: Some(0.001),
+        verdict,
+        notes: Vec::new(),
+    }
+}
+
+fn side(runs: &[&str], version: &str) -> Side {
+    Side {
+        runs: runs.iter().map(|&run| run.to_owned()).collect(),
+        started: "2026-11-21T08:00:00.5Z".to_owned(),
+        hostname: "lab".to_owned(),
+        version: version.to_owned(),
+    }
+}
+
+fn fact(fact: &str, base: Option<&str>, new: Option<&str>, meaning: Option<&str>) -> Difference {
+    Difference {
+        fact: fact.to_owned(),
+        base: base.map(str::to_owned),
+        new: new.map(str::to_owned),
+        meaning: meaning.map(str::to_owned),
+    }
+}
+
+fn comparison() -> Comparison {
+    Comparison {
+        base: side(&["20261121T080000Z-1"], "0.1.0"),
+        new: side(&["20261121T090000Z-2", "20261121T091000Z-3"], "0.2.0"),
+        facts: vec![
+            fact(
+                "core_ghz",
+                Some("3.60"),
+                Some("3.00"),
+                Some("costs that are only computing change by +20.0 % with it"),
+            ),
+            fact(
+                "machine.mitigations.retbleed",
+                None,
+                Some("Mitigation: IBRS"),
+                None,
+            ),
+        ],
+        rows: vec![
+            Row {
+                notes: vec!["the core ran at 3.00 GHz instead of 3.60 GHz".to_owned()],
+                ..row(
+                    "syscall.null{call=getppid}",
+                    79.13,
+                    142.4,
+                    1.05,
+                    Change::Worse,
+                )
+            },
+            Row {
+                unit: Unit::Gigahertz,
+                better: Better::Higher,
+                ..row(
+                    "timing.core_frequency{chain=add}",
+                    3.6,
+                    3.0,
+                    1.001,
+                    Change::Worse,
+                )
+            },
+            row(
+                "syscall.poll{descriptors=500,kind=tcp,ready=last}",
+                12_345.0,
+                11_610.0,
+                1.01,
+                Change::Better,
+            ),
+            Row {
+                ci95_low: None,
+                ci95_high: None,
+                p_value: None,
+                margin: 0.084,
+                ..row("signal.catch", 1034.0, 1100.0, 1.0, Change::Inconclusive)
+            },
+            row(
+                "call.integer{arguments=0}",
+                0.8132,
+                0.814,
+                1.005,
+                Change::Same,
+            ),
+        ],
+        refused: vec![Refused {
+            name: "syscall.lseek".to_owned(),
+            reason: "its definition changed: revision 1 on the base's side, 2 on the new side"
+                .to_owned(),
+        }],
+        paired: false,
+        missing: vec![Missing {
+            name: "syscall.null{call=getpid,through=libc}".to_owned(),
+            reason: "withheld on the new side".to_owned(),
+        }],
+        spread: vec!["20261120T080000Z-9".to_owned()],
+    }
+}
+
+fn draw(width: usize, verbose: bool) -> String {
+    table(
+        &comparison(),
+        &TableOptions {
+            width,
+            verbose,
+            ..TableOptions::default()
+        },
+    )
+}
+
+#[test]
+fn brief_at_100_columns() {
+    assert_snapshot!(draw(100, false));
+}
+
+#[test]
+fn brief_at_80_columns() {
+    assert_snapshot!(draw(80, false));
+}
+
+#[test]
+fn verbose_at_100_columns() {
+    assert_snapshot!(draw(100, true));
+}
+
+#[test]
+fn markdown_brief_and_whole() {
+    assert_snapshot!("markdown_brief", markdown(&comparison(), false));
+    assert_snapshot!("markdown_verbose", markdown(&comparison(), true));
+}
+
+#[test]
+fn json_keeps_the_names_others_rely_on() {
+    assert_snapshot!(serde_json::to_string_pretty(&comparison().rows[0]).expect("JSON"));
+}
+
+#[test]
+fn changes_are_told_above_one() {
+    let mut slower = row("x.y", 100.0, 180.0, 1.0556, Change::Worse);
+    assert_eq!(change(&slower), "1.80x slower, CI 1.71 to 1.90");
+    let faster = row("x.y", 180.0, 100.0, 1.0556, Change::Better);
+    assert_eq!(change(&faster), "1.80x faster, CI 1.71 to 1.90");
+    let little = row("x.y", 100.0, 105.2, 1.002, Change::Worse);
+    assert_eq!(change(&little), "1.052x slower, CI 1.050 to 1.054");
+    let much = row("x.y", 100.0, 2500.0, 1.1, Change::Worse);
+    assert_eq!(change(&much), "25.0x slower, CI 22.7 to 27.5");
+    slower.unit = Unit::BytesPerSecond;
+    slower.better = Better::Higher;
+    assert_eq!(change(&slower), "1.80x higher, CI 1.71 to 1.90");
+    slower.ci95_low = None;
+    assert_eq!(change(&slower), "1.80x higher, no CI");
+}
+
+#[test]
+fn the_summary_counts_every_verdict() {
+    let mut comparison = comparison();
+    assert_eq!(
+        summary(&comparison),
+        "5 rows compared: 2 worse, 1 better, 1 inconclusive, 1 the same"
+    );
+    comparison.rows.truncate(1);
+    assert_eq!(
+        summary(&comparison),
+        "1 row compared: 1 worse, 0 better, 0 inconclusive, 0 the same"
+    );
+}
+
+#[test]
+fn no_line_is_wider_than_asked_and_no_name_is_lost() {
+    for width in 64..140 {
+        for verbose in [false, true] {
+            let text = draw(width, verbose);
+            // A line of numbers beneath its name may need more than the narrowest terminal.
+            let most = width.max(72);
+            let widest = text
+                .lines()
+                .map(|line| line.chars().count())
+                .max()
+                .unwrap_or(0);
+            assert!(widest <= most, "{width} {verbose}: {widest}\n{text}");
+            assert!(text.contains("syscall.null{call=getppid}") && text.contains("syscall.lseek"));
+        }
+    }
+}
+
+#[test]
+fn a_document_cannot_break_the_table() {
+    let mut comparison = comparison();
+    comparison.rows[0].name = "evil`|<b>\n\u{1b}[2J".to_owned();
+    comparison.facts[0].new = Some("a|b\n<script>".to_owned());
+    let text = table(&comparison, &TableOptions::default());
+    assert!(!text.contains('\u{1b}'), "{text}");
+    let markdown = markdown(&comparison, true);
+    assert!(
+        !markdown.contains('\u{1b}') && !markdown.contains("<script>"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("a\\|b &lt;script>"), "{markdown}");
+    assert!(markdown.contains("`evil'\\|&lt;b>  [2J`"), "{markdown}");
+}
+
+#[test]
+fn nothing_compared_says_so() {
+    let mut nothing = comparison();
+    nothing.rows.clear();
+    nothing.facts.clear();
+    let text = table(&nothing, &TableOptions::default());
+    assert!(text.contains("0 rows compared: 0 worse, 0 better, 0 inconclusive, 0 the same"));
+    assert!(!text.contains("differs"));
+}

@@ -1,0 +1,55 @@
+//! Bencher Metric Format: what bencher.dev's `json` adapter reads.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use syscost_results::{Run, Status, Unit};
+
+use super::{ExportError, Record};
+
+/// A measure of a benchmark, with the ends of its 95 % confidence interval.
+#[derive(Debug, Serialize)]
+struct Metric {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_value: Option<f64>,
+}
+
+/// The rows of a run that have a number, each under its name with one measure: `latency` in ns, which Bencher knows, or one
+/// named after its unit. The format has no place for a row without a number, so it is left out: a gap in the chart.
+///
+/// # Errors
+/// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
+pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
+    let benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = Record::all(&[run])
+        .filter(|record| record.status == Status::Ok)
+        .filter_map(|record| {
+            let metric = Metric {
+                value: record.estimate.median?,
+                lower_value: record.estimate.ci95_low,
+                upper_value: record.estimate.ci95_high,
+            };
+            Some((
+                record.name,
+                BTreeMap::from([(measure(record.unit), metric)]),
+            ))
+        })
+        .collect();
+    let mut text = serde_json::to_string_pretty(&benchmarks)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The measure of a unit. Bencher's own `throughput` is operations per second, so bandwidth is another.
+fn measure(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nanoseconds => "latency",
+        Unit::BytesPerSecond => "bandwidth",
+        Unit::Gigahertz => "frequency-ghz",
+        Unit::Percent => "percent",
+        Unit::Count => "count",
+        Unit::Ratio => "ratio",
+    }
+}

@@ -1,0 +1,80 @@
+//! The columns of a [`Record`] in a flat table, the same in CSV and in the Parquet table `measurements`.
+//!
+//! Names that SQL reserves (`case`, `group`) are avoided, so that no query needs quotes.
+
+use serde::Serialize;
+
+use super::record::{Record, parameters};
+use crate::sentence::Mark;
+use Value::{Count, Double, Text, Time};
+
+/// How a column's value is had from a record, by the column's type.
+pub(super) enum Value {
+    /// Text; `None` where nothing is known.
+    Text(fn(&Record) -> Option<String>),
+    /// An RFC 3339 time.
+    Time(fn(&Record) -> String),
+    /// A number with a fraction; `None` where there is none.
+    Double(fn(&Record) -> Option<f64>),
+    /// A count.
+    Count(fn(&Record) -> u64),
+}
+
+/// The columns in their order. New ones are added at the end.
+pub(super) const COLUMNS: &[(&str, Value)] = &[
+    ("run", Text(|record| Some(record.run.clone()))),
+    ("started", Time(|record| record.started.clone())),
+    ("hostname", Text(|record| Some(record.hostname.clone()))),
+    ("cpu_model", Text(|record| Some(record.cpu_model.clone()))),
+    ("kernel", Text(|record| Some(record.kernel.clone()))),
+    ("hypervisor", Text(|record| record.hypervisor.clone())),
+    ("version", Text(|record| Some(record.version.clone()))),
+    ("profile", Text(|record| Some(record.profile.clone()))),
+    ("name", Text(|record| Some(record.name.clone()))),
+    ("id", Text(|record| Some(record.id.clone()))),
+    ("group_name", Text(|record| Some(record.group.clone()))),
+    ("operation", Text(|record| Some(record.operation.clone()))),
+    ("parameters", Text(|record| Some(parameters(&record.case)))),
+    ("revision", Count(|record| record.revision.into())),
+    ("unit", Text(|record| Some(word(&record.unit)))),
+    ("better", Text(|record| Some(word(&record.better)))),
+    ("status", Text(|record| Some(word(&record.status)))),
+    ("reason", Text(|record| record.reason.clone())),
+    ("median", Double(|record| record.estimate.median)),
+    ("ci95_low", Double(|record| record.estimate.ci95_low)),
+    ("ci95_high", Double(|record| record.estimate.ci95_high)),
+    ("min", Double(|record| record.estimate.min)),
+    ("mad", Double(|record| record.estimate.mad)),
+    ("p99", Double(|record| record.estimate.p99)),
+    ("raw_median", Double(|record| record.estimate.raw_median)),
+    ("coverage", Double(|record| record.estimate.coverage)),
+    ("rounds", Count(|record| record.estimate.rounds.into())),
+    ("samples", Count(|record| record.estimate.samples)),
+    ("core_cycles", Double(|record| record.core_cycles)),
+    ("evidence", Text(|record| Some(evidence(record).to_owned()))),
+    ("flags", Text(|record| Some(flags(record)))),
+];
+
+/// What the evidence comes to, in a word.
+fn evidence(record: &Record) -> &'static str {
+    match Mark::of(&record.evidence) {
+        Mark::Confirmed => "confirmed",
+        Mark::Unverified => "unverified",
+        Mark::Refuted => "refuted",
+    }
+}
+
+/// The flags' names with spaces between them.
+fn flags(record: &Record) -> String {
+    let flags: Vec<String> = record.flags.iter().map(word).collect();
+    flags.join(" ")
+}
+
+/// The word that stands for a value in the run document, e.g. `below_resolution`.
+pub(super) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        // No enum of the document is anything but a word.
+        other => unreachable!("{other:?} is no word"),
+    }
+}

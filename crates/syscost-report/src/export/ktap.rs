@@ -1,0 +1,132 @@
+//! Kernel Test Anything Protocol, version 1 (Documentation/dev-tools/ktap.rst of the Linux kernel).
+
+use std::fmt::Write;
+
+use syscost_results::{Measurement, Run, Status, Verdict};
+
+use super::on_one_line;
+use crate::sentence;
+use crate::units::{Figures, quantity};
+
+/// A test's line without its number: `ok`, then what follows the number.
+struct Outcome {
+    passed: bool,
+    skipped: bool,
+    /// What stands behind `#`; empty for nothing.
+    comment: String,
+}
+
+/// A test for each run, holding a test for each group, holding a test for each row.
+///
+/// A row passes if it has a number or a bound. It is skipped if this machine cannot do it or it was not run. It fails if its
+/// number is withheld or it failed, and with it its group and run; lines before it tell the refuted claims.
+pub fn to_ktap(runs: &[&Run]) -> String {
+    let runs = runs.iter().map(|run| {
+        let (body, outcome) = self::run(run);
+        (run.id.as_str(), body, outcome)
+    });
+    tests(runs.collect(), 0).0
+}
+
+fn run(run: &Run) -> (String, Outcome) {
+    let groups = run
+        .measurements
+        .chunk_by(|a, b| group(a) == group(b))
+        .map(|rows| {
+            let rows_of_group = rows
+                .iter()
+                .map(|row| (row.name.as_str(), claims(row), outcome(row)));
+            let (body, all) = tests(rows_of_group.collect(), 2);
+            (group(&rows[0]), body, all)
+        });
+    let (body, mut outcome) = tests(groups.collect(), 1);
+    outcome.comment = sentence::summary(run);
+    (body, outcome)
+}
+
+fn group(row: &Measurement) -> &str {
+    row.id.split('.').next().unwrap_or_default()
+}
+
+/// Version line, plan and results at this level of nesting, with what they come to: failed if one is, skipped if all are.
+fn tests(tests: Vec<(&str, String, Outcome)>, level: usize) -> (String, Outcome) {
+    let indent = "  ".repeat(level);
+    let mut text = format!("{indent}KTAP version 1\n{indent}1..{}\n", tests.len());
+    let passed = tests.iter().all(|(.., outcome)| outcome.passed);
+    let skipped = !tests.is_empty() && tests.iter().all(|(.., outcome)| outcome.skipped);
+    for (index, (name, before, outcome)) in tests.into_iter().enumerate() {
+        let result = if outcome.passed { "ok" } else { "not ok" };
+        // The description may not hold the sign that ends it.
+        let name = on_one_line(name).replace('#', "_");
+        let skip = if outcome.skipped { "SKIP " } else { "" };
+        let comment = match format!("{skip}{}", on_one_line(&outcome.comment)).trim_end() {
+            "" => String::new(),
+            comment => format!(" # {comment}"),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{before}{indent}{result} {} {name}{comment}",
+            index + 1
+        );
+    }
+    let outcome = Outcome {
+        passed,
+        skipped,
+        comment: String::new(),
+    };
+    (text, outcome)
+}
+
+fn outcome(row: &Measurement) -> Outcome {
+    let (passed, skipped, comment) = match row.status {
+        Status::Ok => (true, false, number(row)),
+        Status::BelowResolution => (true, false, bound(row)),
+        Status::Unsupported | Status::Skipped => (true, true, sentence::no_number(row)),
+        Status::Withheld => (false, false, sentence::no_number(row)),
+        Status::Failed => (false, false, format!("ERROR {}", sentence::no_number(row))),
+    };
+    Outcome {
+        passed,
+        skipped,
+        comment,
+    }
+}
+
+/// The refuted claims of a row, a diagnostic line each.
+fn claims(row: &Measurement) -> String {
+    row.evidence
+        .iter()
+        .filter(|evidence| evidence.verdict == Verdict::Refuted)
+        .map(|evidence| {
+            format!(
+                "    # refuted: {}\n",
+                on_one_line(&sentence::evidence(evidence))
+            )
+        })
+        .collect()
+}
+
+/// `median 79.1 ns, 95 % 78.2 ns to 79.8 ns`, and the flags.
+fn number(row: &Measurement) -> String {
+    let estimate = &row.estimate;
+    let Some(median) = estimate.median else {
+        return "no number".to_owned();
+    };
+    let quantity = |value| quantity(row.unit, value);
+    let mut text = format!("median {}", quantity(median));
+    if let Some((low, high)) = estimate.ci95_low.zip(estimate.ci95_high) {
+        let _ = write!(text, ", 95 % {} to {}", quantity(low), quantity(high));
+    }
+    for flag in &row.flags {
+        let _ = write!(text, ", {}", sentence::flag(*flag).0);
+    }
+    text
+}
+
+fn bound(row: &Measurement) -> String {
+    match Figures::bound(row.unit, &row.estimate) {
+        Some(bound) => format!("below resolution: {} {}", bound.median, bound.unit),
+        None => "below resolution".to_owned(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Markdown: tables to paste into a wiki, an issue or a pull request.
+
+use std::fmt::Write;
+
+use syscost_results::{Measurement, Run, Status};
+
+use super::on_one_line;
+use crate::sentence::{self, Mark};
+use crate::units::{self, Figures};
+
+const HEADINGS: &str = "\
+| Row | Median | ± 95 % | Min | Cycles | Evidence | Notes |
+|:--|--:|--:|--:|--:|:--|:--|
+";
+
+/// A section for each run with a table for each group (GitHub's tables). Statuses, flags and evidence are in words.
+pub fn to_markdown(runs: &[&Run]) -> String {
+    let sections: Vec<String> = runs.iter().map(|run| section(run)).collect();
+    sections.join("\n")
+}
+
+fn section(run: &Run) -> String {
+    let mut text = format!(
+        "## Run {}\n\n{}. {}. Begun {}, {} profile, syscost {}.\n",
+        escaped(&run.id),
+        escaped(&sentence::machine(run)),
+        escaped(&sentence::summary(run)),
+        escaped(&run.started),
+        escaped(&run.config.profile),
+        escaped(&run.tool.version),
+    );
+    for warning in &run.warnings {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\n> **Warning:** {}: {}\n",
+            escaped(&warning.message),
+            escaped(&warning.advice)
+        );
+    }
+    let group = |row: &Measurement| row.id.split('.').next().unwrap_or_default().to_owned();
+    for rows in run.measurements.chunk_by(|a, b| group(a) == group(b)) {
+        let _ = write!(text, "\n### {}\n\n{HEADINGS}", escaped(&group(&rows[0])));
+        for row in rows {
+            text += &line(row);
+        }
+    }
+    text
+}
+
+fn line(row: &Measurement) -> String {
+    let figures = match row.status {
+        Status::Ok => Figures::new(row.unit, &row.estimate),
+        Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
+        _ => None,
+    };
+    let with_unit = |figure: &str, unit: &str| match figure {
+        "" => String::new(),
+        figure => format!("{figure} {unit}").trim_end().to_owned(),
+    };
+    let [median, half_width, min] = match &figures {
+        Some(figures) => [&figures.median, &figures.half_width, &figures.min]
+            .map(|figure| with_unit(figure, figures.unit)),
+        None => [
+            format!("*{}*", sentence::status(row.status)),
+            String::new(),
+            String::new(),
+        ],
+    };
+    let cycles = row
+        .core_cycles
+        .filter(|_| row.status == Status::Ok)
+        .map_or_else(String::new, units::cycles);
+    format!(
+        "| {} | {} | {half_width} | {min} | {cycles} | {} | {} |\n",
+        name(&row.name),
+        // Only the bound of a row below resolution holds a sign of HTML.
+        median.replace('<', "&lt;"),
+        evidence(row),
+        escaped(&notes(row)),
+    )
+}
+
+fn evidence(row: &Measurement) -> &'static str {
+    match Mark::of(&row.evidence) {
+        Mark::Refuted => "refuted",
+        _ if row.status != Status::Ok && row.status != Status::BelowResolution => "",
+        Mark::Confirmed => "confirmed",
+        Mark::Unverified => "not fully verified",
+    }
+}
+
+/// Why there is no number, and the flags in words.
+fn notes(row: &Measurement) -> String {
+    let mut notes: Vec<String> = sentence::reason(row).into_iter().collect();
+    notes.extend(
+        row.flags
+            .iter()
+            .map(|flag| sentence::flag(*flag).1.to_owned()),
+    );
+    notes.join("; ")
+}
+
+/// A row's name as code, where that needs no escapes.
+fn name(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._{}=,-+/: ".contains(letter);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        format!("`{name}`")
+    } else {
+        escaped(name)
+    }
+}
+
+/// Text that reads the same once Markdown is done with it, and stays in its cell.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in on_one_line(text).chars() {
+        match letter {
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '&' => safe += "&amp;",
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}

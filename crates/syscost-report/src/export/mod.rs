@@ -1,0 +1,116 @@
+//! Runs in the forms other tools read. Every form is a pure function; docs/export.md describes each for its users.
+//!
+//! | Function | Form | Runs |
+//! |---|---|---|
+//! | [`to_csv`] | a line for each row | any |
+//! | [`to_markdown`] | tables for documents | any |
+//! | [`to_jsonl`] | a JSON object, a [`Record`], for each row | any |
+//! | [`to_parquet`] | tables `runs`, `measurements` and `samples` | any |
+//! | [`to_openmetrics`] | gauges, for OpenMetrics and the older Prometheus text format alike | one |
+//! | [`to_bencher`] | Bencher Metric Format | one |
+//! | [`to_ktap`] | Kernel Test Anything Protocol, version 1 | any |
+//!
+//! What may be told of a row is decided once, by [`Record`]: a row that has no number by its status has none in any form,
+//! whatever its document holds.
+
+mod bencher;
+mod columns;
+mod csv;
+mod jsonl;
+mod ktap;
+mod markdown;
+mod openmetrics;
+mod parquet;
+mod record;
+#[cfg(test)]
+mod tests;
+
+pub use bencher::to_bencher;
+pub use csv::to_csv;
+pub use jsonl::to_jsonl;
+pub use ktap::to_ktap;
+pub use markdown::to_markdown;
+pub use openmetrics::to_openmetrics;
+pub use parquet::{ParquetFiles, to_parquet};
+pub use record::Record;
+
+/// Why runs could not be brought into a form.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The run's time cannot be read.
+    #[error(
+        "run {run} cannot be exported: its start `{started}` is no RFC 3339 time ({cause}); take another copy of the document"
+    )]
+    Started {
+        /// Id of the run.
+        run: String,
+        /// What stands for its start.
+        started: String,
+        /// Why it is no time.
+        cause: jiff::Error,
+    },
+    /// A number is too large for the column that should hold it.
+    #[error(
+        "run {run} cannot be exported: {column} is {value}, more than any real run has; take another copy of the document"
+    )]
+    TooLarge {
+        /// Id of the run.
+        run: String,
+        /// The column.
+        column: &'static str,
+        /// The number.
+        value: u64,
+    },
+    /// A writer refused what it has no reason to refuse.
+    #[error("the runs cannot be written as {form} ({cause}); report this as a defect of syscost")]
+    Writer {
+        /// The form.
+        form: &'static str,
+        /// What the writer said.
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl From<::csv::Error> for ExportError {
+    fn from(cause: ::csv::Error) -> Self {
+        let (form, cause) = ("CSV", cause.into());
+        ExportError::Writer { form, cause }
+    }
+}
+
+impl From<serde_json::Error> for ExportError {
+    fn from(cause: serde_json::Error) -> Self {
+        let (form, cause) = ("JSON", cause.into());
+        ExportError::Writer { form, cause }
+    }
+}
+
+impl From<::parquet::errors::ParquetError> for ExportError {
+    fn from(cause: ::parquet::errors::ParquetError) -> Self {
+        let (form, cause) = ("Parquet", cause.into());
+        ExportError::Writer { form, cause }
+    }
+}
+
+/// The run's start in microseconds since 1970, UTC.
+fn started_us(run: &str, started: &str) -> Result<i64, ExportError> {
+    started
+        .parse::<jiff::Timestamp>()
+        .map(jiff::Timestamp::as_microsecond)
+        .map_err(|cause| ExportError::Started {
+            run: run.to_owned(),
+            started: started.to_owned(),
+            cause,
+        })
+}
+
+/// Text on one line: whatever could end or overwrite the line becomes a space.
+fn on_one_line(text: &str) -> String {
+    text.chars()
+        .map(|letter| match letter {
+            '\u{2028}' | '\u{2029}' => ' ',
+            control if control.is_control() => ' ',
+            letter => letter,
+        })
+        .collect()
+}

@@ -1,0 +1,128 @@
+//! The table `samples`: a line for each sample.
+
+use std::collections::BTreeMap;
+
+use parquet::data_type::ByteArray;
+use syscost_results::{Measurement, RoundSamples, Run};
+
+use super::writer::{Table, Values};
+use super::{ExportError, fitting};
+use crate::export::columns::word;
+use crate::export::record::{parameters, rounds};
+
+/// The columns as they fill.
+#[derive(Default)]
+struct Samples {
+    run: Vec<Option<ByteArray>>,
+    name: Vec<Option<ByteArray>>,
+    id: Vec<Option<ByteArray>>,
+    parameters: Vec<Option<ByteArray>>,
+    unit: Vec<Option<ByteArray>>,
+    round: Vec<Option<i32>>,
+    sample: Vec<Option<i32>>,
+    value: Vec<Option<f64>>,
+    raw: Vec<Option<f64>>,
+    cpu: Vec<Option<i32>>,
+    iterations: Vec<Option<i64>>,
+    disturbed: Vec<Option<ByteArray>>,
+    core_ghz: Vec<Option<f64>>,
+    steal_percent: Vec<Option<f64>>,
+}
+
+/// What all samples of a row share; cloning one of these texts copies no byte.
+struct Shared {
+    run: ByteArray,
+    name: ByteArray,
+    id: ByteArray,
+    parameters: ByteArray,
+    unit: ByteArray,
+}
+
+/// The columns without any sample.
+pub(super) fn no_run() -> Table {
+    Samples::default().into()
+}
+
+/// The samples of a run. A withheld row has none: a number that must not be believed should not come back by pooling.
+pub(super) fn table(run: &Run) -> Result<Table, ExportError> {
+    let mut samples = Samples::default();
+    for row in &run.measurements {
+        let shared = Shared::new(run, row);
+        for round in rounds(row) {
+            samples.add(&run.id, &shared, round)?;
+        }
+    }
+    Ok(samples.into())
+}
+
+impl Shared {
+    fn new(run: &Run, row: &Measurement) -> Self {
+        Shared {
+            run: run.id.as_str().into(),
+            name: row.name.as_str().into(),
+            id: row.id.as_str().into(),
+            parameters: parameters(&row.case).into_bytes().into(),
+            unit: row.unit.symbol().into(),
+        }
+    }
+}
+
+impl Samples {
+    fn add(&mut self, run: &str, row: &Shared, round: &RoundSamples) -> Result<(), ExportError> {
+        let number = fitting(run, "round", round.round.into())?;
+        let cpu = fitting(run, "cpu", round.cpu.into())?;
+        let iterations = fitting(run, "iterations", round.iterations)?;
+        let mut causes: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for disturbance in &round.disturbed {
+            let sample = causes.entry(disturbance.sample as usize).or_default();
+            sample.push(word(&disturbance.cause));
+        }
+        for (index, value) in round.values.iter().enumerate() {
+            self.run.push(Some(row.run.clone()));
+            self.name.push(Some(row.name.clone()));
+            self.id.push(Some(row.id.clone()));
+            self.parameters.push(Some(row.parameters.clone()));
+            self.unit.push(Some(row.unit.clone()));
+            self.round.push(Some(number));
+            self.sample
+                .push(Some(fitting(run, "sample", index as u64)?));
+            self.value.push(Some(*value));
+            // Where no overhead was taken off, the document keeps no second list.
+            self.raw.push(match round.raw.as_slice() {
+                [] => Some(*value),
+                raw => raw.get(index).copied(),
+            });
+            self.cpu.push(Some(cpu));
+            self.iterations.push(Some(iterations));
+            self.disturbed.push(
+                causes
+                    .get(&index)
+                    .map(|causes| causes.join(" ").into_bytes().into()),
+            );
+            self.core_ghz.push(round.core_ghz);
+            self.steal_percent.push(round.steal_percent);
+        }
+        Ok(())
+    }
+}
+
+impl From<Samples> for Table {
+    fn from(samples: Samples) -> Self {
+        vec![
+            ("run", Values::Text(samples.run)),
+            ("name", Values::Text(samples.name)),
+            ("id", Values::Text(samples.id)),
+            ("parameters", Values::Text(samples.parameters)),
+            ("unit", Values::Text(samples.unit)),
+            ("round", Values::Int(samples.round)),
+            ("sample", Values::Int(samples.sample)),
+            ("value", Values::Double(samples.value)),
+            ("raw", Values::Double(samples.raw)),
+            ("cpu", Values::Int(samples.cpu)),
+            ("iterations", Values::Long(samples.iterations)),
+            ("disturbed", Values::Text(samples.disturbed)),
+            ("core_ghz", Values::Double(samples.core_ghz)),
+            ("steal_percent", Values::Double(samples.steal_percent)),
+        ]
+    }
+}

@@ -1,0 +1,144 @@
+//! One row of one run with what tells the run apart, and only the numbers its status allows.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use syscost_results::{
+    Better, Estimate, Evidence, Flag, Measurement, Run, Status, Unit, measurement,
+};
+
+use crate::sentence;
+
+/// One row of one run: a line of the JSON lines export.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Id of the run.
+    pub run: String,
+    /// When the run began, RFC 3339, UTC.
+    pub started: String,
+    /// Host name of the measured machine.
+    pub hostname: String,
+    /// The CPU's own name.
+    pub cpu_model: String,
+    /// Operating system's kernel and release.
+    pub kernel: String,
+    /// Who runs the machine if it is virtual, e.g. `KVM`.
+    pub hypervisor: Option<String>,
+    /// Version of syscost.
+    pub version: String,
+    /// `quick`, `standard` or `careful`.
+    pub profile: String,
+    /// Id and case, e.g. `syscall.null{call=getppid}`; unique in a run.
+    pub name: String,
+    /// Id of the benchmark, e.g. `syscall.null`.
+    pub id: String,
+    /// The id's part before the first dot, e.g. `syscall`.
+    pub group: String,
+    /// The id's part after the first dot, e.g. `null`.
+    pub operation: String,
+    /// The case's parameters; empty for a benchmark of one case.
+    pub case: BTreeMap<String, String>,
+    /// Only rows of equal revisions measure the same.
+    pub revision: u32,
+    /// The unit of the estimate.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Whether there is a number.
+    pub status: Status,
+    /// Why there is no number, or what to know about it; null when all is well.
+    pub reason: Option<String>,
+    /// The numbers, in `unit`: all when the status is `ok`, only the bound `ci95_high` when it is `below_resolution`, none
+    /// otherwise.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// The median in core cycles; null if the unit is no time or the core's frequency was not steady.
+    pub core_cycles: Option<f64>,
+    /// What a careful reader should know about the samples.
+    pub flags: Vec<Flag>,
+    /// What the benchmark claimed and what was counted.
+    pub evidence: Vec<Evidence>,
+    /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`.
+    pub details: BTreeMap<String, f64>,
+}
+
+impl Record {
+    /// The record of a row of this run.
+    pub fn new(run: &Run, row: &Measurement) -> Self {
+        let (group, operation) = row.id.split_once('.').unwrap_or((&row.id, ""));
+        let is_ok = row.status == Status::Ok;
+        Record {
+            run: run.id.clone(),
+            started: run.started.clone(),
+            hostname: run.machine.hostname.clone(),
+            cpu_model: run.machine.cpu_model.clone(),
+            kernel: run.machine.kernel.clone(),
+            hypervisor: run.machine.hypervisor.clone(),
+            version: run.tool.version.clone(),
+            profile: run.config.profile.clone(),
+            name: row.name.clone(),
+            id: row.id.clone(),
+            group: group.to_owned(),
+            operation: operation.to_owned(),
+            case: row.case.clone(),
+            revision: row.revision,
+            unit: row.unit,
+            better: row.better,
+            status: row.status,
+            reason: sentence::reason(row),
+            estimate: allowed(row),
+            core_cycles: row.core_cycles.filter(|_| is_ok),
+            flags: row.flags.clone(),
+            evidence: row.evidence.clone(),
+            details: if is_ok {
+                row.details.clone()
+            } else {
+                BTreeMap::new()
+            },
+        }
+    }
+
+    /// The records of all rows, run after run, in the runs' order of rows.
+    pub fn all<'a>(runs: &'a [&'a Run]) -> impl Iterator<Item = Record> + 'a {
+        runs.iter().flat_map(|run| {
+            run.measurements
+                .iter()
+                .map(move |row| Record::new(run, row))
+        })
+    }
+}
+
+/// A case as it stands in a row's name: `call=getpid,through=libc`; empty for a benchmark of one case.
+pub(super) fn parameters(case: &BTreeMap<String, String>) -> String {
+    let pairs: Vec<String> = case
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    pairs.join(",")
+}
+
+/// The numbers that a row's status allows.
+fn allowed(row: &Measurement) -> Estimate {
+    let nothing = Estimate {
+        rounds: row.estimate.rounds,
+        samples: row.estimate.samples,
+        ..Estimate::default()
+    };
+    match row.status {
+        Status::Ok => row.estimate.clone(),
+        Status::BelowResolution => Estimate {
+            ci95_high: row.estimate.ci95_high,
+            ..nothing
+        },
+        Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => nothing,
+    }
+}
+
+/// The rounds of samples that a row's status allows: those of a number that must not be believed are not told.
+pub(super) fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
+    match row.status {
+        Status::Withheld => &[],
+        _ => row.samples.as_deref().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,273 @@
+//! Every form of a hand-made run, as other tools get it.
+
+mod ktap_reader;
+mod property;
+mod read_back;
+
+use insta::assert_snapshot;
+use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::{RoundSamples, Run, Status};
+
+use super::*;
+use crate::fixture;
+
+/// The fixture with what only exports tell: cases, a host, samples.
+pub(super) fn run() -> Run {
+    let mut run = fixture::run();
+    run.machine.hostname = "imaginary".to_owned();
+    for row in &mut run.measurements {
+        let Some((_, case)) = row.name.split_once('{') else {
+            continue;
+        };
+        row.case = case
+            .trim_end_matches('}')
+            .split(',')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+    }
+    let samples = |raw: Vec<f64>| {
+        vec![RoundSamples {
+            round: 0,
+            cpu: 1,
+            iterations: 4096,
+            core_ghz: Some(3.69),
+            values: vec![79.0, 80.5, 77.1],
+            raw,
+            disturbed: vec![Disturbance {
+                sample: 1,
+                cause: Cause::RunDelay,
+            }],
+            steal_percent: None,
+        }]
+    };
+    row_mut(&mut run, "syscall.null{call=getppid}").samples = Some(samples(vec![]));
+    row_mut(&mut run, "signal.catch").samples = Some(samples(vec![81.0, 82.5, 79.1]));
+    run
+}
+
+pub(super) fn row_mut<'a>(run: &'a mut Run, name: &str) -> &'a mut syscost_results::Measurement {
+    run.measurements
+        .iter_mut()
+        .find(|row| row.name == name)
+        .expect("a row of the fixture")
+}
+
+/// The run with every number that a withheld, failed, unsupported or skipped row could hold against the rules.
+fn with_forbidden_numbers() -> Run {
+    let mut run = run();
+    let full = fixture::row(&run, "syscall.null{call=getppid}").clone();
+    for row in &mut run.measurements {
+        if row.status == Status::Ok {
+            continue;
+        }
+        let samples = row.estimate.samples;
+        row.estimate = syscost_results::Estimate {
+            median: Some(66.6),
+            ci95_low: Some(66.6),
+            ci95_high: Some(66.6),
+            min: Some(66.6),
+            mad: Some(66.6),
+            raw_median: Some(66.6),
+            samples,
+            ..full.estimate.clone()
+        };
+        row.core_cycles = Some(66.6);
+        row.details.insert("median_ns".to_owned(), 66.6);
+        if row.status == Status::Withheld {
+            row.samples = full.samples.clone();
+            for value in row.samples.iter_mut().flatten().flat_map(|r| &mut r.values) {
+                *value = 66.6;
+            }
+        }
+    }
+    run.measurements
+        .retain(|row| row.status != Status::BelowResolution);
+    run
+}
+
+#[test]
+fn csv() {
+    assert_snapshot!(to_csv(&[&run()]).expect("written"));
+}
+
+#[test]
+fn markdown() {
+    assert_snapshot!(to_markdown(&[&run()]));
+}
+
+#[test]
+fn jsonl() {
+    assert_snapshot!(to_jsonl(&[&run()]).expect("written"));
+}
+
+#[test]
+fn openmetrics() {
+    assert_snapshot!(to_openmetrics(&run()).expect("written"));
+}
+
+#[test]
+fn bencher() {
+    assert_snapshot!(to_bencher(&run()).expect("written"));
+}
+
+#[test]
+fn ktap() {
+    assert_snapshot!(to_ktap(&[&run()]));
+}
+
+#[test]
+fn a_row_without_a_number_has_none_in_any_form_whatever_its_document_holds() {
+    let run = with_forbidden_numbers();
+    let mut texts = vec![
+        to_csv(&[&run]).expect("written"),
+        to_markdown(&[&run]),
+        to_jsonl(&[&run]).expect("written"),
+        to_openmetrics(&run).expect("written"),
+        to_bencher(&run).expect("written"),
+        to_ktap(&[&run]),
+    ];
+    for text in &mut texts {
+        assert!(!text.contains("66.6") && !text.contains("6.66"), "{text}");
+    }
+    let files = to_parquet(&[&run]).expect("written");
+    for table in [&files.measurements, &files.samples] {
+        let rows = read_back::rows(table);
+        assert!(!rows.is_empty());
+        assert!(rows.iter().all(|row| !row.to_string().contains("66.6")));
+    }
+}
+
+#[test]
+fn every_row_without_a_number_says_why() {
+    let run = run();
+    let why = "io_uring_setup: operation not permitted";
+    for text in [
+        to_csv(&[&run]).expect("written"),
+        to_jsonl(&[&run]).expect("written"),
+        to_openmetrics(&run).expect("written"),
+        to_ktap(&[&run]),
+    ] {
+        assert_eq!(text.matches(why).count(), 2, "{text}");
+    }
+    assert!(
+        to_markdown(&[&run]).contains(r"*unsupported* |  |  |  |  | io\_uring\_setup: operation")
+    );
+}
+
+#[test]
+fn a_bound_is_told_as_one() {
+    let run = run();
+    let name = "call.struct_return{bytes=16}";
+    let line = |text: String| {
+        let line = text.lines().find(|line| line.contains(name));
+        line.expect("a line on the row").to_owned()
+    };
+    assert!(line(to_ktap(&[&run])).ends_with("# below resolution: < 0.0431 ns"));
+    assert!(line(to_markdown(&[&run])).contains("| &lt; 0.0431 ns |  |  |  |"));
+    let csv = line(to_csv(&[&run]).expect("written"));
+    assert!(
+        csv.contains(
+            ",below_resolution,the interval of the cost touches zero,,,0.0431,,,,,,9,270,"
+        )
+    );
+    let metrics = line(to_openmetrics(&run).expect("written"));
+    assert!(
+        metrics.starts_with("syscost_ci95_high_seconds"),
+        "{metrics}"
+    );
+    assert!(metrics.ends_with(" 4.31e-11"), "{metrics}");
+    assert!(!to_bencher(&run).expect("written").contains(name));
+}
+
+#[test]
+fn times_are_seconds_and_shares_ratios_in_openmetrics() {
+    let mut run = run();
+    let row = row_mut(&mut run, "timing.core_frequency");
+    let gigahertz = row.clone();
+    row.unit = syscost_results::Unit::Percent;
+    row.estimate.median = Some(12.5);
+    run.measurements.push(gigahertz);
+    let text = to_openmetrics(&run).expect("written");
+    for line in [
+        "syscost_median_seconds{name=\"syscall.null{call=getppid}\",group=\"syscall\",operation=\"null\",case_call=\"getppid\"} \
+         7.913e-8",
+        "syscost_median_ratio{name=\"timing.core_frequency\",group=\"timing\",operation=\"core_frequency\"} 0.125",
+        "syscost_median_hertz{name=\"timing.core_frequency\",group=\"timing\",operation=\"core_frequency\"} 3693000000.0",
+        "# UNIT syscost_median_seconds seconds",
+        "syscost_rows{status=\"withheld\"} 1.0",
+        "syscost_run_start_timestamp_seconds 1795248000.0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.ends_with("# EOF\n"));
+}
+
+#[test]
+fn a_formula_is_no_formula_any_more() {
+    let mut run = run();
+    run.machine.hostname = "=cmd|' /C calc'!A0".to_owned();
+    let text = to_csv(&[&run]).expect("written");
+    assert!(text.contains(",'=cmd|' /C calc'!A0,"), "{text}");
+}
+
+#[test]
+fn a_group_fails_with_a_row_and_is_skipped_with_all() {
+    let mut run = run();
+    let tests = ktap_reader::read(&to_ktap(&[&run])).expect("KTAP");
+    assert!(!tests[0].ok && tests[0].name == run.id);
+    assert_eq!(tests[0].tests.len(), 4);
+    let syscall = &tests[0].tests[2];
+    assert!(!syscall.ok, "a row of it was withheld");
+    assert!(tests[0].tests[0].ok, "timing");
+    run.measurements
+        .retain(|row| matches!(row.status, Status::Unsupported | Status::Skipped));
+    let tests = ktap_reader::read(&to_ktap(&[&run])).expect("KTAP");
+    assert!(tests[0].ok && tests[0].skipped && tests[0].tests[0].skipped);
+}
+
+#[test]
+fn several_runs_follow_each_other() {
+    let (first, mut second) = (run(), run());
+    second.id = "20261122T080000Z-2".to_owned();
+    let runs = [&first, &second];
+    let rows = first.measurements.len();
+    assert_eq!(
+        to_csv(&runs).expect("written").lines().count(),
+        2 * rows + 1
+    );
+    assert_eq!(to_jsonl(&runs).expect("written").lines().count(), 2 * rows);
+    assert_eq!(to_markdown(&runs).matches("\n## Run ").count() + 1, 2);
+    assert_eq!(ktap_reader::read(&to_ktap(&runs)).expect("KTAP").len(), 2);
+}
+
+#[test]
+fn no_run_and_no_row_are_legal() {
+    let mut empty = run();
+    empty.measurements.clear();
+    for runs in [&[][..], &[&empty]] {
+        assert_eq!(to_csv(runs).expect("written").lines().count(), 1);
+        assert_eq!(to_jsonl(runs).expect("written"), "");
+        ktap_reader::read(&to_ktap(runs)).expect("KTAP");
+        let files = to_parquet(runs).expect("written");
+        assert_eq!(read_back::rows(&files.runs).len(), runs.len());
+        assert_eq!(read_back::rows(&files.samples).len(), 0);
+    }
+}
+
+#[test]
+fn a_start_that_is_no_time_is_told_with_its_run() {
+    let mut run = run();
+    run.started = "yesterday".to_owned();
+    for error in [
+        to_openmetrics(&run).map(drop).expect_err("no time"),
+        to_parquet(&[&run]).map(drop).expect_err("no time"),
+    ] {
+        assert!(
+            error.to_string().starts_with(
+                "run 20261121T080000Z-1 cannot be exported: its start `yesterday` is no RFC 3339 time ("
+            ),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! The kept runs as a list, and metrics over time as terminal charts, sparklines and a table of changes.
+
+mod chart;
+mod list;
+#[cfg(test)]
+mod tests;
+
+use jiff::{Timestamp, tz::TimeZone};
+use syscost_results::history::{ChangePoint, Series};
+use syscost_results::stats::order;
+use syscost_results::{Better, Unit};
+
+use crate::paint::{self, Paint, cut_end, cut_middle, width};
+use crate::units::quantity;
+
+pub use chart::chart;
+pub use list::{ListedRun, list};
+
+/// How to draw a history.
+#[derive(Debug, Clone)]
+pub struct HistoryOptions {
+    /// Columns at most; 60 are the least that is heeded.
+    pub width: usize,
+    /// Whether to write ANSI colours.
+    pub color: bool,
+    /// Where dates are told.
+    pub zone: TimeZone,
+}
+
+impl HistoryOptions {
+    fn paint(&self) -> Paint {
+        Paint { color: self.color }
+    }
+
+    fn width(&self) -> usize {
+        self.width.max(60)
+    }
+
+    /// The day of an RFC 3339 time, as it is called in the zone.
+    fn day(&self, time: &str) -> String {
+        match time.parse::<Timestamp>() {
+            Ok(time) => time
+                .to_zoned(self.zone.clone())
+                .strftime("%Y-%m-%d")
+                .to_string(),
+            Err(_) => "????-??-??".to_owned(),
+        }
+    }
+}
+
+/// Least range of a sparkline or chart, as a share of the middle: noise must not look like a landslide.
+const LEAST_RANGE: f64 = 0.1;
+
+/// A line for each series: name, sparkline, newest value, newest change.
+pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
+    let paint = options.paint();
+    let columns = options.width();
+    let longest = series
+        .iter()
+        .map(|series| width(&series.name))
+        .max()
+        .unwrap_or(0);
+    let name_width = longest.min(columns / 2);
+    // Behind the sparkline stand the value, the change and its date.
+    let room = columns
+        .saturating_sub(name_width + 2 + 12 + 22)
+        .clamp(8, 40);
+    let longest = series
+        .iter()
+        .map(|series| series.points.len())
+        .max()
+        .unwrap_or(0);
+    let mut out = String::new();
+    for series in series {
+        let name = cut_middle(&series.name, name_width);
+        let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
+        let last = values.last().map_or_else(
+            || "no number".to_owned(),
+            |&value| quantity(series.unit, value),
+        );
+        let mut line = format!(
+            "{name:name_width$}  {:room$}  {last:>10}",
+            sparkline(&values, room),
+            room = room.min(longest)
+        );
+        if let Some(change) = series.changes.last() {
+            let text = format!("  {} {}", relative(change), options.day(&change.started));
+            line += &paint.text(verdict(series.better, change).1, &text);
+        }
+        push(&mut out, &line);
+    }
+    out
+}
+
+/// Every change of these series, newest first.
+pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
+    let paint = options.paint();
+    let mut all: Vec<(&Series, &ChangePoint)> = series
+        .iter()
+        .flat_map(|series| series.changes.iter().map(move |change| (series, change)))
+        .collect();
+    all.sort_by(|a, b| {
+        b.1.started
+            .cmp(&a.1.started)
+            .then_with(|| a.0.name.cmp(&b.0.name))
+    });
+    let mut out = String::new();
+    for (series, change) in all {
+        let (word, style) = verdict(series.better, change);
+        let front = format!(
+            "{}  {:>7}  ",
+            options.day(&change.started),
+            relative(change)
+        );
+        let levels = levels(series.unit, change);
+        let name = cut_middle(&series.name, options.width().saturating_sub(51).max(20));
+        let line = format!(
+            "{front}{}  {levels:<20}  {name}",
+            paint.text(style, &format!("{word:<7}"))
+        );
+        push(&mut out, &line);
+    }
+    out
+}
+
+/// `83.1 ns → 92.4 ns`.
+fn levels(unit: Unit, change: &ChangePoint) -> String {
+    format!(
+        "{} → {}",
+        quantity(unit, change.before),
+        quantity(unit, change.after)
+    )
+}
+
+/// `+11 %`; from zero there is no such number.
+fn relative(change: &ChangePoint) -> String {
+    if change.before == 0.0 {
+        return "new".to_owned();
+    }
+    let percent = 100.0 * (change.after - change.before) / change.before.abs();
+    let decimals = usize::from(percent.abs() < 9.95);
+    format!("{percent:+.decimals$} %").replace('-', "−")
+}
+
+fn verdict(better: Better, change: &ChangePoint) -> (&'static str, anstyle::Style) {
+    let rose = change.after > change.before;
+    if rose == (better == Better::Higher) {
+        ("better", paint::GOOD)
+    } else {
+        ("worse", paint::BAD)
+    }
+}
+
+/// One block a value, eight heights; neighbours share one where there are more values than room.
+fn sparkline(values: &[f64], room: usize) -> String {
+    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let Some((low, high)) = range(values) else {
+        return String::new();
+    };
+    buckets(values.len(), room)
+        .filter_map(|bucket| order::median(&values[bucket]))
+        .map(|value| {
+            let share = (value - low) / (high - low);
+            BLOCKS[((share * 8.0) as usize).min(7)]
+        })
+        .collect()
+}
+
+/// From the lowest to the highest value, widened if that is next to nothing.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    let middle = low / 2.0 + high / 2.0;
+    let least = match LEAST_RANGE * middle.abs() {
+        0.0 => 1.0,
+        least => least,
+    };
+    if high - low < least {
+        return Some((middle - least / 2.0, middle + least / 2.0));
+    }
+    Some((low, high))
+}
+
+/// Divides `count` neighbours among at most `room` columns, as evenly as can be; none is empty.
+fn buckets(count: usize, room: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let columns = count.min(room).max(1);
+    (0..columns).map(move |column| column * count / columns..(column + 1) * count / columns)
+}
+
+/// A text from a document, without what a terminal would obey.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_control() { '?' } else { letter })
+        .collect()
+}
+
+/// Adds a line without trailing blanks.
+fn push(out: &mut String, line: &str) {
+    out.push_str(line.trim_end());
+    out.push('\n');
+}

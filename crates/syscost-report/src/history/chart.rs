@@ -1,0 +1,152 @@
+//! One metric over time, as a chart of characters.
+
+use syscost_results::history::Series;
+use syscost_results::stats::order;
+
+use super::{HistoryOptions, buckets, levels, plain, push, range, relative, verdict};
+use crate::paint;
+use crate::units::quantity;
+
+/// Lines of the chart's field.
+const HEIGHT: usize = 12;
+/// Columns of a run, where there is room.
+const WIDEST: usize = 3;
+
+/// A mark in the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Nothing,
+    Change,
+    Interval,
+    Median,
+}
+
+/// The metric's medians, oldest left, with their intervals, and its changes beneath. Runs stand at equal distances.
+pub fn chart(series: &Series, options: &HistoryOptions) -> String {
+    let paint = options.paint();
+    let mut out = String::new();
+    let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
+    let name = paint.text(paint::HEADING, &plain(&series.name));
+    let (Some((low, high)), [first, .., last] | [first @ last]) =
+        (range(&values), &series.points[..])
+    else {
+        push(&mut out, &format!("{name}: no run has a number for it"));
+        return out;
+    };
+    let newest = quantity(series.unit, last.median);
+    push(
+        &mut out,
+        &format!("{name}: {newest} in the last of {}", count(values.len())),
+    );
+    let labels = [high, (low + high) / 2.0, low].map(|value| quantity(series.unit, value));
+    let margin = labels
+        .iter()
+        .map(|label| paint::width(label))
+        .max()
+        .unwrap_or(0);
+    let room = options.width().saturating_sub(margin + 2);
+    let field = field(series, &values, (low, high), room);
+    for (line, marks) in field.iter().enumerate() {
+        let label = match line {
+            0 => &*labels[0],
+            _ if line == HEIGHT / 2 => &*labels[1],
+            _ if line == HEIGHT - 1 => &*labels[2],
+            _ => "",
+        };
+        let cells: String = marks
+            .iter()
+            .map(|mark| match mark {
+                Mark::Nothing => " ".to_owned(),
+                Mark::Change => paint.text(paint::CARE, "┊"),
+                Mark::Interval => paint.text(paint::DIM, "│"),
+                Mark::Median => "●".to_owned(),
+            })
+            .collect();
+        push(&mut out, &format!("{label:>margin$} ┤{cells}"));
+    }
+    let columns = field[0].len();
+    let mut ticks = vec!['─'; columns];
+    for change in &series.changes {
+        ticks[column_of(change.index, values.len(), room)] = '▲';
+    }
+    let ticks: String = ticks.into_iter().collect();
+    push(&mut out, &format!("{:margin$} └{ticks}", ""));
+    let (from, to) = (options.day(&first.started), options.day(&last.started));
+    // Two dates need their room even under a short chart.
+    let gap = columns.saturating_sub(from.len() + to.len()).max(2);
+    push(
+        &mut out,
+        &format!("{:margin$}  {from}{}{to}", "", " ".repeat(gap)),
+    );
+    for change in &series.changes {
+        let (word, style) = verdict(series.better, change);
+        let line = format!(
+            "▲ {}, {}, {}: {word} (p {})",
+            levels(series.unit, change),
+            relative(change),
+            options.day(&change.started),
+            chance(change.p_value)
+        );
+        push(&mut out, &paint.text(style, &line));
+    }
+    out
+}
+
+fn count(runs: usize) -> String {
+    match runs {
+        1 => "1 run".to_owned(),
+        runs => format!("{runs} runs"),
+    }
+}
+
+fn chance(p_value: f64) -> String {
+    if p_value < 0.0001 {
+        "< 0.0001".to_owned()
+    } else {
+        format!("= {p_value:.4}")
+    }
+}
+
+/// Columns of a run; runs share a column where there are more of them than room.
+fn step(count: usize, room: usize) -> usize {
+    (room / count.max(1)).clamp(1, WIDEST)
+}
+
+fn column_of(index: usize, count: usize, room: usize) -> usize {
+    let bucket = buckets(count, room).position(|bucket| bucket.contains(&index));
+    bucket.unwrap_or(0) * step(count, room)
+}
+
+/// The lines of the field, highest first.
+fn field(series: &Series, values: &[f64], (low, high): (f64, f64), room: usize) -> Vec<Vec<Mark>> {
+    let count = values.len();
+    let step = step(count, room);
+    let columns = buckets(count, room).count() * step;
+    let mut field = vec![vec![Mark::Nothing; columns]; HEIGHT];
+    for change in &series.changes {
+        let column = column_of(change.index, count, room);
+        field
+            .iter_mut()
+            .for_each(|line| line[column] = Mark::Change);
+    }
+    let line_of = |value: f64| {
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        ((1.0 - share) * (HEIGHT - 1) as f64).round() as usize
+    };
+    for (number, bucket) in buckets(count, room).enumerate() {
+        let points = &series.points[bucket.clone()];
+        // Of several runs in a column the middle ones: the widest would fill the field.
+        let lows: Vec<f64> = points.iter().filter_map(|point| point.ci95_low).collect();
+        let highs: Vec<f64> = points.iter().filter_map(|point| point.ci95_high).collect();
+        let column = number * step;
+        if let (Some(lowest), Some(highest)) = (order::median(&lows), order::median(&highs)) {
+            for line in &mut field[line_of(highest)..=line_of(lowest)] {
+                line[column] = Mark::Interval;
+            }
+        }
+        if let Some(median) = order::median(&values[bucket]) {
+            field[line_of(median)][column] = Mark::Median;
+        }
+    }
+    field
+}

@@ -1,0 +1,204 @@
+//! Which facts of machine and program differ between the sides.
+
+use serde_json::Value;
+
+use super::Difference;
+use crate::Run;
+use crate::stats::order;
+
+/// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
+const ORDER: [&str; 24] = [
+    "machine.arch",
+    "machine.cpu",
+    "core_ghz",
+    "machine.kernel",
+    "machine.mitigations",
+    "machine.governor",
+    "machine.turbo",
+    "machine.frequency_driver",
+    "machine.microcode",
+    "machine.hypervisor",
+    "machine.container",
+    "machine.cgroup_cpu_quota",
+    "machine.smt",
+    "clock",
+    "machine.clocksource",
+    "machine.idle_driver",
+    "machine.transparent_hugepages",
+    "config.program",
+    "config.environment",
+    "tool.version",
+    "machine.build",
+    "machine.libc",
+    "config",
+    "warnings",
+];
+/// Facts that differ from run to run and explain nothing that the others do not.
+const IGNORED: [&str; 2] = ["machine.load1", "machine.cpu_pressure_avg10"];
+/// Numbers that are measured, or that depend on what else was started, differ when they are further apart than this.
+const TOLERANCE: f64 = 0.01;
+
+/// The differing facts, the likeliest explanations first.
+pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    let sides = [base, new].map(|runs| runs.iter().map(|run| facts(run)).collect::<Vec<_>>());
+    for (name, _) in sides.iter().flatten().flatten() {
+        if IGNORED.contains(&name.as_str()) || found.iter().any(|known| known.fact == *name) {
+            continue;
+        }
+        let [left, right] = [&sides[0], &sides[1]].map(|side| values(side, name));
+        if !alike(&left, &right) {
+            let [base, new] = [left, right].map(|values| shown(&values));
+            found.push(Difference {
+                meaning: None,
+                fact: name.clone(),
+                base,
+                new,
+            });
+        }
+    }
+    found.extend(core_frequency(base, new));
+    for difference in &mut found {
+        let meaning = difference
+            .meaning
+            .take()
+            .or_else(|| meaning(&difference.fact).map(str::to_owned));
+        difference.meaning = meaning;
+    }
+    found.sort_by_key(|difference| {
+        let place = ORDER
+            .iter()
+            .position(|start| difference.fact.starts_with(start));
+        place.unwrap_or(ORDER.len())
+    });
+    found
+}
+
+/// The core's frequency moves whatever only computes.
+fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
+    let median = |runs: &[&Run]| {
+        let known: Vec<f64> = runs.iter().filter_map(|run| run.core_ghz).collect();
+        order::median(&known)
+    };
+    let (before, after) = (median(base)?, median(new)?);
+    let change = before / after - 1.0;
+    (change.abs() > TOLERANCE).then(|| Difference {
+        fact: "core_ghz".to_owned(),
+        base: Some(format!("{before:.2}")),
+        new: Some(format!("{after:.2}")),
+        meaning: Some(format!(
+            "costs that are only computing change by {:+.1} % with it",
+            100.0 * change
+        )),
+    })
+}
+
+fn meaning(fact: &str) -> Option<&'static str> {
+    Some(match fact {
+        "machine.cpu_model" | "machine.cpu_signature" => "another processor",
+        "machine.hostname" => "another machine, or another name for it",
+        "machine.build.profile" => {
+            "a debug build measures its own slowness: compare release builds"
+        }
+        "tool.version" => "the measuring itself may have changed",
+        "config.profile" => "profiles warm up and repeat differently: compare equal ones",
+        "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
+        "clock.source" => "clocks differ in what a reading costs",
+        "warnings" => "what disturbed one side only",
+        _ => return None,
+    })
+}
+
+/// The facts of a run by name.
+fn facts(run: &Run) -> Vec<(String, Value)> {
+    let mut facts = Vec::new();
+    flatten(
+        "machine",
+        serde_json::to_value(&run.machine).unwrap_or_default(),
+        &mut facts,
+    );
+    let mut codes: Vec<&str> = run
+        .warnings
+        .iter()
+        .map(|warning| warning.code.as_str())
+        .collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let cpus: Vec<String> = run.config.cpus.iter().map(u32::to_string).collect();
+    let environment: Vec<String> = run
+        .config
+        .environment
+        .iter()
+        .map(|(name, value)| match value {
+            Some(value) => format!("{name}={value}"),
+            None => format!("without {name}"),
+        })
+        .collect();
+    for (name, value) in [
+        ("clock.source", Value::from(run.clock.source.as_str())),
+        ("clock.ghz", Value::from(run.clock.ghz)),
+        ("tool.version", Value::from(run.tool.version.as_str())),
+        ("config.profile", Value::from(run.config.profile.as_str())),
+        ("config.cpus", Value::from(cpus.join(" "))),
+        ("config.program", Value::from(run.config.program.clone())),
+        ("config.environment", Value::from(environment.join(" "))),
+        ("warnings", Value::from(codes.join(" "))),
+    ] {
+        facts.push((name.to_owned(), value));
+    }
+    facts
+}
+
+/// The leaves of an object with their paths; a list is one fact.
+fn flatten(path: &str, value: Value, facts: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                flatten(&format!("{path}.{name}"), value, facts);
+            }
+        }
+        value => facts.push((path.to_owned(), value)),
+    }
+}
+
+/// The different values of a fact over the runs of a side; null where a run does not tell.
+fn values(side: &[Vec<(String, Value)>], name: &str) -> Vec<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    for run in side {
+        let value = run.iter().find(|(known, _)| known == name);
+        let value = value.map_or(Value::Null, |(_, value)| value.clone());
+        if !values.iter().any(|known| equal(known, &value)) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// Whether both sides hold the same values, in any order.
+fn alike(left: &[Value], right: &[Value]) -> bool {
+    let within = |all: &[Value], one: &Value| all.iter().any(|known| equal(known, one));
+    left.iter().all(|value| within(right, value)) && right.iter().all(|value| within(left, value))
+}
+
+fn equal(left: &Value, right: &Value) -> bool {
+    match (left.as_f64(), right.as_f64()) {
+        (Some(left), Some(right)) => {
+            (left - right).abs() <= TOLERANCE * left.abs().max(right.abs())
+        }
+        _ => left == right,
+    }
+}
+
+/// The values in words; `None` if nothing is known.
+fn shown(values: &[Value]) -> Option<String> {
+    let known: Vec<String> = values
+        .iter()
+        .filter(|value| !value.is_null())
+        .map(|value| match value {
+            Value::String(text) if text.is_empty() => "none".to_owned(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+        .collect();
+    (!known.is_empty()).then(|| known.join(" or "))
+}

@@ -1,0 +1,127 @@
+//! Simulated runs to compare.
+
+use std::collections::BTreeMap;
+
+use crate::run::{Clock, Config, Tool};
+use crate::stats::order;
+use crate::{
+    Better, Estimate, Machine, Measurement, RoundSamples, Run, SCHEMA_VERSION, Status, Unit,
+};
+
+/// A run of these rows.
+pub(super) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool: Tool {
+            name: "syscost".to_owned(),
+            version: "0.1.0".to_owned(),
+        },
+        id: id.to_owned(),
+        started: "2026-11-21T08:00:00Z".to_owned(),
+        duration_s: 1.0,
+        complete: true,
+        machine: Machine::default(),
+        clock: Clock {
+            source: "tsc".to_owned(),
+            ghz: 2.5,
+            step_ns: 1.0,
+            read_ns: 10.0,
+            drift_ppm: None,
+            health: Vec::new(),
+        },
+        core_ghz: Some(3.6),
+        noise: Vec::new(),
+        config: Config {
+            profile: "quick".to_owned(),
+            budget_s: 9.0,
+            seed: 1,
+            cpus: vec![1],
+            selectors: Vec::new(),
+            min_rounds: 6,
+            max_rounds: 6,
+            samples_per_round: 9,
+            worker_start_ms: None,
+            resumed: 0,
+            program: None,
+            environment: BTreeMap::new(),
+        },
+        warnings: Vec::new(),
+        measurements,
+    }
+}
+
+/// A run of one row with these samples by process.
+pub(super) fn run_of(processes: &[Vec<f64>]) -> Run {
+    run("one", vec![row("syscall.null", processes.to_vec())])
+}
+
+/// A row with these samples by process.
+pub(super) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
+    let medians: Vec<f64> = processes
+        .iter()
+        .filter_map(|values| order::median(values))
+        .collect();
+    let interval = crate::stats::interval::of_median(&medians);
+    Measurement {
+        name: name.to_owned(),
+        id: name.split('{').next().unwrap_or_default().to_owned(),
+        case: BTreeMap::new(),
+        title: String::new(),
+        revision: 1,
+        unit: Unit::Nanoseconds,
+        better: Better::Lower,
+        status: Status::Ok,
+        reason: None,
+        estimate: Estimate {
+            median: order::median(&medians),
+            ci95_low: interval.map(|interval| interval.low),
+            ci95_high: interval.map(|interval| interval.high),
+            coverage: interval.map(|interval| interval.coverage),
+            rounds: medians.len() as u32,
+            ..Estimate::default()
+        },
+        core_cycles: None,
+        flags: Vec::new(),
+        evidence: Vec::new(),
+        details: BTreeMap::new(),
+        histogram: Vec::new(),
+        samples: Some(
+            (0..)
+                .zip(processes)
+                .map(|(round, values)| RoundSamples {
+                    round,
+                    cpu: 1,
+                    iterations: 1,
+                    core_ghz: Some(3.6),
+                    values,
+                    raw: Vec::new(),
+                    disturbed: Vec::new(),
+                    steal_percent: None,
+                })
+                .collect(),
+        ),
+    }
+}
+
+/// Standard normal, by the sum of twelve uniform values.
+pub(super) fn normal(rng: &mut fastrand::Rng) -> f64 {
+    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
+}
+
+/// Processes around `level` with these relative deviations between and within processes.
+pub(super) fn noisy(
+    level: f64,
+    count: usize,
+    between: f64,
+    within: f64,
+    rng: &mut fastrand::Rng,
+) -> Vec<Vec<f64>> {
+    (0..count)
+        .map(|_| {
+            let process = level * (between * normal(rng)).exp();
+            (0..9)
+                .map(|_| process * (within * normal(rng)).exp())
+                .collect()
+        })
+        .collect()
+}

@@ -1,0 +1,276 @@
+//! Compares two sides of runs, row by row.
+//!
+//! The ratio of the medians with an interval by hierarchical bootstrap (runs, processes, samples); a margin below which
+//! nothing is called a change; and a control of false discoveries over all rows. Why so: docs/METHODOLOGY.md, "Comparing
+//! runs".
+
+mod facts;
+#[cfg(test)]
+mod fixture;
+mod paired;
+mod pool;
+mod ratio;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::stats::multiple::benjamini_hochberg;
+use crate::{Better, Measurement, Run, Unit};
+use pool::Pooled;
+
+/// Changes of a ratio up to this share are always called the same.
+pub const LEAST_MARGIN: f64 = 0.02;
+/// Of the rows called better or worse, so many may be wrong on average.
+pub const FALSE_DISCOVERIES: f64 = 0.05;
+
+/// What became of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It changed for the worse, by more than the margin.
+    Worse,
+    /// It changed for the better, by more than the margin.
+    Better,
+    /// The samples do not tell.
+    Inconclusive,
+    /// Any change is within the margin.
+    Same,
+}
+
+/// The comparison of two sides.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Comparison {
+    /// What is compared with.
+    pub base: Side,
+    /// What is compared.
+    pub new: Side,
+    /// Facts of machine and program that differ, the likeliest explanations first.
+    pub facts: Vec<Difference>,
+    /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far the ratio is from 1.
+    pub rows: Vec<Row>,
+    /// Rows on both sides that must not be compared, with the reason.
+    pub refused: Vec<Refused>,
+    /// Rows that have a number on one side only.
+    pub missing: Vec<Missing>,
+    /// Whether the rounds of both sides were measured in turn (`syscost ab`), so that ratios are those of rounds.
+    pub paired: bool,
+    /// Ids of further runs in the base's state that only told how far its runs differ among themselves.
+    pub spread: Vec<String>,
+}
+
+/// One side of a comparison: one run, or several pooled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Side {
+    /// Ids of the pooled runs.
+    pub runs: Vec<String>,
+    /// When the first of them began, RFC 3339, UTC.
+    pub started: String,
+    /// Host name of the first.
+    pub hostname: String,
+    /// Version of the program that measured the first.
+    pub version: String,
+}
+
+/// A fact that differs between the sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Difference {
+    /// Its name in the run document, e.g. `machine.kernel`.
+    pub fact: String,
+    /// On the base's side; null if it is not known or absent.
+    pub base: Option<String>,
+    /// On the new side.
+    pub new: Option<String>,
+    /// What it does to the numbers, where that is known.
+    pub meaning: Option<String>,
+}
+
+/// One compared row.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// Name of the row, e.g. `syscall.null{call=getppid}`.
+    pub name: String,
+    /// Id of its benchmark.
+    pub id: String,
+    /// Unit of `base` and `new`.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Median of the base's side, in `unit`.
+    pub base: f64,
+    /// Median of the new side, in `unit`.
+    pub new: f64,
+    /// New by base.
+    pub ratio: f64,
+    /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or samples around zero.
+    pub ci95_low: Option<f64>,
+    /// Upper end of it.
+    pub ci95_high: Option<f64>,
+    /// Ratios from `1 / (1 + margin)` to `1 + margin` are called the same: the larger of 2 % and the metric's own A/A
+    /// spread, which is how far two such sides may be apart when nothing changed.
+    pub margin: f64,
+    /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
+    /// before correction for the number of rows; null where there is no interval.
+    pub p_value: Option<f64>,
+    /// What follows.
+    pub verdict: Change,
+    /// What a careful reader should know about this row, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A row that must not be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Refused {
+    /// Name of the row.
+    pub name: String,
+    /// Why not, e.g. that its definition changed.
+    pub reason: String,
+}
+
+/// A row that one side lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Missing {
+    /// Name of the row.
+    pub name: String,
+    /// Which side lacks it and why, e.g. `withheld on the new side`.
+    pub reason: String,
+}
+
+/// Compares `new` with `base`. The runs of a side are pooled. `spread` are further runs in the base's state, which only
+/// tell how far its runs differ among themselves.
+///
+/// The same runs give the same comparison, and exchanging the sides inverts it.
+pub fn compare(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
+    compare_by(base, new, spread, ratio::row)
+}
+
+/// Compares two runs whose rounds were measured in turn, round by round.
+pub fn compare_pair(base: &Run, new: &Run) -> Comparison {
+    let by_round = |[base, new, _]: &[Pooled<'_>; 3]| paired::row(base, new);
+    Comparison {
+        paired: true,
+        ..compare_by(&[base], &[new], &[], by_round)
+    }
+}
+
+fn compare_by(
+    base: &[&Run],
+    new: &[&Run],
+    spread: &[&Run],
+    row: impl Fn(&[Pooled<'_>; 3]) -> Option<Row>,
+) -> Comparison {
+    let (sides, spread_rows) = ([by_name(base), by_name(new)], by_name(spread));
+    let mut comparison = Comparison {
+        base: Side::of(base),
+        new: Side::of(new),
+        facts: facts::differing(base, new),
+        rows: Vec::new(),
+        refused: Vec::new(),
+        missing: Vec::new(),
+        paired: false,
+        spread: spread.iter().map(|run| run.id.clone()).collect(),
+    };
+    for name in names(base.iter().chain(new)) {
+        let found = |side: usize, runs| pool::rows(sides[side].get(name), runs);
+        let (base_rows, new_rows) = (found(0, base.len()), found(1, new.len()));
+        let name = name.to_owned();
+        if let Some(reason) = pool::missing(&base_rows, &new_rows) {
+            // What neither side measured is no news.
+            if base_rows.has_number() || new_rows.has_number() {
+                comparison.missing.push(Missing { name, reason });
+            }
+            continue;
+        }
+        let spread_rows = pool::rows(spread_rows.get(&*name), spread.len());
+        match pool::refusal(&base_rows, &new_rows) {
+            Some(reason) => comparison.refused.push(Refused { name, reason }),
+            None => {
+                let pooled = [&base_rows, &new_rows, &spread_rows].map(Pooled::new);
+                comparison.rows.extend(row(&pooled));
+            }
+        }
+    }
+    judge(&mut comparison.rows);
+    comparison
+}
+
+/// The verdict on each row, given all of them, and the rows in the order of [`Comparison::rows`].
+fn judge(rows: &mut [Row]) {
+    let p_values: Vec<f64> = rows.iter().map(|row| row.p_value.unwrap_or(1.0)).collect();
+    let discovered = benjamini_hochberg(&p_values, FALSE_DISCOVERIES);
+    for (row, discovered) in rows.iter_mut().zip(discovered) {
+        row.verdict = verdict(row, discovered);
+    }
+    let distance = |row: &Row| -row.ratio.ln().abs();
+    rows.sort_by(|a, b| {
+        let by_verdict = a.verdict.cmp(&b.verdict);
+        by_verdict.then(distance(a).total_cmp(&distance(b)))
+    });
+}
+
+/// What a row's ratio, interval and margin say; `discovered` is whether its p-value stands against those of all rows.
+pub fn verdict(row: &Row, discovered: bool) -> Change {
+    let (Some(low), Some(high)) = (row.ci95_low, row.ci95_high) else {
+        return Change::Inconclusive;
+    };
+    let (floor, ceiling) = (1.0 / (1.0 + row.margin), 1.0 + row.margin);
+    if floor <= low && high <= ceiling {
+        return Change::Same;
+    }
+    let rose = low > ceiling;
+    if !discovered || !(rose || high < floor) {
+        return Change::Inconclusive;
+    }
+    if rose == (row.better == Better::Higher) {
+        Change::Better
+    } else {
+        Change::Worse
+    }
+}
+
+impl Row {
+    /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a cost rose by 5 % or
+    /// more. `None` unless the verdict is Worse.
+    pub fn worse_by_at_least(&self) -> Option<f64> {
+        let (low, high) = (self.ci95_low?, self.ci95_high?);
+        let by = match self.better {
+            Better::Lower => low - 1.0,
+            Better::Higher => 1.0 / high - 1.0,
+        };
+        (self.verdict == Change::Worse).then_some(by)
+    }
+}
+
+impl Side {
+    fn of(runs: &[&Run]) -> Self {
+        let first = runs.first();
+        let text = |of: fn(&Run) -> &str| first.map_or_else(String::new, |run| of(run).to_owned());
+        Side {
+            runs: runs.iter().map(|run| run.id.clone()).collect(),
+            started: text(|run| &run.started),
+            hostname: text(|run| &run.machine.hostname),
+            version: text(|run| &run.tool.version),
+        }
+    }
+}
+
+/// The rows of some runs by name.
+fn by_name<'a>(runs: &[&'a Run]) -> BTreeMap<&'a str, Vec<&'a Measurement>> {
+    let mut rows: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
+    for row in runs.iter().flat_map(|run| &run.measurements) {
+        rows.entry(&row.name).or_default().push(row);
+    }
+    rows
+}
+
+/// The names of all rows, each once, in the order of the runs.
+fn names<'a>(runs: impl Iterator<Item = &'a &'a Run>) -> Vec<&'a str> {
+    let mut seen = std::collections::BTreeSet::new();
+    runs.flat_map(|run| &run.measurements)
+        .map(|row| row.name.as_str())
+        .filter(|&name| seen.insert(name))
+        .collect()
+}

@@ -1,0 +1,134 @@
+//! The ratio of one row of two runs measured in turn: round by round.
+//!
+//! What the machine did meanwhile met both sides of a round alike and cancels in the round's own ratio; only what the
+//! ratios of rounds differ by is uncertainty.
+
+use super::pool::Pooled;
+use super::ratio::{LEAST_PROCESSES, deviation, distance_of_pairs, notes};
+use super::{Change, LEAST_MARGIN, Row};
+use crate::Measurement;
+use crate::stats::{interval, order, student};
+
+/// The row, its verdict still open. `None` without medians.
+pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
+    let (left, right) = (base.first?, new.first?);
+    let logs = log_ratios(left, right);
+    let mut notes = notes(base, new);
+    let is_enough = logs.len() >= LEAST_PROCESSES;
+    if !is_enough {
+        notes.push(format!(
+            "too few rounds: {} were measured on both sides, {LEAST_PROCESSES} are the least",
+            logs.len()
+        ));
+    }
+    let found = interval::of_median(&logs).filter(|_| is_enough);
+    let (base_median, new_median) = (base.median()?, new.median()?);
+    let ratio = order::median(&logs).map_or(new_median / base_median, f64::exp);
+    // Of the median of so many ratios, where two of them are so far apart.
+    let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+    let spread = distance_of_pairs(&[ratios]) / (2.0 * logs.len().max(1) as f64).sqrt();
+    Some(Row {
+        name: left.name.clone(),
+        id: left.id.clone(),
+        unit: left.unit,
+        better: left.better,
+        base: base_median,
+        new: new_median,
+        ratio,
+        ci95_low: found.map(|found| found.low.exp()),
+        ci95_high: found.map(|found| found.high.exp()),
+        margin: LEAST_MARGIN.max(spread.exp_m1()),
+        p_value: found.map(|_| p_value(&logs)),
+        verdict: Change::Inconclusive,
+        notes,
+    })
+}
+
+/// The logarithm of each round's ratio, for the rounds that both sides have.
+fn log_ratios(base: &Measurement, new: &Measurement) -> Vec<f64> {
+    let rounds = |row: &Measurement| -> Vec<(u32, f64)> {
+        let rounds = row.samples.iter().flatten();
+        rounds
+            .filter_map(|round| Some((round.round, order::median(&round.values)?)))
+            .collect()
+    };
+    let new = rounds(new);
+    rounds(base)
+        .into_iter()
+        .filter_map(|(round, before)| {
+            let (_, after) = new.iter().find(|(other, _)| *other == round)?;
+            (before > 0.0 && *after > 0.0).then(|| (after / before).ln())
+        })
+        .collect()
+}
+
+/// Student's t of the mean of the ratios' logarithms.
+fn p_value(logs: &[f64]) -> f64 {
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    if mean == 0.0 {
+        return 1.0;
+    }
+    let t = mean / (deviation(logs) / count.sqrt());
+    student::two_sided(t, (logs.len() - 1) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::run_of;
+    use super::super::{Change, compare, compare_pair};
+
+    /// Six rounds that drift by 40 % from first to last, on the new side `factor` times as dear.
+    fn drifting(factor: f64) -> Vec<Vec<f64>> {
+        (0..6)
+            .map(|round| {
+                let level = 100.0 * (1.0 + 0.08 * f64::from(round)) * factor;
+                (0..5)
+                    .map(|n| level * (1.0 + 0.001 * f64::from(n)))
+                    .collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_drift_of_both_sides_cancels() {
+        let (base, new) = (run_of(&drifting(1.0)), run_of(&drifting(1.05)));
+        let paired = compare_pair(&base, &new);
+        let row = &paired.rows[0];
+        assert_eq!(row.verdict, Change::Worse, "{row:?}");
+        assert!((row.ratio - 1.05).abs() < 1e-9, "{row:?}");
+        assert_eq!(row.margin, super::LEAST_MARGIN);
+        assert!(row.ci95_low > Some(1.049) && row.ci95_high < Some(1.051));
+        let apart = compare(&[&base], &[&new], &[]);
+        assert_eq!(apart.rows[0].verdict, Change::Inconclusive);
+    }
+
+    #[test]
+    fn the_margin_grows_with_what_rounds_differ_by() {
+        // Ratios of 0.9, 1.0, 1.1 in turn: the median of six such is uncertain by some percent.
+        let base: Vec<Vec<f64>> = vec![vec![100.0; 5]; 6];
+        let new: Vec<Vec<f64>> = (0..6)
+            .map(|round| vec![90.0 + 10.0 * f64::from(round % 3); 5])
+            .collect();
+        let row = &compare_pair(&run_of(&base), &run_of(&new)).rows[0];
+        assert!((0.05..0.07).contains(&row.margin), "{row:?}");
+        assert_eq!(row.verdict, Change::Inconclusive);
+    }
+
+    #[test]
+    fn rounds_of_one_side_only_are_left_out() {
+        let base = run_of(&drifting(1.0));
+        let mut new = run_of(&drifting(1.0));
+        new.measurements[0]
+            .samples
+            .as_mut()
+            .expect("samples")
+            .remove(2);
+        let row = &compare_pair(&base, &new).rows[0];
+        assert_eq!((row.ci95_low, row.verdict), (None, Change::Inconclusive));
+        assert_eq!(
+            row.notes,
+            ["too few rounds: 5 were measured on both sides, 6 are the least"]
+        );
+    }
+}

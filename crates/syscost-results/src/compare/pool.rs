@@ -1,0 +1,188 @@
+//! The rows of a side's runs under one name, pooled.
+
+use crate::stats::order;
+use crate::{Estimate, Measurement, Status};
+
+/// The rows of one name in the runs of a side.
+pub(super) struct Rows<'a> {
+    /// Those with a number.
+    numbers: Vec<&'a Measurement>,
+    /// Those without.
+    without: Vec<&'a Measurement>,
+    /// How many runs the side has.
+    runs: usize,
+}
+
+impl Rows<'_> {
+    pub(super) fn has_number(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    /// Why there is no number, e.g. `withheld`.
+    fn reason(&self) -> String {
+        match self.without.first() {
+            Some(row) => {
+                let status = status(row.status);
+                row.reason.as_ref().map_or_else(
+                    || status.to_owned(),
+                    |reason| format!("{status} ({reason})"),
+                )
+            }
+            None => "not measured".to_owned(),
+        }
+    }
+}
+
+/// The rows of one name, if there are any, on a side of so many runs.
+pub(super) fn rows<'a>(found: Option<&Vec<&'a Measurement>>, runs: usize) -> Rows<'a> {
+    let has_number = |row: &&Measurement| row.status == Status::Ok && row.estimate.median.is_some();
+    let (numbers, without) = found.into_iter().flatten().partition(|row| has_number(row));
+    Rows {
+        numbers,
+        without,
+        runs,
+    }
+}
+
+/// Which side has no number and why; `None` if both have one.
+pub(super) fn missing(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
+    match (base.has_number(), new.has_number()) {
+        (true, true) => None,
+        (false, true) => Some(format!("{} on the base's side", base.reason())),
+        (true, false) => Some(format!("{} on the new side", new.reason())),
+        (false, false) => Some(format!("{} on both sides", base.reason())),
+    }
+}
+
+/// Why rows that both have numbers must not be compared; `None` if they may.
+pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
+    let all = || base.numbers.iter().chain(&new.numbers);
+    let (first, last) = (base.numbers.first()?, new.numbers.first()?);
+    let differs = |what: fn(&Measurement) -> u32| all().any(|row| what(row) != what(first));
+    if differs(|row| row.revision) {
+        let revisions = |rows: &Rows<'_>| {
+            let mut revisions: Vec<u32> = rows.numbers.iter().map(|row| row.revision).collect();
+            revisions.sort_unstable();
+            revisions.dedup();
+            let revisions: Vec<String> = revisions.iter().map(u32::to_string).collect();
+            revisions.join(" and ")
+        };
+        return Some(format!(
+            "its definition changed: revision {} on the base's side, {} on the new side",
+            revisions(base),
+            revisions(new)
+        ));
+    }
+    if differs(|row| row.unit as u32) {
+        return Some(format!(
+            "its unit changed from {} to {}",
+            first.unit.symbol(),
+            last.unit.symbol()
+        ));
+    }
+    if differs(|row| row.better as u32) {
+        return Some("what is better of it, lower or higher, changed".to_owned());
+    }
+    let level = |row: &&Measurement| row.estimate.median.is_some_and(|median| median <= 0.0);
+    if all().any(level) {
+        return Some("a ratio of a level around zero says nothing".to_owned());
+    }
+    None
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "without a median",
+        Status::Withheld => "withheld",
+        Status::BelowResolution => "below resolution",
+        Status::Unsupported => "unsupported",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+    }
+}
+
+/// What a side knows of one row.
+pub(super) struct Pooled<'a> {
+    /// The first of the rows with a number.
+    pub(super) first: Option<&'a Measurement>,
+    /// The samples by run and process; `None` if a run has none.
+    pub(super) samples: Option<Vec<Vec<&'a [f64]>>>,
+    /// The estimate of each run.
+    pub(super) estimates: Vec<&'a Estimate>,
+    /// How many runs have no number, and why.
+    pub(super) without: Option<(usize, String)>,
+    /// Median of the core's frequency around the samples, in GHz.
+    pub(super) core_ghz: Option<f64>,
+}
+
+impl<'a> Pooled<'a> {
+    pub(super) fn new(rows: &Rows<'a>) -> Self {
+        let without = rows.runs.saturating_sub(rows.numbers.len());
+        let frequencies: Vec<f64> = rows
+            .numbers
+            .iter()
+            .flat_map(|row| row.samples.iter().flatten())
+            .filter_map(|round| round.core_ghz)
+            .collect();
+        Pooled {
+            first: rows.numbers.first().copied(),
+            samples: rows.numbers.iter().map(|row| processes(row)).collect(),
+            estimates: rows.numbers.iter().map(|row| &row.estimate).collect(),
+            without: (without > 0).then(|| (without, rows.reason())),
+            core_ghz: order::median(&frequencies),
+        }
+    }
+
+    /// How many processes measured.
+    pub(super) fn processes(&self) -> usize {
+        match &self.samples {
+            Some(runs) => runs.iter().map(Vec::len).sum(),
+            None => self
+                .estimates
+                .iter()
+                .map(|estimate| estimate.rounds as usize)
+                .sum(),
+        }
+    }
+
+    /// The medians of each run's processes; `None` without samples.
+    pub(super) fn process_medians(&self) -> Option<Vec<Vec<f64>>> {
+        let runs = self.samples.as_ref()?.iter();
+        Some(
+            runs.map(|run| {
+                run.iter()
+                    .filter_map(|process| order::median(process))
+                    .collect()
+            })
+            .collect(),
+        )
+    }
+
+    /// The median of each run.
+    pub(super) fn run_medians(&self) -> Vec<f64> {
+        self.estimates
+            .iter()
+            .filter_map(|estimate| estimate.median)
+            .collect()
+    }
+
+    /// The median of the process medians of all runs, or of the runs' medians where there are no samples.
+    pub(super) fn median(&self) -> Option<f64> {
+        match (self.process_medians(), &self.estimates[..]) {
+            // The number that the run itself tells.
+            (_, [only]) => only.median,
+            (Some(runs), _) => order::median(&runs.concat()),
+            (None, _) => order::median(&self.run_medians()),
+        }
+    }
+}
+
+/// The samples of a row by process; `None` without any.
+fn processes(row: &Measurement) -> Option<Vec<&[f64]>> {
+    let rounds = row.samples.as_ref()?.iter();
+    let processes: Vec<&[f64]> = rounds
+        .map(|round| &round.values[..])
+        .filter(|values| !values.is_empty())
+        .collect();
+    (!processes.is_empty()).then_some(processes)
+}

@@ -1,0 +1,243 @@
+//! The ratio of one row: its interval, its margin, and the chance that nothing changed.
+
+use std::f64::consts::FRAC_PI_2;
+
+use super::pool::Pooled;
+use super::{Change, LEAST_MARGIN, Row};
+use crate::Estimate;
+use crate::stats::resample::Hierarchy;
+use crate::stats::{interval, normal, order, student};
+
+/// Resamples for each row: the ends of the interval are then known to a tenth of its width.
+const RESAMPLES: usize = 2000;
+/// Processes a side needs for an interval, as everywhere.
+pub(super) const LEAST_PROCESSES: usize = 6;
+/// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
+const SPREAD_QUANTILE: f64 = 0.95;
+/// Core frequencies further apart are worth a word.
+const FREQUENCY_TOLERANCE: f64 = 0.01;
+
+/// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
+pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
+    let first = base.first?;
+    let (base_median, new_median) = (base.median()?, new.median()?);
+    let mut notes = notes(base, new);
+    let uncertainty = if base.processes().min(new.processes()) < LEAST_PROCESSES {
+        notes.push(format!(
+            "too few rounds: {} on the base's side, {} on the new side, {LEAST_PROCESSES} each are the least",
+            base.processes(),
+            new.processes()
+        ));
+        None
+    } else {
+        let found = uncertainty(base, new, &first.name, new_median / base_median);
+        if found.is_none() {
+            notes.push(
+                "no interval: its samples lie around zero, or its interval is not known".to_owned(),
+            );
+        }
+        found
+    };
+    Some(Row {
+        name: first.name.clone(),
+        id: first.id.clone(),
+        unit: first.unit,
+        better: first.better,
+        base: base_median,
+        new: new_median,
+        ratio: new_median / base_median,
+        ci95_low: uncertainty.as_ref().map(|found| found.low),
+        ci95_high: uncertainty.as_ref().map(|found| found.high),
+        margin: LEAST_MARGIN.max(aa_spread(base, new, spread).exp_m1()),
+        p_value: uncertainty.map(|found| found.p_value),
+        verdict: Change::Inconclusive,
+        notes,
+    })
+}
+
+/// What a ratio's interval and p-value are.
+struct Uncertainty {
+    low: f64,
+    high: f64,
+    p_value: f64,
+}
+
+fn uncertainty(base: &Pooled<'_>, new: &Pooled<'_>, name: &str, ratio: f64) -> Option<Uncertainty> {
+    let tail = (1.0 - interval::CONFIDENCE) / 2.0;
+    // Two means were estimated, so two degrees of freedom are gone.
+    let freedom = (base.processes() + new.processes()).saturating_sub(2) as u32;
+    let two_sided = |distance: f64, error: f64| {
+        let t = if distance == 0.0 {
+            0.0
+        } else {
+            distance / error
+        };
+        student::two_sided(t, freedom)
+    };
+    if let (Some(left), Some(right)) = (&base.samples, &new.samples) {
+        let logs = resampled(left, right, name)?;
+        let [left, right] = [mean_log(base)?, mean_log(new)?];
+        return Some(Uncertainty {
+            low: order::quantile_of_sorted(&logs, tail)?.exp(),
+            high: order::quantile_of_sorted(&logs, 1.0 - tail)?.exp(),
+            p_value: two_sided(right.0 - left.0, left.1.hypot(right.1)),
+        });
+    }
+    let error = log_error(&base.estimates)?.hypot(log_error(&new.estimates)?);
+    let reach = (normal::quantile(1.0 - tail) * error).exp();
+    Some(Uncertainty {
+        low: ratio / reach,
+        high: ratio * reach,
+        p_value: two_sided(ratio.ln(), error),
+    })
+}
+
+/// The mean logarithm of a side's process medians and its standard error: what processes differ by, or what runs differ by,
+/// the larger. `None` without samples or with a median that has no logarithm.
+fn mean_log(pooled: &Pooled<'_>) -> Option<(f64, f64)> {
+    let mut runs = pooled.process_medians()?;
+    if runs.iter().flatten().any(|&median| median <= 0.0) {
+        return None;
+    }
+    runs.iter_mut()
+        .flatten()
+        .for_each(|median| *median = median.ln());
+    let error = |values: &[f64]| deviation(values) / (values.len() as f64).sqrt();
+    let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
+    let all = runs.concat();
+    Some((mean(&all), error(&all).max(error(&means))))
+}
+
+/// The logarithms of the resampled ratios, ascending; `None` if a resample has no ratio.
+fn resampled(base: &[Vec<&[f64]>], new: &[Vec<&[f64]>], name: &str) -> Option<Vec<f64>> {
+    let (base, new) = (Hierarchy::new(base)?, Hierarchy::new(new)?);
+    let mut rng = fastrand::Rng::with_seed(seed(name));
+    let mut scratch = Vec::new();
+    let mut logs = (0..RESAMPLES)
+        .map(|_| {
+            let (base, new) = (
+                base.draw(&mut rng, &mut scratch),
+                new.draw(&mut rng, &mut scratch),
+            );
+            (base > 0.0 && new > 0.0).then(|| (new / base).ln())
+        })
+        .collect::<Option<Vec<f64>>>()?;
+    logs.sort_unstable_by(f64::total_cmp);
+    Some(logs)
+}
+
+/// A seed of its own for each row (FNV-1a of its name), so that no row's interval depends on which others there are.
+fn seed(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// The standard error of the logarithm of the median of runs that kept no samples: each run's from its interval, taken as
+/// log-normal, and what the runs differ among themselves; `None` if a run has no interval above zero.
+fn log_error(runs: &[&Estimate]) -> Option<f64> {
+    let errors = runs
+        .iter()
+        .map(|run| {
+            let (low, high) = (run.ci95_low?, run.ci95_high?);
+            let coverage = run
+                .coverage
+                .unwrap_or(interval::CONFIDENCE)
+                .clamp(0.5, 0.999);
+            let reach = 2.0 * normal::quantile((1.0 + coverage) / 2.0);
+            (low > 0.0).then(|| (high / low).ln() / reach)
+        })
+        .collect::<Option<Vec<f64>>>()?;
+    let count = runs.len() as f64;
+    let within = errors.iter().map(|error| error * error).sum::<f64>() / count / count;
+    let logs: Vec<f64> = runs
+        .iter()
+        .filter_map(|run| run.median)
+        .map(f64::ln)
+        .collect();
+    let between = deviation(&logs).powi(2) / count;
+    Some((within + between).sqrt())
+}
+
+/// Standard deviation (n - 1); 0 below two values.
+pub(super) fn deviation(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    if count < 2.0 {
+        return 0.0;
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (count - 1.0)).sqrt()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// How far apart, as a logarithm, two sides like these may be though nothing changed: what the processes of a run differ
+/// by, and the runs of a side where there are several; the larger.
+fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>) -> f64 {
+    let runs = [
+        [base.run_medians(), spread.run_medians()].concat(),
+        new.run_medians(),
+    ];
+    let by_runs = distance_of_pairs(&runs) * share(base.estimates.len(), new.estimates.len());
+    let by_processes = match (base.process_medians(), new.process_medians()) {
+        (Some(base_runs), Some(new_runs)) => distance_of_pairs(&[base_runs, new_runs].concat()),
+        // Of log-normal processes the same comes out of the intervals.
+        _ => match (log_error(&base.estimates), log_error(&new.estimates)) {
+            (Some(left), Some(right)) => {
+                return by_runs
+                    .max(normal::quantile(0.5 + SPREAD_QUANTILE / 2.0) * left.hypot(right));
+            }
+            _ => 0.0,
+        },
+    };
+    // A median spreads more than a mean does.
+    let of_medians = FRAC_PI_2.sqrt() * share(base.processes(), new.processes());
+    by_runs.max(by_processes * of_medians)
+}
+
+/// The 95th percentile of the distances between two values of one group, over all groups; 0 without a pair.
+pub(super) fn distance_of_pairs(groups: &[Vec<f64>]) -> f64 {
+    let mut distances = Vec::new();
+    for group in groups {
+        let logs: Vec<f64> = group
+            .iter()
+            .filter(|value| **value > 0.0)
+            .map(|value| value.ln())
+            .collect();
+        for (index, left) in logs.iter().enumerate() {
+            distances.extend(logs[..index].iter().map(|right| (left - right).abs()));
+        }
+    }
+    order::quantile(&distances, SPREAD_QUANTILE).unwrap_or(0.0)
+}
+
+/// What is left of the distance of two values if each side has so many of them.
+fn share(base: usize, new: usize) -> f64 {
+    ((1.0 / base as f64 + 1.0 / new as f64) / 2.0).sqrt()
+}
+
+pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (pooled, side) in [(base, "base's"), (new, "new")] {
+        if let Some((count, reason)) = &pooled.without {
+            let runs = count + pooled.estimates.len();
+            notes.push(format!(
+                "{count} of {runs} runs on the {side} side left out: {reason}"
+            ));
+        }
+    }
+    if base.samples.is_none() || new.samples.is_none() {
+        notes.push("no samples kept: reckoned from the intervals of the medians".to_owned());
+    }
+    if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
+        && (after / before).ln().abs() > FREQUENCY_TOLERANCE
+    {
+        notes.push(format!(
+            "the core ran at {after:.2} GHz instead of {before:.2} GHz"
+        ));
+    }
+    notes
+}

@@ -1,0 +1,332 @@
+//! Comparisons of simulated runs whose answer is known.
+
+use super::fixture::{noisy, row, run};
+use super::*;
+use crate::Status;
+
+fn only(comparison: &Comparison) -> &Row {
+    assert_eq!(comparison.rows.len(), 1, "{comparison:?}");
+    &comparison.rows[0]
+}
+
+/// One row compared, its new side slower by a factor.
+fn one(factor: f64, between: f64, seed: u64) -> Row {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let base = run(
+        "a",
+        vec![row("x.y", noisy(100.0, 6, between, between, &mut rng))],
+    );
+    let new = run(
+        "b",
+        vec![row(
+            "x.y",
+            noisy(100.0 * factor, 6, between, between, &mut rng),
+        )],
+    );
+    only(&compare(&[&base], &[&new], &[])).clone()
+}
+
+/// Many rows, the first `changed` of them slower by a factor on the new side.
+fn many(changed: usize, factor: f64, between: f64, seed: u64) -> Comparison {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut side = |id, factor: f64| {
+        let rows = (0..200).map(|index| {
+            let level = if index < changed {
+                100.0 * factor
+            } else {
+                100.0
+            };
+            row(
+                &format!("x.r{index:03}"),
+                noisy(level, 6, between, 0.02, &mut rng),
+            )
+        });
+        run(id, rows.collect())
+    };
+    let (base, new) = (side("a", 1.0), side("b", factor));
+    compare(&[&base], &[&new], &[])
+}
+
+fn count(comparison: &Comparison, verdict: Change) -> usize {
+    comparison
+        .rows
+        .iter()
+        .filter(|row| row.verdict == verdict)
+        .count()
+}
+
+#[test]
+fn nothing_is_found_where_nothing_changed() {
+    // 2000 rows; one in 200 is the goal.
+    let wrong: usize = [0.002, 0.02, 0.1]
+        .into_iter()
+        .flat_map(|between| (0..4).map(move |seed| many(0, 1.0, between, seed)))
+        .map(|comparison| count(&comparison, Change::Worse) + count(&comparison, Change::Better))
+        .sum();
+    assert!(wrong <= 12, "{wrong} of 2400 rows");
+}
+
+#[test]
+fn a_clear_change_is_found_and_nothing_else() {
+    let comparison = many(10, 1.2, 0.01, 5);
+    assert_eq!(count(&comparison, Change::Worse), 10);
+    assert_eq!(count(&comparison, Change::Better), 0);
+    assert!(
+        comparison.rows[..10]
+            .iter()
+            .all(|row| *row.name < *"x.r010")
+    );
+    let one_in_200 = many(1, 1.2, 0.01, 6);
+    assert_eq!(count(&one_in_200, Change::Worse), 1);
+    assert!(count(&one_in_200, Change::Same) > 20);
+}
+
+#[test]
+fn the_interval_holds_the_true_ratio() {
+    let held = (0..200)
+        .map(|seed| one(1.3, 0.03, seed))
+        .filter(|row| row.ci95_low <= Some(1.3) && Some(1.3) <= row.ci95_high)
+        .count();
+    // Of six processes a side a percentile interval of medians holds it somewhat less often than asked.
+    assert!((170..=198).contains(&held), "{held} of 200");
+}
+
+#[test]
+fn exchanging_the_sides_inverts_the_comparison() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    let base = run("a", vec![row("x.y", noisy(100.0, 6, 0.01, 0.01, &mut rng))]);
+    let new = run("b", vec![row("x.y", noisy(130.0, 6, 0.01, 0.01, &mut rng))]);
+    let there = compare(&[&base], &[&new], &[]);
+    let back = compare(&[&new], &[&base], &[]);
+    let (there, back) = (only(&there), only(&back));
+    assert_eq!(
+        (there.verdict, back.verdict),
+        (Change::Worse, Change::Better)
+    );
+    assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12);
+    assert_eq!((there.margin, there.p_value), (back.margin, back.p_value));
+    assert!((there.ci95_low.unwrap() * back.ci95_high.unwrap() - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn a_higher_rate_is_better() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let mut side = |id, level| {
+        run(
+            id,
+            vec![Measurement {
+                unit: Unit::BytesPerSecond,
+                better: Better::Higher,
+                ..row("x.y", noisy(level, 6, 0.001, 0.001, &mut rng))
+            }],
+        )
+    };
+    let (slow, fast) = (side("a", 1e9), side("b", 1.5e9));
+    assert_eq!(
+        only(&compare(&[&slow], &[&fast], &[])).verdict,
+        Change::Better
+    );
+    let worse = compare(&[&fast], &[&slow], &[]);
+    assert_eq!(only(&worse).verdict, Change::Worse);
+    // 1.5 times less is 50 % worse.
+    let by = only(&worse).worse_by_at_least().unwrap();
+    assert!((0.48..0.5).contains(&by), "{by}");
+}
+
+#[test]
+fn small_changes_are_the_same_and_unsure_ones_inconclusive() {
+    assert_eq!(one(1.005, 0.001, 1).verdict, Change::Same);
+    assert_eq!(one(1.005, 0.001, 1).margin, LEAST_MARGIN);
+    let unsure = one(1.1, 0.1, 2);
+    assert_eq!(unsure.verdict, Change::Inconclusive);
+    assert!(unsure.margin > 0.05, "{unsure:?}");
+    assert_eq!(unsure.worse_by_at_least(), None);
+}
+
+#[test]
+fn runs_that_differ_among_themselves_widen_margin_and_interval() {
+    // A cost at two levels, changing from run to run: one run a side cannot know it.
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut at = |id: &str, level| {
+        run(
+            id,
+            vec![row("x.y", noisy(level, 6, 0.001, 0.001, &mut rng))],
+        )
+    };
+    let (low, high) = (at("a", 93.0), at("b", 115.0));
+    let (other_low, other_high) = (at("c", 93.0), at("d", 115.0));
+    assert_eq!(
+        only(&compare(&[&low], &[&high], &[])).verdict,
+        Change::Worse
+    );
+    let known = compare(&[&low], &[&high], &[&other_low, &other_high]);
+    assert_eq!(known.spread, ["c", "d"]);
+    let changed = |row: &Row| matches!(row.verdict, Change::Worse | Change::Better);
+    assert!(
+        !changed(only(&known)) && only(&known).margin > 0.2,
+        "{known:?}"
+    );
+    let pooled = compare(&[&low, &other_high], &[&high, &other_low], &[]);
+    let pooled = only(&pooled);
+    assert!(
+        !matches!(pooled.verdict, Change::Worse | Change::Better),
+        "{pooled:?}"
+    );
+    assert!(pooled.ci95_high.unwrap() / pooled.ci95_low.unwrap() > 1.2);
+}
+
+#[test]
+fn without_samples_the_intervals_must_do() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let mut side = |id, level| {
+        let row = Measurement {
+            samples: None,
+            ..row("x.y", noisy(level, 9, 0.002, 0.001, &mut rng))
+        };
+        run(id, vec![row])
+    };
+    let (base, new, again) = (side("a", 100.0), side("b", 150.0), side("c", 150.0));
+    let comparison = compare(&[&base], &[&new, &again], &[]);
+    let found = only(&comparison);
+    assert_eq!(found.verdict, Change::Worse);
+    assert_eq!(
+        found.notes,
+        ["no samples kept: reckoned from the intervals of the medians"]
+    );
+}
+
+#[test]
+fn too_few_rounds_have_no_verdict() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let few = run(
+        "a",
+        vec![row("x.y", noisy(100.0, 5, 0.001, 0.001, &mut rng))],
+    );
+    let many = run(
+        "b",
+        vec![row("x.y", noisy(300.0, 6, 0.001, 0.001, &mut rng))],
+    );
+    let comparison = compare(&[&few], &[&many], &[]);
+    let found = only(&comparison);
+    assert_eq!(
+        (found.verdict, found.ci95_low, found.p_value),
+        (Change::Inconclusive, None, None)
+    );
+    assert_eq!(
+        found.notes,
+        ["too few rounds: 5 on the base's side, 6 on the new side, 6 each are the least"]
+    );
+}
+
+#[test]
+fn what_must_not_be_compared_is_refused_by_name() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let mut plain = |name| row(name, noisy(100.0, 6, 0.001, 0.001, &mut rng));
+    let base = run("a", ["x.a", "x.b", "x.c", "x.d"].map(&mut plain).to_vec());
+    let mut new = base.clone();
+    new.measurements[0].revision = 2;
+    new.measurements[1].unit = Unit::Count;
+    new.measurements[2].better = Better::Higher;
+    new.measurements[3].estimate.median = Some(-1.0);
+    let comparison = compare(&[&base], &[&new], &[]);
+    assert_eq!(comparison.rows, []);
+    let told: Vec<String> = comparison
+        .refused
+        .iter()
+        .map(|refused| format!("{}: {}", refused.name, refused.reason))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "x.a: its definition changed: revision 1 on the base's side, 2 on the new side",
+            "x.b: its unit changed from ns to count",
+            "x.c: what is better of it, lower or higher, changed",
+            "x.d: a ratio of a level around zero says nothing",
+        ]
+    );
+}
+
+#[test]
+fn a_row_without_a_number_says_where_and_why() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let mut plain = |name| row(name, noisy(100.0, 6, 0.001, 0.001, &mut rng));
+    let base = run("a", ["x.a", "x.b", "x.c"].map(&mut plain).to_vec());
+    let mut new = run("b", ["x.a", "x.b", "x.d"].map(&mut plain).to_vec());
+    new.measurements[0].status = Status::Withheld;
+    new.measurements[0].reason = Some("counted 0".to_owned());
+    new.measurements[1].status = Status::BelowResolution;
+    let comparison = compare(&[&base], &[&new], &[]);
+    let told: Vec<String> = comparison
+        .missing
+        .iter()
+        .map(|missing| format!("{}: {}", missing.name, missing.reason))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "x.a: withheld (counted 0) on the new side",
+            "x.b: below resolution on the new side",
+            "x.c: not measured on the new side",
+            "x.d: not measured on the base's side",
+        ]
+    );
+    // Pooled with a run that has it, the row is compared, and says so.
+    let pooled = compare(&[&base], &[&new, &base], &[]);
+    let found = pooled.rows.iter().find(|row| row.name == "x.a").unwrap();
+    assert_eq!(
+        found.notes,
+        ["1 of 2 runs on the new side left out: withheld (counted 0)"]
+    );
+}
+
+#[test]
+fn samples_around_zero_have_no_interval() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let base = run(
+        "a",
+        vec![row("x.y", noisy(100.0, 6, 0.001, 0.001, &mut rng))],
+    );
+    let around: Vec<Vec<f64>> = (-2..5).map(|level| vec![f64::from(level); 5]).collect();
+    let new = run("b", vec![row("x.y", around)]);
+    let comparison = compare(&[&base], &[&new], &[]);
+    assert_eq!(only(&comparison).verdict, Change::Inconclusive);
+    assert_eq!(only(&comparison).ci95_high, None);
+    assert!(only(&comparison).notes[0].contains("around zero"));
+}
+
+#[test]
+fn differing_facts_come_likeliest_first() {
+    let base = run("a", Vec::new());
+    let mut new = run("b", Vec::new());
+    new.machine.hostname = "other".to_owned();
+    new.machine.kernel = "Linux 7".to_owned();
+    new.machine.load1 = Some(3.0);
+    new.machine
+        .mitigations
+        .insert("retbleed".to_owned(), "IBRS".to_owned());
+    new.tool.version = "0.2.0".to_owned();
+    new.core_ghz = Some(3.0);
+    new.config.profile = "standard".to_owned();
+    new.config.seed = 7;
+    let facts = compare(&[&base], &[&new], &[]).facts;
+    let told: Vec<(&str, Option<&str>, Option<&str>)> = facts
+        .iter()
+        .map(|fact| (&*fact.fact, fact.base.as_deref(), fact.new.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("core_ghz", Some("3.60"), Some("3.00")),
+            ("machine.kernel", Some("none"), Some("Linux 7")),
+            ("machine.mitigations.retbleed", None, Some("IBRS")),
+            ("tool.version", Some("0.1.0"), Some("0.2.0")),
+            ("config.profile", Some("quick"), Some("standard")),
+            ("machine.hostname", Some("none"), Some("other")),
+        ]
+    );
+    assert_eq!(
+        facts[0].meaning.as_deref(),
+        Some("costs that are only computing change by +20.0 % with it")
+    );
+    assert_eq!(compare(&[&base, &new], &[&new, &base], &[]).facts, []);
+}

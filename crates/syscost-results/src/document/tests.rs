@@ -1,0 +1,290 @@
+//! Bad input: whatever the bytes, there is a run or one line, never a panic.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{DocumentError, read, read_summary};
+
+/// A small document with something in every kind of field.
+fn document() -> Value {
+    json!({
+        "schema_version": 1,
+        "tool": {"name": "syscost", "version": "0.1.0"},
+        "id": "20261121T080000Z-1", "started": "2026-11-21T08:00:00Z",
+        "duration_s": 1.5, "complete": true,
+        "machine": {"hostname": "here", "cpus_online": 2, "mitigations": {"meltdown": "Not affected"}},
+        "clock": {"source": "tsc", "ghz": 2.6, "step_ns": 0.7, "read_ns": 12.3, "drift_ppm": null, "health": []},
+        "core_ghz": 3.6,
+        "noise": [],
+        "config": {
+            "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [], "min_rounds": 6,
+            "max_rounds": 6, "samples_per_round": 20, "worker_start_ms": null, "resumed": 0
+        },
+        "warnings": [],
+        "measurements": [row("syscall.null{call=getppid}", 100.0), row("syscall.null{call=getpid}", 90.0)]
+    })
+}
+
+fn row(name: &str, median: f64) -> Value {
+    json!({
+        "name": name, "id": "syscall.null", "case": {"call": "x"}, "title": "Null system call", "unit": "ns",
+        "better": "lower", "status": "ok", "reason": null,
+        "estimate": {
+            "median": median, "ci95_low": median - 1.0, "ci95_high": median + 1.0, "min": 1.0, "mad": 0.5,
+            "p99": null, "raw_median": null, "rounds": 6, "samples": 6
+        },
+        "core_cycles": null, "flags": ["noisy"],
+        "evidence": [{"claim": "c", "expected": 1, "observed": "a", "source": "s", "verdict": "Confirmed"}],
+        "details": {"longest_gap_ns": 3.5},
+        "samples": [{"round": 0, "cpu": 1, "iterations": 10, "core_ghz": null, "values": [99.0, 101.5]}]
+    })
+}
+
+/// The error both readers give, as it follows a file's name; checked to be one line.
+fn refused(bytes: &[u8]) -> String {
+    let error = read(bytes).expect_err("this is no run");
+    check_line(&error);
+    error.to_string()
+}
+
+fn check_line(error: &DocumentError) {
+    let text = error.to_string();
+    assert!(!text.chars().any(char::is_control), "{text:?}");
+    assert!(text.chars().count() < 700, "{text}");
+    assert!(text.contains("; "), "no advice: {text}");
+}
+
+fn text_of(document: &Value) -> Vec<u8> {
+    serde_json::to_vec(document).expect("JSON")
+}
+
+fn with(pointer: &str, value: Value) -> Vec<u8> {
+    let mut document = document();
+    *document.pointer_mut(pointer).expect("the field is there") = value;
+    text_of(&document)
+}
+
+#[test]
+fn a_whole_document_is_read_and_its_summary_agrees() {
+    let run = read(&text_of(&document())).expect("a run");
+    let summary = read_summary(&text_of(&document())).expect("a run");
+    assert_eq!(run.id, summary.id);
+    assert_eq!(run.machine, summary.machine);
+    assert_eq!(
+        run.measurements[1].estimate,
+        summary.measurements[1].estimate
+    );
+    assert_eq!(summary.measurements[1].revision, 1);
+}
+
+#[test]
+fn what_is_wrong_and_where_is_told_in_one_line() {
+    let copy = "take another copy of the file, or measure anew";
+    let give = "give a file that `syscost run -o` wrote";
+    let cases: [(Vec<u8>, String); 13] = [
+        (Vec::new(), format!(": the file is empty; {give}")),
+        (b" \n\t ".to_vec(), format!(": the file is empty; {give}")),
+        (b"\x7fELF\x02\0\0".to_vec(), format!(", byte 5: this is no text, so no run document; {give}")),
+        (b"{\"a\": \"\xff\"}".to_vec(), format!(", byte 7: this is no text, so no run document; {give}")),
+        (b"[1, 2]".to_vec(), format!(": this is JSON, but no run document; {give}")),
+        (b"{}".to_vec(), format!(": this is JSON, but no run document; {give}")),
+        (b"{\"machine\":{},\"measurements\":[]}".to_vec(), format!(": there is no schema_version; {give}")),
+        (b"{\"schema_version\": 1,\n  oops}".to_vec(), format!(":2:3: key must be a string; {copy}")),
+        (b"{\"schema_version\": 1,\n".to_vec(), format!(":2:0: the document ends too early; {copy}")),
+        (
+            with("/schema_version", json!(2)),
+            ", field schema_version: the document has version 2, this syscost reads up to 1; read it with a newer syscost"
+                .to_owned(),
+        ),
+        (
+            with("/schema_version", json!("1")),
+            format!(", field schema_version: \"1\" is no version of a run document; {give}"),
+        ),
+        (
+            with("/measurements/1/name", json!("syscall.null{call=getppid}")),
+            format!(", field measurements[1].name: `syscall.null{{call=getppid}}` occurs twice; {copy}"),
+        ),
+        (
+            with("/measurements/0/estimate/median", json!(200.0)),
+            format!(", field measurements[0].estimate: the median is not within its interval; {copy}"),
+        ),
+    ];
+    for (bytes, expected) in cases {
+        assert_eq!(refused(&bytes), expected);
+        assert_eq!(
+            read_summary(&bytes).expect_err("no run").to_string(),
+            expected
+        );
+    }
+}
+
+#[test]
+fn a_wrong_type_names_its_field() {
+    let text = refused(&with("/measurements/1/unit", json!("parsec")));
+    assert!(
+        text.contains("field measurements[1].unit: unknown variant `parsec`"),
+        "{text}"
+    );
+    let text = refused(&with("/config/seed", json!(-1)));
+    assert!(
+        text.contains("field config.seed: invalid value: integer `-1`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_newer_document_of_another_shape_is_still_newer() {
+    let text = refused(b"{\"schema_version\": 7, \"measurements\": {\"all\": \"new\"}}");
+    assert!(text.contains("the document has version 7"), "{text}");
+}
+
+#[test]
+fn letters_that_would_deceive_a_terminal_are_escaped() {
+    let text = refused(&with(
+        "/measurements/0/unit",
+        json!("\u{1b}[2J\n\u{202e}at line 3"),
+    ));
+    assert!(
+        text.contains("\\u{1b}[2J\\u{a}\\u{202e}at line 3"),
+        "{text}"
+    );
+    let long = "x".repeat(1 << 20);
+    refused(&with("/measurements/0/unit", json!(long)));
+    refused(&with(
+        "/measurements/0/details",
+        json!({ long: "no number" }),
+    ));
+    refused(&with(
+        "/measurements/0/details",
+        json!({ "a\nb": "no number" }),
+    ));
+}
+
+#[test]
+fn nesting_numbers_and_keys_beyond_measure_are_refused() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = open.repeat(200_000) + &close.repeat(200_000);
+        refused(deep.as_bytes());
+        refused(format!("{{\"schema_version\":{deep}}}").as_bytes());
+        refused(format!("{{\"schema_version\":1,\"tool\":{deep}}}").as_bytes());
+    }
+    let text = String::from_utf8(text_of(&document())).expect("text");
+    let twice = text.replacen('{', "{\"schema_version\":1,", 1);
+    assert!(refused(twice.as_bytes()).contains("duplicate field `schema_version`"));
+    for number in [
+        "1e999",
+        "-1e999",
+        "123456789012345678901234567890",
+        "NaN",
+        "Infinity",
+        "01",
+        "1e",
+    ] {
+        let huge = text.replacen("\"duration_s\":1.5", &format!("\"duration_s\":{number}"), 1);
+        match read(huge.as_bytes()) {
+            Ok(run) => assert!(run.duration_s.is_finite()),
+            Err(error) => check_line(&error),
+        }
+    }
+    refused(format!("{text}{text}").as_bytes());
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = serde_json::to_vec_pretty(&document()).expect("JSON");
+    for length in 0..bytes.len() {
+        refused(&bytes[..length]);
+        check_line(&read_summary(&bytes[..length]).expect_err("cut off"));
+    }
+}
+
+/// Every place of a document, as a JSON pointer.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                pointers(value, &format!("{at}/{key}"), found);
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                pointers(value, &format!("{at}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A run or one line, by both readers; the summary is no stricter than the whole.
+fn harmless(bytes: &[u8]) {
+    let summary = read_summary(bytes);
+    match read(bytes) {
+        Ok(_) => assert!(summary.is_ok(), "{summary:?}"),
+        Err(error) => check_line(&error),
+    }
+    if let Err(error) = summary {
+        check_line(&error);
+    }
+}
+
+#[test]
+fn every_field_replaced_by_every_kind_of_value_or_removed_is_harmless() {
+    let mut all = Vec::new();
+    pointers(&document(), "", &mut all);
+    let kinds = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1e308),
+        json!(u64::MAX),
+        json!(""),
+        json!("\u{0}\n"),
+        json!([]),
+        json!({}),
+        json!([[{}]]),
+        json!({"Ok": 1}),
+    ];
+    for pointer in &all {
+        for kind in &kinds {
+            harmless(&with(pointer, kind.clone()));
+        }
+        if let Some((parent, key)) = pointer.rsplit_once('/') {
+            let mut document = document();
+            match document.pointer_mut(parent) {
+                Some(Value::Object(fields)) => drop(fields.remove(key)),
+                Some(Value::Array(values)) => drop(values.pop()),
+                _ => unreachable!("a parent holds others"),
+            }
+            harmless(&text_of(&document));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_harmless(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        harmless(&bytes);
+    }
+
+    #[test]
+    fn any_text_is_harmless(text in "\\PC{0,400}|[\\[\\]{}:,\"0-9eE.+\\- a-z\\\\\n]{0,400}") {
+        harmless(text.as_bytes());
+    }
+
+    #[test]
+    fn a_document_with_changed_bytes_is_harmless(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3u8), 1..6)
+    ) {
+        let mut bytes = text_of(&document());
+        for (place, byte, how) in changes {
+            let at = place.index(bytes.len());
+            match how {
+                0 => bytes[at] = byte,
+                1 => bytes.insert(at, byte),
+                _ => drop(bytes.remove(at)),
+            }
+        }
+        harmless(&bytes);
+    }
+}

@@ -1,0 +1,319 @@
+//! The index of the kept runs: an SQLite file beside them.
+//!
+//! The documents are the truth; the index is derived from them, brought up to date whenever it is opened, and may be
+//! removed at any time. It is written in short transactions under SQLite's own lock with a rollback journal, not a
+//! write-ahead log, which network folders cannot share.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use serde::Serialize;
+
+use crate::store::{Store, StoreError};
+use crate::sync::Problem;
+
+/// Marks the file as ours: `sysc`.
+const APPLICATION: i32 = 0x7379_7363;
+/// Version of the tables.
+const VERSION: i32 = 1;
+/// How long to wait for another process.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const TABLES: &str = "
+CREATE TABLE files (
+    file TEXT PRIMARY KEY,
+    size INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    problem TEXT
+) WITHOUT ROWID;
+CREATE TABLE machines (
+    fingerprint TEXT PRIMARY KEY,
+    hostname TEXT NOT NULL,
+    cpu TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    file TEXT NOT NULL UNIQUE,
+    machine TEXT NOT NULL,
+    started TEXT NOT NULL,
+    started_us INTEGER NOT NULL,
+    duration_s REAL NOT NULL,
+    complete INTEGER NOT NULL,
+    kernel TEXT NOT NULL,
+    version TEXT NOT NULL,
+    build TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    measured INTEGER NOT NULL
+);
+CREATE TABLE metrics (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    unit TEXT NOT NULL,
+    better TEXT NOT NULL,
+    UNIQUE (name, revision, unit, better)
+);
+CREATE TABLE measurements (
+    metric INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    median REAL,
+    ci95_low REAL,
+    ci95_high REAL,
+    PRIMARY KEY (metric, run)
+) WITHOUT ROWID;
+";
+
+/// Why the index cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// A newer syscost wrote it.
+    #[error(
+        "{path} was written by a newer syscost (version {found}, this one knows {VERSION}) and is left as it is; update syscost"
+    )]
+    Newer {
+        /// The index.
+        path: PathBuf,
+        /// Its version.
+        found: i32,
+    },
+    /// Something else wrote it.
+    #[error("{path} is an SQLite file of another program and is left as it is; move it elsewhere")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is damaged.
+    #[error(
+        "{path} is damaged ({cause}); remove it: it is built anew from the runs beside it, and nothing is lost"
+    )]
+    Damaged {
+        /// The index.
+        path: PathBuf,
+        /// How it shows.
+        cause: rusqlite::Error,
+    },
+    /// Another process has held it for too long.
+    #[error("{path} is in use by another process; try again")]
+    Busy {
+        /// The index.
+        path: PathBuf,
+    },
+    /// It cannot be read or written.
+    #[error("cannot use {path}: {cause}; see whether the folder can be written and has room")]
+    Sqlite {
+        /// The index.
+        path: PathBuf,
+        /// Why not.
+        cause: rusqlite::Error,
+    },
+}
+
+impl IndexError {
+    pub(crate) fn of(path: &Path, cause: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match cause.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                IndexError::Damaged { path, cause }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => IndexError::Busy { path },
+            _ => IndexError::Sqlite { path, cause },
+        }
+    }
+
+    /// Whether the folder is at fault, not the index: it can be done in memory instead.
+    fn is_unwritable(&self) -> bool {
+        let IndexError::Sqlite { cause, .. } = self else {
+            return false;
+        };
+        matches!(
+            cause.sqlite_error_code(),
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::DiskFull)
+        )
+    }
+}
+
+/// A run as the index knows it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KeptRun {
+    /// Its id.
+    pub id: String,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// How long it took, in seconds.
+    pub duration_s: f64,
+    /// Whether every row got its fewest rounds.
+    pub complete: bool,
+    /// Fingerprint of the machine: equal for the same host name, processor and hypervisor.
+    pub machine: String,
+    /// Host name of the machine.
+    pub hostname: String,
+    /// Its processor's name.
+    pub cpu: String,
+    /// Operating system's kernel and release.
+    pub kernel: String,
+    /// Version of syscost.
+    pub version: String,
+    /// `release` or `debug`.
+    pub build: String,
+    /// `quick`, `standard` or `careful`.
+    pub profile: String,
+    /// Rows of the document.
+    pub rows: u32,
+    /// Rows with a number.
+    pub measured: u32,
+    /// Size of the document in bytes.
+    pub size_bytes: u64,
+    /// Its tags.
+    pub tags: Vec<String>,
+}
+
+/// The index, up to date with the folder of runs as it was when opened.
+#[derive(Debug)]
+pub struct Index {
+    pub(crate) connection: Connection,
+    pub(crate) store: Store,
+    pub(crate) path: PathBuf,
+    /// Files that could not be read and were not told of before.
+    pub fresh_problems: Vec<Problem>,
+    /// Why the index was built in memory and not kept; `None` where it was.
+    pub not_kept: Option<IndexError>,
+}
+
+impl Index {
+    /// Opens the index of a store and brings it up to date: reads each document that is new or has changed, once.
+    /// `progress` is told how many of how many are read.
+    ///
+    /// # Errors
+    /// When the index is of a newer version, foreign or damaged: it is left as it is. A folder that cannot be written is
+    /// no error: the index is then built in memory.
+    pub fn open(store: &Store, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, StoreError> {
+        let path = store.folder().join("index.sqlite");
+        if !store.runs().exists() && !path.exists() {
+            // Nothing was kept yet: a look must not make a folder.
+            return Ok(Self::prepared(store, Connection::open_in_memory(), &path)?);
+        }
+        let on_disk = Self::prepared(store, Connection::open(&path), &path)
+            .and_then(|mut index| index.sync(progress).map(|()| index));
+        match on_disk {
+            Err(cause) if cause.is_unwritable() => {
+                let mut index = Self::prepared(store, Connection::open_in_memory(), &path)?;
+                index.sync(progress)?;
+                index.not_kept = Some(cause);
+                Ok(index)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    fn prepared(
+        store: &Store,
+        connection: rusqlite::Result<Connection>,
+        path: &Path,
+    ) -> Result<Self, IndexError> {
+        let failed = |cause| IndexError::of(path, cause);
+        let mut connection = connection.map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        if !is_ready(&connection, path)? {
+            let transaction = connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(failed)?;
+            // Another process may have been faster.
+            if !is_ready(&transaction, path)? {
+                transaction.execute_batch(TABLES).map_err(failed)?;
+                transaction
+                    .pragma_update(None, "application_id", APPLICATION)
+                    .map_err(failed)?;
+                transaction
+                    .pragma_update(None, "user_version", VERSION)
+                    .map_err(failed)?;
+            }
+            transaction.commit().map_err(failed)?;
+        }
+        Ok(Self {
+            connection,
+            store: store.clone(),
+            path: path.to_owned(),
+            fresh_problems: Vec::new(),
+            not_kept: None,
+        })
+    }
+
+    /// The kept runs, newest first.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn runs(&self) -> Result<Vec<KeptRun>, StoreError> {
+        let mut tags = self.store.tags();
+        let query = "SELECT id, started, duration_s, complete, machine, hostname, cpu, kernel, version, build, profile, \
+            rows, measured, size FROM runs JOIN machines ON machine = fingerprint JOIN files USING (file) \
+            ORDER BY started_us DESC, id DESC";
+        let mut read = || {
+            let mut statement = self.connection.prepare(query)?;
+            let runs = statement.query_map([], |row| {
+                let id: String = row.get(0)?;
+                Ok(KeptRun {
+                    tags: tags.remove(&id).unwrap_or_default(),
+                    id,
+                    started: row.get(1)?,
+                    duration_s: row.get(2)?,
+                    complete: row.get(3)?,
+                    machine: row.get(4)?,
+                    hostname: row.get(5)?,
+                    cpu: row.get(6)?,
+                    kernel: row.get(7)?,
+                    version: row.get(8)?,
+                    build: row.get(9)?,
+                    profile: row.get(10)?,
+                    rows: row.get::<_, u32>(11)?,
+                    measured: row.get::<_, u32>(12)?,
+                    size_bytes: row.get::<_, i64>(13)?.unsigned_abs(),
+                })
+            })?;
+            runs.collect()
+        };
+        self.answered(read())
+    }
+
+    /// Every file of the folder that holds no readable run, by name.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn problems(&self) -> Result<Vec<Problem>, StoreError> {
+        let read = || {
+            let query = "SELECT file, problem FROM files WHERE problem IS NOT NULL ORDER BY file";
+            let mut statement = self.connection.prepare(query)?;
+            let problems = statement.query_map([], |row| {
+                Ok(Problem {
+                    file: row.get(0)?,
+                    problem: row.get(1)?,
+                })
+            })?;
+            problems.collect()
+        };
+        self.answered(read())
+    }
+
+    pub(crate) fn answered<T>(&self, answer: rusqlite::Result<T>) -> Result<T, StoreError> {
+        answer.map_err(|cause| IndexError::of(&self.path, cause).into())
+    }
+}
+
+/// Whether the file is an index of this version; not if it is empty.
+fn is_ready(connection: &Connection, path: &Path) -> Result<bool, IndexError> {
+    let failed = |cause| IndexError::of(path, cause);
+    let number = |query: &str| connection.query_row(query, [], |row| row.get::<_, i32>(0));
+    let application = number("PRAGMA application_id").map_err(failed)?;
+    let version = number("PRAGMA user_version").map_err(failed)?;
+    let tables = number("SELECT count(*) FROM sqlite_schema").map_err(failed)?;
+    let path = path.to_owned();
+    match (application, version) {
+        (APPLICATION, VERSION) => Ok(true),
+        (APPLICATION, found) if found > VERSION => Err(IndexError::Newer { path, found }),
+        (0, 0) if tables == 0 => Ok(false),
+        _ => Err(IndexError::Foreign { path }),
+    }
+}

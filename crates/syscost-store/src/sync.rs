@@ -1,0 +1,271 @@
+//! Brings the index up to date with the folder of runs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use jiff::Timestamp;
+use rusqlite::{Transaction, TransactionBehavior, params};
+use serde::Serialize;
+use syscost_results::document::{Row, Summary};
+use syscost_results::{Better, Machine, Status};
+
+use crate::index::{Index, IndexError};
+use crate::load::{LoadError, load_summary};
+
+/// Documents written in one transaction: few enough to keep others waiting for a moment only.
+const BATCH: usize = 32;
+
+/// A file in the folder of runs that holds no readable run. It is left alone, and not read again until it changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Its name in the folder.
+    pub file: String,
+    /// What is wrong with it, in one line that begins with its path.
+    pub problem: String,
+}
+
+/// What tells whether a file has changed: its size in bytes, and when it was written, in ns since 1970.
+type State = (i64, i64);
+
+/// A file as it is to be indexed.
+struct Indexed {
+    file: String,
+    state: State,
+    content: Result<Summary, String>,
+}
+
+impl Index {
+    /// Indexes new and changed files and forgets vanished ones.
+    pub(crate) fn sync(
+        &mut self,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<(), IndexError> {
+        // Before the folder is listed: what another process adds meanwhile is not taken for vanished.
+        let known = self
+            .known()
+            .map_err(|cause| IndexError::of(&self.path, cause))?;
+        let present = present(&self.store.runs());
+        let gone: Vec<&String> = known
+            .keys()
+            .filter(|file| !present.contains_key(*file))
+            .collect();
+        let changed: Vec<(&String, &State)> = present
+            .iter()
+            .filter(|(file, state)| known.get(*file) != Some(state))
+            .collect();
+        for (number, batch) in changed.chunks(BATCH).enumerate() {
+            let mut read = Vec::with_capacity(batch.len());
+            for (place, (file, state)) in batch.iter().enumerate() {
+                progress(number * BATCH + place, changed.len());
+                read.push(self.read(file, **state));
+            }
+            self.write(&[], read)?;
+        }
+        if !gone.is_empty() {
+            self.write(&gone, Vec::new())?;
+        }
+        if !changed.is_empty() {
+            progress(changed.len(), changed.len());
+        }
+        Ok(())
+    }
+
+    fn known(&self) -> rusqlite::Result<BTreeMap<String, State>> {
+        let mut statement = self
+            .connection
+            .prepare("SELECT file, size, modified FROM files")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+        rows.collect()
+    }
+
+    fn read(&self, file: &str, state: State) -> Indexed {
+        let path = self.store.runs().join(file);
+        Indexed {
+            file: file.to_owned(),
+            state,
+            content: summary(&path, file),
+        }
+    }
+
+    /// Replaces what is indexed of some files, or forgets it, all or nothing.
+    fn write(&mut self, gone: &[&String], files: Vec<Indexed>) -> Result<(), IndexError> {
+        let path = self.path.clone();
+        let mut problems = Vec::new();
+        let mut write = || {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for file in gone
+                .iter()
+                .copied()
+                .chain(files.iter().map(|indexed| &indexed.file))
+            {
+                transaction.execute("DELETE FROM files WHERE file = ?", [file])?;
+                transaction.execute("DELETE FROM runs WHERE file = ?", [file])?;
+            }
+            // Once for all, since rows are kept by metric. Before new runs take the numbers of old ones.
+            transaction.execute(
+                "DELETE FROM measurements WHERE run NOT IN (SELECT number FROM runs)",
+                [],
+            )?;
+            for indexed in &files {
+                let (size, modified) = indexed.state;
+                let problem = indexed.content.as_ref().err();
+                transaction.execute(
+                    "INSERT INTO files (file, size, modified, problem) VALUES (?, ?, ?, ?)",
+                    params![indexed.file, size, modified, problem],
+                )?;
+                match &indexed.content {
+                    Ok(summary) => insert(&transaction, &indexed.file, summary)?,
+                    Err(problem) => problems.push(Problem {
+                        file: indexed.file.clone(),
+                        problem: problem.clone(),
+                    }),
+                }
+            }
+            transaction.commit()
+        };
+        write().map_err(|cause| IndexError::of(&path, cause))?;
+        self.fresh_problems.extend(problems);
+        Ok(())
+    }
+}
+
+/// The files of the folder and their states. Hidden ones are ours, being written.
+fn present(folder: &Path) -> BTreeMap<String, State> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            let metadata = fs::metadata(entry.path()).ok()?;
+            if file.starts_with('.') || metadata.is_dir() {
+                return None;
+            }
+            let modified = metadata.modified().ok()?;
+            let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+            // In 2262 the clock passes what fits; only changes matter.
+            Some((file, (metadata.len() as i64, modified.as_nanos() as i64)))
+        })
+        .collect()
+}
+
+/// What the index keeps of a file, or one line on why it holds no kept run.
+fn summary(path: &Path, file: &str) -> Result<Summary, String> {
+    let foreign = |problem: &str| Err(format!("{}: {problem}", path.display()));
+    let Some(stem) = file.strip_suffix(".json") else {
+        return foreign("this is no run document; keep it elsewhere");
+    };
+    // Reading a pipe would wait for ever.
+    if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return foreign("this is no regular file; keep it elsewhere");
+    }
+    let summary = load_summary(path).map_err(|error: LoadError| error.to_string())?;
+    // Else a copy would count twice, and the id in a list would not be found.
+    if summary.id != stem {
+        let id: String = summary.id.escape_default().take(100).collect();
+        return foreign(&format!(
+            "its run is called {id}; rename the file to that and .json, or keep it elsewhere"
+        ));
+    }
+    if summary.started.parse::<Timestamp>().is_err() {
+        return foreign("field started: this is no time; take another copy of the file");
+    }
+    Ok(summary)
+}
+
+fn insert(transaction: &Transaction<'_>, file: &str, run: &Summary) -> rusqlite::Result<()> {
+    let machine = fingerprint(&run.machine);
+    transaction.execute(
+        "INSERT OR IGNORE INTO machines (fingerprint, hostname, cpu) VALUES (?, ?, ?)",
+        params![machine, run.machine.hostname, run.machine.cpu_model],
+    )?;
+    let measured = run
+        .measurements
+        .iter()
+        .filter(|row| row.status == Status::Ok)
+        .count();
+    let started = run
+        .started
+        .parse::<Timestamp>()
+        .map_or(0, Timestamp::as_microsecond);
+    transaction.execute(
+        "INSERT INTO runs (id, file, machine, started, started_us, duration_s, complete, kernel, version, build, profile, \
+            rows, measured) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            run.id, file, machine, run.started, started, run.duration_s, run.complete, run.machine.kernel,
+            run.tool.version, run.machine.build.profile, run.config.profile, run.measurements.len() as i64,
+            measured as i64
+        ],
+    )?;
+    let number = transaction.last_insert_rowid();
+    for row in &run.measurements {
+        insert_row(transaction, number, row)?;
+    }
+    Ok(())
+}
+
+fn insert_row(transaction: &Transaction<'_>, run: i64, row: &Row) -> rusqlite::Result<()> {
+    let better = match row.better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+    };
+    let metric = params![row.name, row.revision, row.unit.symbol(), better];
+    let find =
+        "SELECT number FROM metrics WHERE name = ? AND revision = ? AND unit = ? AND better = ?";
+    let mut find = transaction.prepare_cached(find)?;
+    let number: i64 = match find.query_row(metric, |row| row.get(0)) {
+        Err(rusqlite::Error::QueryReturnedNoRows) => {
+            transaction.execute(
+                "INSERT INTO metrics (name, revision, unit, better) VALUES (?, ?, ?, ?)",
+                metric,
+            )?;
+            transaction.last_insert_rowid()
+        }
+        found => found?,
+    };
+    // What was withheld has no number, whatever a document says.
+    let estimate = (row.status == Status::Ok).then_some(&row.estimate);
+    transaction
+        .prepare_cached(
+            "INSERT INTO measurements (metric, run, status, median, ci95_low, ci95_high) VALUES (?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            number,
+            run,
+            status(row.status),
+            estimate.and_then(|estimate| estimate.median),
+            estimate.and_then(|estimate| estimate.ci95_low),
+            estimate.and_then(|estimate| estimate.ci95_high),
+        ])?;
+    Ok(())
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "ok",
+        Status::Withheld => "withheld",
+        Status::BelowResolution => "below_resolution",
+        Status::Unsupported => "unsupported",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+    }
+}
+
+/// What stays the same as long as it is the same machine, in eight hexadecimal digits. The kernel and what is set up are
+/// left out: following what they change is what a history is for.
+fn fingerprint(machine: &Machine) -> String {
+    let optional =
+        [&machine.cpu_signature, &machine.hypervisor].map(|fact| fact.as_deref().unwrap_or(""));
+    let facts = [&*machine.hostname, &*machine.arch, &*machine.cpu_model];
+    // FNV-1a: machines need telling apart, not protection, and the standard library's hash may change with its version.
+    let hash = facts
+        .into_iter()
+        .chain(optional)
+        .flat_map(|fact| fact.bytes().chain([0]))
+        .fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+    format!("{hash:08x}")
+}

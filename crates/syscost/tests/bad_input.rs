@@ -1,0 +1,93 @@
+//! Whatever a file holds: exit code 1 and one line that names it, never a panic.
+
+mod common;
+
+use std::fs::{self, File};
+
+use common::{Program, stamped};
+
+#[test]
+fn a_bad_file_costs_one_line() {
+    let program = Program::new();
+    let whole = stamped(0, 100.0).1.to_string();
+    let cases: [(&str, Vec<u8>, &str); 8] = [
+        ("empty", Vec::new(), "the file is empty"),
+        ("blank", b" \n\n".to_vec(), "the file is empty"),
+        (
+            "truncated",
+            whole.as_bytes()[..whole.len() - 9].to_vec(),
+            "the document ends too early",
+        ),
+        (
+            "binary",
+            (0..=255).cycle().take(9999).collect(),
+            "byte 0: this is no text",
+        ),
+        (
+            "foreign",
+            b"{\"benchmarks\": []}".to_vec(),
+            "this is JSON, but no run document",
+        ),
+        (
+            "newer",
+            whole
+                .replacen("\"schema_version\":1", "\"schema_version\":9", 1)
+                .into(),
+            "has version 9",
+        ),
+        (
+            "wrong",
+            whole
+                .replacen("\"unit\":\"ns\"", "\"unit\":\"mile\"", 1)
+                .into(),
+            "field measurements[0].unit",
+        ),
+        (
+            "deep",
+            "[".repeat(1 << 20).into(),
+            "recursion limit exceeded",
+        ),
+    ];
+    for (name, bytes, expected) in cases {
+        let path = program.folder().join(format!("{name}.json"));
+        fs::write(&path, bytes).expect("written");
+        refused(&program, path.to_str().expect("text"), expected);
+    }
+}
+
+#[test]
+fn a_gigabyte_a_folder_and_a_missing_file_cost_one_line() {
+    let program = Program::new();
+    let huge = program.folder().join("huge.json");
+    File::create(&huge)
+        .and_then(|file| file.set_len(1 << 30))
+        .expect("a sparse file");
+    refused(
+        &program,
+        huge.to_str().expect("text"),
+        "too large to be a run document: more than 256 MiB",
+    );
+    refused(
+        &program,
+        program.folder().to_str().expect("text"),
+        "is a folder",
+    );
+    refused(&program, "no/such.json", "cannot read no/such.json");
+    refused(
+        &program,
+        "nonsense",
+        "there is no file and no kept run called `nonsense`",
+    );
+}
+
+fn refused(program: &Program, path: &str, expected: &str) {
+    let output = program.run(&["numbers", path]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{path}: {error}");
+    assert!(
+        error.contains(expected) && error.contains(path),
+        "{path}: {error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(output.stdout.is_empty());
+}

@@ -1,0 +1,253 @@
+//! Comparing runs on the command line.
+
+mod common;
+
+use std::fs;
+
+use common::Program;
+use serde_json::{Value, json};
+
+const ROW: &str = "syscall.null{call=getppid}";
+
+/// A program with a run `base.json` of null system calls, made steady so that its noise decides nothing.
+fn program() -> (Program, Value) {
+    let program = Program::new();
+    let mut run = program.json(&[
+        "run",
+        "syscall.null",
+        "--profile",
+        "quick",
+        "--format",
+        "json",
+        "--no-save",
+    ]);
+    for row in run["measurements"].as_array_mut().expect("rows") {
+        row["status"] = json!("ok");
+        row["reason"] = Value::Null;
+        for field in ["median", "ci95_low", "ci95_high", "raw_median", "min"] {
+            row["estimate"][field] = json!(100.0);
+        }
+        row["estimate"]["rounds"] = json!(6);
+        let rounds = (0..6).map(|round| {
+            let level = 100.0 + 0.01 * f64::from(round);
+            json!({"round": round, "cpu": 0, "iterations": 1, "core_ghz": null, "values": vec![level; 5]})
+        });
+        row["samples"] = rounds.collect();
+    }
+    keep(&program, "base", &run);
+    (program, run)
+}
+
+/// Writes a run under a name, which becomes its id.
+fn keep(program: &Program, name: &str, run: &Value) {
+    let mut run = run.clone();
+    run["id"] = json!(name);
+    let path = program.folder().join(format!("{name}.json"));
+    fs::write(path, run.to_string()).expect("written");
+}
+
+/// The run with one row slower by a factor.
+fn slowed(run: &Value, factor: f64) -> Value {
+    let mut run = run.clone();
+    let rows = run["measurements"].as_array_mut().expect("rows");
+    let row = rows
+        .iter_mut()
+        .find(|row| row["name"] == ROW)
+        .expect("the row");
+    let scale = |value: &mut Value| *value = json!(value.as_f64().expect("a number") * factor);
+    for field in ["median", "ci95_low", "ci95_high"] {
+        scale(&mut row["estimate"][field]);
+    }
+    for round in row["samples"].as_array_mut().expect("samples") {
+        round["values"]
+            .as_array_mut()
+            .expect("values")
+            .iter_mut()
+            .for_each(scale);
+    }
+    run
+}
+
+fn compare(program: &Program, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = program
+        .command(&["compare"])
+        .args(arguments)
+        .current_dir(program.folder())
+        .output()
+        .expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn a_slower_row_is_found_told_and_fails_the_gate() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let (code, text, _) = compare(&program, &["base.json", "new.json"]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("1.20x slower, CI 1.20 to 1.20"), "{text}");
+    assert!(
+        text.contains(": 1 worse, 0 better, 0 inconclusive, "),
+        "{text}"
+    );
+    for (gate, expected) in [("worse", 3), ("worse:5%", 3), ("worse:25%", 0)] {
+        let (code, ..) = compare(&program, &["base.json", "new.json", "--fail-on", gate]);
+        assert_eq!(code, Some(expected), "{gate}");
+    }
+    let (code, text, _) = compare(&program, &["new.json", "base.json", "--fail-on", "worse"]);
+    assert_eq!(code, Some(0), "better is no regression");
+    assert!(text.contains("1.20x faster"), "{text}");
+}
+
+#[test]
+fn every_format_tells_the_same() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let (_, text, _) = compare(&program, &["base.json", "new.json", "--format", "json"]);
+    let document: Value = serde_json::from_str(&text).expect("one JSON document");
+    let row = &document["rows"][0];
+    assert_eq!(
+        (&row["name"], &row["verdict"]),
+        (&json!(ROW), &json!("worse"))
+    );
+    for field in ["base", "new", "ratio", "ci95_low", "ci95_high", "margin"] {
+        assert!(row[field].is_f64(), "{field}: {row}");
+    }
+    let (_, text, _) = compare(&program, &["base.json", "new.json", "--format", "markdown"]);
+    assert!(text.starts_with("**"), "{text}");
+    assert!(text.contains(&format!("| `{ROW}` |")), "{text}");
+    let (code, text, _) = compare(&program, &["base.json", "new.json", "-o", "out.txt"]);
+    assert_eq!((code, &*text), (Some(0), ""));
+    let written = fs::read_to_string(program.folder().join("out.txt")).expect("written");
+    assert!(
+        written.contains("1.20x slower") && !written.contains('\u{1b}'),
+        "{written}"
+    );
+}
+
+#[test]
+fn a_changed_definition_is_refused_by_name() {
+    let (program, mut run) = program();
+    run["measurements"][0]["revision"] = json!(9);
+    let name = run["measurements"][0]["name"]
+        .as_str()
+        .expect("a name")
+        .to_owned();
+    keep(&program, "new", &run);
+    let (code, text, _) = compare(&program, &["base.json", "new.json", "--fail-on", "worse"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        text.contains(&format!("{name}: its definition changed: revision 1 on")),
+        "{text}"
+    );
+}
+
+#[test]
+fn several_runs_are_pooled_but_none_twice() {
+    let (program, run) = program();
+    keep(&program, "again", &run);
+    keep(&program, "new", &slowed(&run, 1.2));
+    keep(&program, "other", &slowed(&run, 1.21));
+    let arguments = [
+        "base.json",
+        "new.json",
+        "other.json",
+        "--base",
+        "again.json",
+        "--format",
+        "json",
+    ];
+    let (_, text, _) = compare(&program, &arguments);
+    let document: Value = serde_json::from_str(&text).expect("one JSON document");
+    assert_eq!(document["base"]["runs"], json!(["base", "again"]));
+    assert_eq!(document["new"]["runs"], json!(["new", "other"]));
+    assert_eq!(document["rows"][0]["verdict"], "worse");
+    for twice in [
+        ["base.json", "new.json", "new.json", "-v"],
+        ["base.json", "new.json", "--base", "base.json"],
+        ["base.json", "new.json", "--spread", "base.json"],
+    ] {
+        let (code, _, error) = compare(&program, &twice);
+        assert_eq!(code, Some(2), "{twice:?}");
+        assert!(
+            error.contains("is given twice on one side; give each run once"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_done_says_what_to_do() {
+    let (program, _) = program();
+    let (code, _, error) = compare(&program, &["nothing.json", "base.json"]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("nothing.json"), "{error}");
+    let (code, _, error) = compare(&program, &["base.json", "base.json", "--fail-on", "better"]);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("worse:5%"), "{error}");
+    let (code, _, error) = compare(&program, &["base.json"]);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("NEW"), "{error}");
+}
+
+#[test]
+fn a_run_is_measured_and_compared_in_one_go() {
+    let (program, run) = program();
+    // The base took a thousandth of the time, so that whatever this machine measures is slower.
+    let mut fast = run.clone();
+    for row in fast["measurements"].as_array_mut().expect("rows") {
+        for field in ["median", "ci95_low", "ci95_high"] {
+            row["estimate"][field] = json!(0.1);
+        }
+        for round in row["samples"].as_array_mut().expect("samples") {
+            round["values"] = json!([0.1, 0.1, 0.1]);
+        }
+    }
+    keep(&program, "fast", &fast);
+    let base = program.folder().join("fast.json");
+    let base = base.to_str().expect("a path");
+    let run = |more: &[&str]| {
+        let arguments = [
+            "run",
+            ROW,
+            "--profile",
+            "quick",
+            "--no-save",
+            "--compare-with",
+        ];
+        program
+            .command(&arguments)
+            .arg(base)
+            .args(more)
+            .output()
+            .expect("the binary starts")
+    };
+    let failed = run(&["--fail-on", "worse:50%", "--no-samples"]);
+    let text = String::from_utf8_lossy(&failed.stdout).into_owned();
+    assert_eq!(failed.status.code(), Some(3), "{text}");
+    assert!(
+        text.contains("1 of 1 measured") && text.contains("x slower, CI "),
+        "{text}"
+    );
+    let out = program.folder().join("measured.json");
+    let out = out.to_str().expect("a path");
+    let json = run(&["--format", "json", "--no-samples", "-o", out]);
+    let document: Value = serde_json::from_slice(&json.stdout).expect("one JSON document");
+    assert_eq!(document["rows"][0]["verdict"], "worse");
+    assert_eq!(
+        document["rows"][0]["notes"],
+        json!([]),
+        "compared with its samples"
+    );
+    let kept: Value = serde_json::from_slice(&fs::read(out).expect("written")).expect("a run");
+    assert!(kept["measurements"][0].get("samples").is_none());
+    let alone = program.run(&["run", ROW, "--fail-on", "worse"]);
+    assert_eq!(alone.status.code(), Some(2), "--fail-on needs a base");
+    let unknown = program.run(&["run", ROW, "--compare-with", "nothing.json"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(unknown.stdout.is_empty(), "nothing was measured for it");
+}

@@ -1,0 +1,367 @@
+//! `syscost export`, read back by the tools it is for.
+
+mod common;
+mod readers;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Program, rows};
+use readers::{fed, missing, python, starts};
+use serde_json::{Value, json};
+
+/// A real run as a document, with a row of every status, and texts that no form can take as they are.
+struct Exported {
+    program: Program,
+    document: PathBuf,
+    run: Value,
+}
+
+impl Exported {
+    fn new() -> Self {
+        let program = Program::new();
+        let mut run = program.json(&[
+            "run",
+            "syscall.null",
+            "timing.core_frequency",
+            "--profile",
+            "quick",
+            "--no-save",
+            "--format",
+            "json",
+        ]);
+        run["machine"]["hostname"] = json!("=host, \"quoted\" \\ back");
+        let samples = run["measurements"][0]["samples"].clone();
+        let numbers = run["measurements"][0]["estimate"].clone();
+        let made: Vec<Value> = [
+            "withheld",
+            "below_resolution",
+            "unsupported",
+            "failed",
+            "skipped",
+        ]
+        .iter()
+        .map(|status| {
+            let mut row = run["measurements"][0].clone();
+            row["name"] = json!(format!("syscall.made{{status={status}}}"));
+            row["id"] = json!("syscall.made");
+            row["case"] = json!({"status": status, "odd-key": "#|\n"});
+            row["status"] = json!(status);
+            row["reason"] = json!("a | \"reason\"\nof two lines, # with \\ signs");
+            // Numbers that must not come out again.
+            row["estimate"] = numbers.clone();
+            row["samples"] = samples.clone();
+            row
+        })
+        .collect();
+        let all = run["measurements"].as_array_mut().expect("rows");
+        all.extend(made);
+        let document = program.folder().join("run.json");
+        fs::write(&document, run.to_string()).expect("written");
+        Exported {
+            program,
+            document,
+            run,
+        }
+    }
+
+    fn document(&self) -> &str {
+        self.document.to_str().expect("text")
+    }
+
+    /// What the export prints.
+    fn text(&self, format: &str) -> String {
+        let output = self
+            .program
+            .run(&["export", self.document(), "--format", format]);
+        assert!(
+            output.status.success(),
+            "{format}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).expect("text")
+    }
+}
+
+#[test]
+fn duckdb_reads_the_parquet_tables() {
+    let exported = Exported::new();
+    let folder = exported.program.folder().join("tables");
+    let path = folder.to_str().expect("text");
+    let output = exported.program.run(&[
+        "export",
+        exported.document(),
+        "--format",
+        "parquet",
+        "-o",
+        path,
+    ]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stdout.is_empty());
+    let Some(read) = python("parquet.py", &folder, "", "duckdb") else {
+        return;
+    };
+    let types = &read["types"];
+    assert_eq!(types["runs"]["started"], "TIMESTAMP WITH TIME ZONE");
+    for (column, wanted) in [
+        ("run", "VARCHAR"),
+        ("round", "INTEGER"),
+        ("sample", "INTEGER"),
+        ("value", "DOUBLE"),
+        ("raw", "DOUBLE"),
+        ("cpu", "INTEGER"),
+        ("iterations", "BIGINT"),
+        ("disturbed", "VARCHAR"),
+    ] {
+        assert_eq!(types["samples"][column], wanted, "{column}");
+    }
+    for table in ["runs", "measurements", "samples"] {
+        for (column, found) in types[table].as_object().expect("columns") {
+            let found = found.as_str().expect("a type");
+            assert!(!found.starts_with('U'), "{table}.{column} is {found}");
+        }
+    }
+    let run = &exported.run;
+    let started: jiff::Timestamp = run["started"]
+        .as_str()
+        .expect("text")
+        .parse()
+        .expect("time");
+    let ok = rows(run).iter().filter(|row| row["status"] == "ok").count();
+    let machine = &run["machine"]["hostname"];
+    assert_eq!(
+        read["runs"],
+        json!([[run["id"], machine, started.as_microsecond(), ok]])
+    );
+    assert_rows(run, &read["measurements"]);
+    assert_samples(run, &read["samples"]);
+}
+
+/// Every row is there, with the numbers its status allows.
+fn assert_rows(run: &Value, found: &Value) {
+    let by_name: BTreeMap<&str, &Value> = rows(run)
+        .iter()
+        .map(|row| (row["name"].as_str().expect("text"), row))
+        .collect();
+    let found = found.as_array().expect("rows");
+    assert_eq!(found.len(), by_name.len());
+    for (found, (name, row)) in found.iter().zip(by_name) {
+        let estimate = &row["estimate"];
+        let (median, high) = match row["status"].as_str().expect("text") {
+            "ok" => (&estimate["median"], &estimate["ci95_high"]),
+            "below_resolution" => (&Value::Null, &estimate["ci95_high"]),
+            _ => (&Value::Null, &Value::Null),
+        };
+        assert_eq!(
+            *found,
+            json!([name, row["status"], row["reason"], median, high])
+        );
+    }
+}
+
+/// Every row has as many samples as its document, of the same sum; a withheld one has none.
+fn assert_samples(run: &Value, found: &Value) {
+    let found: BTreeMap<String, (u64, f64, u64)> = found
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| {
+            let (name, count, sum, iterations): (String, u64, f64, u64) =
+                serde_json::from_value(row.clone()).expect("four values");
+            (name, (count, sum, iterations))
+        })
+        .collect();
+    let mut with_samples = 0;
+    for row in rows(run) {
+        let name = row["name"].as_str().expect("text");
+        let rounds = match row["samples"].as_array() {
+            Some(rounds) if row["status"] != "withheld" => rounds,
+            _ => {
+                assert!(!found.contains_key(name), "{name}");
+                continue;
+            }
+        };
+        let values: Vec<f64> = rounds
+            .iter()
+            .flat_map(|round| round["values"].as_array().expect("values"))
+            .filter_map(Value::as_f64)
+            .collect();
+        let iterations = rounds
+            .iter()
+            .filter_map(|round| round["iterations"].as_u64());
+        let (count, sum, most) = found[name];
+        assert_eq!(count, values.len() as u64, "{name}");
+        assert_eq!(Some(most), iterations.max(), "{name}");
+        let wanted: f64 = values.iter().sum();
+        assert!((sum - wanted).abs() <= 1e-9 * wanted.abs(), "{name}");
+        with_samples += 1;
+    }
+    assert_eq!(with_samples, found.len());
+    assert!(with_samples > 0);
+}
+
+#[test]
+fn both_parsers_of_prometheus_read_the_metrics() {
+    let exported = Exported::new();
+    let text = exported.text("openmetrics");
+    let modules = "prometheus_client";
+    let Some(read) = python("openmetrics.py", Path::new("-"), &text, modules) else {
+        return;
+    };
+    for parser in ["openmetrics", "text_format"] {
+        let samples = read[parser].as_array().expect("samples");
+        for row in rows(&exported.run) {
+            let of = |family: &str| {
+                samples
+                    .iter()
+                    .find(|sample| sample[2] == family && sample[3]["name"] == row["name"])
+            };
+            if row["status"] != "ok" {
+                let why = of("syscost_without_number").expect("a reason");
+                assert_eq!(why[3]["reason"], row["reason"], "{parser}");
+                assert!(of("syscost_median_seconds").is_none());
+            } else if row["unit"] == "ns" {
+                let seconds = of("syscost_median_seconds").expect("a median");
+                let median = row["estimate"]["median"].as_f64().expect("a number");
+                assert_eq!(seconds[4].as_f64(), Some(median / 1e9));
+                assert_eq!(seconds[0], "gauge");
+            }
+        }
+        let info = samples
+            .iter()
+            .find(|sample| sample[2] == "syscost_run_info");
+        let labels = &info.expect("the run")[3];
+        assert_eq!(labels["hostname"], exported.run["machine"]["hostname"]);
+    }
+}
+
+#[test]
+fn promtool_finds_nothing_to_complain_about() {
+    let exported = Exported::new();
+    if !starts("promtool", &["--version"]) {
+        return missing("promtool").unwrap_or_default();
+    }
+    let mut promtool = Command::new("promtool");
+    promtool.args(["check", "metrics"]);
+    assert_eq!(fed(promtool, &exported.text("openmetrics")), "");
+}
+
+#[test]
+fn every_json_line_fits_its_schema() {
+    let exported = Exported::new();
+    let text = exported.text("jsonl");
+    let schema = schemars::schema_for!(syscost_report::export::Record).to_value();
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines.len(), rows(&exported.run).len());
+    for (line, row) in lines.iter().zip(rows(&exported.run)) {
+        let errors: Vec<String> = schema.iter_errors(line).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        assert_eq!(line["name"], row["name"]);
+        assert_eq!(line["run"], exported.run["id"]);
+    }
+    let mut wrong = lines[0].clone();
+    wrong["status"] = json!("fine");
+    assert!(!schema.is_valid(&wrong));
+}
+
+#[test]
+fn bencher_gets_its_metric_format() {
+    let exported = Exported::new();
+    let read: Value = serde_json::from_str(&exported.text("bencher")).expect("JSON");
+    // The format as Bencher describes it, with nothing else allowed.
+    let number = json!({"type": "number"});
+    let metric = json!({
+        "type": "object",
+        "required": ["value"],
+        "additionalProperties": false,
+        "properties": {"value": number, "lower_value": number, "upper_value": number},
+    });
+    let schema = json!({
+        "type": "object",
+        "additionalProperties": {"type": "object", "minProperties": 1, "additionalProperties": metric},
+    });
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    assert!(schema.is_valid(&read), "{read}");
+    for row in rows(&exported.run) {
+        let name = row["name"].as_str().expect("text");
+        if row["unit"] == "ns" && row["status"] == "ok" {
+            assert_eq!(read[name]["latency"]["value"], row["estimate"]["median"]);
+        }
+        assert_eq!(read.get(name).is_some(), row["status"] == "ok", "{name}");
+    }
+}
+
+#[test]
+fn a_file_is_what_would_be_printed_and_others_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let exported = Exported::new();
+    for format in ["csv", "markdown", "jsonl", "openmetrics", "bencher", "ktap"] {
+        let file = exported.program.folder().join(format);
+        let path = file.to_str().expect("text");
+        let document = exported.document();
+        let output = exported
+            .program
+            .run(&["export", document, "--format", format, "--output", path]);
+        assert!(output.status.success() && output.stdout.is_empty());
+        assert_eq!(
+            fs::read_to_string(&file).expect("written"),
+            exported.text(format)
+        );
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode();
+        assert_eq!(mode(&file), mode(&exported.document));
+    }
+}
+
+#[test]
+fn what_cannot_be_exported_is_told_in_a_line() {
+    let exported = Exported::new();
+    let document = exported.document();
+    let other = exported.program.folder().join("other.json");
+    let mut run = exported.run.clone();
+    run["id"] = json!("20260101T000000Z-other");
+    fs::write(&other, run.to_string()).expect("written");
+    let other = other.to_str().expect("text");
+    let folder = exported.program.folder().join("no/such");
+    let nowhere = folder.to_str().expect("text");
+    for (arguments, wanted) in [
+        (
+            vec![document, other, "--format", "openmetrics"],
+            "openmetrics holds one run and 2 were named; export them one by one",
+        ),
+        (
+            vec![document, other, "--format", "bencher"],
+            "bencher holds one run and 2 were named",
+        ),
+        (
+            vec![document, document, "--format", "csv"],
+            "was named already; name each run once",
+        ),
+        (
+            vec![document, "--format", "parquet"],
+            "parquet is three files; name a folder for them: -o FOLDER",
+        ),
+        (
+            vec![document, "--format", "parquet", "-o", other],
+            "other.json is no folder; name one for the tables",
+        ),
+        (
+            vec![document, "--format", "csv", "-o", nowhere],
+            "cannot be written: there is no folder",
+        ),
+    ] {
+        let output = exported
+            .program
+            .run(&[&["export"], &arguments[..]].concat());
+        let error = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(wanted), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(output.stdout.is_empty());
+    }
+}

@@ -1,0 +1,288 @@
+//! `cargo xtask aa`: how often a comparison of a machine with itself calls a row changed, and how often it finds a change
+//! that was put in.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use syscost_results::compare::{self, Change, Comparison, Row};
+use syscost_results::stats::multiple::benjamini_hochberg;
+use syscost_results::{Better, Run, document};
+
+use crate::columns::{columns, line};
+use crate::program::Program;
+
+/// At most one row in so many may be called better or worse when nothing changed.
+const GOAL: usize = 200;
+/// The slowdowns put in, as factors.
+const SLOWDOWNS: [f64; 3] = [1.05, 1.10, 1.20];
+
+/// Arguments of `aa`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Run documents of one machine in one state, in the order they were measured; measured now if none is given
+    #[arg(value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// How many pairs of quick runs to measure if no document is given
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Runs pooled on each side
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pool: u32,
+    /// Also shuffle the runs into new pairs so many times
+    #[arg(long, default_value_t = 0)]
+    shuffles: u64,
+    /// Runs at the end that are compared with none, but tell the base's spread
+    #[arg(long, default_value_t = 0)]
+    spread: usize,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let mut runs = if arguments.runs.is_empty() {
+        measure(2 * arguments.pairs * arguments.pool)?
+    } else {
+        arguments
+            .runs
+            .iter()
+            .map(read)
+            .collect::<Result<Vec<Run>>>()?
+    };
+    let pool = arguments.pool as usize;
+    ensure!(
+        runs.len() >= 2 * pool + arguments.spread,
+        "{} runs are too few: 2 sides of {pool} and {} for the spread are needed",
+        runs.len(),
+        arguments.spread
+    );
+    let spread = runs.split_off(runs.len() - arguments.spread);
+    let spread: Vec<&Run> = spread.iter().collect();
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    let mut tally = Tally::default();
+    for shuffle in 0..=arguments.shuffles {
+        if shuffle > 0 {
+            fastrand::Rng::with_seed(shuffle).shuffle(&mut order);
+        }
+        for pair in order.chunks_exact(2 * pool) {
+            let side = |part: &[usize]| part.iter().map(|&index| &runs[index]).collect::<Vec<_>>();
+            let (base, new) = pair.split_at(pool);
+            tally.add(&side(base), &side(new), &spread);
+        }
+    }
+    print!("{}", tally.table());
+    ensure!(
+        tally.changed.values().sum::<usize>() * GOAL <= tally.rows,
+        "more than one row in {GOAL} was called better or worse, though nothing changed"
+    );
+    Ok(())
+}
+
+fn measure(count: u32) -> Result<Vec<Run>> {
+    let program = Program::build()?;
+    (1..=count)
+        .map(|number| {
+            eprintln!("run {number} of {count}");
+            program.quick_run_with_samples()
+        })
+        .collect()
+}
+
+fn read(path: &PathBuf) -> Result<Run> {
+    let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+    document::read(&bytes).map_err(|error| anyhow::anyhow!("{}{error}", path.display()))
+}
+
+/// What came out of all comparisons.
+#[derive(Debug, Default)]
+struct Tally {
+    comparisons: usize,
+    rows: usize,
+    /// Rows called better or worse though nothing changed, by name.
+    changed: BTreeMap<String, usize>,
+    same: usize,
+    /// For each slowdown: rows called worse, and called better.
+    found: [(usize, usize); SLOWDOWNS.len()],
+    time: Duration,
+}
+
+impl Tally {
+    /// Compares two sides in the same state, then again with each slowdown in one row at a time.
+    fn add(&mut self, base: &[&Run], new: &[&Run], spread: &[&Run]) {
+        let begin = Instant::now();
+        let comparison = compare::compare(base, new, spread);
+        self.time += begin.elapsed();
+        self.comparisons += 1;
+        self.rows += comparison.rows.len();
+        for row in &comparison.rows {
+            match row.verdict {
+                Change::Better | Change::Worse => {
+                    *self.changed.entry(row.name.clone()).or_default() += 1
+                }
+                Change::Same => self.same += 1,
+                Change::Inconclusive => {}
+            }
+        }
+        for (factor, found) in SLOWDOWNS.into_iter().zip(&mut self.found) {
+            let slowed: Vec<Run> = new.iter().map(|run| slowed(run, factor)).collect();
+            let slowed: Vec<&Run> = slowed.iter().collect();
+            let slowed = compare::compare(base, &slowed, spread);
+            for row in &slowed.rows {
+                match alone(row, &comparison) {
+                    Change::Worse => found.0 += 1,
+                    Change::Better => found.1 += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn table(&self) -> String {
+        let share =
+            |count: usize| format!("{:.2} %", 100.0 * count as f64 / self.rows.max(1) as f64);
+        let changed: usize = self.changed.values().sum();
+        let mut lines = vec![
+            line(["", "rows", "share"]),
+            line(["compared", &self.rows.to_string(), ""]),
+            line(["same", &self.same.to_string(), &share(self.same)]),
+            line(["better or worse", &changed.to_string(), &share(changed)]),
+        ];
+        for (factor, (worse, better)) in SLOWDOWNS.into_iter().zip(self.found) {
+            let name = format!("{:.0} % slower, called worse", 100.0 * (factor - 1.0));
+            lines.push(line([&name, &worse.to_string(), &share(worse)]));
+            if better > 0 {
+                lines.push(line([
+                    "  called better",
+                    &better.to_string(),
+                    &share(better),
+                ]));
+            }
+        }
+        let mut text = columns(&lines);
+        let mut names: Vec<(&String, &usize)> = self.changed.iter().collect();
+        names.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (name, count) in names {
+            text.push_str(&format!("{count:5} x {name}\n"));
+        }
+        let each = self.time.as_secs_f64() / self.comparisons.max(1) as f64;
+        text.push_str(&format!(
+            "{} comparisons, {each:.3} s each\n",
+            self.comparisons
+        ));
+        text
+    }
+}
+
+/// The verdict on a row if it were the only one that changed: its p-value stands among those of the other rows of `unchanged`.
+fn alone(row: &Row, unchanged: &Comparison) -> Change {
+    let p = row.p_value.unwrap_or(1.0);
+    let others = unchanged.rows.iter().filter(|other| other.name != row.name);
+    let mut p_values = vec![p];
+    p_values.extend(others.map(|other| other.p_value.unwrap_or(1.0)));
+    let discovered = benjamini_hochberg(&p_values, compare::FALSE_DISCOVERIES)[0];
+    compare::verdict(row, discovered)
+}
+
+/// The run with all its numbers made worse by a factor.
+fn slowed(run: &Run, factor: f64) -> Run {
+    let mut run = run.clone();
+    for row in &mut run.measurements {
+        let factor = match row.better {
+            Better::Lower => factor,
+            Better::Higher => 1.0 / factor,
+        };
+        let estimate = &mut row.estimate;
+        let numbers = [
+            &mut estimate.median,
+            &mut estimate.ci95_low,
+            &mut estimate.ci95_high,
+        ];
+        for number in numbers.into_iter().flatten() {
+            *number *= factor;
+        }
+        let rounds = row.samples.iter_mut().flatten();
+        for value in rounds.flat_map(|round| &mut round.values) {
+            *value *= factor;
+        }
+    }
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap as Map;
+    use syscost_results::Unit;
+    use syscost_results::compare::Side;
+
+    fn row(name: &str, p_value: f64) -> Row {
+        Row {
+            name: name.to_owned(),
+            id: name.to_owned(),
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            base: 100.0,
+            new: 110.0,
+            ratio: 1.1,
+            ci95_low: Some(1.09),
+            ci95_high: Some(1.11),
+            margin: 0.02,
+            p_value: Some(p_value),
+            verdict: Change::Inconclusive,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_changed_alone_stands_among_all_the_unchanged() {
+        let side = Side {
+            runs: Vec::new(),
+            started: String::new(),
+            hostname: String::new(),
+            version: String::new(),
+        };
+        let unchanged = Comparison {
+            base: side.clone(),
+            new: side,
+            facts: Vec::new(),
+            rows: (0..100)
+                .map(|index| row(&format!("x.r{index}"), 0.5))
+                .collect(),
+            refused: Vec::new(),
+            paired: false,
+            missing: Vec::new(),
+            spread: Vec::new(),
+        };
+        // A hundred rows: one alone must be under 0.05 / 100.
+        assert_eq!(alone(&row("x.r7", 0.0004), &unchanged), Change::Worse);
+        assert_eq!(
+            alone(&row("x.r7", 0.0006), &unchanged),
+            Change::Inconclusive
+        );
+    }
+
+    #[test]
+    fn the_table_names_the_rows_called_changed() {
+        let tally = Tally {
+            comparisons: 2,
+            rows: 400,
+            changed: Map::from([("x.y".to_owned(), 2)]),
+            same: 300,
+            found: [(100, 1), (200, 0), (400, 0)],
+            time: Duration::from_millis(500),
+        };
+        let text = tally.table();
+        for told in [
+            "better or worse",
+            "0.50 %",
+            "5 % slower, called worse",
+            "25.00 %",
+            "    2 x x.y",
+            "2 comparisons, 0.250 s each",
+        ] {
+            assert!(text.contains(told), "{told} not in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Whatever the bytes: a run or one harmless line, and the summary is no stricter than the whole.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use syscost_results::document;
+
+fuzz_target!(|bytes: &[u8]| {
+    let summary = document::read_summary(bytes);
+    match document::read(bytes) {
+        Ok(run) => {
+            assert_eq!(summary.expect("a run has a summary").id, run.id);
+            let again = serde_json::to_vec(&run).expect("a run is JSON");
+            assert!(document::read(&again).is_ok(), "a run that was read is written so that it can be read");
+        }
+        Err(error) => assert!(!error.to_string().chars().any(char::is_control)),
+    }
+});
