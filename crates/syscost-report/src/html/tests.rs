@@ -265,12 +265,15 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         version: "0.1.0".to_owned(),
     };
     let compared = Comparison {
+        paired: false,
+        spread: Vec::new(),
         base: side("base-run"),
         new: side("new-run"),
         facts: vec![Difference {
             fact: "machine.kernel".to_owned(),
             base: Some("Linux 6.18.0".to_owned()),
             new: None,
+            meaning: Some("another kernel".to_owned()),
         }],
         rows: vec![Row {
             name: "syscall.null{call=<b>}".to_owned(),
@@ -285,6 +288,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             margin: 0.02,
             p_value: Some(0.0002),
             verdict: Change::Worse,
+            notes: vec!["one side is noisy".to_owned()],
         }],
         refused: vec![Refused {
             name: "op.x".to_owned(),
@@ -304,6 +308,8 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         "syscall.null{call=&lt;b&gt;}",
         "1.200 to 1.300",
         "2.00e-4",
+        "another kernel",
+        "one side is noisy",
         "its definition changed",
         "withheld on the new side",
     ] {
