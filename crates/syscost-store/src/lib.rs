@@ -19,4 +19,5 @@ pub use index::{Index, IndexError, KeptRun};
 pub use load::{LoadError, load};
 pub use store::{Loaded, Store, StoreError};
 pub use sync::Problem;
+pub use sync::fingerprint;
 pub use write::{folder_of, write_atomically};

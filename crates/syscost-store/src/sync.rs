@@ -255,7 +255,7 @@ fn status(status: Status) -> &'static str {
 
 /// What stays the same as long as it is the same machine, in eight hexadecimal digits. The kernel and what is set up are
 /// left out: following what they change is what a history is for.
-fn fingerprint(machine: &Machine) -> String {
+pub fn fingerprint(machine: &Machine) -> String {
     let optional =
         [&machine.cpu_signature, &machine.hypervisor].map(|fact| fact.as_deref().unwrap_or(""));
     let facts = [&*machine.hostname, &*machine.arch, &*machine.cpu_model];

@@ -53,10 +53,75 @@ fn a_run_that_is_not_there_is_told_in_one_line() {
     );
 }
 
+/// A browser, or a word on why the test is skipped. CI requires one.
+fn browser() -> Option<Browser> {
+    let browser = Browser::start();
+    if browser.is_none() {
+        assert!(
+            std::env::var_os("SYSCOST_REQUIRE_TOOLS").is_none(),
+            "there is no Chromium, and SYSCOST_REQUIRE_TOOLS is set"
+        );
+        println!("skipped: no Chromium here; install it, e.g. apt-get install chromium");
+    }
+    browser
+}
+
+#[test]
+fn a_page_of_a_comparison_is_as_silent_and_filters() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    let file = program.folder().join("c.html");
+    let file = file.to_str().expect("a path in UTF-8");
+    let output = program.run(&["compare", RUN, RUN, "--format", "html", "-o", file]);
+    assert!(output.status.success());
+    for (width, scheme) in [(1400, "light"), (400, "dark")] {
+        browser.open(file, width, scheme);
+        let over = browser.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+        );
+        assert_eq!(over, 0, "the page scrolls sideways at {width}");
+        browser.evaluate(
+            "filter.value = 'getppid'; filter.dispatchEvent(new Event('input', {bubbles: true}));",
+        );
+        let shown = "[...document.querySelectorAll('table.rows > tbody')].filter(body => body.offsetHeight)\
+            .every(body => body.dataset.name.includes('getppid'))";
+        assert_eq!(browser.evaluate(shown), true);
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
+fn rows_over_time_come_from_the_kept_runs() {
+    let program = Program::new();
+    let document = std::fs::read_to_string(RUN).expect("the fixture");
+    let folder = program.folder().join("syscost/runs");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    let id = run["id"].as_str().expect("an id");
+    for number in 0..3 {
+        let id_of = format!("2026010{}T000000Z-00000{number}", number + 1);
+        std::fs::write(
+            folder.join(format!("{id_of}.json")),
+            document.replace(id, &id_of),
+        )
+        .expect("written");
+    }
+    let file = report(&program, &["latest", "--history"]);
+    let page = std::fs::read_to_string(file).expect("the page");
+    assert!(page.contains("id=\"history\""));
+    assert!(page.contains("0 of "), "no level changed");
+    assert!(
+        !std::fs::read_to_string(report(&program, &["latest"]))
+            .expect("the page")
+            .contains("id=\"history\"")
+    );
+}
+
 #[test]
 fn a_browser_finds_no_error_no_request_and_working_controls() {
-    let Some(mut browser) = Browser::start() else {
-        println!("skipped: no Chromium here; install it, e.g. apt-get install chromium");
+    let Some(mut browser) = browser() else {
         return;
     };
     let program = Program::new();
@@ -79,8 +144,7 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
 
 #[test]
 fn the_browser_does_complain_of_errors_and_requests() {
-    let Some(mut browser) = Browser::start() else {
-        println!("skipped: no Chromium here; install it, e.g. apt-get install chromium");
+    let Some(mut browser) = browser() else {
         return;
     };
     let program = Program::new();

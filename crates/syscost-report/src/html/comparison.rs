@@ -10,6 +10,9 @@ use crate::units::quantity;
 use super::headline::percent;
 use super::{key, skeleton, words};
 
+/// Ratios further from one are drawn at the edge: a single unsure row would press all others into a dot.
+const WIDEST: f64 = 2.0;
+
 /// The page of a comparison: what differs between the sides, every row with its verdict, what could not be compared.
 pub fn comparison(comparison: &Comparison) -> String {
     let title = "What changed".to_owned();
@@ -52,6 +55,14 @@ fn subtitle(comparison: &Comparison) -> Markup {
         }
         p class="quiet" { (key(0)) " " (side(&comparison.base)) }
         p class="quiet" { (key(1)) " " (side(&comparison.new)) }
+        @if comparison.paired {
+            p class="quiet" { "Both sides were measured in turn; a ratio is that of their rounds." }
+        }
+        @match comparison.spread.len() {
+            0 => {}
+            1 => p class="quiet" { "1 more run tells the base's own spread." }
+            count => p class="quiet" { (count) " more runs tell the base's own spread." }
+        }
     }
 }
 
@@ -83,10 +94,14 @@ fn facts(comparison: &Comparison) -> Markup {
                 div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
                     table class="differences" {
                         caption { "Facts that differ, the likeliest explanations first" }
-                        thead { tr { th scope="col" { "fact" } th scope="col" { (key(0)) " base" } th scope="col" { (key(1)) " new" } } }
+                        thead { tr { th scope="col" { "fact" } th scope="col" { (key(0)) " base" } th scope="col" { (key(1)) " new" } th scope="col" { "what it does" } } }
                         tbody {
                             @for fact in &comparison.facts {
+<<<<<<< HEAD
                                 tr { th scope="row" { (fact.fact) @if let Some(meaning) = &fact.meaning { span class="quiet" { " " (meaning) } } } td { (shown(&fact.base)) } td { (shown(&fact.new)) } }
+=======
+                                tr { th scope="row" { (fact.fact) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
+>>>>>>> main
                             }
                         }
                     }
@@ -106,7 +121,7 @@ fn rows(comparison: &Comparison) -> Markup {
         .flatten()
         .chain([1.0])
         .filter(|ratio| *ratio > 0.0)
-        .map(f64::ln);
+        .map(|ratio| ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let scale = Scale::fit(logarithms, Begin::Near, (0.0, 1.0));
     let sorted = |text: &str, kind: &str| {
         html! { th scope="col" class=(kind) aria-sort="none" { button type="button" class="sort" { (text) } } }
@@ -128,20 +143,27 @@ fn rows(comparison: &Comparison) -> Markup {
 }
 
 fn line(row: &Row, scale: &Scale) -> Markup {
-    let share = |ratio: f64| scale.share(ratio.max(f64::MIN_POSITIVE).ln());
+    let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let interval = row.ci95_low.zip(row.ci95_high);
     let number = |value: f64, text: String| html! { td class="num" data-v={ (format!("{value:e}")) } { (text) } };
     html! {
         tbody data-name=(row.name) data-text={ (row.name) " " (word(row.verdict)) } {
             tr class="row" {
+<<<<<<< HEAD
                 th scope="row" class="name" { (row.name) @for note in &row.notes { " " span class="quiet" { (note) } } }
+=======
+                th scope="row" class="name" {
+                    (row.name)
+                    @for note in &row.notes { br; small class="quiet" { (note) } }
+                }
+>>>>>>> main
                 td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (word(row.verdict)) } }
                 (number(row.base, quantity(row.unit, row.base)))
                 (number(row.new, quantity(row.unit, row.new)))
                 (number(row.ratio, format!("{:.3}", row.ratio)))
                 @match interval {
                     Some((low, high)) => (number(high - low, format!("{low:.3} to {high:.3}"))),
-                    None => td class="num quiet" { "too few rounds" },
+                    None => td class="num quiet" { "none" },
                 }
                 td class="plot" title=(match row.better { Better::Lower => "lower is better", Better::Higher => "higher is better" }) {
                     span class={ "ci " (class(row.verdict)) } {
@@ -153,7 +175,8 @@ fn line(row: &Row, scale: &Scale) -> Markup {
                     }
                 }
                 @match row.p_value {
-                    Some(p) => (number(p, format!("{p:.2e}"))),
+                    Some(p) if p < 0.001 => (number(p, "< 0.001".to_owned())),
+                    Some(p) => (number(p, format!("{p:.3}"))),
                     None => td {},
                 }
                 (number(row.margin, format!("{:.1} %", 100.0 * row.margin)))

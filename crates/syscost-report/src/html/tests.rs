@@ -288,7 +288,11 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             margin: 0.02,
             p_value: Some(0.0002),
             verdict: Change::Worse,
+<<<<<<< HEAD
             notes: vec!["one side is noisy".to_owned()],
+=======
+            notes: vec!["the core ran at 3.00 GHz instead of 3.60 GHz".to_owned()],
+>>>>>>> main
         }],
         refused: vec![Refused {
             name: "op.x".to_owned(),
@@ -298,6 +302,8 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             name: "op.y".to_owned(),
             reason: "withheld on the new side".to_owned(),
         }],
+        paired: true,
+        spread: vec!["further-run".to_owned()],
     };
     let page = comparison(&compared);
     for text in [
@@ -307,11 +313,19 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         "not known",
         "syscall.null{call=&lt;b&gt;}",
         "1.200 to 1.300",
+<<<<<<< HEAD
         "2.00e-4",
         "another kernel",
         "one side is noisy",
+=======
+        "&lt; 0.001",
+>>>>>>> main
         "its definition changed",
         "withheld on the new side",
+        "another kernel",
+        "the core ran at 3.00 GHz",
+        "measured in turn",
+        "1 more run",
     ] {
         assert!(page.contains(text), "not found: {text}");
     }

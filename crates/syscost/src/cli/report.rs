@@ -13,6 +13,9 @@ pub struct ReportArguments {
     /// The page to write
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
+    /// Add every row over time, from the kept runs of the last run's machine
+    #[arg(long)]
+    pub history: bool,
     /// The page's title
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use syscost_report::compare::{markdown, table};
+use syscost_report::html;
 use syscost_report::table::TableOptions;
 use syscost_results::Run;
 use syscost_results::compare::{Comparison, compare, compare_pair};
@@ -29,9 +30,6 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
         spread,
         output,
     } = arguments;
-    if output.format == CompareFormat::Html {
-        bail!("a page of a comparison cannot be made yet; take --format markdown or json");
-    }
     if let Some(path) = &output.output {
         files::check_writable(path)?;
     }
@@ -84,7 +82,7 @@ fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
         }
         CompareFormat::Markdown => markdown(comparison, output.verbose),
         CompareFormat::Table => text(comparison, output.verbose, output.output.is_none()),
-        CompareFormat::Html => bail!("a page of a comparison cannot be made yet"),
+        CompareFormat::Html => html::comparison(comparison),
     };
     match &output.output {
         Some(path) => files::write(path, text.as_bytes()),

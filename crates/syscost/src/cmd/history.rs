@@ -64,7 +64,7 @@ fn say(format: Format, document: &serde_json::Value, text: &str) -> Result<()> {
 }
 
 /// The index, up to date; what is wrong in the folder is told once on standard error.
-fn open(store: &Store) -> Result<Index> {
+pub(super) fn open(store: &Store) -> Result<Index> {
     let mut bar: Option<ProgressBar> = None;
     let index = Index::open(store, &mut |done, all| {
         if all < MANY {

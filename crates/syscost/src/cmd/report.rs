@@ -1,14 +1,15 @@
 //! `syscost report`: runs as a page to look at in a browser.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_harness::doc::explanation;
 use syscost_report::html::{Explanation, PageOptions, page};
 use syscost_results::Run;
+use syscost_results::history::Series;
 use syscost_results::numbers::numbers;
-use syscost_store::Store;
+use syscost_store::{Scope, Store, fingerprint};
 
 use crate::cli::ReportArguments;
 use crate::error::exit;
@@ -24,26 +25,50 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
         .map(|name| Ok(store.find(name)?.run))
         .collect::<Result<Vec<Run>>>()?;
     let runs: Vec<&Run> = runs.iter().collect();
-    files::write(
-        &arguments.output,
-        html(&runs, arguments.title.clone()).as_bytes(),
-    )?;
+    let options = PageOptions {
+        title: arguments.title.clone(),
+        history: if arguments.history {
+            history(&store, &runs)?
+        } else {
+            Vec::new()
+        },
+        ..options(&runs)
+    };
+    files::write(&arguments.output, page(&runs, &options).as_bytes())?;
     anstream::eprintln!("Wrote {}", arguments.output.display());
     Ok(exit::DONE)
 }
 
-/// The page of these runs, with all that this program knows about their rows.
-pub(crate) fn html(runs: &[&Run], title: Option<String>) -> String {
-    let options = PageOptions {
-        title,
+/// The rows of these runs over time, on the machine of the last of them.
+fn history(store: &Store, runs: &[&Run]) -> Result<Vec<Series>> {
+    let names: BTreeSet<&str> = runs
+        .iter()
+        .flat_map(|run| &run.measurements)
+        .map(|row| row.name.as_str())
+        .collect();
+    let scope = Scope {
+        machine: runs.last().map(|run| fingerprint(&run.machine)),
+        ..Scope::default()
+    };
+    let followed = super::history::open(store)?.follow(&scope, &|name| names.contains(name))?;
+    Ok(followed
+        .series
+        .into_iter()
+        .map(|tracked| tracked.series)
+        .collect())
+}
+
+/// What this program knows about these runs' rows.
+fn options(runs: &[&Run]) -> PageOptions {
+    PageOptions {
+        title: None,
         explanations: explanations(runs),
         headline: runs
             .iter()
             .map(|run| numbers(run, |id| CATALOGUE.find(id).is_some()))
             .collect(),
         history: Vec::new(),
-    };
-    page(runs, &options)
+    }
 }
 
 /// Explanations of the benchmarks these runs have rows of. One that this version does not know has none.

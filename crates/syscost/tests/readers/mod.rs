@@ -1,7 +1,7 @@
 //! The tools that exports are for.
 //!
 //! DuckDB and prometheus_client are Python packages: the tests take the `python3` on the PATH, and `promtool` from there too.
-//! Where one is missing its test says so and is skipped, unless SYSCOST_REQUIRE_READERS is set, as it is in CI.
+//! Where one is missing its test says so and is skipped, unless SYSCOST_REQUIRE_TOOLS is set, as it is in CI.
 
 use std::io::Write;
 use std::path::Path;
@@ -34,8 +34,8 @@ pub(crate) fn starts(program: &str, arguments: &[&str]) -> bool {
 /// Says that a reader is missing; fails where it must not be.
 pub(crate) fn missing<T>(reader: &str) -> Option<T> {
     assert!(
-        std::env::var_os("SYSCOST_REQUIRE_READERS").is_none(),
-        "{reader} is not installed, and SYSCOST_REQUIRE_READERS is set"
+        std::env::var_os("SYSCOST_REQUIRE_TOOLS").is_none(),
+        "{reader} is not installed, and SYSCOST_REQUIRE_TOOLS is set"
     );
     println!("skipped: {reader} is not installed");
     None
