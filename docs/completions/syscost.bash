@@ -1020,11 +1020,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__report)
-<<<<<<< HEAD
-            opts="-o -h --output --title --help"
-=======
             opts="-o -h --output --history --title --help"
->>>>>>> main
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

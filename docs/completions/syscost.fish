@@ -93,10 +93,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand ab" -s v -l verbose -d '
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s o -l output -d 'The page to write' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand report" -l title -d 'The page\'s title' -r
-<<<<<<< HEAD
-=======
 complete -c syscost -n "__fish_syscost_using_subcommand report" -l history -d 'Add every row over time, from the kept runs of the last run\'s machine'
->>>>>>> main
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s h -l help -d 'Print help'
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -s o -l output -d 'The picture to write' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -l kind -d 'What kind of chart; chosen by what the rows are if not given' -r -f -a "bars\t'A bar for each row, with its interval'

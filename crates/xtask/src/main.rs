@@ -29,17 +29,10 @@ enum Chore {
     Coverage(cmd::coverage::Arguments),
     /// Repeat a quick run and tell how far its medians spread
     Spread(cmd::spread::Arguments),
-<<<<<<< HEAD
-    /// Draw docs/images from the run in fixtures/runs
-    Pictures,
-    /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
-    Aa(cmd::aa::Arguments),
-=======
     /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
     Aa(cmd::aa::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures,
->>>>>>> main
     /// Build the static release and check that it is static and runs
     Dist,
 }
@@ -53,13 +46,8 @@ fn main() -> ExitCode {
         Chore::Versus(arguments) => cmd::versus::run(&arguments),
         Chore::Coverage(arguments) => cmd::coverage::run(&arguments),
         Chore::Spread(arguments) => cmd::spread::run(&arguments),
-<<<<<<< HEAD
-        Chore::Pictures => cmd::pictures::run(),
-        Chore::Aa(arguments) => cmd::aa::run(&arguments),
-=======
         Chore::Aa(arguments) => cmd::aa::run(&arguments),
         Chore::Pictures => cmd::pictures::run(),
->>>>>>> main
         Chore::Dist => cmd::dist::run(),
     };
     match result {

@@ -97,11 +97,7 @@ fn facts(comparison: &Comparison) -> Markup {
                         thead { tr { th scope="col" { "fact" } th scope="col" { (key(0)) " base" } th scope="col" { (key(1)) " new" } th scope="col" { "what it does" } } }
                         tbody {
                             @for fact in &comparison.facts {
-<<<<<<< HEAD
-                                tr { th scope="row" { (fact.fact) @if let Some(meaning) = &fact.meaning { span class="quiet" { " " (meaning) } } } td { (shown(&fact.base)) } td { (shown(&fact.new)) } }
-=======
                                 tr { th scope="row" { (fact.fact) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
->>>>>>> main
                             }
                         }
                     }
@@ -149,14 +145,10 @@ fn line(row: &Row, scale: &Scale) -> Markup {
     html! {
         tbody data-name=(row.name) data-text={ (row.name) " " (word(row.verdict)) } {
             tr class="row" {
-<<<<<<< HEAD
-                th scope="row" class="name" { (row.name) @for note in &row.notes { " " span class="quiet" { (note) } } }
-=======
                 th scope="row" class="name" {
                     (row.name)
                     @for note in &row.notes { br; small class="quiet" { (note) } }
                 }
->>>>>>> main
                 td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (word(row.verdict)) } }
                 (number(row.base, quantity(row.unit, row.base)))
                 (number(row.new, quantity(row.unit, row.new)))

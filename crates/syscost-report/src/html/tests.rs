@@ -265,8 +265,6 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         version: "0.1.0".to_owned(),
     };
     let compared = Comparison {
-        paired: false,
-        spread: Vec::new(),
         base: side("base-run"),
         new: side("new-run"),
         facts: vec![Difference {
@@ -288,11 +286,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             margin: 0.02,
             p_value: Some(0.0002),
             verdict: Change::Worse,
-<<<<<<< HEAD
-            notes: vec!["one side is noisy".to_owned()],
-=======
             notes: vec!["the core ran at 3.00 GHz instead of 3.60 GHz".to_owned()],
->>>>>>> main
         }],
         refused: vec![Refused {
             name: "op.x".to_owned(),
@@ -313,13 +307,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         "not known",
         "syscall.null{call=&lt;b&gt;}",
         "1.200 to 1.300",
-<<<<<<< HEAD
-        "2.00e-4",
-        "another kernel",
-        "one side is noisy",
-=======
         "&lt; 0.001",
->>>>>>> main
         "its definition changed",
         "withheld on the new side",
         "another kernel",
