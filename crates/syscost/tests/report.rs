@@ -143,6 +143,27 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
 }
 
 #[test]
+fn the_longer_bar_is_the_greater_number() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    let file = report(&program, &[RUN]);
+    for width in [1400, 400] {
+        browser.open(&file, width, "light");
+        // The list goes from the cheapest to the dearest.
+        let widths = "[...document.querySelectorAll('.headline .track > span')].map(bar => bar.getBoundingClientRect().width)";
+        let widths: Vec<f64> =
+            serde_json::from_value(browser.evaluate(widths)).expect("widths of bars");
+        assert!(widths.len() > 5, "{} bars", widths.len());
+        for pair in widths.windows(2) {
+            // Both places are rounded to a sixty-fourth of a pixel.
+            assert!(pair[0] <= pair[1] + 0.1, "at {width}: {widths:?}");
+        }
+    }
+}
+
+#[test]
 fn the_browser_does_complain_of_errors_and_requests() {
     let Some(mut browser) = browser() else {
         return;
