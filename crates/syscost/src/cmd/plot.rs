@@ -1,5 +1,7 @@
 //! `syscost plot`: one chart, for papers and documents.
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 use glob::Pattern;
 use syscost_benches::CATALOGUE;
@@ -18,12 +20,33 @@ const NUMBERS: &str = "numbers";
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
-    files::check_writable(&arguments.output)?;
+    let to_stdout = arguments.output.as_os_str() == "-";
+    if !to_stdout {
+        check_is_svg(&arguments.output)?;
+        files::check_writable(&arguments.output)?;
+    }
     let run = Store::of_user().find(&arguments.run)?.run;
     let svg = svg(&run, arguments)?;
     files::write(&arguments.output, svg.as_bytes())?;
-    anstream::eprintln!("Wrote {}", arguments.output.display());
+    if !to_stdout {
+        anstream::eprintln!("Wrote {}", arguments.output.display());
+    }
     Ok(exit::DONE)
+}
+
+/// Refuses a name that promises another format than what would be in the file.
+fn check_is_svg(path: &Path) -> Result<(), Failed> {
+    if path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
+    {
+        return Ok(());
+    }
+    Err(Failed::Usage(format!(
+        "{} cannot be written: plot writes SVG; name the file {}",
+        path.display(),
+        path.with_extension("svg").display()
+    )))
 }
 
 /// The picture that these arguments ask for, of a run.
@@ -34,7 +57,7 @@ pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
     let chosen = if arguments.names == [NUMBERS] {
         headline(run, arguments.kind)?
     } else {
-        let rows = rows(run, &arguments.names)?;
+        let rows = rows(run, &arguments.run, &arguments.names)?;
         // The row or the kind must be named otherwise, or the run measured otherwise: the command line is to be changed.
         choose(&rows, arguments.kind.map(Kind::from))
             .map_err(|error| Failed::Usage(error.to_string()))?
@@ -100,8 +123,8 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
     })
 }
 
-/// The rows of a run that any of these names means, in the run's order.
-fn rows<'a>(run: &'a Run, names: &[String]) -> Result<Vec<&'a Measurement>> {
+/// The rows of a run, given as `given`, that any of these names means, in the run's order.
+fn rows<'a>(run: &'a Run, given: &str, names: &[String]) -> Result<Vec<&'a Measurement>> {
     let mut patterns = Vec::new();
     for name in names {
         let pattern = Pattern::new(name)
@@ -112,8 +135,7 @@ fn rows<'a>(run: &'a Run, names: &[String]) -> Result<Vec<&'a Measurement>> {
             .any(|row| is_meant(row, name, &pattern))
         {
             return Err(Failed::Usage(format!(
-                "run {} has no row called `{name}`; `syscost list` shows what names there are, and --format json what this \
-                 run has",
+                "run {} has no row called `{name}`; `syscost export {given} --format csv` tells the rows it has",
                 run.id
             ))
             .into());
