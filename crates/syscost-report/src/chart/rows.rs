@@ -64,11 +64,11 @@ pub enum NoChart {
         "no parameter of these rows is a number with three or more values, which a curve needs; draw --kind bars"
     )]
     NoParameter,
-    /// Not exactly two parameters tell the rows apart.
+    /// Not exactly two parameters of one benchmark tell the rows apart.
     #[error(
-        "these rows do not differ in exactly two parameters, as a heat map needs; narrow them, e.g. 'syscall.poll{{*kind=tcp*}}'"
+        "a heat map needs rows of one benchmark that differ in exactly two parameters; these {0}"
     )]
-    NoPair,
+    NoPair(String),
 }
 
 /// Values of one parameter from which on a curve tells more than bars.
@@ -110,7 +110,7 @@ pub fn choose(rows: &[&Measurement], kind: Option<Kind>) -> Result<Chosen, NoCha
         Kind::Ecdf => Chart::Ecdf(distributions(&shown)?),
         Kind::Violin => Chart::Violin(distributions(&shown)?),
         Kind::Curve => curve(&shown).ok_or(NoChart::NoParameter)?,
-        Kind::Heatmap => heatmap(&shown).ok_or(NoChart::NoPair)?,
+        Kind::Heatmap => heatmap(&shown).ok_or_else(|| no_pair(&shown))?,
     };
     Ok(Chosen {
         chart,
@@ -237,6 +237,29 @@ fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
         columns,
         rows: lines,
         cells,
+    })
+}
+
+/// Why rows make no heat map, and what to do.
+fn no_pair(rows: &[&Measurement]) -> NoChart {
+    let first = rows[0];
+    if let Some(other) = rows.iter().find(|row| row.id != first.id) {
+        return NoChart::NoPair(format!("are of {} and {}; name one", first.id, other.id));
+    }
+    let keys = varying(rows);
+    let names: Vec<&str> = keys.iter().map(|key| key.as_str()).collect();
+    let names = names.join(", ");
+    NoChart::NoPair(match &keys[..] {
+        [] => "differ in none; draw --kind bars".to_owned(),
+        [_] => format!("differ in {names} only; draw --kind bars"),
+        [_, _] => format!("differ in {names}, which not all of them have; draw --kind bars"),
+        [.., last] => {
+            let value = first.case.get(*last).map_or("*", String::as_str);
+            format!(
+                "differ in {names}; hold all but two, one of them by '{}{{*{last}={value}*}}'",
+                first.id
+            )
+        }
     })
 }
 

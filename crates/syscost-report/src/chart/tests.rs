@@ -177,7 +177,26 @@ fn labels_tell_only_what_differs() {
 fn what_makes_no_chart_says_why() {
     let two = rows(&["of=a", "of=b"]);
     assert_eq!(chosen(&two, Some(Kind::Curve)), Err(NoChart::NoParameter));
-    assert_eq!(chosen(&two, Some(Kind::Heatmap)), Err(NoChart::NoPair));
+    let no_pair = |cases: &[&str]| {
+        let error = chosen(&rows(cases), Some(Kind::Heatmap)).expect_err("no heat map");
+        error.to_string()
+    };
+    assert_eq!(
+        no_pair(&["of=a", "of=b"]),
+        "a heat map needs rows of one benchmark that differ in exactly two parameters; these differ in of only; \
+         draw --kind bars"
+    );
+    assert!(no_pair(&["a=1,b=1,c=1", "a=2,b=2,c=2"]).ends_with(
+        "these differ in a, b, c; hold all but two, one of them by 'syscall.poll{*c=1*}'"
+    ));
+    let mut two_ids = two.clone();
+    two_ids[1].id = "syscall.null".to_owned();
+    let error = chosen(&two_ids, Some(Kind::Heatmap)).expect_err("two benchmarks");
+    assert!(
+        error
+            .to_string()
+            .ends_with("these are of syscall.poll and syscall.null; name one")
+    );
     let mut bare = two.clone();
     bare[1].samples = None;
     assert_eq!(
