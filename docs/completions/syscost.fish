@@ -62,12 +62,12 @@ json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand numbers" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -l base -d 'Another run of the base\'s side, pooled with BASE' -r
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -l spread -d 'Another run in the base\'s state, not compared: it only tells how far runs differ when nothing changed' -r
-complete -c syscost -n "__fish_syscost_using_subcommand compare" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+complete -c syscost -n "__fish_syscost_using_subcommand compare" -l format -d 'What to print; a table if the ending of --output (.md, .json, .html) does not tell' -r -f -a "table\t'Text for people'
 markdown\t'A table for a pull request'
 json\t'One JSON document'
 html\t'A page'"
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -s o -l output -d 'Write it to this file instead of standard output' -r -F
-complete -c syscost -n "__fish_syscost_using_subcommand compare" -l fail-on -d 'Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
+complete -c syscost -n "__fish_syscost_using_subcommand compare" -l fail-on -d 'Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -s v -l verbose -d 'Show every row, not only those that changed'
 complete -c syscost -n "__fish_syscost_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a -d 'Another syscost binary that measures A' -r -F
@@ -83,12 +83,12 @@ complete -c syscost -n "__fish_syscost_using_subcommand ab" -l seed -d 'Seed of 
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l time-limit -d 'Seconds one row may take in one process before it is ended' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l output-a -d 'Write A\'s run document to this file' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l output-b -d 'Write B\'s run document to this file' -r -F
-complete -c syscost -n "__fish_syscost_using_subcommand ab" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l format -d 'What to print; a table if the ending of --output (.md, .json, .html) does not tell' -r -f -a "table\t'Text for people'
 markdown\t'A table for a pull request'
 json\t'One JSON document'
 html\t'A page'"
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -s o -l output -d 'Write it to this file instead of standard output' -r -F
-complete -c syscost -n "__fish_syscost_using_subcommand ab" -l fail-on -d 'Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l fail-on -d 'Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -s v -l verbose -d 'Show every row, not only those that changed'
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s o -l output -d 'The page to write' -r -F

@@ -61,6 +61,16 @@ impl Case {
             .map_or("", |(_, value)| value)
     }
 
+    /// How many parameters it has.
+    pub fn len(&self) -> usize {
+        self.params.len()
+    }
+
+    /// Whether it has none: the only case of its benchmark.
+    pub fn is_empty(&self) -> bool {
+        self.params.is_empty()
+    }
+
     /// The value of a parameter that is a number, or 0.
     pub fn number(&self, key: &str) -> u64 {
         self.get(key).parse().unwrap_or(0)

@@ -132,10 +132,10 @@ fn levels(unit: Unit, change: &ChangePoint) -> String {
     )
 }
 
-/// `+11 %`; from zero there is no such number.
+/// `+11 %`; of a level around zero there is no such number.
 fn relative(change: &ChangePoint) -> String {
-    if change.before == 0.0 {
-        return "new".to_owned();
+    if change.before <= 0.0 || change.after <= 0.0 {
+        return "around zero".to_owned();
     }
     let percent = 100.0 * (change.after - change.before) / change.before.abs();
     let decimals = usize::from(percent.abs() < 9.95);

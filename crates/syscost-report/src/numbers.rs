@@ -56,10 +56,17 @@ fn legend(numbers: &Numbers, axis: &Axis) -> String {
         ),
         None => String::new(),
     };
+    let steps = if axis.factor() > 1.0 {
+        format!(
+            "A bar grows by one step for each factor of {:.1}. ",
+            axis.factor()
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "{scale}A bar grows by one step for each factor of {:.1}. Times are medians, ± half of their 95 % confidence interval. \
-         `syscost explain ID` tells what a row measures.",
-        axis.factor()
+        "{scale}{steps}Times are medians, ± half of their 95 % confidence interval. \
+         `syscost explain ID` tells what a row measures."
     )
 }
 

@@ -9,6 +9,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use crate::measurement::Estimate;
 use crate::run::{Run, SCHEMA_VERSION};
 
+mod cleaned;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -191,12 +192,22 @@ fn content<T: Content>(bytes: &[u8]) -> Result<T, DocumentError> {
     // A good document is parsed once; only a bad one again, to tell what is wrong and where.
     match serde_json::from_slice::<T>(bytes) {
         Ok(content) if (1..=SCHEMA_VERSION).contains(&content.version()) => {
+            let content = harmless(bytes, content);
             content.check()?;
             Ok(content)
         }
         Ok(_) => Err(diagnose::<T>(bytes, None)),
         Err(error) => Err(diagnose::<T>(bytes, Some(&error))),
     }
+}
+
+/// The content with its texts cleaned, where that is needed.
+fn harmless<T: Content>(bytes: &[u8], content: T) -> T {
+    if !cleaned::is_needed(bytes) {
+        return content;
+    }
+    let value = serde_json::from_slice(bytes).map(cleaned::cleaned);
+    value.and_then(serde_json::from_value).unwrap_or(content)
 }
 
 /// What is wrong with a document that did not parse, or has a version that this reader does not know.

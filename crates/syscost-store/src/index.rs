@@ -70,6 +70,14 @@ CREATE TABLE measurements (
 /// Why the index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
+    /// The folder of runs cannot be read.
+    #[error("cannot read {path}: {cause}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        cause: std::io::Error,
+    },
     /// A newer syscost wrote it.
     #[error(
         "{path} was written by a newer syscost (version {found}, this one knows {VERSION}) and is left as it is; update syscost"

@@ -34,7 +34,7 @@ pub enum StoreError {
     Load(#[from] LoadError),
     /// No run is called that.
     #[error(
-        "there is no file and no kept run called `{name}`; give a file, `latest`, `latest~1`, or an id from `syscost history`"
+        "there is no file and no kept run called `{name}`; give a file, `latest`, `latest~1`, or an id or tag from `syscost history`"
     )]
     Unknown {
         /// What was asked for.
@@ -57,6 +57,16 @@ pub enum StoreError {
     Empty {
         /// The folder of runs.
         folder: PathBuf,
+    },
+    /// Another run has the tag.
+    #[error(
+        "{holder} is tagged {tag}; take another tag, or first: syscost history untag {holder} {tag}"
+    )]
+    TagTaken {
+        /// What it was to be.
+        tag: String,
+        /// The run that has it.
+        holder: String,
     },
     /// That cannot be a tag.
     #[error("`{tag}` cannot be a tag: it {problem}; take another, e.g. before-upgrade")]
@@ -99,6 +109,15 @@ pub enum StoreError {
         /// What to do, beginning with `; `, or nothing.
         advice: &'static str,
     },
+}
+
+/// What is in a folder. One that is not there is empty; one that cannot be read is not.
+pub(crate) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(entries.flatten().collect()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) => Err(cause),
+    }
 }
 
 impl Store {
@@ -168,7 +187,7 @@ impl Store {
         if file.exists() || name.contains('/') || name.ends_with(".json") {
             return Ok(file.to_owned());
         }
-        let kept = self.kept();
+        let kept = self.kept()?;
         if let Some(back) = name.strip_prefix("latest") {
             let back = match back.strip_prefix('~') {
                 Some(number) => number.parse::<usize>().ok(),
@@ -224,7 +243,7 @@ impl Store {
     /// When there is no such run, more than one, or it is a file elsewhere.
     pub fn kept_id(&self, name: &str) -> Result<String, StoreError> {
         let path = self.path_of(name)?;
-        let mut kept = self.kept().into_iter();
+        let mut kept = self.kept()?.into_iter();
         kept.find(|(_, kept)| same_file(kept, &path))
             .map(|(id, _)| id)
             .ok_or(StoreError::NotKept { path })
@@ -254,14 +273,22 @@ impl Store {
     }
 
     /// Ids and documents of the kept runs, oldest first: ids begin with the time.
-    fn kept(&self) -> Vec<(String, PathBuf)> {
-        let Ok(entries) = fs::read_dir(self.runs()) else {
-            return Vec::new();
-        };
+    fn kept(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
+        let folder = self.runs();
+        let entries = list(&folder).map_err(|cause| StoreError::Io {
+            action: "read",
+            path: folder,
+            cause,
+            advice: "",
+        })?;
         let mut kept: Vec<(String, PathBuf)> = entries
-            .flatten()
+            .into_iter()
             .filter_map(|entry| {
                 let path = entry.path();
+                // Neither a pipe, which would block, nor a file of another name is a kept run.
+                if !path.is_file() {
+                    return None;
+                }
                 let id = path
                     .file_name()?
                     .to_str()?
@@ -271,7 +298,7 @@ impl Store {
             })
             .collect();
         kept.sort();
-        kept
+        Ok(kept)
     }
 }
 

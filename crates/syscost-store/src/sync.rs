@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -13,6 +14,7 @@ use syscost_results::{Better, Machine, Status};
 
 use crate::index::{Index, IndexError};
 use crate::load::{LoadError, load_summary};
+use crate::store::list;
 
 /// Documents written in one transaction: few enough to keep others waiting for a moment only.
 const BATCH: usize = 32;
@@ -46,7 +48,11 @@ impl Index {
         let known = self
             .known()
             .map_err(|cause| IndexError::of(&self.path, cause))?;
-        let present = present(&self.store.runs());
+        let folder = self.store.runs();
+        let present = present(&folder).map_err(|cause| IndexError::Folder {
+            path: folder,
+            cause,
+        })?;
         let gone: Vec<&String> = known
             .keys()
             .filter(|file| !present.contains_key(*file))
@@ -134,9 +140,12 @@ impl Index {
 }
 
 /// The files of the folder and their states. Hidden ones are ours, being written.
-fn present(folder: &Path) -> BTreeMap<String, State> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
+///
+/// # Errors
+/// When the folder is there and cannot be read: its runs have not vanished.
+fn present(folder: &Path) -> io::Result<BTreeMap<String, State>> {
+    let states = list(folder)?
+        .into_iter()
         .filter_map(|entry| {
             let file = entry.file_name().to_string_lossy().into_owned();
             let metadata = fs::metadata(entry.path()).ok()?;
@@ -148,7 +157,8 @@ fn present(folder: &Path) -> BTreeMap<String, State> {
             // In 2262 the clock passes what fits; only changes matter.
             Some((file, (metadata.len() as i64, modified.as_nanos() as i64)))
         })
-        .collect()
+        .collect();
+    Ok(states)
 }
 
 /// What the index keeps of a file, or one line on why it holds no kept run.

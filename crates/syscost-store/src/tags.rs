@@ -39,12 +39,24 @@ impl Store {
             .collect()
     }
 
-    /// Gives a kept run, told by its id, a tag. Several runs may have the same; a run has it once.
+    /// Gives a kept run, told by its id, a tag. A tag names one run.
     ///
     /// # Errors
-    /// When that is no tag, or its file cannot be made.
+    /// When that is no tag, another run has it, or its file cannot be made.
     pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
         check(tag)?;
+        // A run removed by hand leaves its tags behind; they bind nobody.
+        let is_kept = |run: &str| self.runs().join(format!("{run}.json")).is_file();
+        let has = |tags: &Vec<String>| tags.iter().any(|known| known == tag);
+        let mut tagged = self.tags().into_iter();
+        if let Some((holder, _)) =
+            tagged.find(|(holder, tags)| holder != run && has(tags) && is_kept(holder))
+        {
+            return Err(StoreError::TagTaken {
+                tag: tag.to_owned(),
+                holder,
+            });
+        }
         let folder = self.tags_folder().join(run);
         let path = folder.join(tag);
         fs::create_dir_all(&folder)

@@ -1,6 +1,7 @@
 //! Files the program writes, and journals it left.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -26,8 +27,12 @@ pub(crate) fn unfinished(store: &Store) -> Vec<PathBuf> {
     found
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all; `-` is standard output.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if path == Path::new("-") {
+        std::io::stdout().lock().write_all(bytes)?;
+        return Ok(());
+    }
     write_atomically(path, bytes).with_context(|| format!("writing {}", path.display()))
 }
 

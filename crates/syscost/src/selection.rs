@@ -16,7 +16,10 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
     if selectors.is_empty() {
         return Ok(all);
     }
-    let patterns = patterns(selectors)?;
+    let parsed = selectors
+        .iter()
+        .map(|text| Selector::parse(text))
+        .collect::<Result<Vec<Selector>, Failed>>()?;
     // A hidden benchmark is selected by its exact id only.
     let hidden = CATALOGUE
         .groups()
@@ -29,18 +32,16 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
                 .any(|s| s.split('{').next() == Some(benchmark.id))
         });
     let everything: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
-    for (selector, pattern) in selectors.iter().zip(&patterns) {
-        if !everything.iter().any(|row| selects(selector, pattern, row)) {
-            return Err(unknown(selector).into());
+    for selector in &parsed {
+        if !everything.iter().any(|row| selector.selects(&row.name())) {
+            return Err(unknown(&selector.text).into());
         }
     }
     Ok(everything
         .into_iter()
         .filter(|row| {
-            selectors
-                .iter()
-                .zip(&patterns)
-                .any(|(s, pattern)| selects(s, pattern, row))
+            let name = row.name();
+            parsed.iter().any(|selector| selector.selects(&name))
         })
         .collect())
 }
@@ -103,23 +104,30 @@ fn nearness(typed: &str, known: &str) -> f64 {
     strsim::jaro_winkler(typed, known).max(strsim::jaro_winkler(typed, operation))
 }
 
-fn patterns(selectors: &[String]) -> Result<Vec<Pattern>> {
-    selectors
-        .iter()
-        .map(|selector| {
-            Pattern::new(selector).map_err(|error| {
-                Failed::Usage(format!("`{selector}` is no pattern: {error}")).into()
-            })
-        })
-        .collect()
+/// What a person writes to mean rows: a group, an id, a row's name, or a pattern of ids or names.
+pub(crate) struct Selector {
+    text: String,
+    pattern: Pattern,
 }
 
-fn selects(selector: &str, pattern: &Pattern, row: &Row) -> bool {
-    let benchmark = row.benchmark;
-    let name = row.name();
-    selector == benchmark.group()
-        || selector == benchmark.id
-        || selector == name
-        || pattern.matches(benchmark.id)
-        || pattern.matches(&name)
+impl Selector {
+    /// # Errors
+    /// [`Failed::Usage`] when it is no pattern.
+    pub(crate) fn parse(text: &str) -> Result<Self, Failed> {
+        let pattern = Pattern::new(text)
+            .map_err(|error| Failed::Usage(format!("`{text}` is no pattern: {error}")))?;
+        Ok(Self {
+            text: text.to_owned(),
+            pattern,
+        })
+    }
+
+    /// Whether it means the row of this name: `id{case}`, or the id alone.
+    pub(crate) fn selects(&self, name: &str) -> bool {
+        let id = name.split('{').next().unwrap_or(name);
+        let group = id.split('.').next().unwrap_or(id);
+        [group, id, name].contains(&&*self.text)
+            || self.pattern.matches(id)
+            || self.pattern.matches(name)
+    }
 }

@@ -151,7 +151,7 @@ fn several_runs_are_pooled_but_none_twice() {
     let (program, run) = program();
     keep(&program, "again", &run);
     keep(&program, "new", &slowed(&run, 1.2));
-    keep(&program, "other", &slowed(&run, 1.21));
+    keep(&program, "other", &slowed(&run, 1.2001));
     let arguments = [
         "base.json",
         "new.json",
@@ -170,13 +170,50 @@ fn several_runs_are_pooled_but_none_twice() {
         ["base.json", "new.json", "new.json", "-v"],
         ["base.json", "new.json", "--base", "base.json"],
         ["base.json", "new.json", "--spread", "base.json"],
+        ["base.json", "new.json", "--spread", "new.json"],
+        ["base.json", "new.json", "base.json", "-v"],
     ] {
         let (code, _, error) = compare(&program, &twice);
         assert_eq!(code, Some(2), "{twice:?}");
         assert!(
-            error.contains("is given twice on one side; give each run once"),
+            error.contains("is given twice; give each run once"),
             "{error}"
         );
+    }
+}
+
+#[test]
+fn a_gate_with_nothing_to_judge_is_not_open() {
+    let (program, run) = program();
+    let mut other = run.clone();
+    other["measurements"] = json!([]);
+    keep(&program, "other", &other);
+    let (code, _, error) = compare(&program, &["base.json", "other.json", "--fail-on", "worse"]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("nothing to judge"), "{error}");
+    let mut fewer = slowed(&run, 1.0);
+    fewer["measurements"].as_array_mut().expect("rows").pop();
+    keep(&program, "fewer", &fewer);
+    let (code, _, error) = compare(&program, &["base.json", "fewer.json", "--fail-on", "worse"]);
+    assert_eq!(code, Some(0));
+    assert!(error.contains("1 could not be compared"), "{error}");
+}
+
+#[test]
+fn the_ending_of_the_output_tells_the_form() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    for (file, begins) in [
+        ("c.html", "<!DOCTYPE html>"),
+        ("c.json", "{"),
+        ("c.txt", "base  "),
+    ] {
+        let path = program.folder().join(file);
+        let path = path.to_str().expect("text");
+        let (code, ..) = compare(&program, &["base.json", "new.json", "-o", path]);
+        assert_eq!(code, Some(0));
+        let text = fs::read_to_string(path).expect("written");
+        assert!(text.starts_with(begins), "{file}: {text}");
     }
 }
 

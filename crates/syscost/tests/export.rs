@@ -49,7 +49,7 @@ impl Exported {
             row["id"] = json!("syscall.made");
             row["case"] = json!({"status": status, "odd-key": "#|\n"});
             row["status"] = json!(status);
-            row["reason"] = json!("a | \"reason\"\nof two lines, # with \\ signs");
+            row["reason"] = json!("a | \"reason\" of two, \u{e9}, # with \\ signs");
             // Numbers that must not come out again.
             row["estimate"] = numbers.clone();
             row["samples"] = samples.clone();

@@ -155,6 +155,11 @@ fn a_tagged_run_is_found_and_not_pruned() {
         .expect("the binary starts");
     assert_eq!(unasked.status.code(), Some(2));
     assert!(text(&unasked.stderr).contains("no terminal to ask on; add --yes"));
+    for unlimited in [&["--yes"][..], &["--tagged", "--yes"], &[]] {
+        let output = program.run(&[&["history", "prune"], unlimited].concat());
+        assert_eq!(output.status.code(), Some(2), "{unlimited:?}");
+        assert!(text(&output.stderr).contains("--keep"), "{unlimited:?}");
+    }
     assert_eq!(files(&program), 6);
     assert!(
         program

@@ -18,9 +18,15 @@ fn a_picture_is_named_as_what_it_is() {
         let output = program.run(&["plot", RUN, "numbers", "-o", name]);
         assert_eq!(output.status.code(), Some(2), "{name}");
         let text = String::from_utf8_lossy(&output.stderr);
-        assert!(text.contains("plot writes SVG; name the file "), "{text}");
+        assert!(
+            text.contains("plot writes SVG; give a file that ends in .svg"),
+            "{text}"
+        );
         assert!(!file.exists(), "{name} was written");
     }
+    let output = program.run(&["plot", RUN, "numbers", "-o", "-"]);
+    assert!(output.status.success() && output.stdout.ends_with(b"</svg>\n"));
+    assert!(output.stderr.is_empty(), "no file was written");
 }
 
 /// Draws, expects success, and returns the picture.

@@ -74,7 +74,13 @@ fn a_page_of_a_comparison_is_as_silent_and_filters() {
     let program = Program::new();
     let file = program.folder().join("c.html");
     let file = file.to_str().expect("a path in UTF-8");
-    let output = program.run(&["compare", RUN, RUN, "--format", "html", "-o", file]);
+    let document = std::fs::read_to_string(RUN).expect("the fixture");
+    let run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    let other = program.folder().join("other.json");
+    let id = run["id"].as_str().expect("an id");
+    std::fs::write(&other, document.replace(id, "another")).expect("written");
+    let other = other.to_str().expect("a path in UTF-8");
+    let output = program.run(&["compare", RUN, other, "-o", file]);
     assert!(output.status.success());
     for (width, scheme) in [(1400, "light"), (400, "dark")] {
         browser.open(file, width, scheme);
@@ -133,6 +139,11 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth",
             );
             assert_eq!(over, 0, "the page scrolls sideways at {width}");
+            // Bars are to be compared, so each row gives them the same width.
+            let widths = browser.evaluate(
+                "new Set([...document.querySelectorAll('.headline tbody .wide')].map(bar => Math.round(bar.offsetWidth))).size",
+            );
+            assert_eq!(widths, 1, "bars on different scales at {width}");
             controls(&mut browser);
         }
     }

@@ -339,11 +339,11 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A unique name that sorts by time.
+/// A unique name that sorts by time, to the millisecond.
 fn new_id(now: jiff::Timestamp) -> String {
     format!(
         "{}-{:06x}",
-        now.strftime("%Y%m%dT%H%M%SZ"),
+        now.strftime("%Y%m%dT%H%M%S.%3fZ"),
         fastrand::u32(..1 << 24)
     )
 }

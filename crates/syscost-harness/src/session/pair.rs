@@ -47,8 +47,8 @@ impl<'a> Pair<'a> {
     /// # Errors
     /// When no worker can be started at all.
     pub fn measure(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
-        self.a.skip_what_cannot_fit();
-        self.b.skip_what_cannot_fit();
+        self.a.skip_what_cannot_fit(0.5);
+        self.b.skip_what_cannot_fit(0.5);
         observer.event(Event::Begin {
             rows: 2 * self.a.states.len(),
             journal: None,

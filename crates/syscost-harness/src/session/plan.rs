@@ -30,7 +30,7 @@ impl Session<'_> {
     /// When no worker can be started at all.
     pub fn measure(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
         let profile = Profile::from_name(&self.header.config.profile).unwrap_or_default();
-        self.skip_what_cannot_fit();
+        self.skip_what_cannot_fit(1.0);
         observer.event(Event::Begin {
             rows: self.states.len(),
             journal: self.journal.as_ref().map(Journal::path),
@@ -224,8 +224,9 @@ impl Session<'_> {
         Duration::from_secs_f64(by_pace.min(by_budget).max(0.0))
     }
 
-    pub(super) fn skip_what_cannot_fit(&mut self) {
-        let budget = self.header.config.budget_s;
+    /// Skips what is too dear for the budget, of which this run has that share.
+    pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
+        let budget = share * self.header.config.budget_s;
         for state in &mut self.states {
             state.skipped = too_dear(state.row.benchmark.setup, budget);
         }

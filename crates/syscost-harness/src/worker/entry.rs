@@ -37,14 +37,17 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
     let clock = Clock::new(source, job.clock.ticks_per_ns).map_err(io::Error::other)?;
     cpu::pin_to(&job.allowed).map_err(io::Error::other)?;
+    // Listed before pinning: cases about several CPUs are those this process may use.
+    let benchmark = catalogue
+        .find(&job.benchmark)
+        .map(|benchmark| (benchmark, benchmark.cases.list()));
     cpu::pin(job.cpu).map_err(io::Error::other)?;
     answer(&Reply::Ready)?;
 
-    let Some(benchmark) = catalogue.find(&job.benchmark) else {
+    let Some((benchmark, known)) = benchmark else {
         // Another build leads the run, and knows more.
         return refuse(&job);
     };
-    let known = benchmark.cases.list();
     for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
         answer(&Reply::Begin(index))?;
         let result = match known.iter().find(|case| case.suffix() == *suffix) {

@@ -27,7 +27,8 @@ pub(crate) enum Begin {
 }
 
 impl Scale {
-    /// An axis for all these values, drawn from one place to another; values that are no number are left out.
+    /// An axis for all these values, drawn from one place to another; values that are no number, or that no axis could hold
+    /// (a document may say anything), are left out.
     pub(crate) fn fit(
         values: impl IntoIterator<Item = f64>,
         begin: Begin,
@@ -35,7 +36,7 @@ impl Scale {
     ) -> Self {
         let (mut low, mut high) = values
             .into_iter()
-            .filter(|value| value.is_finite())
+            .filter(|value| is_drawable(*value))
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
@@ -172,6 +173,11 @@ pub(crate) fn parameter(value: f64) -> String {
         }
     }
     format!("{value}")
+}
+
+/// Whether a value may shape an axis: beyond this the axis' own arithmetic overflows, and no quantity is there.
+fn is_drawable(value: f64) -> bool {
+    value == 0.0 || (1e-100..1e100).contains(&value.abs())
 }
 
 #[cfg(test)]

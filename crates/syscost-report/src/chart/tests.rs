@@ -246,3 +246,11 @@ fn the_fixture_draws_where_it_has_numbers() {
     assert_eq!(found.left_out.len(), 6);
     assert!(svg(&found.chart, Theme::Light).contains("clock_read"));
 }
+
+#[test]
+fn a_monstrous_value_hangs_no_axis() {
+    for values in [[1.0, 1e300], [1e-300, 1e300], [1.0, f64::INFINITY]] {
+        let scale = Scale::fit(values, Begin::Near, (0.0, 1.0));
+        assert!(scale.ticks(syscost_results::Unit::Nanoseconds, 5).len() < 10);
+    }
+}

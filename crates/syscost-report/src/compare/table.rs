@@ -24,8 +24,17 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         width,
         paint,
     };
-    out.wrapped("base  ", &side(&comparison.base), paint::DIM);
-    out.wrapped("new   ", &side(&comparison.new), paint::DIM);
+    let labels = if comparison.paired {
+        ["A     ", "B     "]
+    } else {
+        ["base  ", "new   "]
+    };
+    out.wrapped(labels[0], &side(&comparison.base), paint::DIM);
+    out.wrapped(labels[1], &side(&comparison.new), paint::DIM);
+    if comparison.paired {
+        let words = "measured in turn: B against A, a ratio is the median of those of the rounds";
+        out.wrapped("", words, paint::DIM);
+    }
     if !comparison.spread.is_empty() {
         let count = comparison.spread.len();
         let runs = if count == 1 { "run tells" } else { "runs tell" };
@@ -68,6 +77,11 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         let advice = "more rounds (--profile standard), or several runs a side, tell more";
         out.wrapped("", advice, paint::DIM);
     }
+    if is_found_by_single_runs(comparison) {
+        let advice = "one run a side does not know what runs differ by: some costs change from run to run. Before you act on \
+                      it, pool several runs a side, give some as --spread, or measure in turn (syscost ab)";
+        out.wrapped("", advice, paint::DIM);
+    }
     out.uncompared(comparison, options.verbose);
     if !options.verbose && !comparison.rows.is_empty() {
         out.wrapped(
@@ -77,6 +91,16 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         );
     }
     out.out
+}
+
+/// Whether a change was found without anything that tells how far runs differ among themselves.
+fn is_found_by_single_runs(comparison: &Comparison) -> bool {
+    let found = |row: &Row| matches!(row.verdict, Change::Worse | Change::Better);
+    let is_single = comparison.base.runs.len() == 1 && comparison.new.runs.len() == 1;
+    is_single
+        && !comparison.paired
+        && comparison.spread.is_empty()
+        && comparison.rows.iter().any(found)
 }
 
 struct Text {

@@ -115,6 +115,7 @@ fn comparison() -> Comparison {
         missing: vec![Missing {
             name: "syscall.null{call=getpid,through=libc}".to_owned(),
             reason: "withheld on the new side".to_owned(),
+            lost: true,
         }],
         spread: vec!["20261120T080000Z-9".to_owned()],
     }

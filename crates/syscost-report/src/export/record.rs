@@ -138,7 +138,7 @@ fn allowed(row: &Measurement) -> Estimate {
 /// The rounds of samples that a row's status allows: those of a number that must not be believed are not told.
 pub(super) fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
     match row.status {
-        Status::Withheld => &[],
-        _ => row.samples.as_deref().unwrap_or_default(),
+        Status::Ok | Status::BelowResolution => row.samples.as_deref().unwrap_or_default(),
+        Status::Withheld | Status::Failed | Status::Skipped | Status::Unsupported => &[],
     }
 }

@@ -295,6 +295,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         missing: vec![Missing {
             name: "op.y".to_owned(),
             reason: "withheld on the new side".to_owned(),
+            lost: true,
         }],
         paired: true,
         spread: vec!["further-run".to_owned()],

@@ -104,6 +104,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
         "clock.source" => "clocks differ in what a reading costs",
+        "complete" => "a run that broke off has fewer rounds",
         "warnings" => "what disturbed one side only",
         _ => return None,
     })
@@ -142,6 +143,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         ("config.cpus", Value::from(cpus.join(" "))),
         ("config.program", Value::from(run.config.program.clone())),
         ("config.environment", Value::from(environment.join(" "))),
+        ("complete", Value::from(run.complete)),
         ("warnings", Value::from(codes.join(" "))),
     ] {
         facts.push((name.to_owned(), value));

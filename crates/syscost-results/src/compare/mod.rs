@@ -24,6 +24,8 @@ use pool::Pooled;
 
 /// Changes of a ratio up to this share are always called the same.
 pub const LEAST_MARGIN: f64 = 0.02;
+/// However much a metric's runs differ, a larger change is never called the same: a wide margin is ignorance, not equality.
+pub const MOST_SAME: f64 = 0.10;
 /// Of the rows called better or worse, so many may be wrong on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
@@ -110,7 +112,8 @@ pub struct Row {
     /// Upper end of it.
     pub ci95_high: Option<f64>,
     /// Ratios from `1 / (1 + margin)` to `1 + margin` are called the same: the larger of 2 % and the metric's own A/A
-    /// spread, which is how far two such sides may be apart when nothing changed.
+    /// spread, which is how far two such sides may be apart when nothing changed. A margin over [`MOST_SAME`] keeps rows
+    /// from being called changed, but calls none the same.
     pub margin: f64,
     /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
     /// before correction for the number of rows; null where there is no interval.
@@ -137,6 +140,8 @@ pub struct Missing {
     pub name: String,
     /// Which side lacks it and why, e.g. `withheld on the new side`.
     pub reason: String,
+    /// Whether the base has a number where the new side failed or was withheld: a gate must not pass that.
+    pub lost: bool,
 }
 
 /// Compares `new` with `base`. The runs of a side are pooled. `spread` are further runs in the base's state, which only
@@ -180,11 +185,12 @@ fn compare_by(
         if let Some(reason) = pool::missing(&base_rows, &new_rows) {
             // What neither side measured is no news.
             if base_rows.has_number() || new_rows.has_number() {
-                comparison.missing.push(Missing { name, reason });
+                let lost = pool::is_lost(&base_rows, &new_rows);
+                comparison.missing.push(Missing { name, reason, lost });
             }
             continue;
         }
-        let spread_rows = pool::rows(spread_rows.get(&*name), spread.len());
+        let spread_rows = pool::rows(spread_rows.get(&*name), spread.len()).like(&base_rows);
         match pool::refusal(&base_rows, &new_rows) {
             Some(reason) => comparison.refused.push(Refused { name, reason }),
             None => {
@@ -217,7 +223,8 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
         return Change::Inconclusive;
     };
     let (floor, ceiling) = (1.0 / (1.0 + row.margin), 1.0 + row.margin);
-    if floor <= low && high <= ceiling {
+    let same = row.margin.min(MOST_SAME);
+    if 1.0 / (1.0 + same) <= low && high <= 1.0 + same {
         return Change::Same;
     }
     let rose = low > ceiling;

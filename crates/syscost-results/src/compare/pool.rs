@@ -54,10 +54,30 @@ pub(super) fn missing(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     }
 }
 
+/// Whether the new side has no number, though it tried, where the base has one.
+pub(super) fn is_lost(base: &Rows<'_>, new: &Rows<'_>) -> bool {
+    let tried = |row: &&Measurement| matches!(row.status, Status::Failed | Status::Withheld);
+    base.has_number() && !new.has_number() && new.without.iter().any(tried)
+}
+
+impl<'a> Rows<'a> {
+    /// Without the rows that mean something else than those of `base`.
+    pub(super) fn like(mut self, base: &Rows<'a>) -> Self {
+        if let Some(first) = base.numbers.first() {
+            self.numbers.retain(|row| {
+                row.revision == first.revision
+                    && row.unit == first.unit
+                    && row.better == first.better
+            });
+        }
+        self
+    }
+}
+
 /// Why rows that both have numbers must not be compared; `None` if they may.
 pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     let all = || base.numbers.iter().chain(&new.numbers);
-    let (first, last) = (base.numbers.first()?, new.numbers.first()?);
+    let first = base.numbers.first()?;
     let differs = |what: fn(&Measurement) -> u32| all().any(|row| what(row) != what(first));
     if differs(|row| row.revision) {
         let revisions = |rows: &Rows<'_>| {
@@ -74,10 +94,11 @@ pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
         ));
     }
     if differs(|row| row.unit as u32) {
+        let mut units: Vec<&str> = all().map(|row| row.unit.symbol()).collect();
+        units.dedup();
         return Some(format!(
-            "its unit changed from {} to {}",
-            first.unit.symbol(),
-            last.unit.symbol()
+            "its unit differs between the runs: {}",
+            units.join(" and ")
         ));
     }
     if differs(|row| row.better as u32) {
@@ -169,9 +190,9 @@ impl<'a> Pooled<'a> {
     /// The median of the process medians of all runs, or of the runs' medians where there are no samples.
     pub(super) fn median(&self) -> Option<f64> {
         match (self.process_medians(), &self.estimates[..]) {
-            // The number that the run itself tells.
-            (_, [only]) => only.median,
+            // Of what the interval is made of, so that the two cannot contradict each other.
             (Some(runs), _) => order::median(&runs.concat()),
+            (_, [only]) => only.median,
             (None, _) => order::median(&self.run_medians()),
         }
     }

@@ -14,14 +14,16 @@ const RESAMPLES: usize = 2000;
 pub(super) const LEAST_PROCESSES: usize = 6;
 /// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
 const SPREAD_QUANTILE: f64 = 0.95;
-/// Core frequencies further apart are worth a word.
+/// Core frequencies further apart are worth a word, if they are a good part of the change.
 const FREQUENCY_TOLERANCE: f64 = 0.01;
+/// So large a part.
+const FREQUENCY_SHARE: f64 = 0.25;
 
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let first = base.first?;
     let (base_median, new_median) = (base.median()?, new.median()?);
-    let mut notes = notes(base, new);
+    let mut notes = notes(base, new, (new_median / base_median).ln());
     let uncertainty = if base.processes().min(new.processes()) < LEAST_PROCESSES {
         notes.push(format!(
             "too few rounds: {} on the base's side, {} on the new side, {LEAST_PROCESSES} each are the least",
@@ -64,60 +66,128 @@ struct Uncertainty {
 
 fn uncertainty(base: &Pooled<'_>, new: &Pooled<'_>, name: &str, ratio: f64) -> Option<Uncertainty> {
     let tail = (1.0 - interval::CONFIDENCE) / 2.0;
-    // Two means were estimated, so two degrees of freedom are gone.
-    let freedom = (base.processes() + new.processes()).saturating_sub(2) as u32;
-    let two_sided = |distance: f64, error: f64| {
-        let t = if distance == 0.0 {
-            0.0
-        } else {
-            distance / error
-        };
-        student::two_sided(t, freedom)
-    };
     if let (Some(left), Some(right)) = (&base.samples, &new.samples) {
         let logs = resampled(left, right, name)?;
-        let [left, right] = [mean_log(base)?, mean_log(new)?];
+        let mut low = order::quantile_of_sorted(&logs, tail)?;
+        let mut high = order::quantile_of_sorted(&logs, 1.0 - tail)?;
+        let [left, right] = [MeanLog::of(base)?, MeanLog::of(new)?];
+        let difference = left.to(&right);
+        if left.is_of_runs || right.is_of_runs {
+            // A few runs drawn with replacement show less than they differ by: two of two cover 65 %, not 95 %.
+            let reach =
+                student::quantile_two_sided(2.0 * tail, difference.freedom) * difference.error;
+            low = low.min(ratio.ln() - reach);
+            high = high.max(ratio.ln() + reach);
+        }
         return Some(Uncertainty {
-            low: order::quantile_of_sorted(&logs, tail)?.exp(),
-            high: order::quantile_of_sorted(&logs, 1.0 - tail)?.exp(),
-            p_value: two_sided(right.0 - left.0, left.1.hypot(right.1)),
+            low: low.exp(),
+            high: high.exp(),
+            p_value: difference.p_value(),
         });
     }
     let error = log_error(&base.estimates)?.hypot(log_error(&new.estimates)?);
     let reach = (normal::quantile(1.0 - tail) * error).exp();
+    let difference = LogDifference {
+        distance: ratio.ln(),
+        error,
+        freedom: (base.processes() + new.processes())
+            .saturating_sub(2)
+            .max(1) as u32,
+    };
     Some(Uncertainty {
         low: ratio / reach,
         high: ratio * reach,
-        p_value: two_sided(ratio.ln(), error),
+        p_value: difference.p_value(),
     })
 }
 
-/// The mean logarithm of a side's process medians and its standard error: what processes differ by, or what runs differ by,
-/// the larger. `None` without samples or with a median that has no logarithm.
-fn mean_log(pooled: &Pooled<'_>) -> Option<(f64, f64)> {
-    let mut runs = pooled.process_medians()?;
-    if runs.iter().flatten().any(|&median| median <= 0.0) {
-        return None;
+/// The mean logarithm of a side's process medians, and how well it is known.
+struct MeanLog {
+    mean: f64,
+    /// Its standard error: by what processes differ by, or what runs differ by, the larger.
+    error: f64,
+    /// Degrees of freedom of that error.
+    freedom: f64,
+    /// Whether runs differ by more than their processes do.
+    is_of_runs: bool,
+}
+
+impl MeanLog {
+    /// `None` without samples or with a median that has no logarithm.
+    fn of(pooled: &Pooled<'_>) -> Option<Self> {
+        let mut runs = pooled.process_medians()?;
+        if runs.iter().flatten().any(|&median| median <= 0.0) {
+            return None;
+        }
+        runs.iter_mut()
+            .flatten()
+            .for_each(|median| *median = median.ln());
+        let error = |values: &[f64]| deviation(values) / (values.len() as f64).sqrt();
+        let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
+        let all = runs.concat();
+        let (by_processes, by_runs) = (error(&all), error(&means));
+        let is_of_runs = by_runs > by_processes;
+        let values = if is_of_runs { means.len() } else { all.len() };
+        Some(MeanLog {
+            mean: mean(&all),
+            error: by_runs.max(by_processes),
+            freedom: values.saturating_sub(1).max(1) as f64,
+            is_of_runs,
+        })
     }
-    runs.iter_mut()
-        .flatten()
-        .for_each(|median| *median = median.ln());
-    let error = |values: &[f64]| deviation(values) / (values.len() as f64).sqrt();
-    let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
-    let all = runs.concat();
-    Some((mean(&all), error(&all).max(error(&means))))
+
+    /// The difference of two such means; degrees of freedom after Welch (1947) where runs differ.
+    fn to(&self, other: &MeanLog) -> LogDifference {
+        let squares = [self, other].map(|side| side.error.powi(2));
+        let sum = squares[0] + squares[1];
+        let parts = squares[0].powi(2) / self.freedom + squares[1].powi(2) / other.freedom;
+        // Where only processes differ, their errors are alike on both sides, and Welch's correction would cost power for
+        // nothing; a side of a few runs has far fewer degrees than the other may.
+        let freedom = if (self.is_of_runs || other.is_of_runs) && parts > 0.0 {
+            (sum.powi(2) / parts).floor().clamp(1.0, 1e6)
+        } else {
+            self.freedom + other.freedom
+        };
+        LogDifference {
+            distance: other.mean - self.mean,
+            error: sum.sqrt(),
+            freedom: freedom as u32,
+        }
+    }
+}
+
+/// A difference of logarithms and how well it is known.
+struct LogDifference {
+    distance: f64,
+    error: f64,
+    freedom: u32,
+}
+
+impl LogDifference {
+    fn p_value(&self) -> f64 {
+        if self.distance == 0.0 {
+            return 1.0;
+        }
+        student::two_sided(self.distance / self.error, self.freedom)
+    }
 }
 
 /// The logarithms of the resampled ratios, ascending; `None` if a resample has no ratio.
 fn resampled(base: &[Vec<&[f64]>], new: &[Vec<&[f64]>], name: &str) -> Option<Vec<f64>> {
+    // A generator for each side, by what it draws from: exchanging the sides inverts every resample.
+    let generator = |side: &[Vec<&[f64]>]| {
+        let bits = side.iter().flatten().flat_map(|process| process.iter());
+        let salt = bits.fold(0_u64, |salt, value| salt.rotate_left(5) ^ value.to_bits());
+        fastrand::Rng::with_seed(seed(name) ^ salt)
+    };
+    let (mut base_rng, mut new_rng) = (generator(base), generator(new));
     let (base, new) = (Hierarchy::new(base)?, Hierarchy::new(new)?);
-    let mut rng = fastrand::Rng::with_seed(seed(name));
     let mut scratch = Vec::new();
     let mut logs = (0..RESAMPLES)
         .map(|_| {
             let (base, new) = (
-                base.draw(&mut rng, &mut scratch),
-                new.draw(&mut rng, &mut scratch),
+                base.draw(&mut base_rng, &mut scratch),
+                new.draw(&mut new_rng, &mut scratch),
             );
             (base > 0.0 && new > 0.0).then(|| (new / base).ln())
         })
@@ -219,7 +289,8 @@ fn share(base: usize, new: usize) -> f64 {
     ((1.0 / base as f64 + 1.0 / new as f64) / 2.0).sqrt()
 }
 
-pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
+/// `change` is the logarithm of the ratio.
+pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
     let mut notes = Vec::new();
     for (pooled, side) in [(base, "base's"), (new, "new")] {
         if let Some((count, reason)) = &pooled.without {
@@ -233,7 +304,7 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
         notes.push("no samples kept: reckoned from the intervals of the medians".to_owned());
     }
     if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
-        && (after / before).ln().abs() > FREQUENCY_TOLERANCE
+        && (after / before).ln().abs() > FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs())
     {
         notes.push(format!(
             "the core ran at {after:.2} GHz instead of {before:.2} GHz"

@@ -288,3 +288,31 @@ proptest! {
         harmless(&bytes);
     }
 }
+
+#[test]
+fn texts_that_would_steer_a_terminal_are_escaped() {
+    let mut document = document();
+    document["machine"]["cpu_model"] = json!("red \u{1b}[31m, turned \u{202e}, broken\nline");
+    document["measurements"][0]["case"] = json!({"\u{7}": "\r"});
+    for text in [
+        document.to_string(),
+        // The same, the letter that needs no escape in JSON as it is.
+        document.to_string().replace("\\u202e", "\u{202e}"),
+    ] {
+        let run = read(text.as_bytes()).expect("a run");
+        assert_eq!(
+            run.machine.cpu_model,
+            "red \\u{1b}[31m, turned \\u{202e}, broken\\u{a}line"
+        );
+        let case = run.measurements[0].case.iter().next();
+        assert_eq!(case, Some((&"\\u{7}".to_owned(), &"\\u{d}".to_owned())));
+    }
+}
+
+#[test]
+fn a_number_is_read_to_its_last_digit() {
+    let mut document = document();
+    document["core_ghz"] = json!(18.127548163571777_f64);
+    let run = read(document.to_string().as_bytes()).expect("a run");
+    assert_eq!(run.core_ghz, Some(18.127548163571777));
+}

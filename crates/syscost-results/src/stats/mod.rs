@@ -18,4 +18,5 @@ pub mod outliers;
 pub mod rank;
 pub mod resample;
 pub mod series;
+pub mod signed_rank;
 pub mod student;

@@ -30,9 +30,31 @@ pub fn mann_whitney(left: &[f64], right: &[f64]) -> f64 {
     (2.0 * normal::cdf(-distance.max(0.0) / variance.sqrt())).min(1.0)
 }
 
+/// The rank of each value among all, from 1; equal values share the mean of theirs.
+pub fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut before = 0.0;
+    for tied in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let count = tied.len() as f64;
+        for &place in tied {
+            ranks[place] = before + (count + 1.0) / 2.0;
+        }
+        before += count;
+    }
+    ranks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_values_share_their_rank() {
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
+        assert!(ranks(&[]).is_empty());
+    }
 
     #[test]
     fn agrees_with_reference_figures() {

@@ -86,13 +86,30 @@ fn middle(values: &mut [f64]) -> f64 {
 /// chance. Of an even number the two middle ones are taken turn about, which errs to the wide side of their mean.
 fn law_of_median(count: usize) -> Vec<f64> {
     let orders = [count.div_ceil(2), count / 2 + 1];
+    let below = if count > MOST_EXACT {
+        normal_below
+    } else {
+        binomial_below
+    };
     (1..=count)
         .map(|rank| {
             let share = rank as f64 / count as f64;
-            let at_least = |order: usize| 1.0 - binomial_below(order, count, share);
+            let at_least = |order: usize| 1.0 - below(order, count, share);
             (at_least(orders[0]) + at_least(orders[1])) / 2.0
         })
         .collect()
+}
+
+/// More samples than this have the law of a normal distribution: the exact one takes their square, and is no different.
+const MOST_EXACT: usize = 1000;
+
+/// [`binomial_below`] by the normal distribution, continuity corrected.
+fn normal_below(order: usize, count: usize, share: f64) -> f64 {
+    let deviation = (count as f64 * share * (1.0 - share)).sqrt();
+    if deviation == 0.0 {
+        return 0.0;
+    }
+    super::normal::cdf((order as f64 - 0.5 - count as f64 * share) / deviation)
 }
 
 /// The chance of fewer than `order` successes among `count` of chance `share`.
@@ -134,6 +151,22 @@ mod tests {
                 below += found;
                 let share = f64::from(below) / f64::from(draws);
                 assert!((share - law[rank]).abs() < 0.02, "{count}, rank {rank}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_normal_law_is_near_the_exact_one() {
+        for order in [400, 500, 501, 600] {
+            for share in [0.4, 0.49, 0.5, 0.52, 0.6] {
+                let (near, exact) = (
+                    normal_below(order, 1000, share),
+                    binomial_below(order, 1000, share),
+                );
+                assert!(
+                    (near - exact).abs() < 2e-3,
+                    "{order} {share}: {near} {exact}"
+                );
             }
         }
     }

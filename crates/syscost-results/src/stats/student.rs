@@ -27,6 +27,23 @@ pub fn two_sided(t: f64, freedom: u32) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
+/// How far from zero a value lies, on either side, with the chance that one lies further: the inverse of [`two_sided`].
+pub fn quantile_two_sided(chance: f64, freedom: u32) -> f64 {
+    let (mut near, mut far) = (0.0, 1.0);
+    while two_sided(far, freedom) > chance && far < 1e9 {
+        far *= 2.0;
+    }
+    for _ in 0..60 {
+        let middle = (near + far) / 2.0;
+        if two_sided(middle, freedom) > chance {
+            near = middle;
+        } else {
+            far = middle;
+        }
+    }
+    (near + far) / 2.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +76,14 @@ mod tests {
         for freedom in [1, 2, 10, 33] {
             assert_eq!(two_sided(0.0, freedom), 1.0);
             assert_eq!(two_sided(f64::INFINITY, freedom), 0.0);
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (freedom, t) in [(1, 12.706), (2, 4.303), (10, 2.228), (100, 1.984)] {
+            let found = quantile_two_sided(0.05, freedom);
+            assert!((found - t).abs() < 1e-3, "{freedom}: {found}");
         }
     }
 }

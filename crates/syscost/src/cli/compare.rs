@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A row is called worse or better when the whole 95 % interval of the ratio lies outside the margin and the change stands \
-among all the rows' (at most 5 % of the rows so called are wrong on average). It is the same when the whole interval lies \
+among all the rows' (false ones are kept to 5 % of those so called, as far as a run's own processes tell its noise). It is the same when the whole interval lies \
 within the margin, and inconclusive otherwise. The margin is 2 %, or how far two such sides differ when nothing changed, \
 if that is more. Several runs on a side, or --spread, tell it better: some costs differ from run to run.
 
@@ -38,19 +38,34 @@ pub struct CompareArguments {
 /// How a comparison is printed and judged.
 #[derive(Debug, Args)]
 pub struct CompareOutput {
-    /// What to print
-    #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
-    pub format: CompareFormat,
+    /// What to print; a table if the ending of --output (.md, .json, .html) does not tell
+    #[arg(long, value_enum)]
+    pub format: Option<CompareFormat>,
     /// Write it to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
+    /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
     /// interval
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
     /// Show every row, not only those that changed
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+impl CompareOutput {
+    /// The form asked for, or the one that the output's ending tells.
+    pub fn form(&self) -> CompareFormat {
+        self.format.unwrap_or_else(|| {
+            let ending = self.output.as_ref().and_then(|path| path.extension());
+            match ending.and_then(|ending| ending.to_str()) {
+                Some("md") => CompareFormat::Markdown,
+                Some("json") => CompareFormat::Json,
+                Some("html") => CompareFormat::Html,
+                _ => CompareFormat::Table,
+            }
+        })
+    }
 }
 
 /// How to print a comparison.

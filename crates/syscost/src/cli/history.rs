@@ -1,6 +1,6 @@
 //! Arguments of `history`.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 
 use super::Format;
@@ -72,7 +72,7 @@ pub struct ScopeArguments {
 
 /// Arguments of `history prune`.
 #[derive(Debug, Args)]
-#[group(id = "which", required = true, multiple = true, args = ["keep", "older_than"])]
+#[command(group(ArgGroup::new("which").args(["keep", "older_than"]).required(true).multiple(true)))]
 pub struct PruneArguments {
     /// Keep the newest N runs
     #[arg(long, value_name = "N")]

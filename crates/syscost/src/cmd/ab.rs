@@ -10,7 +10,7 @@ use syscost_harness::worker::Program;
 use crate::cli::AbArguments;
 use crate::error::exit;
 use crate::progress::Progress;
-use crate::{files, interrupt, selection};
+use crate::{Failed, files, interrupt, selection};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
@@ -23,6 +23,12 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     .flatten()
     {
         files::check_writable(output)?;
+    }
+    if arguments.output_a.is_some() && arguments.output_a == arguments.output_b {
+        return Err(Failed::Usage(
+            "--output-a and --output-b name the same file; give two".to_owned(),
+        )
+        .into());
     }
     let interrupted = interrupt::catch()?;
     let rows = selection::rows(&arguments.selectors)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use syscost_report::compare::{markdown, table};
 use syscost_report::html;
 use syscost_report::table::TableOptions;
@@ -18,7 +18,7 @@ use crate::{Failed, files, terminal};
 pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput) -> Result<u8> {
     let comparison = compare_pair(base, new);
     write(&comparison, output)?;
-    Ok(judge(&comparison, output.fail_on))
+    judge(&comparison, output.fail_on)
 }
 
 /// Runs the verb.
@@ -37,15 +37,15 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     let base = side(&base)?;
     let new = side(&new.iter().collect::<Vec<_>>())?;
     let spread = side(&spread.iter().collect::<Vec<_>>())?;
-    // A run counted on both sides would make the base's own spread smaller than it is.
-    distinct(base.iter().chain(&spread))?;
+    // A run counted twice makes a spread or a change smaller than it is.
+    distinct(base.iter().chain(&new).chain(&spread))?;
     let comparison = compare(
         &base.iter().collect::<Vec<_>>(),
         &new.iter().collect::<Vec<_>>(),
         &spread.iter().collect::<Vec<_>>(),
     );
     write(&comparison, output)?;
-    Ok(judge(&comparison, output.fail_on))
+    judge(&comparison, output.fail_on)
 }
 
 /// The runs of a side.
@@ -55,7 +55,6 @@ fn side(names: &[&String]) -> Result<Vec<Run>> {
         .iter()
         .map(|name| Ok(store.find(name)?.run))
         .collect::<Result<Vec<Run>>>()?;
-    distinct(runs.iter())?;
     Ok(runs)
 }
 
@@ -65,7 +64,7 @@ fn distinct<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), Failed> {
     for run in runs {
         if !seen.insert(&run.id) {
             return Err(Failed::Usage(format!(
-                "run {} is given twice on one side; give each run once",
+                "run {} is given twice; give each run once",
                 run.id
             )));
         }
@@ -74,7 +73,7 @@ fn distinct<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), Failed> {
 }
 
 fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
-    let text = match output.format {
+    let text = match output.form() {
         CompareFormat::Json => {
             let mut text = serde_json::to_string_pretty(comparison)?;
             text.push('\n');
@@ -104,17 +103,39 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
 }
 
 /// The exit code a comparison asks for.
-pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> u8 {
-    let failed = |fail_on: FailOn| {
-        let mut worse = comparison
-            .rows
-            .iter()
-            .filter_map(|row| row.worse_by_at_least());
-        worse.any(|by| by >= fail_on.worse_by)
+///
+/// # Errors
+/// When there is nothing to judge: a gate must not be open because a name was misspelt.
+pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<u8> {
+    let Some(fail_on) = fail_on else {
+        return Ok(exit::DONE);
     };
-    if fail_on.is_some_and(failed) {
+    if comparison.rows.is_empty() {
+        bail!(
+            "no row has a number on both sides, so --fail-on has nothing to judge; measure the same rows on both"
+        );
+    }
+    let gone = comparison.missing.len() + comparison.refused.len();
+    if gone > 0 {
+        anstream::eprintln!(
+            "{}warning:{} --fail-on judges {} rows; {gone} could not be compared (-v names them)",
+            terminal::YELLOW,
+            terminal::RESET,
+            comparison.rows.len()
+        );
+    }
+    let lost = comparison.missing.iter().find(|row| row.lost);
+    if let Some(row) = lost {
+        anstream::eprintln!("{}: {}", row.name, row.reason);
+        return Ok(exit::REGRESSION);
+    }
+    let mut worse = comparison
+        .rows
+        .iter()
+        .filter_map(|row| row.worse_by_at_least());
+    Ok(if worse.any(|by| by >= fail_on.worse_by) {
         exit::REGRESSION
     } else {
         exit::DONE
-    }
+    })
 }

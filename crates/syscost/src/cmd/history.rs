@@ -5,7 +5,6 @@ mod prune;
 use std::io::IsTerminal;
 
 use anyhow::Result;
-use glob::Pattern;
 use indicatif::ProgressBar;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
@@ -15,6 +14,7 @@ use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
 use crate::error::{Failed, exit};
+use crate::selection::Selector;
 use crate::terminal;
 
 /// From so many documents on, first reading them takes long enough to be told.
@@ -170,14 +170,14 @@ fn follow(
 }
 
 fn show(index: &Index, name: &str, scope: &ScopeArguments, format: Format) -> Result<()> {
-    let pattern = Pattern::new(name)
-        .map_err(|error| Failed::Usage(format!("`{name}` is no pattern: {error}")))?;
-    let selects = |row: &str| {
-        let id = row.split('{').next().unwrap_or(row);
-        let group = id.split('.').next().unwrap_or(id);
-        [row, id, group].contains(&name) || pattern.matches(row) || pattern.matches(id)
-    };
-    let followed = follow(index, scope, &selects)?;
+    let selector = Selector::parse(name)?;
+    let followed = follow(index, scope, &|row| selector.selects(row))?;
+    if followed.runs == 0 {
+        return Err(Failed::Usage(
+            "no kept run is so new, or of that machine; see `syscost history`".to_owned(),
+        )
+        .into());
+    }
     if followed.series.is_empty() {
         return Err(Failed::Usage(format!(
             "none of {} has a row called `{name}`; see `syscost list` and `syscost history`",

@@ -1,9 +1,6 @@
 //! `syscost plot`: one chart, for papers and documents.
 
-use std::path::Path;
-
 use anyhow::{Result, bail};
-use glob::Pattern;
 use syscost_benches::CATALOGUE;
 use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
 use syscost_report::chart::{Bar, Chart, Labels, Theme, Value, draw};
@@ -13,6 +10,7 @@ use syscost_store::Store;
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
+use crate::selection::Selector;
 use crate::{Failed, files};
 
 /// What stands for the numbers every programmer should know.
@@ -20,33 +18,25 @@ const NUMBERS: &str = "numbers";
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
-    let to_stdout = arguments.output.as_os_str() == "-";
-    if !to_stdout {
-        check_is_svg(&arguments.output)?;
-        files::check_writable(&arguments.output)?;
+    let is_svg = arguments
+        .output
+        .extension()
+        .is_some_and(|ending| ending == "svg");
+    if !is_svg && arguments.output.as_os_str() != "-" {
+        return Err(Failed::Usage(format!(
+            "plot writes SVG; give a file that ends in .svg, or - for standard output, not {}",
+            arguments.output.display()
+        ))
+        .into());
     }
+    files::check_writable(&arguments.output)?;
     let run = Store::of_user().find(&arguments.run)?.run;
     let svg = svg(&run, arguments)?;
     files::write(&arguments.output, svg.as_bytes())?;
-    if !to_stdout {
+    if is_svg {
         anstream::eprintln!("Wrote {}", arguments.output.display());
     }
     Ok(exit::DONE)
-}
-
-/// Refuses a name that promises another format than what would be in the file.
-fn check_is_svg(path: &Path) -> Result<(), Failed> {
-    if path
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
-    {
-        return Ok(());
-    }
-    Err(Failed::Usage(format!(
-        "{} cannot be written: plot writes SVG; name the file {}",
-        path.display(),
-        path.with_extension("svg").display()
-    )))
 }
 
 /// The picture that these arguments ask for, of a run.
@@ -125,14 +115,13 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
 
 /// The rows of a run, given as `given`, that any of these names means, in the run's order.
 fn rows<'a>(run: &'a Run, given: &str, names: &[String]) -> Result<Vec<&'a Measurement>> {
-    let mut patterns = Vec::new();
+    let mut selectors = Vec::new();
     for name in names {
-        let pattern = Pattern::new(name)
-            .map_err(|error| Failed::Usage(format!("`{name}` is no pattern: {error}")))?;
+        let selector = Selector::parse(name)?;
         if !run
             .measurements
             .iter()
-            .any(|row| is_meant(row, name, &pattern))
+            .any(|row| selector.selects(&row.name))
         {
             return Err(Failed::Usage(format!(
                 "run {} has no row called `{name}`; `syscost export {given} --format csv` tells the rows it has",
@@ -140,22 +129,10 @@ fn rows<'a>(run: &'a Run, given: &str, names: &[String]) -> Result<Vec<&'a Measu
             ))
             .into());
         }
-        patterns.push((name, pattern));
+        selectors.push(selector);
     }
-    let meant = |row: &&Measurement| {
-        patterns
-            .iter()
-            .any(|(name, pattern)| is_meant(row, name, pattern))
-    };
+    let meant = |row: &&Measurement| selectors.iter().any(|selector| selector.selects(&row.name));
     Ok(run.measurements.iter().filter(meant).collect())
-}
-
-/// Whether a name means a row: its group, its benchmark, itself, or a pattern of either.
-fn is_meant(row: &Measurement, name: &str, pattern: &Pattern) -> bool {
-    let group = row.id.split('.').next().unwrap_or_default();
-    [group, &row.id, &row.name].contains(&name)
-        || pattern.matches(&row.id)
-        || pattern.matches(&row.name)
 }
 
 fn description(chart: &Chart) -> &'static str {

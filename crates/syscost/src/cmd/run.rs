@@ -12,6 +12,7 @@ use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Run, Status};
 use syscost_store::Store;
+use syscost_sys::cpu;
 
 use crate::cli::{Format, RunArguments};
 use crate::error::exit;
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         .map(|name| store.find(name))
         .transpose()?;
     let interrupted = interrupt::catch()?;
-    let options = options(&arguments, &store)?;
+    let options = options(&arguments, &store, base.as_ref().map(|base| &base.run))?;
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
@@ -76,9 +77,10 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     // What was measured before is told and kept; now for why it ended.
     measured?;
     let code = close(finished, &arguments);
-    let regression = comparison.map_or(exit::DONE, |comparison| {
-        super::compare::judge(&comparison, arguments.fail_on)
-    });
+    let regression = match comparison {
+        Some(comparison) => super::compare::judge(&comparison, arguments.fail_on)?,
+        None => exit::DONE,
+    };
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
     } else if code == exit::FAILURE || regression == exit::DONE {
@@ -88,12 +90,21 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     })
 }
 
-fn options(arguments: &RunArguments, store: &Store) -> Result<Options> {
+fn options(arguments: &RunArguments, store: &Store, base: Option<&Run>) -> Result<Options> {
+    let allowed = cpu::allowed().unwrap_or_default();
+    // CPUs differ in their neighbours and noise: what is to be compared is measured on the same one, where that is possible.
+    let of_base = base
+        .map(|base| base.config.cpus.clone())
+        .filter(|cpus| !cpus.is_empty() && cpus.iter().all(|cpu| allowed.contains(cpu)));
     Ok(Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         seed: arguments.seed,
-        cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
+        cpus: arguments
+            .cpus
+            .as_ref()
+            .map(|list| list.0.clone())
+            .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
         program: Program::this().context("finding this program's own file")?,
