@@ -162,14 +162,18 @@ fn the_longer_bar_is_the_greater_number() {
     let file = report(&program, &[RUN]);
     for width in [1400, 400] {
         browser.open(&file, width, "light");
-        // The list goes from the cheapest to the dearest.
-        let widths = "[...document.querySelectorAll('.headline .track > span')].map(bar => bar.getBoundingClientRect().width)";
-        let widths: Vec<f64> =
-            serde_json::from_value(browser.evaluate(widths)).expect("widths of bars");
-        assert!(widths.len() > 5, "{} bars", widths.len());
-        for pair in widths.windows(2) {
-            // Both places are rounded to a sixty-fourth of a pixel.
-            assert!(pair[0] <= pair[1] + 0.1, "at {width}: {widths:?}");
+        // What each row says in words, in nanoseconds, and how long its bar is.
+        let bars = "[...document.querySelectorAll('.headline tbody tr')].map(row => {\
+            const words = row.querySelector('td.num').textContent.trim().split(' ');\
+            const unit = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 }[words.at(-1)];\
+            return [words[0] * unit, row.querySelector('.track > span').getBoundingClientRect().width]; })";
+        let mut bars: Vec<(f64, f64)> =
+            serde_json::from_value(browser.evaluate(bars)).expect("costs and widths of bars");
+        bars.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(bars.len() > 5, "{} bars", bars.len());
+        for pair in bars.windows(2) {
+            // Places are rounded to a sixty-fourth of a pixel.
+            assert!(pair[0].1 <= pair[1].1 + 0.1, "at {width}: {bars:?}");
         }
     }
 }
