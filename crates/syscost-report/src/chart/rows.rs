@@ -315,32 +315,30 @@ fn number(text: &str) -> Option<f64> {
     Some(number * factor).filter(|number| number.is_finite())
 }
 
-/// What tells the rows apart, without the parameters in `but`: the parameters that differ, after the name where that does.
+/// A row's parameters as its name writes them and in the name's order, each with its key.
+fn parameters(row: &Measurement) -> impl Iterator<Item = (&str, &str)> {
+    let (_, case) = row.name.split_once('{').unwrap_or_default();
+    let parameters = case.strip_suffix('}').unwrap_or_default().split(',');
+    parameters.filter_map(|parameter| Some((parameter.split_once('=')?.0, parameter)))
+}
+
+/// What tells the rows apart, as a selector has it, without the parameters in `but`: the parameters that differ, after the name where that does.
 fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
-    let group = |row: &Measurement| row.id.split('.').next().unwrap_or_default().to_owned();
     let one_benchmark = rows.iter().all(|row| row.id == rows[0].id);
-    let one_group = rows.iter().all(|row| group(row) == group(rows[0]));
     let varying = varying(rows);
     rows.iter()
         .map(|row| {
-            let parameters: Vec<String> = row
-                .case
-                .iter()
-                // Rows of several benchmarks keep all of their case: its parameters mean different things.
+            // Rows of several benchmarks keep all of their case: its parameters mean different things.
+            let parameters: Vec<&str> = parameters(row)
                 .filter(|(key, _)| {
-                    !but.contains(&key.as_str()) && (!one_benchmark || varying.contains(key))
+                    !but.contains(key) && (!one_benchmark || varying.iter().any(|one| one == key))
                 })
-                .map(|(key, value)| format!("{key}={value}"))
+                .map(|(_, parameter)| parameter)
                 .collect();
-            let parameters = parameters.join(", ");
-            let name = match row.id.split_once('.') {
-                Some((_, operation)) if one_group => operation,
-                _ => &row.id,
-            };
-            match (one_benchmark, parameters.is_empty()) {
-                (true, false) => parameters,
-                (false, false) => format!("{name}  {parameters}"),
-                (_, true) => name.to_owned(),
+            match (one_benchmark, parameters.join(",")) {
+                (_, parameters) if parameters.is_empty() => row.id.clone(),
+                (true, parameters) => parameters,
+                (false, parameters) => format!("{}{{{parameters}}}", row.id),
             }
         })
         .collect()
