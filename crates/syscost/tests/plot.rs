@@ -9,6 +9,26 @@ const RUN: &str = concat!(
     "/../../fixtures/runs/quick.json"
 );
 
+#[test]
+fn a_picture_is_named_as_what_it_is() {
+    let program = Program::new();
+    for name in ["x.png", "x", "svg", ".svg"] {
+        let file = program.folder().join(name);
+        let name = file.to_str().expect("a path in UTF-8");
+        let output = program.run(&["plot", RUN, "numbers", "-o", name]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            text.contains("plot writes SVG; give a file that ends in .svg"),
+            "{text}"
+        );
+        assert!(!file.exists(), "{name} was written");
+    }
+    let output = program.run(&["plot", RUN, "numbers", "-o", "-"]);
+    assert!(output.status.success() && output.stdout.ends_with(b"</svg>\n"));
+    assert!(output.stderr.is_empty(), "no file was written");
+}
+
 /// Draws, expects success, and returns the picture.
 fn plot(arguments: &[&str]) -> String {
     let program = Program::new();

@@ -154,6 +154,31 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
 }
 
 #[test]
+fn the_longer_bar_is_the_greater_number() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    let file = report(&program, &[RUN]);
+    for width in [1400, 400] {
+        browser.open(&file, width, "light");
+        // What each row says in words, in nanoseconds, and how long its bar is.
+        let bars = "[...document.querySelectorAll('.headline tbody tr')].map(row => {\
+            const words = row.querySelector('td.num').textContent.trim().split(' ');\
+            const unit = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 }[words.at(-1)];\
+            return [words[0] * unit, row.querySelector('.track > span').getBoundingClientRect().width]; })";
+        let mut bars: Vec<(f64, f64)> =
+            serde_json::from_value(browser.evaluate(bars)).expect("costs and widths of bars");
+        bars.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(bars.len() > 5, "{} bars", bars.len());
+        for pair in bars.windows(2) {
+            // Places are rounded to a sixty-fourth of a pixel.
+            assert!(pair[0].1 <= pair[1].1 + 0.1, "at {width}: {bars:?}");
+        }
+    }
+}
+
+#[test]
 fn the_browser_does_complain_of_errors_and_requests() {
     let Some(mut browser) = browser() else {
         return;

@@ -8,20 +8,21 @@ use crate::units::{Figures, quantity};
 use super::{
     Bar, Begin, Frame, Scale, Value,
     canvas::{Anchor, Canvas, Rect, width_of},
+    places,
 };
 
-/// Height of a row.
+/// Least height of a row.
 const ROW: f64 = 24.0;
 
 pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
-    let height = ROW * bars.len() as f64;
+    let labels: Vec<Vec<String>> = bars.iter().map(|bar| frame.fitting(&bar.label)).collect();
+    let (middles, height) = places(&labels, ROW);
     let (mut canvas, top) = frame.canvas(height + 26.0);
-    let labels: Vec<String> = bars.iter().map(|bar| frame.fitting(&bar.label)).collect();
     let values: Vec<String> = bars
         .iter()
         .map(|bar| told(frame.unit, &bar.value))
         .collect();
-    let (left, right) = frame.edges(labels.iter().map(String::as_str));
+    let (left, right) = frame.edges(labels.iter().flatten().map(String::as_str));
     // The figures stand in a column of their own, so that none covers a mark.
     let column = values.iter().map(|text| width_of(text)).fold(0.0, f64::max) + 14.0;
     let plot = (left, right - column);
@@ -32,13 +33,8 @@ pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
     );
     frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
     for (index, bar) in bars.iter().enumerate() {
-        let middle = top + ROW * (index as f64 + 0.5);
-        canvas.text(
-            (left - 12.0, middle + 4.0),
-            "name",
-            Anchor::End,
-            &labels[index],
-        );
+        let middle = top + middles[index];
+        frame.name(&mut canvas, (left - 12.0, middle), &labels[index]);
         canvas.text((right, middle + 4.0), "value", Anchor::End, &values[index]);
         mark(
             &mut canvas,

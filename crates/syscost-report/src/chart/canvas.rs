@@ -67,6 +67,12 @@ impl Canvas {
         self.path(&format!("M{}Z", points.join("L")), class);
     }
 
+    /// A triangle whose tip is here and points right, or left: what is drawn goes on beyond the axis.
+    pub(super) fn arrow(&mut self, (x, y): (f64, f64), right: bool, class: &str) {
+        let back = if right { x - 6.0 } else { x + 6.0 };
+        self.polygon(&[(x, y), (back, y - 4.0), (back, y + 4.0)], class);
+    }
+
     /// Several lines as one element: a picture of many is much smaller so.
     pub(super) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
         let path: String = lines

@@ -7,12 +7,12 @@ use super::{
     Begin, Distribution, Frame, Scale,
     bars::told,
     canvas::{Anchor, Canvas, width_of},
-    series,
+    places, series,
 };
 
 /// Most points of one distribution's line.
 const POINTS: usize = 60;
-/// Height of a violin with its room.
+/// Least height of a violin with its room.
 const VIOLIN: f64 = 38.0;
 /// Height of a round in a row's details.
 const ROUND: f64 = 14.0;
@@ -26,12 +26,43 @@ fn extent(sorted: &[f64]) -> impl Iterator<Item = f64> {
         .filter_map(|q| quantile_of_sorted(sorted, q))
 }
 
+/// Room for arrows and half a tick's label right of a plot.
+const BESIDE: f64 = 26.0;
+
+/// `◂ 1 %, 5 % beyond ▸`: what lies outside of the axis is not drawn, but told.
+fn beyond(scale: &Scale, sorted: &[f64]) -> String {
+    let percent = |share: f64| match 100.0 * share {
+        percent if percent < 1.0 => "< 1 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    };
+    match scale.beyond(sorted) {
+        (0.0, 0.0) => String::new(),
+        (0.0, above) => format!("{} beyond ▸", percent(above)),
+        (below, 0.0) => format!("◂ {} beyond", percent(below)),
+        (below, above) => format!("◂ {}, {} beyond ▸", percent(below), percent(above)),
+    }
+}
+
+/// Arrows at the ends of a plot beyond which there are samples.
+fn arrows(canvas: &mut Canvas, ends: (f64, f64), plot: (f64, f64), y: f64) {
+    if ends.0 > 0.0 {
+        canvas.arrow((plot.0 - 8.0, y), false, "arrow s0");
+    }
+    if ends.1 > 0.0 {
+        canvas.arrow((plot.1 + 8.0, y), true, "arrow s0");
+    }
+}
+
 pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
     let height = if distributions.len() > 1 {
         240.0
     } else {
         150.0
     };
+    let samples: Vec<Vec<f64>> = distributions
+        .iter()
+        .map(|one| sorted(&one.samples))
+        .collect();
     let legend = 18.0
         * if distributions.len() > 1 {
             distributions.len() as f64
@@ -40,11 +71,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
         };
     let (mut canvas, top) = frame.canvas(height + 26.0 + legend);
     let (left, right) = frame.edges(["100 %"].into_iter());
-    let samples: Vec<Vec<f64>> = distributions
-        .iter()
-        .map(|one| sorted(&one.samples))
-        .collect();
-    let plot = (left, right - 14.0);
+    let plot = (left, right - BESIDE);
     let scale = Scale::fit(
         samples.iter().flat_map(|one| extent(one)),
         Begin::Near,
@@ -72,12 +99,19 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
                 let at = (share * one.len() as f64).ceil() as usize;
                 (one[at.clamp(1, one.len()) - 1], share)
             })
-            // Beyond the axis there is nothing to draw: the line ends below 100 %.
+            // Beyond the axis there is nothing to draw: the line ends below 100 %, with an arrow.
             .take_while(|(value, _)| *value <= scale.value(1.0))
             .map(|(value, share)| (scale.place(value), up(share)))
             .collect();
         if let Some((first, _)) = steps.first() {
             canvas.stairs((*first, up(0.0)), &steps, &class);
+        }
+        if let Some((last, y)) = steps.last()
+            && scale.beyond(one).1 > 0.0
+        {
+            canvas.line((*last, *y), (plot.1, *y), &class);
+            let class = format!("arrow {}", series(index));
+            canvas.arrow((plot.1 + 8.0, *y), true, &class);
         }
     }
     if distributions.len() > 1 {
@@ -92,20 +126,27 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
             let value = one
                 .value
                 .map_or_else(String::new, |value| told(frame.unit, &value));
-            let text = format!("{}  {value}", one.label);
+            let text = format!(
+                "{}  {value}  {}",
+                one.label,
+                beyond(&scale, &samples[index])
+            );
             canvas.text((left + 26.0, y), "name", Anchor::Start, text.trim_end());
         }
+    } else if let [one] = &samples[..] {
+        let place = (plot.1 - 4.0, top + 28.0);
+        canvas.text(place, "tick", Anchor::End, &beyond(&scale, one));
     }
     canvas.finish(frame.labels, frame.theme)
 }
 
 pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
-    let height = VIOLIN * distributions.len() as f64;
-    let (mut canvas, top) = frame.canvas(height + 26.0);
-    let labels: Vec<String> = distributions
+    let labels: Vec<Vec<String>> = distributions
         .iter()
         .map(|one| frame.fitting(&one.label))
         .collect();
+    let (middles, height) = places(&labels, VIOLIN);
+    let (mut canvas, top) = frame.canvas(height + 26.0);
     let values: Vec<String> = distributions
         .iter()
         .map(|one| {
@@ -113,28 +154,37 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
                 .map_or_else(String::new, |value| told(frame.unit, &value))
         })
         .collect();
-    let (left, right) = frame.edges(labels.iter().map(String::as_str));
-    let column = values.iter().map(|text| width_of(text)).fold(0.0, f64::max) + 14.0;
-    let plot = (left, right - column);
+    let (left, right) = frame.edges(labels.iter().flatten().map(String::as_str));
     let samples: Vec<Vec<f64>> = distributions
         .iter()
         .map(|one| sorted(&one.samples))
         .collect();
-    let scale = Scale::fit(
-        samples.iter().flat_map(|one| extent(one)),
-        Begin::Near,
-        plot,
-    );
+    let fit = |plot| {
+        Scale::fit(
+            samples.iter().flat_map(|one| extent(one)),
+            Begin::Near,
+            plot,
+        )
+    };
+    let whole = fit((left, right));
+    let notes: Vec<String> = samples.iter().map(|one| beyond(&whole, one)).collect();
+    let texts = values.iter().chain(&notes);
+    let column = texts.map(|text| width_of(text)).fold(0.0, f64::max) + 18.0;
+    let plot = (left, right - column);
+    let scale = fit(plot);
     frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
     for (index, one) in distributions.iter().enumerate() {
-        let middle = top + VIOLIN * (index as f64 + 0.5);
-        canvas.text(
-            (left - 12.0, middle + 4.0),
-            "name",
-            Anchor::End,
-            &labels[index],
-        );
-        canvas.text((right, middle + 4.0), "value", Anchor::End, &values[index]);
+        let middle = top + middles[index];
+        frame.name(&mut canvas, (left - 12.0, middle), &labels[index]);
+        // The value stays at the row's middle unless a note is beneath it.
+        let rise = if notes[index].is_empty() { 4.0 } else { -2.0 };
+        let place = (right, middle + rise);
+        canvas.text(place, "value", Anchor::End, &values[index]);
+        if !notes[index].is_empty() {
+            let place = (right, middle + 12.0);
+            canvas.text(place, "tick", Anchor::End, &notes[index]);
+        }
+        arrows(&mut canvas, scale.beyond(&samples[index]), plot, middle);
         violin(&mut canvas, &scale, &samples[index], plot, middle);
         if let Some(value) = one.value {
             if let (Some(low), Some(high)) = (value.low, value.high) {
@@ -152,7 +202,13 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
 /// logarithmic axis too.
 fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f64, f64), y: f64) {
     const STEPS: usize = POINTS / 2;
-    let places: Vec<f64> = samples.iter().map(|value| scale.place(*value)).collect();
+    // What lies beyond the axis must not look like a second mode at its end.
+    let drawn = scale.value(0.0)..=scale.value(1.0);
+    let places: Vec<f64> = samples
+        .iter()
+        .filter(|value| drawn.contains(value))
+        .map(|value| scale.place(*value))
+        .collect();
     let (Some(low), Some(high)) = (
         quantile_of_sorted(&places, SHOWN.0),
         quantile_of_sorted(&places, 1.0),
@@ -202,7 +258,7 @@ pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup
     let height = ROUND * rounds.len() as f64;
     let (mut canvas, top) = frame.canvas(height + 26.0);
     let (left, right) = frame.edges(rounds.iter().map(|(name, _)| name.as_str()));
-    let plot = (left, right - 14.0);
+    let plot = (left, right - BESIDE);
     let samples: Vec<Vec<f64>> = rounds.iter().map(|(_, values)| sorted(values)).collect();
     let pooled = sorted(&samples.concat());
     // With few samples a round, even a high quantile of one is its latest sample.
@@ -224,6 +280,7 @@ pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup
         else {
             continue;
         };
+        arrows(&mut canvas, scale.beyond(&samples[index]), plot, y);
         ranges.push(((min, y), (max, y)));
         halves.push(((lower, y), (upper.max(lower + 1.0), y)));
         medians.push(((median, y - 5.0), (median, y + 5.0)));

@@ -21,8 +21,8 @@ pub(super) fn draw(
     cells: &[Vec<Option<f64>>],
     frame: &Frame<'_>,
 ) -> Markup {
-    let labels: Vec<String> = rows.iter().map(|row| frame.fitting(row)).collect();
-    let (left, right) = frame.edges(labels.iter().map(String::as_str));
+    let labels: Vec<Vec<String>> = rows.iter().map(|row| frame.fitting(row)).collect();
+    let (left, right) = frame.edges(labels.iter().flatten().map(String::as_str));
     let width = (right - left) / columns.len().max(1) as f64;
     let tall = width.clamp(HEIGHTS.0, HEIGHTS.1);
     let height = tall * rows.len() as f64;
@@ -34,12 +34,7 @@ pub(super) fn draw(
     canvas.text((left - 12.0, top - 6.0), "tick", Anchor::End, parameters.1);
     for (row, name) in labels.iter().enumerate() {
         let y = top + tall * row as f64;
-        canvas.text(
-            (left - 12.0, y + tall / 2.0 + 4.0),
-            "name",
-            Anchor::End,
-            name,
-        );
+        frame.name(&mut canvas, (left - 12.0, y + tall / 2.0), name);
         for (column, _) in columns.iter().enumerate() {
             let corner = (left + width * column as f64, y);
             let Some(value) = cells.get(row).and_then(|row| *row.get(column)?) else {

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::{Begin, Frame, Scale};
+use super::{Begin, Frame, Scale, canvas::Anchor};
 
 /// Height of the plot.
 const HEIGHT: f64 = 80.0;
@@ -14,6 +14,8 @@ const SHOWN: (f64, f64) = (0.001, 0.999);
 pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     let (mut canvas, top) = frame.canvas(HEIGHT + 26.0);
     let (left, right) = frame.edges(std::iter::empty());
+    // Room for half a tick's label at both ends.
+    let (left, right) = (left + 14.0, right - 26.0);
     let total: u64 = bins.iter().map(|(_, count)| count).sum();
     let mut below = 0;
     let mut shown = bins.iter().filter(|(_, count)| {
@@ -49,6 +51,12 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     }
     if !path.is_empty() {
         canvas.path(&path, "bar s0");
+    }
+    let drawn: u64 = shown.iter().map(|(_, count)| count).sum();
+    if drawn < total {
+        let share = 100.0 * (total - drawn) as f64 / total as f64;
+        let note = format!("{share:.2} % of {total} lie beyond the axis");
+        canvas.text((right, top + 10.0), "tick", Anchor::End, &note);
     }
     canvas.finish(frame.labels, frame.theme)
 }

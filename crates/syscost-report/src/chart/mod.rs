@@ -172,6 +172,20 @@ pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Mar
     )
 }
 
+/// From line to line of a name.
+const NAME_LINE: f64 = 14.0;
+
+/// Where rows begin and how far down the last one ends: rows are at least so high, and as high as their names need.
+fn places(names: &[Vec<String>], least: f64) -> (Vec<f64>, f64) {
+    let mut end = 0.0;
+    let middles = names.iter().map(|lines| {
+        let high = f64::max(least, NAME_LINE * lines.len() as f64 + 8.0);
+        end += high;
+        end - high / 2.0
+    });
+    (middles.collect(), end)
+}
+
 /// What every chart needs beside its data.
 struct Frame<'a> {
     unit: Unit,
@@ -196,9 +210,35 @@ impl Frame<'_> {
         }
     }
 
-    /// A name cut so that it fits the room at the chart's left edge.
-    fn fitting(&self, label: &str) -> String {
-        crate::paint::cut_middle(label, (self.gutter() / canvas::width_of("x")) as usize)
+    /// A name as the lines that fit the room at the chart's left edge, so that nothing of it is lost: broken behind a comma
+    /// or space where it has one.
+    fn fitting(&self, label: &str) -> Vec<String> {
+        let most = (self.gutter() / canvas::width_of("x")) as usize;
+        let mut lines = vec![String::new()];
+        let mut used = 0;
+        for word in label.split_inclusive([',', ' ']) {
+            let long = word.chars().count();
+            let mut chars = word.chars().peekable();
+            while chars.peek().is_some() {
+                if used == most || (used > 0 && used + long > most) {
+                    lines.push(String::new());
+                    used = 0;
+                }
+                let part: String = chars.by_ref().take(most - used).collect();
+                used += part.chars().count();
+                lines.last_mut().map(|line| line.push_str(&part));
+            }
+        }
+        lines
+    }
+
+    /// A name beside a plot, its lines around this height.
+    fn name(&self, canvas: &mut canvas::Canvas, (x, middle): (f64, f64), lines: &[String]) {
+        let first = middle + 4.0 - NAME_LINE * (lines.len() as f64 - 1.0) / 2.0;
+        for (index, line) in lines.iter().enumerate() {
+            let place = (x, first + NAME_LINE * index as f64);
+            canvas.text(place, "name", canvas::Anchor::End, line.trim_end());
+        }
     }
 
     /// A canvas for a plot of this height, the height above the plot, and what is written around it.
@@ -236,15 +276,16 @@ impl Frame<'_> {
         (top, bottom): (f64, f64),
     ) {
         let most = ((right - left) / 75.0) as usize;
+        let mut free = f64::NEG_INFINITY;
         for (value, label) in scale.ticks(self.unit, most) {
             let x = scale.place(value);
             canvas.line((x, top), (x, bottom), "grid");
-            let anchor = match x {
-                x if x < left + 14.0 && left < 30.0 => canvas::Anchor::Start,
-                x if x > right - 22.0 => canvas::Anchor::End,
-                _ => canvas::Anchor::Middle,
-            };
-            canvas.text((x, bottom + 16.0), "tick", anchor, &label);
+            let half = canvas::width_of(&label) / 2.0;
+            if x - half > free {
+                let place = (x, bottom + 16.0);
+                canvas.text(place, "tick", canvas::Anchor::Middle, &label);
+                free = x + half;
+            }
         }
     }
 

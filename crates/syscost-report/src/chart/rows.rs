@@ -64,11 +64,11 @@ pub enum NoChart {
         "no parameter of these rows is a number with three or more values, which a curve needs; draw --kind bars"
     )]
     NoParameter,
-    /// Not exactly two parameters tell the rows apart.
+    /// Not exactly two parameters of one benchmark tell the rows apart.
     #[error(
-        "these rows do not differ in exactly two parameters, as a heat map needs; narrow them by a pattern such as 'ID{{*NAME=VALUE*}}'"
+        "a heat map needs rows of one benchmark that differ in exactly two parameters; these {0}"
     )]
-    NoPair,
+    NoPair(String),
 }
 
 /// Values of one parameter from which on a curve tells more than bars.
@@ -110,7 +110,7 @@ pub fn choose(rows: &[&Measurement], kind: Option<Kind>) -> Result<Chosen, NoCha
         Kind::Ecdf => Chart::Ecdf(distributions(&shown)?),
         Kind::Violin => Chart::Violin(distributions(&shown)?),
         Kind::Curve => curve(&shown).ok_or(NoChart::NoParameter)?,
-        Kind::Heatmap => heatmap(&shown).ok_or(NoChart::NoPair)?,
+        Kind::Heatmap => heatmap(&shown).ok_or_else(|| no_pair(&shown))?,
     };
     Ok(Chosen {
         chart,
@@ -240,6 +240,29 @@ fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
     })
 }
 
+/// Why rows make no heat map, and what to do.
+fn no_pair(rows: &[&Measurement]) -> NoChart {
+    let first = rows[0];
+    if let Some(other) = rows.iter().find(|row| row.id != first.id) {
+        return NoChart::NoPair(format!("are of {} and {}; name one", first.id, other.id));
+    }
+    let keys = varying(rows);
+    let names: Vec<&str> = keys.iter().map(|key| key.as_str()).collect();
+    let names = names.join(", ");
+    NoChart::NoPair(match &keys[..] {
+        [] => "differ in none; draw --kind bars".to_owned(),
+        [_] => format!("differ in {names} only; draw --kind bars"),
+        [_, _] => format!("differ in {names}, which not all of them have; draw --kind bars"),
+        [.., last] => {
+            let value = first.case.get(*last).map_or("*", String::as_str);
+            format!(
+                "differ in {names}; hold all but two, one of them by '{}{{*{last}={value}*}}'",
+                first.id
+            )
+        }
+    })
+}
+
 /// The parameters whose values differ between the rows.
 fn varying<'a>(rows: &[&'a Measurement]) -> Vec<&'a String> {
     let mut seen: BTreeMap<&String, BTreeSet<Option<&String>>> = BTreeMap::new();
@@ -292,32 +315,30 @@ fn number(text: &str) -> Option<f64> {
     Some(number * factor).filter(|number| number.is_finite())
 }
 
-/// What tells the rows apart, without the parameters in `but`: the parameters that differ, after the name where that does.
+/// A row's parameters as its name writes them and in the name's order, each with its key.
+fn parameters(row: &Measurement) -> impl Iterator<Item = (&str, &str)> {
+    let (_, case) = row.name.split_once('{').unwrap_or_default();
+    let parameters = case.strip_suffix('}').unwrap_or_default().split(',');
+    parameters.filter_map(|parameter| Some((parameter.split_once('=')?.0, parameter)))
+}
+
+/// What tells the rows apart, as a selector has it, without the parameters in `but`: the parameters that differ, after the name where that does.
 fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
-    let group = |row: &Measurement| row.id.split('.').next().unwrap_or_default().to_owned();
     let one_benchmark = rows.iter().all(|row| row.id == rows[0].id);
-    let one_group = rows.iter().all(|row| group(row) == group(rows[0]));
     let varying = varying(rows);
     rows.iter()
         .map(|row| {
-            let parameters: Vec<String> = row
-                .case
-                .iter()
-                // Rows of several benchmarks keep all of their case: its parameters mean different things.
+            // Rows of several benchmarks keep all of their case: its parameters mean different things.
+            let parameters: Vec<&str> = parameters(row)
                 .filter(|(key, _)| {
-                    !but.contains(&key.as_str()) && (!one_benchmark || varying.contains(key))
+                    !but.contains(key) && (!one_benchmark || varying.iter().any(|one| one == key))
                 })
-                .map(|(key, value)| format!("{key}={value}"))
+                .map(|(_, parameter)| parameter)
                 .collect();
-            let parameters = parameters.join(", ");
-            let name = match row.id.split_once('.') {
-                Some((_, operation)) if one_group => operation,
-                _ => &row.id,
-            };
-            match (one_benchmark, parameters.is_empty()) {
-                (true, false) => parameters,
-                (false, false) => format!("{name}  {parameters}"),
-                (_, true) => name.to_owned(),
+            match (one_benchmark, parameters.join(",")) {
+                (_, parameters) if parameters.is_empty() => row.id.clone(),
+                (true, parameters) => parameters,
+                (false, parameters) => format!("{}{{{parameters}}}", row.id),
             }
         })
         .collect()

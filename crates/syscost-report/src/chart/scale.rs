@@ -89,6 +89,14 @@ impl Scale {
         }
     }
 
+    /// Which shares of sorted values lie below the axis and above it.
+    pub(crate) fn beyond(&self, sorted: &[f64]) -> (f64, f64) {
+        let share = |count: usize| count as f64 / sorted.len().max(1) as f64;
+        let below = sorted.partition_point(|value| *value < self.low);
+        let within = sorted.partition_point(|value| *value <= self.high);
+        (share(below), share(sorted.len() - within))
+    }
+
     /// The value at a share of the axis.
     pub(crate) fn value(&self, share: f64) -> f64 {
         if self.logarithmic {
@@ -98,9 +106,10 @@ impl Scale {
         }
     }
 
-    /// Round values on the axis with their labels, about `most` of them.
+    /// Round values on the axis with their labels, about `most` of them; where so many are round, at least three, for two
+    /// do not tell whether an axis is logarithmic.
     pub(crate) fn ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
-        let most = most.max(2);
+        let most = most.max(6);
         if !self.logarithmic {
             return self.linear_ticks(unit, most);
         }
@@ -210,6 +219,25 @@ mod tests {
             labels(83.12, 83.21, Begin::Near, 5),
             ["83.12 ns", "83.14 ns", "83.16 ns", "83.18 ns", "83.20 ns"]
         );
+    }
+
+    #[test]
+    fn there_are_three_ticks_or_more() {
+        assert_eq!(
+            labels(0.0, 82e3, Begin::Zero, 3),
+            ["0 µs", "20 µs", "40 µs", "60 µs", "80 µs"]
+        );
+        assert_eq!(
+            labels(1.2, 300.0, Begin::Zero, 3),
+            ["3 ns", "10 ns", "30 ns", "100 ns", "300 ns"]
+        );
+        for begin in [Begin::Zero, Begin::Near] {
+            for step in 1..2000 {
+                let high = 1.0 + 0.01 * f64::from(step).powf(1.7);
+                let count = labels(1.0, high, begin, 2).len();
+                assert!((3..=8).contains(&count), "{count} to {high}, {begin:?}");
+            }
+        }
     }
 
     #[test]

@@ -174,10 +174,92 @@ fn labels_tell_only_what_differs() {
 }
 
 #[test]
+fn parameters_stand_in_the_order_of_the_name() {
+    let labels = |rows: &[Measurement]| match chosen(rows, Some(Kind::Bars)).expect("bars").chart {
+        Chart::Bars(bars) => bars.into_iter().map(|bar| bar.label).collect::<Vec<_>>(),
+        _ => panic!("bars were asked for"),
+    };
+    let mut found = rows(&[
+        "kind=pipe,ready=first,fds=10",
+        "kind=tcp,ready=first,fds=50",
+    ]);
+    assert_eq!(labels(&found), ["kind=pipe,fds=10", "kind=tcp,fds=50"]);
+    // Of several benchmarks, the whole name, as a selector takes it.
+    found[1].id = "syscall.null".to_owned();
+    found[1].name = "syscall.null{kind=tcp,ready=first,fds=50}".to_owned();
+    assert_eq!(labels(&found), [found[0].name.as_str(), &found[1].name]);
+}
+
+#[test]
+fn a_long_name_is_wrapped_not_cut() {
+    let label = format!(
+        "by=clock_nanosleep,us=50,slack_ns=default,{}",
+        "x".repeat(99)
+    );
+    let chart = Chart::Bars(vec![Bar {
+        label: label.clone(),
+        value: value(5.0),
+    }]);
+    for theme in [Theme::Page, Theme::Light] {
+        let names: String = svg(&chart, theme)
+            .lines()
+            .filter(|line| line.contains("class=\"name\""))
+            .filter_map(|line| Some(line.split_once('>')?.1.split_once('<')?.0.to_owned()))
+            .collect();
+        assert_eq!(names, label);
+    }
+}
+
+#[test]
+fn what_lies_beyond_the_axis_is_told() {
+    let one = |label: &str, late: usize| Distribution {
+        label: label.to_owned(),
+        value: None,
+        samples: (0..100)
+            .map(|index| {
+                if index < late {
+                    9000.0
+                } else {
+                    100.0 + index as f64
+                }
+            })
+            .collect(),
+    };
+    let pair = vec![one("a", 4), one("b", 0)];
+    for chart in [Chart::Ecdf(pair.clone()), Chart::Violin(pair)] {
+        let text = svg(&chart, Theme::Light);
+        assert!(text.contains("4 % beyond ▸"), "{text}");
+        assert_eq!(text.matches("beyond").count(), 1, "{text}");
+        assert_eq!(text.matches("class=\"arrow").count(), 1, "{text}");
+    }
+    let alone = svg(&Chart::Ecdf(vec![one("a", 4)]), Theme::Page);
+    assert!(alone.contains("4 % beyond ▸"));
+}
+
+#[test]
 fn what_makes_no_chart_says_why() {
     let two = rows(&["of=a", "of=b"]);
     assert_eq!(chosen(&two, Some(Kind::Curve)), Err(NoChart::NoParameter));
-    assert_eq!(chosen(&two, Some(Kind::Heatmap)), Err(NoChart::NoPair));
+    let no_pair = |cases: &[&str]| {
+        let error = chosen(&rows(cases), Some(Kind::Heatmap)).expect_err("no heat map");
+        error.to_string()
+    };
+    assert_eq!(
+        no_pair(&["of=a", "of=b"]),
+        "a heat map needs rows of one benchmark that differ in exactly two parameters; these differ in of only; \
+         draw --kind bars"
+    );
+    assert!(no_pair(&["a=1,b=1,c=1", "a=2,b=2,c=2"]).ends_with(
+        "these differ in a, b, c; hold all but two, one of them by 'syscall.poll{*c=1*}'"
+    ));
+    let mut two_ids = two.clone();
+    two_ids[1].id = "syscall.null".to_owned();
+    let error = chosen(&two_ids, Some(Kind::Heatmap)).expect_err("two benchmarks");
+    assert!(
+        error
+            .to_string()
+            .ends_with("these are of syscall.poll and syscall.null; name one")
+    );
     let mut bare = two.clone();
     bare[1].samples = None;
     assert_eq!(

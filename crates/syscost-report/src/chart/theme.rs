@@ -102,7 +102,7 @@ pub(crate) fn variables() -> String {
 /// How the shapes of charts are drawn, in pages and files alike.
 const SHAPES: &str = "\
 .bar{fill:currentColor;fill-opacity:.78}.stem{stroke:currentColor;stroke-opacity:.3;stroke-width:2}\
-.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot{fill:currentColor}\
+.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}\
 .curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}.dash{stroke-dasharray:5 4}\
 .band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
 .half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.cell{fill:currentColor}\

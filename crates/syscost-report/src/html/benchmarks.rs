@@ -72,7 +72,7 @@ fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
     let what = match &chosen.chart {
         Chart::Bars(_) => "Medians with 95 % intervals",
         Chart::Violin(_) => {
-            "Density of the samples, with median and 95 % interval; the axis ends at the 95th percentile"
+            "Density of the samples, with median and 95 % interval; ▸ tells the share beyond the axis"
         }
         Chart::Ecdf(_) => "Share of samples at most so much",
         Chart::Curve { .. } => "Medians with 95 % intervals over the parameter",

@@ -50,7 +50,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
             }
             div class="box" tabindex="0" role="region" aria-labelledby="title-numbers" {
                 table class="headline" {
-                    caption class="spoken" { "Costs of common operations, from the cheapest to the dearest" }
+                    caption class="spoken" { "Costs of common operations" }
                     thead { tr {
                         th scope="col" { "operation" }
                         th scope="col" class="wide" { span class="spoken" { "bar on a logarithmic scale" } }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use syscost_results::{Estimate, Measurement, Run, Status, Unit};
 
-use crate::chart::{Begin, Scale, rows::value, told};
+use crate::chart::{rows::value, told};
 use crate::sentence::{self, Mark};
 use crate::units;
 
@@ -32,9 +32,9 @@ impl Shape {
     fn columns(self) -> usize {
         match self {
             Shape::One => 7,
-            Shape::SideBySide(2) => 5,
-            Shape::SideBySide(runs) => runs + 2,
-            Shape::Many(_) => 7,
+            Shape::SideBySide(2) => 6,
+            Shape::SideBySide(runs) => runs + 3,
+            Shape::Many(_) => 8,
         }
     }
 }
@@ -42,7 +42,6 @@ impl Shape {
 /// The table of one group's rows.
 pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
     let shape = Shape::of(runs.len());
-    let scales = Scales::new(rows);
     let measured = rows
         .iter()
         .filter(|row| median(row.latest).is_some())
@@ -52,9 +51,9 @@ pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
             table class="rows" data-rows=(group) {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
                     span class="needs-script hint" { " · a name unfolds its evidence" } }
-                thead { tr { (heading(shape, &scales)) } }
+                thead { tr { (heading(shape)) } }
                 @for (index, row) in rows.iter().enumerate() {
-                    (body(shape, row, &scales, &format!("{group}-{index}"), runs))
+                    (body(shape, row, &format!("{group}-{index}"), runs))
                 }
             }
         }
@@ -70,33 +69,32 @@ fn column(text: &str, kind: &str, key: Option<Markup>) -> Markup {
     }
 }
 
-fn heading(shape: Shape, scales: &Scales) -> Markup {
+fn heading(shape: Shape) -> Markup {
     html! {
         (column("operation", "name", None))
         @match shape {
             Shape::One => {
                 (column("median", "num", None)) (column("± 95 %", "num", None)) (column("min", "num", None))
-                (column("cycles", "num", None))
-                th scope="col" class="plot" { (scales.axis()) }
+                (column("cycles", "num", None)) (axis(1))
                 (column("evidence", "", None)) (column("flags", "", None))
             }
             Shape::SideBySide(runs) => {
                 @for index in 0..runs { (column("median", "num", Some(key(index)))) }
                 @if runs == 2 { (column("B / A", "num", None)) }
-                th scope="col" class="plot" { (scales.axis()) }
-                (column("evidence", "", None))
+                (axis(runs))
+                (column("evidence", "", None)) (column("flags", "", None))
             }
             Shape::Many(_) => {
                 (column("last", "num", None)) (column("first", "num", None)) (column("lowest", "num", None))
                 (column("highest", "num", None)) (column("spread", "num", None))
                 th scope="col" class="plot" { "over the runs" }
-                (column("evidence", "", None))
+                (column("evidence", "", None)) (column("flags", "", None))
             }
         }
     }
 }
 
-fn body(shape: Shape, row: &Row<'_>, scales: &Scales, id: &str, runs: &[&Run]) -> Markup {
+fn body(shape: Shape, row: &Row<'_>, id: &str, runs: &[&Run]) -> Markup {
     let latest = row.latest;
     let mark = Mark::of(&latest.evidence);
     let numbered = figures(latest).is_some();
@@ -110,8 +108,8 @@ fn body(shape: Shape, row: &Row<'_>, scales: &Scales, id: &str, runs: &[&Run]) -
                     noscript { (name(row)) }
                 }
                 @match shape {
-                    Shape::One => (one(latest, scales)),
-                    Shape::SideBySide(count) => (side_by_side(row, scales, count)),
+                    Shape::One => (one(latest)),
+                    Shape::SideBySide(count) => (side_by_side(row, count)),
                     Shape::Many(_) => (many(row)),
                 }
             }
@@ -143,7 +141,7 @@ fn quantity(unit: Unit, value: Option<f64>) -> Markup {
 }
 
 /// The cells of a single run's row.
-fn one(row: &Measurement, scales: &Scales) -> Markup {
+fn one(row: &Measurement) -> Markup {
     let Some(figures) = figures(row) else {
         return html! { td class="none" colspan=(Shape::One.columns()) { (sentence::no_number(row)) } };
     };
@@ -169,24 +167,39 @@ fn one(row: &Measurement, scales: &Scales) -> Markup {
         (cell(share, &html! { (figures.half_width) }))
         (cell(estimate.min, &html! { (figures.min) }))
         (cell(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
-        td class="plot" { (scales.marks(&[Some(row)])) }
+        td class="plot" { (marks(&[Some(row)])) }
         td data-v=(Mark::of(&row.evidence) as u8) { (words::mark(&row.evidence)) }
         td class="flags" data-v=(row.flags.len()) { (words::flags(row)) }
     }
 }
 
 /// The cells of a row of a few runs.
-fn side_by_side(row: &Row<'_>, scales: &Scales, count: usize) -> Markup {
+fn side_by_side(row: &Row<'_>, count: usize) -> Markup {
     let medians: Vec<Option<f64>> = row.of_runs.iter().map(|row| row.and_then(median)).collect();
     html! {
         @for (measurement, median) in row.of_runs.iter().zip(&medians) {
             (cell(*median, &short(*measurement)))
         }
         @if count == 2 { (ratio(row, &medians)) }
-        td class="plot" { (scales.marks(&row.of_runs)) }
+        td class="plot" { (marks(&row.of_runs)) }
         td data-v=(Mark::of(&row.latest.evidence) as u8) {
             @for measurement in row.of_runs.iter().flatten().filter(|row| figures(row).is_some()) { (words::mark(&measurement.evidence)) " " }
         }
+        td class="flags" data-v=(row.of_runs.iter().flatten().map(|row| shown_flags(row)).sum::<usize>()) {
+            @for (index, measurement) in row.of_runs.iter().enumerate() {
+                @if let Some(measurement) = measurement.filter(|row| shown_flags(row) > 0) {
+                    span class="of-run" { (key(index)) " " (words::first_flag(measurement)) " " }
+                }
+            }
+        }
+    }
+}
+
+/// How many flags of a row are told: those of a number.
+fn shown_flags(row: &Measurement) -> usize {
+    match figures(row) {
+        Some(_) => words::shown_flags(row).count(),
+        None => 0,
     }
 }
 
@@ -254,58 +267,48 @@ fn many(row: &Row<'_>) -> Markup {
         (cell(spread, &html! { (spread.map(|spread| format!("{spread:.1} %")).unwrap_or_default()) }))
         td class="plot" { (details::sparkline(row)) }
         td data-v=(Mark::of(&row.latest.evidence) as u8) { (words::mark(&row.latest.evidence)) }
+        td class="flags" data-v=(shown_flags(row.latest)) { @if shown_flags(row.latest) > 0 { (words::first_flag(row.latest)) } }
     }
 }
 
-/// An axis for each unit of a group, so that rows compare by eye.
-struct Scales(Vec<(Unit, Scale)>);
+/// Half the width of the axis of the intervals, as a share of a row's median: an interval of a few percent is seen.
+const REACH: f64 = 0.2;
 
-impl Scales {
-    fn new(rows: &[&Row<'_>]) -> Self {
-        let mut units: Vec<Unit> = Vec::new();
-        for row in rows {
-            if !units.contains(&row.unit()) {
-                units.push(row.unit());
-            }
+/// The heading of the intervals: their axis is the same in every row, so the same width is the same uncertainty.
+fn axis(runs: usize) -> Markup {
+    let percent = format!("{:.0} %", 100.0 * REACH);
+    let whose = if runs > 1 { "first median" } else { "median" };
+    html! {
+        th scope="col" class="plot" title={ "95 % intervals in shares of each row's own " (whose) "; an arrow: beyond the axis" } {
+            span class="ends" { span { "−" (percent) } span { (whose) } span { "+" (percent) } }
         }
-        let scale = |unit: Unit| {
-            let rows = rows.iter().filter(|row| row.unit() == unit);
-            let values = rows
-                .flat_map(|row| row.of_runs.iter().flatten())
-                .filter_map(|row| value(row));
-            let ends = values.flat_map(|value| [Some(value.median), value.low, value.high]);
-            // One level below zero must not take the logarithmic axis from all others: it lies at the left edge.
-            let ends: Vec<f64> = ends.flatten().filter(|end| *end > 0.0).collect();
-            (unit, Scale::fit(ends, Begin::Zero, (0.0, 1.0)))
-        };
-        let count = |unit: Unit| rows.iter().filter(|row| row.unit() == unit).count();
-        units.sort_by_key(|unit| std::cmp::Reverse(count(*unit)));
-        Scales(units.into_iter().map(scale).collect())
     }
+}
 
-    /// From where to where the axis of the commonest unit goes.
-    fn axis(&self) -> String {
-        let Some((unit, scale)) = self.0.first() else {
-            return String::new();
-        };
-        let end = |share| units::quantity(*unit, scale.value(share));
-        let kind = if scale.is_logarithmic() { ", log" } else { "" };
-        format!("{} to {}{kind}", end(0.0), end(1.0))
+/// Each run's interval as a bar and its median as a mark, in shares of the first median there is.
+fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
+    let values = || {
+        let values = of_runs.iter().enumerate();
+        values.filter_map(|(index, row)| Some((index, row.as_ref()?.unit, value((*row)?)?)))
+    };
+    let Some(zero) = of_runs.iter().find_map(|row| value((*row)?)) else {
+        return html! {};
+    };
+    // Nothing is a share of what is not above zero.
+    if zero.median <= 0.0 {
+        return html! {};
     }
-
-    /// Each run's interval as a bar and its median as a dot.
-    fn marks(&self, of_runs: &[Option<&Measurement>]) -> Markup {
-        html! {
-            @for (index, row) in of_runs.iter().enumerate() {
-                @if let Some((row, value)) = row.and_then(|row| Some((row, value(row)?))) {
-                    @if let Some((_, scale)) = self.0.iter().find(|(unit, _)| *unit == row.unit) {
-                        @let (low, high) = (value.low.unwrap_or(value.median), value.high.unwrap_or(value.median));
-                        span class={ "ci s" (index) } {
-                            span style={ "left:" (percent(scale.share(low))) ";width:" (percent(scale.share(high) - scale.share(low))) } {}
-                            i style={ "left:" (percent(scale.share(value.median))) } {}
-                        }
-                    }
-                }
+    let share = |value: f64| (0.5 + (value / zero.median - 1.0) / (2.0 * REACH)).clamp(0.0, 1.0);
+    html! {
+        @for (index, unit, value) in values() {
+            @let (low, high) = (value.low.unwrap_or(value.median), value.high.unwrap_or(value.median));
+            @let title = format!("{} to {}", units::quantity(unit, low), units::quantity(unit, high));
+            span class={ "ci s" (index) } title=(title) {
+                b style="left:50%" {}
+                span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
+                i style={ "left:" (percent(share(value.median))) } {}
+                @if share(low) <= 0.0 { em class="below" {} }
+                @if share(high) >= 1.0 { em class="above" {} }
             }
         }
     }

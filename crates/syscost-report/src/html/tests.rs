@@ -195,6 +195,39 @@ fn two_runs_have_a_column_each_and_a_ratio() {
 }
 
 #[test]
+fn the_same_width_is_the_same_uncertainty() {
+    let mut run = fixture::run();
+    run.measurements.truncate(2);
+    // Five percent, and from a tenth below to beyond the axis' end at a fifth above.
+    for (row, (median, low, high)) in run
+        .measurements
+        .iter_mut()
+        .zip([(100.0, 95.0, 105.0), (1e6, 0.9e6, 1.3e6)])
+    {
+        row.status = Status::Ok;
+        row.estimate.median = Some(median);
+        (row.estimate.ci95_low, row.estimate.ci95_high) = (Some(low), Some(high));
+    }
+    let page = draw(&[&run]);
+    assert!(page.contains("<span>−20 %</span><span>median</span><span>+20 %</span>"));
+    assert!(page.contains("left:37.5%;width:25.0%"), "five percent");
+    assert!(page.contains("left:25.0%;width:75.0%"), "cut at the end");
+    assert_eq!(page.matches("<em class=\"above\">").count(), 1);
+    assert!(!page.contains("<em class=\"below\">"));
+}
+
+#[test]
+fn runs_side_by_side_keep_their_flags() {
+    let run = fixture::run();
+    let page = draw(&[&run, &run]);
+    let told = page.matches("class=\"of-run\"").count();
+    assert!(told > 0 && told % 2 == 0, "{told}, each run's own");
+    assert!(page.contains("noisy: more than a tenth of the samples were disturbed"));
+    let many = draw(&[&run; 5]);
+    assert!(many.contains("noisy: more than a tenth of the samples were disturbed"));
+}
+
+#[test]
 fn many_runs_are_lines_with_first_last_and_spread() {
     let run = with_samples();
     let runs: Vec<Run> = (0..50)

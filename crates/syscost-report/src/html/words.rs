@@ -44,13 +44,33 @@ pub(super) fn word(mark: Mark) -> &'static str {
     }
 }
 
+/// The flags of a row that a page shows.
+pub(super) fn shown_flags(row: &Measurement) -> impl Iterator<Item = Flag> {
+    let flags = row.flags.iter().copied();
+    flags.filter(|flag| footer::is_shown(*flag))
+}
+
 /// The flags of a row that has a number, by their short names.
 pub(super) fn flags(row: &Measurement) -> Markup {
-    let shown = row.flags.iter().filter(|flag| footer::is_shown(**flag));
     html! {
-        @for flag in shown {
-            @let (short, meaning) = sentence::flag(*flag);
+        @for flag in shown_flags(row) {
+            @let (short, meaning) = sentence::flag(flag);
             span class="flag" title=(meaning) { (short) } " "
+        }
+    }
+}
+
+/// The same in little room: the first by its short name, how many more, and all in words for the pointer.
+pub(super) fn first_flag(row: &Measurement) -> Markup {
+    let told: Vec<(&str, &str)> = shown_flags(row).map(sentence::flag).collect();
+    let words: Vec<String> = told
+        .iter()
+        .map(|(short, meaning)| format!("{short}: {meaning}"))
+        .collect();
+    let more = told.len().saturating_sub(1);
+    html! {
+        @if let Some((short, _)) = told.first() {
+            span class="flag" title=(words.join("\n")) { (short) @if more > 0 { " +" (more) } }
         }
     }
 }
@@ -95,6 +115,7 @@ pub(super) fn legend(runs: &[&Run]) -> Markup {
             dl {
                 dt { "median" } dd { "the median of the rounds' medians; a round is one fresh process" }
                 dt { "± 95 %" } dd { "how far the 95 % confidence interval of that median reaches, on its longer side" }
+                dt { "picture" } dd { "the interval in shares of the row's own median, on the same axis in all rows; an arrow: it goes on beyond" }
                 dt { "min" } dd { "the smallest sample" }
                 dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
                 @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {

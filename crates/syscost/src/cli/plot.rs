@@ -13,7 +13,7 @@ pub struct PlotArguments {
     /// What to draw: groups, ids, rows or patterns; `numbers` for the numbers every programmer should know
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-    /// The picture to write
+    /// The SVG picture to write, FILE.svg; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// What kind of chart; chosen by what the rows are if not given

@@ -33,7 +33,9 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let run = Store::of_user().find(&arguments.run)?.run;
     let svg = svg(&run, arguments)?;
     files::write(&arguments.output, svg.as_bytes())?;
-    anstream::eprintln!("Wrote {}", arguments.output.display());
+    if is_svg {
+        anstream::eprintln!("Wrote {}", arguments.output.display());
+    }
     Ok(exit::DONE)
 }
 
@@ -45,7 +47,7 @@ pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
     let chosen = if arguments.names == [NUMBERS] {
         headline(run, arguments.kind)?
     } else {
-        let rows = rows(run, &arguments.names)?;
+        let rows = rows(run, &arguments.run, &arguments.names)?;
         // The row or the kind must be named otherwise, or the run measured otherwise: the command line is to be changed.
         choose(&rows, arguments.kind.map(Kind::from))
             .map_err(|error| Failed::Usage(error.to_string()))?
@@ -111,8 +113,8 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
     })
 }
 
-/// The rows of a run that any of these names means, in the run's order.
-fn rows<'a>(run: &'a Run, names: &[String]) -> Result<Vec<&'a Measurement>> {
+/// The rows of a run, given as `given`, that any of these names means, in the run's order.
+fn rows<'a>(run: &'a Run, given: &str, names: &[String]) -> Result<Vec<&'a Measurement>> {
     let mut selectors = Vec::new();
     for name in names {
         let selector = Selector::parse(name)?;
@@ -122,8 +124,7 @@ fn rows<'a>(run: &'a Run, names: &[String]) -> Result<Vec<&'a Measurement>> {
             .any(|row| selector.selects(&row.name))
         {
             return Err(Failed::Usage(format!(
-                "run {} has no row called `{name}`; `syscost list` shows what names there are, and `syscost report` what \
-                 this run has",
+                "run {} has no row called `{name}`; `syscost export {given} --format csv` tells the rows it has",
                 run.id
             ))
             .into());
