@@ -95,7 +95,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand report" -s o -l output -
 complete -c syscost -n "__fish_syscost_using_subcommand report" -l title -d 'The page\'s title' -r
 complete -c syscost -n "__fish_syscost_using_subcommand report" -l history -d 'Add every row over time, from the kept runs of the last run\'s machine'
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s h -l help -d 'Print help'
-complete -c syscost -n "__fish_syscost_using_subcommand plot" -s o -l output -d 'The picture to write' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand plot" -s o -l output -d 'The SVG picture to write, FILE.svg; `-` is standard output' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -l kind -d 'What kind of chart; chosen by what the rows are if not given' -r -f -a "bars\t'A bar for each row, with its interval'
 ecdf\t'The distribution of each row\'s samples'
 violin\t'The density of each row\'s samples'
