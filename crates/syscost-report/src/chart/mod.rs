@@ -226,7 +226,9 @@ impl Frame<'_> {
                 }
                 let part: String = chars.by_ref().take(most - used).collect();
                 used += part.chars().count();
-                lines.last_mut().map(|line| line.push_str(&part));
+                if let Some(line) = lines.last_mut() {
+                    line.push_str(&part);
+                }
             }
         }
         lines
