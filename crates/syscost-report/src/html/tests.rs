@@ -221,7 +221,7 @@ fn runs_side_by_side_keep_their_flags() {
     let run = fixture::run();
     let page = draw(&[&run, &run]);
     let told = page.matches("class=\"of-run\"").count();
-    assert!(told > 0 && told % 2 == 0, "{told}, each run's own");
+    assert!(told > 0 && told.is_multiple_of(2), "{told}, each run's own");
     assert!(page.contains("noisy: more than a tenth of the samples were disturbed"));
     let many = draw(&[&run; 5]);
     assert!(many.contains("noisy: more than a tenth of the samples were disturbed"));
