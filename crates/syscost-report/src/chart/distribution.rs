@@ -126,12 +126,11 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
             let value = one
                 .value
                 .map_or_else(String::new, |value| told(frame.unit, &value));
-            let text = format!(
-                "{}  {value}  {}",
-                one.label,
-                beyond(&scale, &samples[index])
-            );
-            canvas.text((left + 26.0, y), "name", Anchor::Start, text.trim_end());
+            let note = beyond(&scale, &samples[index]);
+            let mut parts = vec![one.label.as_str(), &value, &note];
+            parts.retain(|part| !part.is_empty());
+            let text = parts.join(" · ");
+            canvas.text((left + 26.0, y), "name", Anchor::Start, &text);
         }
     } else if let [one] = &samples[..] {
         let place = (plot.1 - 4.0, top + 28.0);

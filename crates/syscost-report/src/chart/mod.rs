@@ -172,10 +172,12 @@ pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Mar
     )
 }
 
+/// From line to line of the source beneath a chart.
+const SOURCE_LINE: f64 = 13.0;
 /// From line to line of a name.
 const NAME_LINE: f64 = 14.0;
 
-/// Where rows begin and how far down the last one ends: rows are at least so high, and as high as their names need.
+/// Heights of the rows' middles, and of the end of the last one: rows are at least so high, and as high as their names need.
 fn places(names: &[Vec<String>], least: f64) -> (Vec<f64>, f64) {
     let mut end = 0.0;
     let middles = names.iter().map(|lines| {
@@ -184,6 +186,28 @@ fn places(names: &[Vec<String>], least: f64) -> (Vec<f64>, f64) {
         end - high / 2.0
     });
     (middles.collect(), end)
+}
+
+/// A text in lines of at most so many characters, broken behind a comma or space where it has one; nothing is lost.
+fn wrapped(label: &str, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in label.split_inclusive([',', ' ']) {
+        let long = word.chars().count();
+        let mut chars = word.chars().peekable();
+        while chars.peek().is_some() {
+            if used == most || (used > 0 && used + long > most) {
+                lines.push(String::new());
+                used = 0;
+            }
+            let part: String = chars.by_ref().take(most - used).collect();
+            used += part.chars().count();
+            if let Some(line) = lines.last_mut() {
+                line.push_str(&part);
+            }
+        }
+    }
+    lines
 }
 
 /// What every chart needs beside its data.
@@ -210,28 +234,9 @@ impl Frame<'_> {
         }
     }
 
-    /// A name as the lines that fit the room at the chart's left edge, so that nothing of it is lost: broken behind a comma
-    /// or space where it has one.
+    /// A name as the lines that fit the room at the chart's left edge.
     fn fitting(&self, label: &str) -> Vec<String> {
-        let most = (self.gutter() / canvas::width_of("x")) as usize;
-        let mut lines = vec![String::new()];
-        let mut used = 0;
-        for word in label.split_inclusive([',', ' ']) {
-            let long = word.chars().count();
-            let mut chars = word.chars().peekable();
-            while chars.peek().is_some() {
-                if used == most || (used > 0 && used + long > most) {
-                    lines.push(String::new());
-                    used = 0;
-                }
-                let part: String = chars.by_ref().take(most - used).collect();
-                used += part.chars().count();
-                if let Some(line) = lines.last_mut() {
-                    line.push_str(&part);
-                }
-            }
-        }
-        lines
+        wrapped(label, (self.gutter() / canvas::width_of("x")) as usize)
     }
 
     /// A name beside a plot, its lines around this height.
@@ -245,16 +250,21 @@ impl Frame<'_> {
 
     /// A canvas for a plot of this height, the height above the plot, and what is written around it.
     fn canvas(&self, height: f64) -> (canvas::Canvas, f64) {
+        // The source is in smaller type than the names.
+        let most = 1.2 * (self.width() - 40.0) / canvas::width_of("x");
+        let source = wrapped(&self.labels.source, most as usize);
         let (top, bottom) = match self.theme {
             Theme::Page => (4.0, 4.0),
-            _ => (46.0, 30.0),
+            _ => (46.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
         };
         let mut canvas = canvas::Canvas::new(self.width(), top + height + bottom);
         if self.theme != Theme::Page {
             let labels = self.labels;
             canvas.text((20.0, 28.0), "title", canvas::Anchor::Start, &labels.title);
-            let place = (20.0, top + height + bottom - 12.0);
-            canvas.text(place, "source", canvas::Anchor::Start, &labels.source);
+            for (index, line) in source.iter().enumerate() {
+                let place = (20.0, top + height + 18.0 + SOURCE_LINE * index as f64);
+                canvas.text(place, "source", canvas::Anchor::Start, line.trim_end());
+            }
         }
         (canvas, top)
     }
