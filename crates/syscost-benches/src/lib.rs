@@ -4,11 +4,16 @@
 //! is not listed is dead code and does not compile.
 
 mod call;
+mod ipc;
 mod liar;
 mod op;
+mod scale;
 pub mod selftest;
 mod signal;
+mod switch;
+mod sync;
 mod syscall;
+mod task;
 mod timing;
 
 use syscost_harness::{Catalogue, Group};
@@ -23,6 +28,11 @@ const GROUPS: &[Group] = &[
     op::GROUP,
     syscall::GROUP,
     signal::GROUP,
+    task::GROUP,
+    switch::GROUP,
+    ipc::GROUP,
+    sync::GROUP,
+    scale::GROUP,
     selftest::GROUP,
     liar::GROUP,
 ];
