@@ -1,4 +1,4 @@
-//! What the kernel counted for this thread, this process or a processor, read without privilege.
+//! What the kernel counted for a thread, this process or a processor, read without privilege.
 //!
 //! All counters only grow; a measurement is the difference of two readings (`after - before`),
 //! which never goes below 0.
@@ -8,11 +8,13 @@ mod io;
 mod pressure;
 mod proc_file;
 mod sched;
+mod task;
 mod usage;
 
 pub use cpu_times::{CpuTimes, cpu_times, ticks_per_second};
 pub use io::{Io, IoReader};
 pub use pressure::{Pressure, Stall};
 pub use sched::{SchedReading, SchedStat, migrations};
+pub use task::{TaskId, TaskReading, TaskStat};
 pub use usage::Usage;
 pub(crate) use usage::Whose;

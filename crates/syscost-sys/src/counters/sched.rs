@@ -42,7 +42,7 @@ impl SchedStat {
     }
 }
 
-fn parse(text: &str) -> Option<SchedReading> {
+pub(super) fn parse(text: &str) -> Option<SchedReading> {
     let mut fields = text
         .split_ascii_whitespace()
         .map(|field| field.parse().ok());
@@ -79,7 +79,7 @@ pub fn migrations() -> Result<u64, Unsupported> {
     parse_migrations(text).ok_or_else(|| file.unexpected())
 }
 
-fn parse_migrations(text: &str) -> Option<u64> {
+pub(super) fn parse_migrations(text: &str) -> Option<u64> {
     let line = text
         .lines()
         .find(|line| line.starts_with("se.nr_migrations"))?;

@@ -99,3 +99,21 @@ pub(crate) fn one_system_call() {}
 pub(crate) fn signal_name(_: i32) -> String {
     String::new()
 }
+
+pub(crate) fn fork(_: &mut dyn FnMut() -> i32) -> io::Result<u32> {
+    refused()
+}
+
+pub(crate) fn wait_for(_: u32) -> io::Result<i32> {
+    refused()
+}
+
+pub(crate) fn thread_id() -> u32 {
+    0
+}
+
+pub(crate) fn share(_: usize) -> io::Result<*mut u8> {
+    refused()
+}
+
+pub(crate) fn unshare(_: *mut u8, _: usize) {}

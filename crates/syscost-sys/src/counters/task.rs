@@ -1,0 +1,240 @@
+//! What the kernel counted for any task of this user: a partner's switches, faults and time, read from outside of it.
+
+use std::ops::{Add, Sub};
+
+use super::proc_file::ProcFile;
+use super::sched::{parse, parse_migrations};
+use crate::{Unsupported, os};
+
+/// A thread of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId {
+    /// Its process.
+    pub process: u32,
+    /// Its own number; that of its process for a process's first thread.
+    pub thread: u32,
+}
+
+impl TaskId {
+    /// The calling thread.
+    pub fn own() -> TaskId {
+        TaskId {
+            process: std::process::id(),
+            thread: os::thread_id(),
+        }
+    }
+}
+
+/// The statistics of one task, kept open.
+#[derive(Debug)]
+pub struct TaskStat {
+    status: ProcFile,
+    stat: ProcFile,
+    schedule: Option<ProcFile>,
+    /// Absent in kernels without CONFIG_SCHED_DEBUG.
+    debug: Option<ProcFile>,
+}
+
+/// One reading of [`TaskStat`], or the sum of several tasks' readings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskReading {
+    /// Switches because it waited for something.
+    pub voluntary_switches: u64,
+    /// Switches because another task was to run.
+    pub involuntary_switches: u64,
+    /// Page faults served without reading from a device.
+    pub minor_faults: u64,
+    /// Page faults that had to read.
+    pub major_faults: u64,
+    /// Time on a processor, in ns; `None` where the kernel does not tell.
+    pub run_ns: Option<u64>,
+    /// How often it was moved to another processor; `None` where the kernel does not tell.
+    pub migrations: Option<u64>,
+}
+
+impl TaskStat {
+    /// Opens the statistics of a task.
+    ///
+    /// # Errors
+    /// `Unsupported` when there is no such task, it is another user's, or outside Linux.
+    pub fn of(task: TaskId) -> Result<TaskStat, Unsupported> {
+        let open = |name: &str| {
+            ProcFile::open(format!(
+                "/proc/{}/task/{}/{name}",
+                task.process, task.thread
+            ))
+        };
+        Ok(TaskStat {
+            status: open("status")?,
+            stat: open("stat")?,
+            schedule: open("schedstat").ok(),
+            debug: open("sched").ok(),
+        })
+    }
+
+    /// Reads them now.
+    ///
+    /// # Errors
+    /// `Unsupported` when the task has ended, or the text is not as proc(5) describes.
+    pub fn read(&self) -> Result<TaskReading, Unsupported> {
+        let mut buffer = [0; 4096];
+        let status = self.status.read(&mut buffer)?;
+        let count = |name| field(status, name).ok_or_else(|| self.status.unexpected());
+        let voluntary_switches = count("voluntary_ctxt_switches:")?;
+        let involuntary_switches = count("nonvoluntary_ctxt_switches:")?;
+        let stat = self.numbers()?;
+        let of = |file: &Option<ProcFile>, parse: fn(&str) -> Option<u64>| {
+            let mut buffer = [0; 4096];
+            parse(file.as_ref()?.read(&mut buffer).ok()?)
+        };
+        Ok(TaskReading {
+            voluntary_switches,
+            involuntary_switches,
+            minor_faults: stat.minor_faults,
+            major_faults: stat.major_faults,
+            run_ns: of(&self.schedule, |text| Some(parse(text)?.run_ns)),
+            migrations: of(&self.debug, parse_migrations),
+        })
+    }
+
+    /// The processor it runs on, or ran on last.
+    ///
+    /// # Errors
+    /// As [`TaskStat::read`].
+    pub fn processor(&self) -> Result<u32, Unsupported> {
+        Ok(self.numbers()?.processor)
+    }
+
+    fn numbers(&self) -> Result<Numbers, Unsupported> {
+        let mut buffer = [0; 1024];
+        Numbers::parse(self.stat.read(&mut buffer)?).ok_or_else(|| self.stat.unexpected())
+    }
+}
+
+/// What `/proc/PID/task/TID/stat` tells.
+#[derive(Debug, PartialEq, Eq)]
+struct Numbers {
+    minor_faults: u64,
+    major_faults: u64,
+    processor: u32,
+}
+
+impl Numbers {
+    /// Fields 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
+    fn parse(text: &str) -> Option<Numbers> {
+        let fields: Vec<&str> = text
+            .rsplit_once(") ")?
+            .1
+            .split_ascii_whitespace()
+            .collect();
+        // The first field behind the name is the third.
+        let field = |number: usize| fields.get(number - 3)?.parse().ok();
+        Some(Numbers {
+            minor_faults: field(10)?,
+            major_faults: field(12)?,
+            processor: u32::try_from(field(39)?).ok()?,
+        })
+    }
+}
+
+fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    value.trim().parse().ok()
+}
+
+impl TaskReading {
+    /// Voluntary and involuntary switches together: a wake-up that preempts counts as involuntary.
+    pub fn switches(&self) -> u64 {
+        self.voluntary_switches + self.involuntary_switches
+    }
+}
+
+fn both(a: Option<u64>, b: Option<u64>, how: impl Fn(u64, u64) -> u64) -> Option<u64> {
+    a.zip(b).map(|(a, b)| how(a, b))
+}
+
+impl Add for TaskReading {
+    type Output = TaskReading;
+
+    fn add(self, other: TaskReading) -> TaskReading {
+        TaskReading {
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            run_ns: both(self.run_ns, other.run_ns, |a, b| a + b),
+            migrations: both(self.migrations, other.migrations, |a, b| a + b),
+        }
+    }
+}
+
+impl Sub for TaskReading {
+    type Output = TaskReading;
+
+    fn sub(self, before: TaskReading) -> TaskReading {
+        let since = u64::saturating_sub;
+        TaskReading {
+            voluntary_switches: since(self.voluntary_switches, before.voluntary_switches),
+            involuntary_switches: since(self.involuntary_switches, before.involuntary_switches),
+            minor_faults: since(self.minor_faults, before.minor_faults),
+            major_faults: since(self.major_faults, before.major_faults),
+            run_ns: both(self.run_ns, before.run_ns, since),
+            migrations: both(self.migrations, before.migrations, since),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_stand_behind_a_name_that_may_hold_anything() {
+        let text = "7 (a) b (c) S 1 7 7 0 -1 4194560 123 0 5 0 0 0 0 0 20 0 1 0 100 1000 10 \
+                    184 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0";
+        assert_eq!(
+            Numbers::parse(text),
+            Some(Numbers {
+                minor_faults: 123,
+                major_faults: 5,
+                processor: 3
+            })
+        );
+        assert_eq!(Numbers::parse("7 (a) S 1"), None);
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
+        assert_eq!(field(status, "voluntary_ctxt_switches:"), Some(150));
+        assert_eq!(field(status, "nonvoluntary_ctxt_switches:"), Some(545));
+    }
+
+    #[test]
+    fn another_threads_sleeps_are_its_switches() {
+        let (told, tell) = std::sync::mpsc::channel();
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            told.send(TaskId::own()).unwrap();
+            while wait.recv().is_ok() {
+                std::thread::sleep(std::time::Duration::from_micros(10));
+            }
+        });
+        let task = tell.recv().unwrap();
+        match TaskStat::of(task) {
+            Ok(stat) => {
+                assert_ne!(task, TaskId::own());
+                let before = stat.read().unwrap();
+                for _ in 0..5 {
+                    go.send(()).unwrap();
+                }
+                // It has slept when it waits for more.
+                let slept = || (stat.read().unwrap() - before).voluntary_switches;
+                while slept() < 5 {
+                    std::thread::yield_now();
+                }
+                let allowed = crate::cpu::allowed().unwrap();
+                assert!(allowed.contains(&stat.processor().unwrap()));
+            }
+            Err(reason) => println!("skipped: {reason}"),
+        }
+        drop(go);
+        thread.join().unwrap();
+    }
+}

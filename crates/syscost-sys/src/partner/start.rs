@@ -1,0 +1,274 @@
+//! Starting a partner, knowing that it is there and where, and ending it.
+
+use std::fmt;
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{self, JoinHandle};
+
+use crate::counters::TaskId;
+use crate::{cpu, os, process};
+
+/// What two tasks are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Between {
+    /// Two processes, each with memory of its own.
+    Processes,
+    /// Two threads of one process.
+    Threads,
+}
+
+impl Between {
+    /// Both.
+    pub const ALL: [Between; 2] = [Between::Processes, Between::Threads];
+
+    /// The name in cases: `processes` or `threads`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Between::Processes => "processes",
+            Between::Threads => "threads",
+        }
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Between> {
+        Self::ALL.into_iter().find(|between| between.name() == name)
+    }
+}
+
+/// Why there is no partner, or what became of it.
+#[derive(Debug, thiserror::Error)]
+pub enum PartnerError {
+    /// It could not be started.
+    #[error("starting a partner ({0}): {1}")]
+    Start(&'static str, std::io::Error),
+    /// It ended before it was ready.
+    #[error("a partner could not begin: {0}")]
+    NotReady(String),
+    /// Its work failed.
+    #[error("a partner failed: {0}")]
+    Failed(String),
+}
+
+/// A task that works with the one that started it.
+///
+/// A partner process is killed when this is dropped, and when its maker ends. A partner thread must be told to end by
+/// whatever it works with; it ends with the process at the latest.
+#[derive(Debug)]
+pub struct Partner {
+    task: TaskId,
+    reports: PipeReader,
+    handle: Handle,
+}
+
+#[derive(Debug)]
+enum Handle {
+    /// Waited for or not.
+    Process(Option<u32>),
+    Thread(Option<JoinHandle<bool>>),
+}
+
+/// The first byte of a task's first report.
+const READY: u8 = b'+';
+
+impl Partner {
+    /// Starts `work` in another task that may use these processors, and returns when it is about to begin.
+    ///
+    /// The maker should have no thread but partners when it makes a process.
+    ///
+    /// # Errors
+    /// When there can be no such task, or it may not use these processors.
+    pub fn start<E: fmt::Display>(
+        between: Between,
+        cpus: &[u32],
+        work: impl FnOnce() -> Result<(), E> + Send + 'static,
+    ) -> Result<Partner, PartnerError> {
+        let failed = |what| move |cause| PartnerError::Start(what, cause);
+        let (reports, report) = pipe().map_err(failed("pipe"))?;
+        let cpus = cpus.to_vec();
+        let handle = match between {
+            Between::Threads => {
+                let body = move || run(report, || pinned(&cpus), work);
+                let thread = thread::Builder::new().spawn(body);
+                Handle::Thread(Some(thread.map_err(failed("thread"))?))
+            }
+            Between::Processes => {
+                let maker = std::process::id();
+                let mut parts = Some((report, work));
+                let child = os::fork(&mut || {
+                    let Some((report, work)) = parts.take() else {
+                        return 1;
+                    };
+                    let follow = || {
+                        process::die_with_parent(maker).map_err(|error| error.to_string())?;
+                        pinned(&cpus)
+                    };
+                    i32::from(!run(report, follow, work))
+                });
+                Handle::Process(Some(child.map_err(failed("fork"))?))
+            }
+        };
+        let mut partner = Partner {
+            task: TaskId::own(),
+            reports,
+            handle,
+        };
+        partner.task = partner.greeting()?;
+        Ok(partner)
+    }
+
+    /// Which task it is.
+    pub fn task(&self) -> TaskId {
+        self.task
+    }
+
+    /// Waits until it has ended by itself, and tells what went wrong with it.
+    ///
+    /// # Errors
+    /// [`PartnerError::Failed`] with what its work returned, or how its process ended.
+    pub fn join(mut self) -> Result<(), PartnerError> {
+        let ended = match &mut self.handle {
+            Handle::Process(child) => {
+                let child = child.take().expect("only `join` takes it, once");
+                match os::wait_for(child) {
+                    Ok(0) => Ok(()),
+                    Ok(code) => Err(format!("its process ended with {code}")),
+                    Err(cause) => Err(format!("waiting for it: {cause}")),
+                }
+            }
+            Handle::Thread(thread) => {
+                let thread = thread.take().expect("only `join` takes it, once");
+                match thread.join() {
+                    Ok(true) => Ok(()),
+                    Ok(false) | Err(_) => Err("its thread ended badly".to_owned()),
+                }
+            }
+        };
+        ended.map_err(|how| {
+            let mut said = String::new();
+            // Both ends of the pipe are here or gone; what was said before the end is all there is.
+            let _ = self.reports.read_to_string(&mut said);
+            PartnerError::Failed(if said.is_empty() { how } else { said })
+        })
+    }
+
+    /// Who it is, once it is ready.
+    fn greeting(&mut self) -> Result<TaskId, PartnerError> {
+        let mut first = [0; 9];
+        let told = self.reports.read_exact(&mut first);
+        if told.is_ok() && first[0] == READY {
+            let number = |at: usize| {
+                u32::from_le_bytes([first[at], first[at + 1], first[at + 2], first[at + 3]])
+            };
+            return Ok(TaskId {
+                process: number(1),
+                thread: number(5),
+            });
+        }
+        let mut said = String::from_utf8_lossy(&first).trim_end_matches('\0').to_owned();
+        let _ = self.reports.read_to_string(&mut said);
+        Err(PartnerError::NotReady(said))
+    }
+}
+
+impl Drop for Partner {
+    fn drop(&mut self) {
+        if let Handle::Process(Some(child)) = self.handle {
+            // One that has ended already is only waited for.
+            let _ = os::kill_process(child);
+            let _ = os::wait_for(child);
+        }
+    }
+}
+
+fn pinned(cpus: &[u32]) -> Result<(), String> {
+    cpu::pin_to(cpus).map_err(|error| error.to_string())
+}
+
+/// The task's side: prepare, tell that it is ready, work, tell what went wrong. Returns whether all went well.
+fn run<E: fmt::Display>(
+    mut report: PipeWriter,
+    prepare: impl FnOnce() -> Result<(), String>,
+    work: impl FnOnce() -> Result<(), E>,
+) -> bool {
+    let result = prepare().and_then(|()| {
+        let own = TaskId::own();
+        let mut greeting = vec![READY];
+        greeting.extend(own.process.to_le_bytes());
+        greeting.extend(own.thread.to_le_bytes());
+        report.write_all(&greeting).map_err(|error| error.to_string())?;
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(result) => result.map_err(|error| error.to_string()),
+            Err(_) => Err("it panicked".to_owned()),
+        }
+    });
+    if let Err(reason) = &result {
+        // Should nobody listen any more, the ending tells as much.
+        let _ = report.write_all(reason.as_bytes());
+    }
+    result.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partner::Shared;
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+    fn each(test: impl Fn(Between)) {
+        if cpu::allowed().is_err() {
+            println!("skipped: no affinity here");
+            return;
+        }
+        Between::ALL.into_iter().for_each(test);
+    }
+
+    #[test]
+    fn a_partner_is_there_pinned_and_ends_well() {
+        each(|between| {
+            let last = *cpu::allowed().unwrap().last().unwrap();
+            let seen = Shared::new(AtomicU32::new(u32::MAX)).unwrap();
+            let theirs = seen.clone();
+            let partner = Partner::start(between, &[last], move || {
+                theirs.store(cpu::current().map_err(|e| e.to_string())?, SeqCst);
+                Ok::<(), String>(())
+            })
+            .unwrap();
+            let same_process = partner.task().process == std::process::id();
+            assert_eq!(same_process, between == Between::Threads);
+            assert_ne!(partner.task(), TaskId::own());
+            partner.join().unwrap();
+            assert_eq!(seen.load(SeqCst), last);
+        });
+    }
+
+    #[test]
+    fn what_goes_wrong_is_told() {
+        each(|between| {
+            let all = cpu::allowed().unwrap();
+            let failing = Partner::start(between, &all, || Err("no luck"));
+            assert_eq!(
+                failing.unwrap().join().unwrap_err().to_string(),
+                "a partner failed: no luck"
+            );
+            let nowhere = Partner::start(between, &[9_999], || Ok::<(), String>(()));
+            assert!(nowhere.unwrap_err().to_string().contains("9999"));
+        });
+    }
+
+    #[test]
+    fn a_dropped_partner_process_is_gone() {
+        let Ok(all) = cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let partner = Partner::start(Between::Processes, &all, || -> Result<(), String> {
+            loop {
+                thread::park();
+            }
+        })
+        .unwrap();
+        let pid = partner.task().process;
+        drop(partner);
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
+}
