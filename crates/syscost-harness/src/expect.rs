@@ -16,6 +16,10 @@ pub enum Counter {
     MajorFaults,
     /// Times the task gave up its CPU.
     VoluntarySwitches,
+    /// Times any of the tasks that do the operation together was switched out, waiting or preempted.
+    Switches,
+    /// Times any of those tasks was moved to another CPU.
+    Migrations,
     /// Cost in core cycles: a floor no real execution can beat.
     CoreCycles,
     /// Time of 2n operations divided by the time of n, not per operation.
@@ -33,6 +37,8 @@ impl Counter {
             Counter::MinorFaults => "minor page faults per operation".to_owned(),
             Counter::MajorFaults => "major page faults per operation".to_owned(),
             Counter::VoluntarySwitches => "voluntary switches per operation".to_owned(),
+            Counter::Switches => "switches of all its tasks per operation".to_owned(),
+            Counter::Migrations => "migrations of all its tasks per operation".to_owned(),
             Counter::CoreCycles => "core cycles per operation".to_owned(),
             Counter::TimeScaling => "time of 2n operations over time of n".to_owned(),
             Counter::Reported(name) => format!("{name} per operation"),
@@ -87,6 +93,18 @@ pub struct Expect {
 /// Exactly one such system call per operation.
 pub const fn calls(call: Sysno) -> Expect {
     exactly(Counter::Syscall(call), 1.0)
+}
+
+/// Such a system call `count` times per operation, over all tasks that do it together. The partner may be one call ahead or
+/// behind when the audit ends, so a twentieth is allowed for.
+pub const fn together(call: Sysno, count: f64) -> Expect {
+    within(Counter::Syscall(call), 0.95 * count, 1.05 * count)
+}
+
+/// So many switches per operation, over all tasks that do it together. A twentieth is allowed for: other tasks of the machine
+/// preempt, too.
+pub const fn switches(count: f64) -> Expect {
+    within(Counter::Switches, 0.95 * count, 1.05 * count)
 }
 
 /// Exactly `value` per operation.
@@ -169,6 +187,8 @@ pub enum Manner {
     Batches,
     /// Batches with a fixed cost of their own, which the slope cancels.
     Slopes,
+    /// Batches of operations that several tasks do together: their switches are counted, too.
+    Together,
     /// Operations timed one by one.
     Singles,
     /// Values that the benchmark observes itself: nothing is expected by default.
@@ -176,7 +196,8 @@ pub enum Manner {
 }
 
 /// The declared expectations, completed by what every honest benchmark satisfies unless it says otherwise: no system
-/// calls beside those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls.
+/// calls beside those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
+/// several tasks do together is expected not to switch and not to migrate.
 pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
     let mut all = declared.to_vec();
     if manner == Manner::Observations {
@@ -190,12 +211,23 @@ pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
         })
         .sum();
     let mut defaults = vec![
-        exactly(Counter::OtherSyscalls, 0.0),
         at_most(Counter::MinorFaults, 0.01),
         at_most(Counter::MajorFaults, 0.0),
-        at_most(Counter::VoluntarySwitches, 0.001),
     ];
-    if manner == Manner::Batches {
+    if manner == Manner::Together {
+        defaults.extend([
+            // A partner between two calls when the audit ends.
+            at_most(Counter::OtherSyscalls, 0.05),
+            at_most(Counter::Switches, 0.001),
+            exactly(Counter::Migrations, 0.0),
+        ]);
+    } else {
+        defaults.extend([
+            exactly(Counter::OtherSyscalls, 0.0),
+            at_most(Counter::VoluntarySwitches, 0.001),
+        ]);
+    }
+    if matches!(manner, Manner::Batches | Manner::Together) {
         defaults.push(within(Counter::TimeScaling, 1.9, 2.1));
     }
     defaults.push(at_least(

@@ -1,6 +1,7 @@
 //! The harness: what a benchmark is, how it is sampled, what proves it, and how a run goes.
 //!
 //! - [`benchmark`], [`case`], [`expect`]: a benchmark as data plus one function.
+//! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -17,6 +18,7 @@ pub mod expect;
 pub mod failure;
 pub mod machine;
 pub mod noise;
+pub mod placement;
 pub mod session;
 pub mod worker;
 
@@ -29,11 +31,14 @@ pub use failure::Failure;
 
 /// What a benchmark's file needs, in one line.
 pub mod prelude {
-    pub use crate::bencher::Bencher;
+    pub use crate::bencher::{Bencher, Team};
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::{Case, CaseSpec, Cases};
-    pub use crate::expect::{Bound, Counter, Expect, at_least, at_most, calls, exactly, within};
+    pub use crate::expect::{
+        Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,
+    };
     pub use crate::failure::Failure;
+    pub use crate::placement::Placement;
     pub use syscost_results::{Better, Unit};
     pub use syscost_sys::Unsupported;
     pub use syscost_sys::raw::Sysno;

@@ -1,10 +1,13 @@
 //! Switching between tasks.
 
+mod ping_pong;
+mod pipe;
+
 use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = Group {
     name: "switch",
     title: "switching between tasks",
-    benchmarks: &[],
+    benchmarks: &[pipe::BENCHMARK],
     hidden: false,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::Unsupported;
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
-use syscost_sys::counters::Usage;
+use syscost_sys::counters::{TaskReading, Usage};
 use syscost_sys::perf;
 use syscost_sys::raw::Sysno;
 
@@ -16,10 +16,16 @@ use crate::expect::{Bound, Counter, Expect};
 use crate::failure::Failure;
 
 /// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
-const COUNTED_NS: f64 = 500_000.0;
+pub(super) const COUNTED_NS: f64 = 500_000.0;
 
 /// Operations in the audited child, where a system call costs a signal as well.
 const AUDITED: u64 = 32;
+
+/// The same for operations that several tasks do together: enough for a call more or less of a partner not to matter.
+pub(super) const AUDITED_TOGETHER: u64 = 64;
+
+/// Operations of several tasks counted at least.
+pub(super) const COUNTED_TOGETHER: u64 = 100;
 
 /// Operations audited at least.
 const LEAST_AUDITED: u64 = 4;
@@ -47,6 +53,7 @@ const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
 
 const AUDIT: &str = "seccomp audit";
 const RUSAGE: &str = "getrusage";
+const NOT_TOLD: &str = "this kernel does not tell";
 
 thread_local! {
     /// Opened once a worker: the kernel takes tens of milliseconds to arm and disarm it.
@@ -78,7 +85,7 @@ impl Bencher<'_> {
         body.turns(turns)?;
         let used = since(before);
         self.operations += operations;
-        self.judge_usage(used, operations);
+        self.judge_counts(used.map(Counted::from), operations);
         self.count_by_tracepoint(operations, || body.turns(turns))?;
         // Fewer of an operation that takes long by itself.
         let audited = AUDITED
@@ -114,7 +121,7 @@ impl Bencher<'_> {
                 used = used.and_then(|sum| Ok(plus(sum, one?)));
             }
         }
-        self.judge_usage(used, count);
+        self.judge_counts(used.map(Counted::from), count);
         self.judge_audit(AUDITED, |audited| {
             for _ in 0..AUDITED {
                 prepare()?;
@@ -126,39 +133,44 @@ impl Bencher<'_> {
         })
     }
 
-    fn find(&self, matches: impl Fn(Counter) -> bool) -> Option<Expect> {
+    pub(super) fn find(&self, matches: impl Fn(Counter) -> bool) -> Option<Expect> {
         self.declared
             .iter()
             .copied()
             .find(|expect| matches(expect.counter))
     }
 
-    fn judge_usage(&mut self, used: Result<Usage, Unsupported>, operations: u64) {
+    pub(super) fn judge_counts(&mut self, counted: Result<Counted, Unsupported>, operations: u64) {
         for expect in &self.declared {
-            let count: fn(&Usage) -> u64 = match expect.counter {
-                Counter::MinorFaults => |used| used.minor_faults,
-                Counter::MajorFaults => |used| used.major_faults,
-                Counter::VoluntarySwitches => |used| used.voluntary_switches,
+            let count: fn(&Counted) -> Option<u64> = match expect.counter {
+                Counter::MinorFaults => |counted| Some(counted.minor_faults),
+                Counter::MajorFaults => |counted| Some(counted.major_faults),
+                Counter::VoluntarySwitches => |counted| Some(counted.voluntary_switches),
+                Counter::Switches => |counted| Some(counted.switches),
+                Counter::Migrations => |counted| counted.migrations,
                 _ => continue,
             };
-            let evidence = match &used {
-                Ok(used) => {
-                    let count = count(used);
-                    let mut evidence = expect.judge(count as f64 / operations as f64, RUSAGE);
+            let (source, counted) = match &counted {
+                Ok(counted) => (counted.source, count(counted).ok_or(NOT_TOLD.to_owned())),
+                Err(reason) => (RUSAGE, Err(reason.to_string())),
+            };
+            let evidence = match counted {
+                Ok(count) => {
+                    let mut evidence = expect.judge(count as f64 / operations as f64, source);
                     if count == 1 && operations > 1 && matches!(expect.bound, Bound::AtMost(_)) {
                         evidence.verdict = Verdict::Confirmed;
                         evidence.reason = Some(format!("a single one in {operations} operations"));
                     }
                     evidence
                 }
-                Err(reason) => expect.unverified(RUSAGE, reason.to_string()),
+                Err(reason) => expect.unverified(source, reason),
             };
             self.findings.evidence.push(evidence);
         }
     }
 
     /// Counts system calls by number in a forked child; what `Audited::Nothing` makes is taken off.
-    fn judge_audit(
+    pub(super) fn judge_audit(
         &mut self,
         operations: u64,
         mut body: impl FnMut(Audited) -> Result<(), Failure>,
@@ -258,7 +270,7 @@ impl Bencher<'_> {
     /// Time must double when the work doubles. Noise only lengthens, so the shortest of several is compared, and more
     /// are taken while they disagree. A proportion that is off, but nearer to two than to one, may be noise all the
     /// same: it confirms nothing and refutes nothing.
-    fn judge_scaling(
+    pub(super) fn judge_scaling(
         &mut self,
         expect: Expect,
         per_turn: u64,
@@ -305,8 +317,44 @@ impl Bencher<'_> {
     }
 }
 
+/// What the kernel counted, for one task or several.
+pub(super) struct Counted {
+    minor_faults: u64,
+    major_faults: u64,
+    voluntary_switches: u64,
+    switches: u64,
+    migrations: Option<u64>,
+    source: &'static str,
+}
+
+impl From<Usage> for Counted {
+    fn from(used: Usage) -> Self {
+        Self {
+            minor_faults: used.minor_faults,
+            major_faults: used.major_faults,
+            voluntary_switches: used.voluntary_switches,
+            switches: used.voluntary_switches + used.involuntary_switches,
+            migrations: None,
+            source: RUSAGE,
+        }
+    }
+}
+
+impl From<TaskReading> for Counted {
+    fn from(used: TaskReading) -> Self {
+        Self {
+            minor_faults: used.minor_faults,
+            major_faults: used.major_faults,
+            voluntary_switches: used.voluntary_switches,
+            switches: used.switches(),
+            migrations: used.migrations,
+            source: "/proc",
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Audited {
+pub(super) enum Audited {
     Operations,
     Nothing,
 }

@@ -1,13 +1,14 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
 
 mod body;
 mod evidence;
 mod pass;
+mod team;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -26,6 +27,7 @@ use crate::failure::Failure;
 
 use body::{Body, KernelBody};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
+pub use team::Team;
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {
@@ -37,6 +39,15 @@ pub struct Bencher<'a> {
     clock_cost: ClockCost,
     iterations: Option<u64>,
     cpu: u32,
+    allowed: Vec<u32>,
+    /// Whether the measuring task is to stay on `cpu`.
+    pinned: bool,
+    /// Whether the operation is done by several tasks, which preempt each other by design.
+    is_team: bool,
+    /// CPU time of all tasks per operation.
+    cpu_ns: Option<f64>,
+    /// Bytes per operation, where a rate is measured.
+    bytes: Option<f64>,
     random: fastrand::Rng,
     findings: Findings,
     operations: u64,
@@ -65,6 +76,11 @@ impl<'a> Bencher<'a> {
             clock_cost: situation.clock_cost,
             iterations: situation.iterations,
             cpu: situation.cpu,
+            allowed: situation.allowed.to_vec(),
+            pinned: true,
+            is_team: false,
+            cpu_ns: None,
+            bytes: None,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
             operations: 0,
@@ -93,6 +109,22 @@ impl<'a> Bencher<'a> {
     /// The CPU this process is pinned to.
     pub fn cpu(&self) -> u32 {
         self.cpu
+    }
+
+    /// The CPUs this run may use.
+    pub fn allowed(&self) -> &[u32] {
+        &self.allowed
+    }
+
+    /// The median of the samples so far, in the benchmark's unit; `None` before the measurement and in the evidence pass.
+    pub fn median(&self) -> Option<f64> {
+        syscost_results::stats::order::median(&self.findings.values)
+    }
+
+    /// Makes the result a rate: each operation moves so many bytes. To be called before the measurement, by benchmarks in B/s.
+    pub fn rate(&mut self, bytes: u64) {
+        self.bytes = Some(bytes as f64);
+        self.findings.is_rate = true;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.
@@ -343,10 +375,10 @@ impl<'a> Bencher<'a> {
         Ok(self.findings)
     }
 
-    fn measure(&mut self, per_turn: u64, body: impl Body) -> Result<(), Failure> {
+    fn measure(&mut self, per_turn: u64, mut body: impl Body) -> Result<(), Failure> {
         self.begin(Manner::Batches)?;
         match self.pass {
-            Pass::Timed => self.time_batches(per_turn, body),
+            Pass::Timed => self.time_batches(per_turn, &mut body),
             Pass::Evidence => self.count_batches(per_turn, body),
         }
     }
@@ -356,6 +388,7 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken("measured twice".into()));
         }
         self.measured = true;
+        self.is_team = manner == Manner::Together;
         self.declared = expect::complete(&self.declared, manner);
         Ok(())
     }

@@ -61,6 +61,9 @@ pub struct Findings {
     pub disturbed: Vec<Disturbance>,
     /// Whether the benchmark observed the values itself, so that they are no work of the core's.
     pub observed: bool,
+    /// Whether the values are rates in B/s and not times.
+    #[serde(default)]
+    pub is_rate: bool,
     /// Core frequency around the samples, if steady.
     pub core_ghz: Option<f64>,
     /// Claims and counts.
@@ -87,6 +90,8 @@ pub struct Situation<'a> {
     pub iterations: Option<u64>,
     /// The CPU this process is pinned to.
     pub cpu: u32,
+    /// The CPUs this run may use.
+    pub allowed: &'a [u32],
     /// Seed of this round.
     pub seed: u64,
 }

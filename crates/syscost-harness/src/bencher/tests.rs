@@ -26,6 +26,7 @@ fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass
         },
         iterations: None,
         cpu: 0,
+        allowed: &[0],
         seed: 1,
     };
     Bencher::new(case, declared, situation)

@@ -30,10 +30,12 @@ struct Watch {
     delay_ns: u64,
     usage: Option<Usage>,
     may_block: bool,
+    /// Tasks that work together preempt and wait for each other: that is the operation.
+    is_team: bool,
 }
 
 impl Watch {
-    fn start(may_block: bool) -> Self {
+    fn start(may_block: bool, is_team: bool) -> Self {
         let schedule = SchedStat::open().ok();
         let delay_ns = schedule
             .as_ref()
@@ -44,11 +46,15 @@ impl Watch {
             delay_ns,
             usage: Usage::thread().ok(),
             may_block,
+            is_team,
         }
     }
 
     /// What happened since the last look.
     fn look(&mut self) -> Option<Cause> {
+        if self.is_team {
+            return None;
+        }
         let usage = Usage::thread().ok();
         let preempted = usage
             .zip(self.usage)
@@ -76,22 +82,29 @@ impl Bencher<'_> {
     pub(super) fn time_batches(
         &mut self,
         per_turn: u64,
-        mut body: impl Body,
+        body: &mut impl Body,
     ) -> Result<(), Failure> {
-        let turns = self.prepare_batches(per_turn, &mut body)?;
+        let turns = self.prepare_batches(per_turn, body)?;
         let iterations = turns * per_turn;
         let lead_in = turns / 16;
+        let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {
             // Untimed turns first, so that the sample does not begin in what the watch left in the caches.
             body.turns(lead_in)?;
-            let ns = bencher.time_turns(&mut body, turns)?;
+            let ns = bencher.time_turns(body, turns)?;
             bencher.operations += (lead_in + turns) * per_turn;
-            Ok((ns / iterations as f64, None))
+            shortest = shortest.min(ns);
+            let ns = ns / iterations as f64;
+            Ok((bencher.bytes.map_or(ns, |bytes| bytes * 1e9 / ns), None))
         })?;
+        self.note_overhead(shortest);
         let typical = median(&self.findings.values).unwrap_or(0.0);
-        self.note_overhead(typical * iterations as f64);
-        if per_turn == 1 && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns {
-            self.time_tail(typical, &mut body)?;
+        // A histogram holds times, and a rate has none.
+        if self.bytes.is_none()
+            && per_turn == 1
+            && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
+        {
+            self.time_tail(typical, body)?;
         }
         Ok(())
     }
@@ -245,7 +258,7 @@ impl Bencher<'_> {
         self.findings.values.reserve(wanted as usize);
         self.findings.raw.reserve(wanted as usize);
         let before = self.core_ghz();
-        let mut watch = Watch::start(self.may_block());
+        let mut watch = Watch::start(self.may_block(), self.is_team);
         let mut spent_ns = 0.0;
         for number in 0..wanted {
             if number >= MIN_SAMPLES && spent_ns > self.effort.case_ns {
@@ -262,7 +275,7 @@ impl Bencher<'_> {
             spent_ns += self.clock.to_ns(stopped.ticks.saturating_sub(started));
             self.findings.values.push(value);
             self.findings.raw.extend(raw);
-            let moved = stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
+            let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
             let cause = watch.look();
             if let Some(cause) = if moved { Some(Cause::Migrated) } else { cause } {
                 self.findings.disturbed.push(Disturbance {

@@ -288,8 +288,8 @@ fn refutation(evidence: &Evidence) -> String {
     text
 }
 
-/// One number from those of all processes, as the name says: the longest of all, the smallest of all, the sum of counts;
-/// else the median.
+/// One number from those of all processes, as the name says: the longest of all, the smallest of all, the sum of counts,
+/// the mean of shares of places; else the median.
 fn over_processes(name: &str, values: &[f64]) -> Option<f64> {
     let has = |wanted: &[&str]| name.split('_').any(|word| wanted.contains(&word));
     if has(&["longest", "most", "largest"]) {
@@ -298,6 +298,8 @@ fn over_processes(name: &str, values: &[f64]) -> Option<f64> {
         values.iter().copied().reduce(f64::min)
     } else if name.starts_with("singles_") {
         Some(values.iter().sum())
+    } else if name.starts_with("placed_") {
+        Some(values.iter().sum::<f64>() / values.len() as f64)
     } else {
         order::median(values)
     }

@@ -59,6 +59,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                     clock_cost: job.clock.cost,
                     iterations: *iterations,
                     cpu: job.cpu,
+                    allowed: &job.allowed,
                     seed: job.seed.wrapping_add(index as u64),
                 };
                 measure(benchmark, case, situation)
@@ -99,10 +100,17 @@ pub(crate) fn measure(
         Failure::Failed(format!("panicked: {message}"))
     })??;
     let findings = bencher.finish()?;
-    if !findings.observed && benchmark.unit != Unit::Nanoseconds {
-        return Err(Failure::Broken(
-            "times operations but does not call the result ns".into(),
-        ));
+    let measured = match findings.is_rate {
+        true => Unit::BytesPerSecond,
+        false => Unit::Nanoseconds,
+    };
+    if !findings.observed && benchmark.unit != measured {
+        let what = format!(
+            "measures {} and calls it {}",
+            measured.symbol(),
+            benchmark.unit.symbol()
+        );
+        return Err(Failure::Broken(what));
     }
     Ok(findings)
 }

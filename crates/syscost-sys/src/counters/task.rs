@@ -122,11 +122,7 @@ struct Numbers {
 impl Numbers {
     /// Fields 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
     fn parse(text: &str) -> Option<Numbers> {
-        let fields: Vec<&str> = text
-            .rsplit_once(") ")?
-            .1
-            .split_ascii_whitespace()
-            .collect();
+        let fields: Vec<&str> = text.rsplit_once(") ")?.1.split_ascii_whitespace().collect();
         // The first field behind the name is the third.
         let field = |number: usize| fields.get(number - 3)?.parse().ok();
         Some(Numbers {

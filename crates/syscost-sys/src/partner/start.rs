@@ -164,7 +164,9 @@ impl Partner {
                 thread: number(5),
             });
         }
-        let mut said = String::from_utf8_lossy(&first).trim_end_matches('\0').to_owned();
+        let mut said = String::from_utf8_lossy(&first)
+            .trim_end_matches('\0')
+            .to_owned();
         let _ = self.reports.read_to_string(&mut said);
         Err(PartnerError::NotReady(said))
     }
@@ -195,7 +197,9 @@ fn run<E: fmt::Display>(
         let mut greeting = vec![READY];
         greeting.extend(own.process.to_le_bytes());
         greeting.extend(own.thread.to_le_bytes());
-        report.write_all(&greeting).map_err(|error| error.to_string())?;
+        report
+            .write_all(&greeting)
+            .map_err(|error| error.to_string())?;
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(result) => result.map_err(|error| error.to_string()),
             Err(_) => Err("it panicked".to_owned()),

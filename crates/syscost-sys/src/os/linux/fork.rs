@@ -29,9 +29,8 @@ pub(crate) fn fork(body: &mut dyn FnMut() -> i32) -> io::Result<u32> {
 /// Waits until a child has ended. Its exit code, or 128 and the number of the signal that ended it, as shells say it.
 pub(crate) fn wait_for(child: u32) -> io::Result<i32> {
     let pid = Pid::from_raw(child.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
-    let ended = rustix::io::retry_on_intr(|| {
-        rustix::process::waitpid(Some(pid), WaitOptions::empty())
-    })?;
+    let ended =
+        rustix::io::retry_on_intr(|| rustix::process::waitpid(Some(pid), WaitOptions::empty()))?;
     let status = ended.map(|(_, status)| status);
     Ok(status
         .and_then(|status| {
@@ -42,7 +41,10 @@ pub(crate) fn wait_for(child: u32) -> io::Result<i32> {
 }
 
 pub(crate) fn thread_id() -> u32 {
-    rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned()
+    rustix::thread::gettid()
+        .as_raw_nonzero()
+        .get()
+        .cast_unsigned()
 }
 
 /// Zeroed memory that stays the same memory in processes forked from this one.

@@ -3,18 +3,18 @@
 mod affinity;
 mod audit;
 mod clock;
+mod fork;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod perf;
-mod fork;
 mod process;
 mod usage;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use clock::monotonic_raw_ns;
+pub(crate) use fork::{fork, share, thread_id, unshare, wait_for};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use perf::PerfCounter;
-pub(crate) use fork::{fork, share, thread_id, unshare, wait_for};
 pub(crate) use process::{
     aslr_disabled, become_subreaper, kill_me_with_parent, kill_process, parent_id, reap_ended,
     set_timer_slack, stop_process, timer_slack,

@@ -1,0 +1,83 @@
+//! Two tasks that wake each other through pipes.
+//!
+//! ## Measures
+//! A round trip: the measuring task writes a byte into one pipe and reads from another; its partner, asleep in a read of the
+//! first, wakes, reads and writes one back. Two switches, two writes and two reads, on the CPUs that the row names. The
+//! detail `switch_ns` is half of it: one write, one switch, one read.
+//! ## Does not measure
+//! The switch without the pipe, which no subtraction of a separately timed pipe gives; cold caches and large working sets
+//! (`switch.ring`).
+//! ## Reading it
+//! On the `same` CPU the kernel puts one task away and the other on. On two CPUs both are idle half of the time: the
+//! number is dominated by waking the other CPU, in a virtual machine through its hypervisor, and may be ten times larger or more.
+//! `free` is what a program gets that does not pin itself; the details `placed_..._percent` tell where the tasks were found.
+//! Between threads the address space stays the same, between processes it changes too. Tools that quote one switch
+//! divide by two.
+//! ## Source
+//! lmbench `lat_ctx`; `perf bench sched pipe`; the call-and-switch, three-costs, whole-system, switch-costs and
+//! clock-read-switch experiments.
+
+use std::os::fd::OwnedFd;
+
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use syscost_harness::prelude::*;
+
+use super::ping_pong::{self, Side, Wake};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.pipe",
+    title: "Round trip of two pipes",
+    cases: Cases::Here(ping_pong::cases),
+    expect: &[
+        switches(2.0),
+        together(Sysno::READ, 2.0),
+        together(Sysno::WRITE, 2.0),
+    ],
+    run,
+    source: include_str!("pipe.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    ping_pong::measure(b, |_| Pipes::open())
+}
+
+/// Read and write ends of the pipe that each side sleeps on.
+struct Pipes {
+    own: (OwnedFd, OwnedFd),
+    partner: (OwnedFd, OwnedFd),
+}
+
+impl Pipes {
+    fn open() -> Result<Self, Failure> {
+        let pipe =
+            || pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error));
+        Ok(Self {
+            own: pipe()?,
+            partner: pipe()?,
+        })
+    }
+
+    fn of(&self, side: Side) -> &(OwnedFd, OwnedFd) {
+        match side {
+            Side::Own => &self.own,
+            Side::Partner => &self.partner,
+        }
+    }
+}
+
+impl Wake for Pipes {
+    type Error = Errno;
+
+    fn wake(&self, side: Side) -> Result<(), Errno> {
+        write(&self.of(side).1, b".").map(drop)
+    }
+
+    fn sleep(&self, side: Side) -> Result<(), Errno> {
+        match retry_on_intr(|| read(&self.of(side).0, &mut [0_u8]))? {
+            1 => Ok(()),
+            _ => Err(Errno::PIPE),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Operations that several tasks do together: their partners, their switches, and where they run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use syscost_sys::counters::{TaskId, TaskReading, TaskStat};
+use syscost_sys::partner::Partner;
+use syscost_sys::topology::Topology;
+use syscost_sys::{Unsupported, cpu};
+
+use super::Bencher;
+use super::body::Body;
+use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Counted};
+use super::pass::Pass;
+use crate::expect::{Counter, Manner};
+use crate::failure::Failure;
+use crate::placement::Placement;
+
+/// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
+pub struct Team<'t> {
+    partners: Vec<Partner>,
+    turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
+    end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
+}
+
+impl<'t> Team<'t> {
+    /// `turns(n)` does exactly `n` operations together with the partners; `end` tells the partners to come to their end, which is
+    /// then waited for.
+    pub fn new(
+        partners: Vec<Partner>,
+        turns: impl FnMut(u64) -> Result<(), Failure> + 't,
+        end: impl FnOnce() -> Result<(), Failure> + 't,
+    ) -> Self {
+        Self {
+            partners,
+            turns: Box::new(turns),
+            end: Box::new(end),
+        }
+    }
+
+    /// Ends the partners and tells what went wrong with them.
+    fn dismiss(self) -> Result<(), Failure> {
+        (self.end)()?;
+        for partner in self.partners {
+            partner
+                .join()
+                .map_err(|error| Failure::Failed(error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A team at work: its loop, what the kernel counts for it, and where it was seen.
+struct AtWork<'t> {
+    team: Team<'t>,
+    stats: Vec<TaskStat>,
+    seen: Vec<Vec<u32>>,
+}
+
+impl<'t> AtWork<'t> {
+    /// Takes a team and does one turn, so that every partner is ready before the first that counts.
+    fn new(mut team: Team<'t>) -> Result<Self, Failure> {
+        (team.turns)(1)?;
+        let tasks = [TaskId::own()]
+            .into_iter()
+            .chain(team.partners.iter().map(Partner::task));
+        let stats = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;
+        Ok(Self {
+            team,
+            stats,
+            seen: Vec::new(),
+        })
+    }
+
+    /// What was counted for all its tasks together.
+    fn read(&self) -> Result<TaskReading, Unsupported> {
+        let mut readings = self.stats.iter().map(TaskStat::read);
+        let first = readings.next().unwrap_or(Ok(TaskReading::default()))?;
+        readings.try_fold(first, |sum, reading| Ok(sum + reading?))
+    }
+
+    /// Notes where its tasks are, the measuring one first.
+    fn look(&mut self) {
+        let now: Result<Vec<u32>, _> = self.stats.iter().map(TaskStat::processor).collect();
+        self.seen.extend(now.ok());
+    }
+}
+
+impl Body for AtWork<'_> {
+    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+        (self.team.turns)(turns)
+    }
+
+    fn after(&mut self, _: u64) -> Result<(), Failure> {
+        self.look();
+        Ok(())
+    }
+}
+
+impl Bencher<'_> {
+    /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
+    /// is called anew in the audited child, so that the calls of all tasks are counted.
+    ///
+    /// The cost is one turn's. Every switch of every task must be declared.
+    pub fn together<'t>(
+        &mut self,
+        placement: Placement,
+        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::Together)?;
+        if placement == Placement::Free {
+            // The kernel moves who is free to be moved.
+            self.declared
+                .retain(|expect| expect.counter != Counter::Migrations);
+        }
+        let cpus = placement.cpus(self.cpu, &self.allowed)?;
+        self.pinned = placement != Placement::Free;
+        let own = match placement {
+            Placement::Free => self.allowed.clone(),
+            Placement::At(_) => vec![self.cpu],
+        };
+        let pin = |cpus: &[u32]| {
+            cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
+        };
+        pin(&own)?;
+        let result = match self.pass {
+            Pass::Timed => self.time_together(&cpus, &make),
+            Pass::Evidence => self.count_together(&cpus, &make),
+        };
+        pin(&[self.cpu])?;
+        let seen = result?;
+        if self.pinned {
+            self.claim_seats(&cpus, &seen);
+        } else {
+            self.tell_mix(&seen);
+        }
+        Ok(())
+    }
+
+    /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
+    /// not tell.
+    pub fn cpu_ns(&self) -> Option<f64> {
+        self.cpu_ns
+    }
+
+    fn time_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let mut work = AtWork::new(make(cpus)?)?;
+        let (before, done) = (work.read()?, self.operations);
+        self.time_batches(1, &mut work)?;
+        let used = work.read()? - before;
+        self.cpu_ns = used
+            .run_ns
+            .map(|ns| ns as f64 / (self.operations - done) as f64);
+        work.team.dismiss()?;
+        Ok(work.seen)
+    }
+
+    fn count_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        // First, while this process has no other thread that a fork would lose.
+        self.judge_audit(AUDITED_TOGETHER, |audited| {
+            let mut team = make(cpus)?;
+            (team.turns)(1)?;
+            if audited == Audited::Operations {
+                (team.turns)(AUDITED_TOGETHER)?;
+            }
+            // The partners' last calls are no part of the operation; they go with the audited child.
+            std::mem::forget(team);
+            Ok(())
+        })?;
+        let mut work = AtWork::new(make(cpus)?)?;
+        let operations = self
+            .turns_lasting(super::evidence::COUNTED_NS, 1, &mut work)?
+            .clamp(COUNTED_TOGETHER, 1 << 20);
+        let before = work.read();
+        (work.team.turns)(operations)?;
+        let after = work.read();
+        self.operations += operations;
+        let used = before.and_then(|before| Ok(after? - before));
+        self.judge_counts(used.map(Counted::from), operations);
+        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+            let evidence = self.judge_scaling(expect, 1, &mut work)?;
+            self.findings.evidence.push(evidence);
+        }
+        work.look();
+        work.team.dismiss()?;
+        Ok(work.seen)
+    }
+
+    /// Claims that every task was where the row's name puts it.
+    fn claim_seats(&mut self, partners: &[u32], seen: &[Vec<u32>]) {
+        let strayed = seen.iter().find(|cpus| {
+            let (own, others) = cpus
+                .split_first()
+                .expect("the measuring task is seen first");
+            *own != self.cpu || others.iter().any(|cpu| !partners.contains(cpu))
+        });
+        let told = |own: u32, others: &[u32]| format!("{own} with {}", cpu::format_list(others));
+        let expected = told(self.cpu, partners);
+        let observed = match strayed {
+            Some(cpus) => told(cpus[0], &cpus[1..]),
+            None => expected.clone(),
+        };
+        let holds = strayed.is_none() && !seen.is_empty();
+        self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
+    }
+
+    /// Tells how often, in percent of the looks, partners were seen how near.
+    fn tell_mix(&mut self, seen: &[Vec<u32>]) {
+        let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
+        let mut counts: BTreeMap<&'static str, f64> = Placement::here()
+            .into_iter()
+            .filter(|placement| *placement != Placement::Free)
+            .map(|placement| (placement.name(), 0.0))
+            .collect();
+        let pairs: Vec<(u32, u32)> = seen
+            .iter()
+            .flat_map(|cpus| cpus[1..].iter().map(|other| (cpus[0], *other)))
+            .collect();
+        for (own, other) in &pairs {
+            let relation = topology.relation(*own, *other);
+            let name = relation.map_or("unknown", |relation| Placement::At(relation).name());
+            *counts.entry(name).or_default() += 1.0;
+        }
+        for (name, count) in counts {
+            let percent = 100.0 * count / pairs.len().max(1) as f64;
+            self.detail(&format!("placed_{name}_percent"), percent);
+        }
+        self.claim(
+            "looks at where its tasks are",
+            "at least 1",
+            pairs.len() as f64,
+            "/proc",
+            !pairs.is_empty(),
+        );
+    }
+}

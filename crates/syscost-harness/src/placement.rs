@@ -1,0 +1,123 @@
+//! Where the tasks of an operation run: part of a row's name, since it decides what is measured.
+
+use std::path::Path;
+
+use syscost_sys::topology::{Relation, Topology};
+use syscost_sys::{Unsupported, cpu};
+
+use crate::case::Case;
+use crate::failure::Failure;
+
+/// Where a partner runs, seen from the measuring task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// On a CPU that stands in this relation to the measured one.
+    At(Relation),
+    /// Wherever the kernel puts it; the measuring task, too.
+    Free,
+}
+
+impl Placement {
+    /// The key of the parameter that names it.
+    pub const KEY: &str = "cpus";
+
+    /// The name in cases.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Placement::At(Relation::SameCpu) => "same",
+            Placement::At(relation) => relation.name(),
+            Placement::Free => "free",
+        }
+    }
+
+    /// The one that a case names.
+    ///
+    /// # Errors
+    /// A case without a placement is a defect of its benchmark.
+    pub fn of(case: &Case) -> Result<Placement, Failure> {
+        Relation::ALL
+            .into_iter()
+            .map(Placement::At)
+            .chain([Placement::Free])
+            .find(|placement| placement.name() == case.get(Self::KEY))
+            .ok_or_else(|| Failure::Broken("has no placement in its case".into()))
+    }
+
+    /// Those that the CPUs this process may use allow, the nearest first.
+    pub fn here() -> Vec<Placement> {
+        let allowed = cpu::allowed().unwrap_or_default();
+        let relations: Vec<Relation> = match topology() {
+            Ok(topology) => Relation::ALL
+                .into_iter()
+                .filter(|relation| topology.pair(*relation, &allowed).is_some())
+                .collect(),
+            // Where nothing is told, one CPU is the same as itself all the same.
+            Err(_) => vec![Relation::SameCpu],
+        };
+        let free = (allowed.len() > 1).then_some(Placement::Free);
+        relations
+            .into_iter()
+            .map(Placement::At)
+            .chain(free)
+            .collect()
+    }
+
+    /// The CPUs a partner may use when the measuring task is on `own` and both may use `allowed`.
+    ///
+    /// # Errors
+    /// When no allowed CPU stands in this relation to `own`.
+    pub fn cpus(self, own: u32, allowed: &[u32]) -> Result<Vec<u32>, Unsupported> {
+        let relation = match self {
+            Placement::Free => return Ok(allowed.to_vec()),
+            Placement::At(Relation::SameCpu) => return Ok(vec![own]),
+            Placement::At(relation) => relation,
+        };
+        let topology = topology()?;
+        let partner = allowed
+            .iter()
+            .find(|other| topology.relation(own, **other) == Some(relation));
+        partner.map(|cpu| vec![*cpu]).ok_or_else(|| {
+            Unsupported::new(format!("no allowed CPU is {} to CPU {own}", self.name()))
+        })
+    }
+}
+
+fn topology() -> Result<Topology, Unsupported> {
+    Topology::read(Path::new("/sys"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_placement_is_found_by_its_name() {
+        for placement in Placement::here() {
+            let case = Case::new([(Placement::KEY, placement.name())]);
+            assert_eq!(Placement::of(&case), Ok(placement));
+        }
+        assert!(Placement::of(&Case::default()).is_err());
+    }
+
+    #[test]
+    fn the_same_cpu_is_always_there_and_partners_stand_where_they_are_named() {
+        let Ok(allowed) = cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let placements = Placement::here();
+        assert_eq!(placements[0].name(), "same");
+        for placement in placements {
+            let own = allowed[0];
+            match placement {
+                Placement::Free => assert_eq!(placement.cpus(own, &allowed).unwrap(), allowed),
+                Placement::At(relation) => match placement.cpus(own, &allowed) {
+                    Ok(cpus) => {
+                        assert_eq!(topology().unwrap().relation(own, cpus[0]), Some(relation))
+                    }
+                    Err(reason) => println!("skipped: {reason}"),
+                },
+            }
+        }
+    }
+}
