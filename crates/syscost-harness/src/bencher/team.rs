@@ -24,7 +24,7 @@ pub struct Team<'t> {
 }
 
 impl<'t> Team<'t> {
-    /// `turns(n)` does exactly `n` operations together with the partners; `end` tells the partners to come to their end, which is
+    /// `turns(n)` does exactly `n` turns together with the partners; `end` tells the partners to come to their end, which is
     /// then waited for.
     pub fn new(
         partners: Vec<Partner>,
@@ -107,6 +107,17 @@ impl Bencher<'_> {
         placement: Placement,
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<(), Failure> {
+        self.together_in(placement, 1, make)
+    }
+
+    /// Like [`Bencher::together`], for a team whose turns have `per_turn` operations each. The cost, the rate and all counts are
+    /// one operation's.
+    pub fn together_in<'t>(
+        &mut self,
+        placement: Placement,
+        per_turn: u64,
+        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<(), Failure> {
         self.begin(Manner::Together)?;
         if placement == Placement::Free {
             // The kernel moves who is free to be moved.
@@ -124,8 +135,8 @@ impl Bencher<'_> {
         };
         pin(&own)?;
         let result = match self.pass {
-            Pass::Timed => self.time_together(&cpus, &make),
-            Pass::Evidence => self.count_together(&cpus, &make),
+            Pass::Timed => self.time_together(&cpus, per_turn, &make),
+            Pass::Evidence => self.count_together(&cpus, per_turn, &make),
         };
         pin(&[self.cpu])?;
         let seen = result?;
@@ -146,11 +157,12 @@ impl Bencher<'_> {
     fn time_together<'t>(
         &mut self,
         cpus: &[u32],
+        per_turn: u64,
         make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
         let mut work = AtWork::new(make(cpus)?)?;
         let (before, done) = (work.read()?, self.operations);
-        self.time_batches(1, &mut work)?;
+        self.time_batches(per_turn, &mut work)?;
         let used = work.read()? - before;
         self.cpu_ns = used
             .run_ns
@@ -162,31 +174,34 @@ impl Bencher<'_> {
     fn count_together<'t>(
         &mut self,
         cpus: &[u32],
+        per_turn: u64,
         make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
         // First, while this process has no other thread that a fork would lose.
-        self.judge_audit(AUDITED_TOGETHER, |audited| {
+        let audited_turns = AUDITED_TOGETHER.div_ceil(per_turn);
+        self.judge_audit(audited_turns * per_turn, |audited| {
             let mut team = make(cpus)?;
             (team.turns)(1)?;
             if audited == Audited::Operations {
-                (team.turns)(AUDITED_TOGETHER)?;
+                (team.turns)(audited_turns)?;
             }
             // The partners' last calls are no part of the operation; they go with the audited child.
             std::mem::forget(team);
             Ok(())
         })?;
         let mut work = AtWork::new(make(cpus)?)?;
-        let operations = self
-            .turns_lasting(super::evidence::COUNTED_NS, 1, &mut work)?
-            .clamp(COUNTED_TOGETHER, 1 << 20);
+        let turns = self
+            .turns_lasting(super::evidence::COUNTED_NS, per_turn, &mut work)?
+            .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
         let before = work.read();
-        (work.team.turns)(operations)?;
+        (work.team.turns)(turns)?;
         let after = work.read();
+        let operations = turns * per_turn;
         self.operations += operations;
         let used = before.and_then(|before| Ok(after? - before));
         self.judge_counts(used.map(Counted::from), operations);
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-            let evidence = self.judge_scaling(expect, 1, &mut work)?;
+            let evidence = self.judge_scaling(expect, per_turn, &mut work)?;
             self.findings.evidence.push(evidence);
         }
         work.look();
