@@ -102,11 +102,9 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
     for expect in C::calls(1.0, setting.parts()) {
         b.expect(expect);
     }
-    // Each side waits at most once for each part of a message.
-    b.expect(match C::SLEEPS {
-        true => at_most(Counter::Switches, 2.1 * setting.parts()),
-        false => at_most(Counter::Switches, 0.1),
-    });
+    setting.expect_switches::<C>(b, 0.0);
+    // What tells the end of the messages that are sent together: a wait and a wake, before and after what is counted.
+    b.expect(at_most(Counter::OtherSyscalls, 0.1));
     let bytes = setting.bytes as u64;
     b.rate(bytes);
     let per_turn = (TURN_BYTES / bytes).clamp(1, MOST_PER_TURN);

@@ -14,7 +14,7 @@
 //! ## Reading it
 //! On the `same` CPU two switches are in it, whatever the way: `switch.pipe` and its like tell what remains. On two CPUs it is
 //! mostly the time to wake the other one, in a virtual machine through its hypervisor; only `shared_spin` has none of that.
-//! With size come two copies of the message each way, one with `process_vm_readv`. A row of a queue whose
+//! Who waits at a unix stream socket is also woken when its own message is taken: up to two switches more. With size come two copies of the message each way, one with `process_vm_readv`. A row of a queue whose
 //! limit is smaller than the message is unsupported.
 //! ## Source
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
@@ -109,15 +109,8 @@ fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure>
         b.expect(expect);
     }
     // On one CPU each must make way for the other; on two, an answer may come before one has fallen asleep.
-    let least = if setting.placement.name() == "same" {
-        1.9
-    } else {
-        0.0
-    };
-    b.expect(match C::SLEEPS {
-        true => within(Counter::Switches, least, 2.1 * setting.parts()),
-        false => at_most(Counter::Switches, 0.1),
-    });
+    let waits = C::SLEEPS && setting.placement.name() == "same";
+    setting.expect_switches::<C>(b, if waits { 1.9 } else { 0.0 });
     let last = RefCell::new(None);
     b.together(setting.placement, |cpus| {
         let book = ledger()?;

@@ -45,6 +45,16 @@ impl Setting {
         self.bytes.div_ceil(4096) as f64
     }
 
+    /// Expects so many switches of both per operation: each side waits once for each part of a message, or as its way tells. One
+    /// that spins never waits, but may be preempted.
+    pub(super) fn expect_switches<C: Channel>(&self, b: &mut Bencher, least: f64) {
+        let most = 2.1 * C::WAITS * self.parts();
+        b.expect(within(Counter::Switches, least, most));
+        if !C::SLEEPS {
+            b.expect(at_most(Counter::VoluntarySwitches, 0.05));
+        }
+    }
+
     /// Starts the partner, which serves its end until the ledger says that it is over.
     pub(super) fn partner<C: Channel>(
         &self,

@@ -12,6 +12,9 @@ use crate::syscall::Bad;
 
 /// How a kind of stream comes to be.
 pub(crate) trait Stream: Send + 'static {
+    /// How often a side may wait for each part of a message.
+    const WAITS: f64 = 1.0;
+
     /// A stream in each direction.
     fn open() -> Result<Ends<OwnedFd>, Failure>;
 }
@@ -24,6 +27,8 @@ pub(crate) struct ByStream<S> {
 }
 
 impl<S: Stream> Channel for ByStream<S> {
+    const WAITS: f64 = S::WAITS;
+
     fn open(_: usize) -> Result<(Self, Self), Failure> {
         let (own, partner) = S::open()?;
         let end = |(from, to)| Self {

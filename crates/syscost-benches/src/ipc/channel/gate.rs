@@ -1,6 +1,7 @@
 //! A count in shared memory that one task moves on and another one waits for.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -33,7 +34,19 @@ impl Gate {
     /// Moves the count, and wakes who sleeps. Wakes nobody if nobody sleeps: no system call then.
     #[inline(always)]
     pub(crate) fn set(&self, count: u32) {
+        self.move_to(count);
+        self.wake();
+    }
+
+    /// Moves the count, and lets sleepers sleep.
+    #[inline(always)]
+    pub(super) fn move_to(&self, count: u32) {
         self.count.store(count, SeqCst);
+    }
+
+    /// Wakes who sleeps.
+    #[inline(always)]
+    pub(super) fn wake(&self) {
         if self.asleep.load(SeqCst) {
             self.ring();
         }
@@ -41,9 +54,8 @@ impl Gate {
 
     /// Moves the count for one that spins.
     #[inline(always)]
-    pub(super) fn set_for_spinner(&self, count: u32) {
-        self.count
-            .store(count, std::sync::atomic::Ordering::Release);
+    pub(super) fn move_for_spinner(&self, count: u32) {
+        self.count.store(count, Release);
     }
 
     /// Lets whoever waits, now or later, know that there is nobody left to wait for.
@@ -65,7 +77,7 @@ impl Gate {
     #[inline(always)]
     pub(super) fn spin_past(&self, seen: u32) -> Result<u32, Bad> {
         loop {
-            let count = self.count.load(std::sync::atomic::Ordering::Acquire);
+            let count = self.count.load(Acquire);
             if count != seen {
                 return Ok(count);
             }

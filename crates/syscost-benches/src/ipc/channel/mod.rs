@@ -41,6 +41,9 @@ pub(crate) trait Channel: Sized + Send + 'static {
         Ok(())
     }
 
+    /// How often a side may wait for each part of a message.
+    const WAITS: f64 = 1.0;
+
     /// Both ends of a new way for messages of so many bytes: the measuring task's and the partner's.
     fn open(bytes: usize) -> Result<(Self, Self), Failure>;
 

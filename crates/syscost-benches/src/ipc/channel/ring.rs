@@ -16,13 +16,15 @@ use crate::syscall::Bad;
 /// Bytes of a ring, as of a pipe.
 const ROOM: usize = 64 << 10;
 
-/// Bytes copied before the other side may have them: a page, as in a pipe.
+/// Bytes copied before the other side may have them: a page, as in a pipe. One that sleeps is woken at the end of a message, or
+/// before this side sleeps itself.
 const PART: usize = 4096;
 
 /// How a side waits for the other.
 pub(super) trait Wait: Send + 'static {
     const SLEEPS: bool;
-    fn set(gate: &Gate, count: u32);
+    fn move_to(gate: &Gate, count: u32);
+    fn wake(gate: &Gate);
     fn past(gate: &Gate, seen: u32) -> Result<u32, Bad>;
 }
 
@@ -35,8 +37,12 @@ pub(super) struct Spin;
 impl Wait for Sleep {
     const SLEEPS: bool = true;
 
-    fn set(gate: &Gate, count: u32) {
-        gate.set(count);
+    fn move_to(gate: &Gate, count: u32) {
+        gate.move_to(count);
+    }
+
+    fn wake(gate: &Gate) {
+        gate.wake();
     }
 
     fn past(gate: &Gate, seen: u32) -> Result<u32, Bad> {
@@ -48,9 +54,11 @@ impl Wait for Spin {
     const SLEEPS: bool = false;
 
     #[inline(always)]
-    fn set(gate: &Gate, count: u32) {
-        gate.set_for_spinner(count);
+    fn move_to(gate: &Gate, count: u32) {
+        gate.move_for_spinner(count);
     }
+
+    fn wake(_: &Gate) {}
 
     #[inline(always)]
     fn past(gate: &Gate, seen: u32) -> Result<u32, Bad> {
@@ -111,7 +119,7 @@ impl<W: Wait> Channel for Ring<W> {
         let most = if W::SLEEPS {
             4.2 * messages * parts
         } else {
-            0.05
+            0.1
         };
         vec![within(Counter::Syscall(gate::CALL), 0.0, most)]
     }
@@ -130,6 +138,7 @@ impl<W: Wait> Channel for Ring<W> {
         while !rest.is_empty() {
             let free = ROOM - self.put.wrapping_sub(self.taken_by_other) as usize;
             if free == 0 {
+                W::wake(&lane.put);
                 self.taken_by_other = W::past(&lane.taken, self.taken_by_other)?;
                 continue;
             }
@@ -142,8 +151,9 @@ impl<W: Wait> Channel for Ring<W> {
             }
             rest = &rest[count..];
             self.put = self.put.wrapping_add(count as u32);
-            W::set(&lane.put, self.put);
+            W::move_to(&lane.put, self.put);
         }
+        W::wake(&lane.put);
         Ok(message.bytes().len())
     }
 
@@ -153,6 +163,7 @@ impl<W: Wait> Channel for Ring<W> {
         while !rest.is_empty() {
             let there = self.put_by_other.wrapping_sub(self.taken) as usize;
             if there == 0 {
+                W::wake(&lane.taken);
                 self.put_by_other = W::past(&lane.put, self.put_by_other)?;
                 continue;
             }
@@ -166,8 +177,9 @@ impl<W: Wait> Channel for Ring<W> {
             }
             rest = later;
             self.taken = self.taken.wrapping_add(count as u32);
-            W::set(&lane.taken, self.taken);
+            W::move_to(&lane.taken, self.taken);
         }
+        W::wake(&lane.taken);
         Ok(message.bytes().len())
     }
 

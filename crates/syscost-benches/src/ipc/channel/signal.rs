@@ -36,15 +36,15 @@ struct Told {
 }
 
 impl Told {
-    fn new(signal: i32, process: u32, word: [u8; 8]) -> Self {
+    fn new(signal: i32, process: u32, user: u32) -> Self {
         Self {
             signal,
             errno: 0,
             code: libc::SI_QUEUE,
             gap: 0,
             process,
-            user: rustix::process::getuid().as_raw(),
-            word,
+            user,
+            word: [0; 8],
             rest: [0; 96],
         }
     }
@@ -62,9 +62,10 @@ impl Channel for Signals {
             signal,
             _blocked: Blocked::one(signal)?,
         });
+        let user = rustix::process::getuid().as_raw();
         let end = || Self {
             other: std::process::id(),
-            told: Told::new(signal, std::process::id(), [0; 8]),
+            told: Told::new(signal, std::process::id(), user),
             held: Arc::clone(&held),
         };
         Ok((end(), end()))
@@ -119,7 +120,7 @@ impl Channel for Signals {
 /// Takes a signal that was held back, waiting for it without end if there is no limit.
 fn take(signal: i32, limit: Option<Timespec>) -> Result<Told, Bad> {
     let set = set_of(signal);
-    let mut told = Told::new(0, 0, [0; 8]);
+    let mut told = Told::new(0, 0, 0);
     let (set_at, told_at) = (&raw const set, &raw mut told);
     let limit_at = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
     loop {

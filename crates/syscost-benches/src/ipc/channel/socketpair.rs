@@ -7,11 +7,13 @@ use syscost_harness::prelude::*;
 
 use super::Ends;
 use super::by_stream::Stream;
-use super::unix_stream::both_ways;
+use super::unix_stream::{WAITS, both_ways};
 
 pub(super) struct SocketPair;
 
 impl Stream for SocketPair {
+    const WAITS: f64 = WAITS;
+
     fn open() -> Result<Ends<OwnedFd>, Failure> {
         let (own, partner) = socketpair(
             AddressFamily::UNIX,
