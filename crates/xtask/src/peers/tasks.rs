@@ -11,9 +11,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "task.fork{until=reaped}",
         name: "stress-ng --fork",
-        command: "stress-ng --fork 1 --fork-ops 2000 --metrics",
+        command: "stress-ng --fork 1 --fork-ops 1000 --metrics",
         placement: Placement::One,
-        invocations: 2,
+        invocations: 4,
         read: stress_ng,
         differs: "One bogo operation is one fork, _exit and wait, and five short calls for process groups beside. stress-ng is a \
                   larger process (some 2.5 MB resident, with shared libraries): fork copies more page tables, and parent \
@@ -23,9 +23,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "switch.pipe{between=processes,cpus=same}",
         name: "perf bench sched pipe",
-        command: "perf bench sched pipe --loop 100000",
+        command: "perf bench sched pipe --loop 50000",
         placement: Placement::One,
-        invocations: 3,
+        invocations: 7,
         read: perf_bench,
         differs: PERF_PIPE,
         package: "linux-perf",
@@ -44,9 +44,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "switch.pipe{between=threads,cpus=same}",
         name: "perf bench sched pipe --threaded",
-        command: "perf bench sched pipe --threaded --loop 100000",
+        command: "perf bench sched pipe --threaded --loop 50000",
         placement: Placement::One,
-        invocations: 3,
+        invocations: 7,
         read: perf_bench,
         differs: PERF_PIPE,
         package: "linux-perf",
@@ -54,9 +54,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "switch.messaging{via=pipe,between=processes,groups=1}",
         name: "hackbench -p",
-        command: "hackbench -g 1 -l 1500 -s 100 -p",
+        command: "hackbench -g 1 -l 1000 -s 100 -p",
         placement: Placement::All,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         package: "rt-tests",
@@ -64,20 +64,20 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "switch.messaging{via=pipe,between=processes,groups=1}",
         name: "perf bench sched messaging --pipe",
-        command: "perf bench sched messaging --pipe --group 1 --nr_loops 1500",
+        command: "perf bench sched messaging --pipe --group 1 --nr_loops 1000",
         placement: Placement::All,
-        invocations: 1,
-        read: perf_messaging::<1500>,
+        invocations: 3,
+        read: perf_messaging::<1000>,
         differs: "The same work; perf's time has the end of its 40 tasks in it and reaps them, which are copies of a larger \
-                  process: some 12 ms of 400.",
+                  process: some 12 ms of 250.",
         package: "linux-perf",
     },
     Peer {
         row: "switch.messaging{via=pipe,between=threads,groups=1}",
         name: "hackbench -p -T",
-        command: "hackbench -g 1 -l 1500 -s 100 -p -T",
+        command: "hackbench -g 1 -l 1000 -s 100 -p -T",
         placement: Placement::All,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         package: "rt-tests",
@@ -87,7 +87,7 @@ pub(crate) const PLANNED: &[Peer] = &[
         name: "hackbench",
         command: "hackbench -g 1 -l 1000 -s 100",
         placement: Placement::All,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         package: "rt-tests",
@@ -97,7 +97,7 @@ pub(crate) const PLANNED: &[Peer] = &[
         name: "hackbench -T",
         command: "hackbench -g 1 -l 1000 -s 100 -T",
         placement: Placement::All,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         package: "rt-tests",
@@ -117,9 +117,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,bytes=4096}",
         name: "hackbench -p for one pair",
-        command: "hackbench -g 1 -f 1 -s 4096 -l 400000 -p",
+        command: "hackbench -g 1 -f 1 -s 4096 -l 150000 -p",
         placement: Placement::One,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         package: "rt-tests",
@@ -127,9 +127,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,bytes=65536}",
         name: "hackbench -p for one pair",
-        command: "hackbench -g 1 -f 1 -s 65536 -l 50000 -p",
+        command: "hackbench -g 1 -f 1 -s 65536 -l 20000 -p",
         placement: Placement::One,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         package: "rt-tests",
@@ -137,9 +137,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,bytes=4096}",
         name: "hackbench for one pair",
-        command: "hackbench -g 1 -f 1 -s 4096 -l 300000",
+        command: "hackbench -g 1 -f 1 -s 4096 -l 100000",
         placement: Placement::One,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         package: "rt-tests",
@@ -147,9 +147,9 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,bytes=65536}",
         name: "hackbench for one pair",
-        command: "hackbench -g 1 -f 1 -s 65536 -l 60000",
+        command: "hackbench -g 1 -f 1 -s 65536 -l 25000",
         placement: Placement::One,
-        invocations: 1,
+        invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         package: "rt-tests",
@@ -157,10 +157,10 @@ pub(crate) const PLANNED: &[Peer] = &[
     Peer {
         row: "sync.mutex{state=free}",
         name: "sysbench mutex",
-        command: "sysbench mutex --threads=1 --mutex-num=1 --mutex-locks=20000000 --mutex-loops=0 run",
+        command: "sysbench mutex --threads=1 --mutex-num=1 --mutex-locks=5000000 --mutex-loops=0 run",
         placement: Placement::One,
-        invocations: 2,
-        read: sysbench_mutex::<20_000_000>,
+        invocations: 7,
+        read: sysbench_mutex::<5_000_000>,
         differs: "Per lock and unlock of a pthread mutex sysbench also draws a random number and adds one to a counter, a few \
                   nanoseconds of its figure. It has several threads, so the C library takes no short cut for programs \
                   of one.",
@@ -169,12 +169,12 @@ pub(crate) const PLANNED: &[Peer] = &[
 ];
 
 const PERF_PIPE: &str = "One of perf's operations is a round trip, two switches (the kernel counts 2.00), with 4 bytes each \
-     way. perf's time has the start and the end of the partner in it: one in 100,000 round trips. perf's figure is the \
-     median over 3 processes of means, ours that over 6 processes of medians of batches.";
+     way. perf's time has the start and the end of the partner in it: one in 50,000 round trips. perf's figure is the \
+     median over 7 processes of means, ours that over 6 processes of medians of batches.";
 
 const HACKBENCH_MESSAGES: &str = "Both have 20 senders and 20 receivers, and every sender sends 100 bytes to each receiver in \
-     turn. hackbench's time has the end of its 40 tasks in it: 2 to 3 ms of 400.";
+     turn. hackbench's time has the end of its 40 tasks in it: 2 to 3 ms of 250.";
 
 const HACKBENCH_BANDWIDTH: &str = "hackbench with one sender and one receiver: it sends messages of this size and receives each \
      whole, and looks at no byte. Its pipe holds 64 KiB, its socket pair what the system gives. Its time has the end of \
-     both tasks in it: less than 1 ms of 400.";
+     both tasks in it: less than 1 ms of 150.";
