@@ -17,7 +17,7 @@ pub(crate) const PLANNED: &[Peer] = &[
         read: stress_ng,
         differs: "One bogo operation is one fork, _exit and wait, and five short calls for process groups beside. stress-ng is a \
                   larger process (some 2.5 MB resident, with shared libraries): fork copies more page tables, and parent \
-                  and child fault in more pages. So its figure is the dearer one.",
+                  and child take some 64 page faults for each. So its figure is the dearer one.",
         package: "stress-ng",
     },
     Peer {
@@ -162,8 +162,8 @@ pub(crate) const PLANNED: &[Peer] = &[
         invocations: 7,
         read: sysbench_mutex::<5_000_000>,
         differs: "Per lock and unlock of a pthread mutex sysbench also draws a random number and adds one to a counter, a few \
-                  nanoseconds of its figure. It has several threads, so the C library takes no short cut for programs \
-                  of one.",
+                  nanoseconds of its figure. It has two threads, so the C library takes no short cut for programs of \
+                  one.",
         package: "sysbench",
     },
 ];
