@@ -8,6 +8,7 @@ mod pipe;
 mod semaphore;
 mod signal;
 mod socketpair;
+mod sysv_semaphore;
 mod r#yield;
 
 use syscost_harness::prelude::*;
@@ -21,6 +22,7 @@ pub(crate) const GROUP: Group = Group {
         eventfd::BENCHMARK,
         futex::BENCHMARK,
         semaphore::BENCHMARK,
+        sysv_semaphore::BENCHMARK,
         condvar::BENCHMARK,
         signal::BENCHMARK,
         r#yield::BENCHMARK,
