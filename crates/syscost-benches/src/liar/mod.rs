@@ -1,14 +1,17 @@
 //! Benchmarks that lie, each in its own way. `syscost selftest` must catch every one of them.
 
 mod crash;
+mod elsewhere;
 mod fails_later;
 mod faults;
 mod folded;
 mod hang;
 mod nothing;
 mod sleeps;
+mod spins;
 mod vdso;
 mod wrong_sum;
+mod yields_alone;
 
 use syscost_harness::prelude::*;
 use syscost_results::Status;
@@ -24,6 +27,9 @@ pub(crate) const GROUP: Group = Group {
         sleeps::BENCHMARK,
         faults::BENCHMARK,
         wrong_sum::BENCHMARK,
+        spins::BENCHMARK,
+        elsewhere::BENCHMARK,
+        yields_alone::BENCHMARK,
         crash::BENCHMARK,
         hang::BENCHMARK,
     ],
@@ -39,6 +45,9 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.sleeps", Status::Withheld),
     ("liar.faults", Status::Withheld),
     ("liar.wrong_sum", Status::Withheld),
+    ("liar.spins", Status::Withheld),
+    ("liar.elsewhere", Status::Withheld),
+    ("liar.yields_alone", Status::Withheld),
     ("liar.crash", Status::Failed),
     ("liar.hang", Status::Failed),
 ];

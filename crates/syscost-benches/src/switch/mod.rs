@@ -1,13 +1,31 @@
 //! Switching between tasks.
 
+mod condvar;
+mod eventfd;
+mod futex;
 mod ping_pong;
 mod pipe;
+mod semaphore;
+mod signal;
+mod socketpair;
+mod sysv_semaphore;
+mod r#yield;
 
 use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = Group {
     name: "switch",
     title: "switching between tasks",
-    benchmarks: &[pipe::BENCHMARK],
+    benchmarks: &[
+        pipe::BENCHMARK,
+        socketpair::BENCHMARK,
+        eventfd::BENCHMARK,
+        futex::BENCHMARK,
+        semaphore::BENCHMARK,
+        sysv_semaphore::BENCHMARK,
+        condvar::BENCHMARK,
+        signal::BENCHMARK,
+        r#yield::BENCHMARK,
+    ],
     hidden: false,
 };

@@ -44,8 +44,12 @@ pub struct Bencher<'a> {
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
     is_team: bool,
+    /// Operations in a turn of several tasks.
+    per_turn: u64,
     /// CPU time of all tasks per operation.
     cpu_ns: Option<f64>,
+    /// Switches of all tasks per timed operation.
+    timed_switches: Option<f64>,
     /// Bytes per operation, where a rate is measured.
     bytes: Option<f64>,
     random: fastrand::Rng,
@@ -79,7 +83,9 @@ impl<'a> Bencher<'a> {
             allowed: situation.allowed.to_vec(),
             pinned: true,
             is_team: false,
+            per_turn: 1,
             cpu_ns: None,
+            timed_switches: None,
             bytes: None,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),

@@ -24,7 +24,7 @@ pub struct Team<'t> {
 }
 
 impl<'t> Team<'t> {
-    /// `turns(n)` does exactly `n` operations together with the partners; `end` tells the partners to come to their end, which is
+    /// `turns(n)` does exactly `n` turns together with the partners, each an operation (or several: [`Bencher::turn_of`]); `end` tells the partners to come to their end, which is
     /// then waited for.
     pub fn new(
         partners: Vec<Partner>,
@@ -101,7 +101,7 @@ impl Bencher<'_> {
     /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
     /// is called anew in the audited child, so that the calls of all tasks are counted.
     ///
-    /// The cost is one turn's. Every switch of every task must be declared.
+    /// The cost is one operation's. Every switch of every task must be declared.
     pub fn together<'t>(
         &mut self,
         placement: Placement,
@@ -137,10 +137,21 @@ impl Bencher<'_> {
         Ok(())
     }
 
+    /// Makes each turn of [`Bencher::together`] so many operations, where every task does some in turn. To be called before it.
+    pub fn turn_of(&mut self, operations: u64) {
+        self.per_turn = operations;
+    }
+
     /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
     /// not tell.
     pub fn cpu_ns(&self) -> Option<f64> {
         self.cpu_ns
+    }
+
+    /// Switches of all tasks together per operation, once [`Bencher::together`] has timed it; `None` in the evidence pass. For
+    /// operations that may switch in one process and not in the next.
+    pub fn timed_switches(&self) -> Option<f64> {
+        self.timed_switches
     }
 
     fn time_together<'t>(
@@ -150,11 +161,11 @@ impl Bencher<'_> {
     ) -> Result<Vec<Vec<u32>>, Failure> {
         let mut work = AtWork::new(make(cpus)?)?;
         let (before, done) = (work.read()?, self.operations);
-        self.time_batches(1, &mut work)?;
+        self.time_batches(self.per_turn, &mut work)?;
         let used = work.read()? - before;
-        self.cpu_ns = used
-            .run_ns
-            .map(|ns| ns as f64 / (self.operations - done) as f64);
+        let operations = (self.operations - done) as f64;
+        self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+        self.timed_switches = Some(used.switches() as f64 / operations);
         work.team.dismiss()?;
         Ok(work.seen)
     }
@@ -165,7 +176,8 @@ impl Bencher<'_> {
         make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
         // First, while this process has no other thread that a fork would lose.
-        self.judge_audit(AUDITED_TOGETHER, |audited| {
+        let audited_operations = AUDITED_TOGETHER * self.per_turn;
+        self.judge_audit(audited_operations, |audited| {
             let mut team = make(cpus)?;
             (team.turns)(1)?;
             if audited == Audited::Operations {
@@ -176,17 +188,18 @@ impl Bencher<'_> {
             Ok(())
         })?;
         let mut work = AtWork::new(make(cpus)?)?;
-        let operations = self
-            .turns_lasting(super::evidence::COUNTED_NS, 1, &mut work)?
+        let turns = self
+            .turns_lasting(super::evidence::COUNTED_NS, self.per_turn, &mut work)?
             .clamp(COUNTED_TOGETHER, 1 << 20);
         let before = work.read();
-        (work.team.turns)(operations)?;
+        (work.team.turns)(turns)?;
         let after = work.read();
+        let operations = turns * self.per_turn;
         self.operations += operations;
         let used = before.and_then(|before| Ok(after? - before));
         self.judge_counts(used.map(Counted::from), operations);
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-            let evidence = self.judge_scaling(expect, 1, &mut work)?;
+            let evidence = self.judge_scaling(expect, self.per_turn, &mut work)?;
             self.findings.evidence.push(evidence);
         }
         work.look();
