@@ -16,6 +16,7 @@
 //! | [`audit`] | the exact system calls an operation makes, without privilege |
 //! | [`raw`] | system calls without a C library between |
 //! | [`process`] | parents, descendants, and a process's own settings |
+//! | [`tiny`] | a program of a few hundred bytes, to be executed |
 //! | [`kernel`] | the measured instructions themselves |
 
 mod error;
@@ -33,6 +34,7 @@ pub mod perf;
 pub mod platform;
 pub mod process;
 pub mod raw;
+pub mod tiny;
 pub mod topology;
 
 pub use error::{SystemError, Unsupported};
