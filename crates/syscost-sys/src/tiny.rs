@@ -181,10 +181,7 @@ fn image(report_to: RawFd) -> Result<Vec<u8>, Unsupported> {
 
     let (instructions, _) = code.split_at(code.len() - 8);
     file.extend(instructions);
-    words(
-        &mut file,
-        &[report_to.cast_unsigned(), u32::from(MARKER)],
-    );
+    words(&mut file, &[report_to.cast_unsigned(), u32::from(MARKER)]);
     Ok(file)
 }
 

@@ -4,11 +4,11 @@
 //! execute a program that does, so that none can stay. They leave by exit_group and run nothing the parent has at exit.
 #![allow(unsafe_code)] // fork and its like
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use syscost_harness::prelude::*;
-use syscost_sys::raw::{syscall1, syscall2, syscall3};
+use syscost_sys::raw::{syscall1, syscall2};
 
 use crate::syscall::checked;
 
@@ -17,7 +17,7 @@ use crate::syscall::checked;
 pub(super) struct Child(libc::pid_t);
 
 impl Child {
-    /// A child of this process.
+    /// A child of this process that nobody else waits for.
     pub(super) fn new(id: libc::pid_t) -> Self {
         Self(id)
     }
@@ -95,77 +95,6 @@ pub(super) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child
     }
 }
 
-/// What a child executes: a file with arguments, in an empty environment.
-pub(super) struct Command<'a, const N: usize> {
-    path: &'a CStr,
-    /// Ends in a null pointer.
-    arguments: [*const c_char; N],
-    environment: [*const c_char; 1],
-}
-
-impl<'a> Command<'a, 2> {
-    /// This file, which is told its own name only.
-    pub(super) fn plain(path: &'a CStr) -> Self {
-        Self::new(path, [path.as_ptr(), ptr::null()])
-    }
-}
-
-impl<'a> Command<'a, 4> {
-    /// The shell, told to do `what`.
-    pub(super) fn shell(path: &'a CStr, what: &'a CStr) -> Self {
-        let arguments = [c"sh".as_ptr(), c"-c".as_ptr(), what.as_ptr(), ptr::null()];
-        Self::new(path, arguments)
-    }
-}
-
-impl<'a, const N: usize> Command<'a, N> {
-    fn new(path: &'a CStr, arguments: [*const c_char; N]) -> Self {
-        Self {
-            path,
-            arguments,
-            environment: [ptr::null()],
-        }
-    }
-
-    /// Becomes the program. Returns the status to leave with, if that fails: what shells say of a missing file.
-    pub(super) fn execute(&self) -> c_int {
-        // SAFETY: a string and two lists of strings, each ended by a null pointer, that live as long as `self`.
-        unsafe {
-            syscall3(
-                Sysno::EXECVE,
-                self.path.as_ptr().addr(),
-                self.arguments.as_ptr().addr(),
-                self.environment.as_ptr().addr(),
-            )
-        };
-        127
-    }
-
-    /// Starts the program as a child by the C library's posix_spawn, which returns when it was executed or failed.
-    pub(super) fn spawn(&self) -> Result<Child, Failure> {
-        let mut child = 0;
-        // SAFETY: as above; the library only reads, but declares the strings as they were in 1988.
-        let error = unsafe {
-            libc::posix_spawn(
-                &raw mut child,
-                self.path.as_ptr(),
-                ptr::null(),
-                ptr::null(),
-                self.arguments.as_ptr().cast::<*mut c_char>(),
-                self.environment.as_ptr().cast::<*mut c_char>(),
-            )
-        };
-        if error == 0 {
-            Ok(Child(child))
-        } else {
-            Err(Failure::of(
-                "posix_spawn",
-                std::io::Error::from_raw_os_error(error),
-            ))
-        }
-    }
-}
-
 /// Room for the stack of a child that shares its parent's memory.
 pub(super) struct Stack(Vec<u128>);
 
@@ -184,7 +113,10 @@ impl Stack {
 /// Makes a child that shares this process's memory until it executes a program or ends, and holds its parent so long:
 /// vfork, with a stack of the child's own in place of the parent's, as posix_spawn does it.
 #[inline(always)]
-pub(super) fn vfork<F: FnMut() -> c_int>(stack: &mut Stack, work: &mut F) -> Result<Child, Failure> {
+pub(super) fn vfork<F: FnMut() -> c_int>(
+    stack: &mut Stack,
+    work: &mut F,
+) -> Result<Child, Failure> {
     extern "C" fn begin<F: FnMut() -> c_int>(work: *mut c_void) -> c_int {
         // SAFETY: the closure that `vfork` was given; its only other holder waits for this child.
         leave(unsafe { (*work.cast::<F>())() })

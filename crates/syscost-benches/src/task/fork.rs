@@ -27,8 +27,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         // The C library's own, such as set_robust_list in the child.
         at_most(Counter::OtherSyscalls, 4.0),
-        at_most(Counter::MinorFaults, 64.0),
-        at_most(Counter::VoluntarySwitches, 2.0),
+        at_most(Counter::MinorFaults, 16.0),
+        at_most(Counter::VoluntarySwitches, 1.5),
     ],
     run,
     source: include_str!("fork.rs"),

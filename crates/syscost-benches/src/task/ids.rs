@@ -56,6 +56,10 @@ mod tests {
     fn what_was_seen_is_not_counted_again() {
         assert_eq!(distinct(&[5, 5, 5]), 1, "the same");
         assert_eq!(distinct(&[5, 3, 5, 3, 5]), 2, "two in turn");
-        assert_eq!(distinct(&[10, 20, 15, 21]), 3, "going back, but not below the first");
+        assert_eq!(
+            distinct(&[10, 20, 15, 21]),
+            3,
+            "going back, but not below the first"
+        );
     }
 }

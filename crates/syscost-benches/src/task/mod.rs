@@ -1,15 +1,33 @@
 //! Making processes and threads.
 
 mod child;
+mod clone3;
+mod clone_thread;
+mod command;
+mod exec;
 mod fork;
 mod ids;
+mod marked;
+mod posix_spawn;
+mod pthread;
+mod shell;
 mod until;
+mod vfork;
 
 use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = Group {
     name: "task",
     title: "making processes and threads",
-    benchmarks: &[fork::BENCHMARK],
+    benchmarks: &[
+        fork::BENCHMARK,
+        vfork::BENCHMARK,
+        clone3::BENCHMARK,
+        clone_thread::BENCHMARK,
+        pthread::BENCHMARK,
+        posix_spawn::BENCHMARK,
+        exec::BENCHMARK,
+        shell::BENCHMARK,
+    ],
     hidden: false,
 };

@@ -1,4 +1,4 @@
-//! Shared: a task made and ended, of which either the first half is timed or both.
+//! Shared: a task that is made and then ended, timed up to either moment.
 #![allow(unsafe_code)] // sched_setscheduler
 
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use syscost_sys::process;
 /// How often the maker gave up its CPU within the timed call.
 const PREEMPTED: &str = "involuntary switches within the call";
 
-/// Measures `create` alone (`until=created`) or `create` and `end` together (`until=reaped`). `ending` are the calls that
+/// Measures `create` alone or `create` and `end` together (`until=reaped`). `ending` are the calls that
 /// belong to the task's end: its own last one, and the wait.
 ///
 /// Alone, the call must come back before the new task runs, which has the same CPU to run on: so the maker is of the
@@ -22,7 +22,7 @@ pub(super) fn measure<T>(
     mut end: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     tell_size(b);
-    if b.case().get("until") != "created" {
+    if b.case().get("until") == "reaped" {
         ending.iter().for_each(|call| b.expect(calls(*call)));
         return b.try_iter(|| end(create()?));
     }
@@ -37,8 +37,9 @@ pub(super) fn measure<T>(
     let (mut preempted, mut before) = (0, switches());
     b.single(
         || {
+            let after = switches();
             if let Some(task) = made.take() {
-                preempted += switches() - before;
+                preempted += after - before;
                 end(task)?;
             }
             before = switches();
