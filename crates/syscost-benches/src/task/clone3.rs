@@ -14,7 +14,7 @@ use syscost_harness::prelude::*;
 
 use super::child::{Child, clone3};
 use super::ids::{DISTINCT, Ids};
-use super::until;
+use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone3",
@@ -45,7 +45,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Ok(child)
     };
     let ending = [Sysno::EXIT_GROUP, Sysno::WAIT4];
-    until::measure(b, &ending, create, |child: Child| child.ends_with(0))?;
+    until::measure(b, &ending, Witness::Switches, create, |child: Child| {
+        child.ends_with(0)
+    })?;
     b.report(DISTINCT, ids.distinct());
     Ok(())
 }

@@ -21,7 +21,7 @@ use syscost_sys::raw::{syscall1, syscall4};
 
 use super::child::Stack;
 use super::ids::{DISTINCT, Ids};
-use super::until;
+use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone_thread",
@@ -52,7 +52,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (mut stack, mut ids) = (Stack::new(), Ids::default());
     let before = RUNS.load(SeqCst);
     let create = || create(&mut stack).map(|id| ids.note(id));
-    until::measure(b, &[Sysno::EXIT], create, |()| {
+    until::measure(b, &[Sysno::EXIT], Witness::Switches, create, |()| {
         join();
         Ok(())
     })?;

@@ -16,7 +16,7 @@ use syscost_harness::prelude::*;
 
 use super::child::{Child, fork};
 use super::ids::{DISTINCT, Ids};
-use super::until;
+use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.fork",
@@ -45,6 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     until::measure(
         b,
         &[Sysno::EXIT_GROUP, Sysno::WAIT4],
+        Witness::Switches,
         create,
         |child: Child| child.ends_with(0),
     )?;

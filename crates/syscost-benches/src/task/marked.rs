@@ -40,6 +40,12 @@ impl Marked {
         self.program.path()
     }
 
+    /// How many markers were left and not taken.
+    pub(super) fn waiting(&self) -> Result<u64, Failure> {
+        rustix::io::ioctl_fionread(&self.markers)
+            .map_err(|cause| Failure::of("counting the markers in the pipe", cause))
+    }
+
     /// Takes the marker of the one run that has ended.
     pub(super) fn take(&self) -> Result<(), Failure> {
         let mut bytes = [0; 2];

@@ -17,7 +17,7 @@ use super::child::Child;
 use super::command::Command;
 use super::ids::{DISTINCT, Ids};
 use super::marked::Marked;
-use super::until;
+use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.posix_spawn",
@@ -45,10 +45,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Ok(child)
     };
     let ending = [Sysno::WRITE, Sysno::EXIT_GROUP, Sysno::WAIT4, Sysno::READ];
-    until::measure(b, &ending, create, |child: Child| {
-        child.ends_with(0)?;
-        marked.take()
-    })?;
+    until::measure(
+        b,
+        &ending,
+        Witness::Marker(&marked),
+        create,
+        |child: Child| {
+            child.ends_with(0)?;
+            marked.take()
+        },
+    )?;
     b.report(DISTINCT, ids.distinct());
     Ok(())
 }

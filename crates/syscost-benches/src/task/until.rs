@@ -7,17 +7,41 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
 use syscost_sys::process;
 
-/// How often the maker gave up its CPU within the timed call.
-const PREEMPTED: &str = "involuntary switches within the call";
+use super::marked::Marked;
 
-/// Measures `create` alone or `create` and `end` together (`until=reaped`). `ending` are the calls that
-/// belong to the task's end: its own last one, and the wait.
-///
-/// Alone, the call must come back before the new task runs, which has the same CPU to run on: so the maker is of the
-/// class SCHED_BATCH for so long, whose new tasks preempt nobody, and its involuntary switches are counted.
+/// What tells that a new task ran before the call that made it came back. They share one CPU.
+pub(super) enum Witness<'a> {
+    /// Nothing holds the maker: then it has made an involuntary switch within the call. So that it makes none, it is of the
+    /// class SCHED_BATCH for so long, whose new tasks preempt nobody.
+    Switches,
+    /// The maker is held until the task has executed our program: then the program's marker is there. So that it is not,
+    /// the maker is of the common class, which wakes up before others of its class.
+    Marker(&'a Marked),
+}
+
+impl Witness<'_> {
+    fn claim(&self) -> &'static str {
+        match self {
+            Witness::Switches => "involuntary switches within the call",
+            Witness::Marker(_) => "programs that ran within the call",
+        }
+    }
+
+    /// A count that grows when it happens.
+    fn count(&self) -> Result<u64, Failure> {
+        match self {
+            Witness::Switches => Ok(Usage::thread()?.involuntary_switches),
+            Witness::Marker(marked) => marked.waiting(),
+        }
+    }
+}
+
+/// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls that belong to the task's
+/// end: what it does, its last one, and the wait.
 pub(super) fn measure<T>(
     b: &mut Bencher,
     ending: &[Sysno],
+    witness: Witness<'_>,
     mut create: impl FnMut() -> Result<T, Failure>,
     mut end: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -29,20 +53,28 @@ pub(super) fn measure<T>(
     // The last task of the audit is ended after it: 31 of 32 are counted, or all.
     let nearly_all = |call: &Sysno| within(Counter::Syscall(*call), 0.9, 1.0);
     ending.iter().for_each(|call| b.expect(nearly_all(call)));
-    // None is made within the call; that the preparation waits is none of its business.
-    b.expect(at_most(Counter::VoluntarySwitches, 0.02));
-    b.expect(at_most(Counter::Reported(PREEMPTED), 0.25));
-    let _policy = Batch::begin()?;
+    b.expect(at_most(Counter::Reported(witness.claim()), 0.25));
+    let _policy = match witness {
+        Witness::Switches => {
+            // Within the call; that the preparation waits is none of its business.
+            b.expect(at_most(Counter::VoluntarySwitches, 0.02));
+            Some(Batch::begin()?)
+        }
+        Witness::Marker(_) => {
+            b.expect(within(Counter::VoluntarySwitches, 0.9, 1.1));
+            None
+        }
+    };
     let made = Cell::new(None);
-    let (mut preempted, mut before) = (0, switches());
+    let (mut early, mut before) = (0, 0);
     b.single(
         || {
-            let after = switches();
+            let after = witness.count()?;
             if let Some(task) = made.take() {
-                preempted += after - before;
+                early += after.saturating_sub(before);
                 end(task)?;
             }
-            before = switches();
+            before = witness.count()?;
             Ok(())
         },
         || {
@@ -50,7 +82,7 @@ pub(super) fn measure<T>(
             Ok(())
         },
     )?;
-    b.report(PREEMPTED, preempted as f64);
+    b.report(witness.claim(), early as f64);
     made.take().map_or(Ok(()), end)
 }
 
@@ -59,10 +91,6 @@ pub(super) fn tell_size(b: &mut Bencher) {
     if let Ok(bytes) = process::resident_bytes() {
         b.detail("resident_bytes", bytes as f64);
     }
-}
-
-fn switches() -> u64 {
-    Usage::thread().map_or(0, |usage| usage.involuntary_switches)
 }
 
 /// The scheduling class SCHED_BATCH, until it goes out of scope.

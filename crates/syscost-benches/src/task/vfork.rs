@@ -19,7 +19,7 @@ use super::child::{Child, Stack, vfork};
 use super::command::Command;
 use super::ids::{DISTINCT, Ids};
 use super::marked::Marked;
-use super::until;
+use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.vfork",
@@ -54,7 +54,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(child)
         };
         let ending = [Sysno::EXIT_GROUP, Sysno::WAIT4];
-        until::measure(b, &ending, create, |child: Child| child.ends_with(0))?;
+        until::measure(b, &ending, Witness::Switches, create, |child: Child| {
+            child.ends_with(0)
+        })?;
     } else {
         let marked = Marked::new()?;
         let command = Command::plain(marked.path());
@@ -64,10 +66,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(child)
         };
         let ending = [Sysno::WRITE, Sysno::EXIT_GROUP, Sysno::WAIT4, Sysno::READ];
-        until::measure(b, &ending, create, |child: Child| {
-            child.ends_with(0)?;
-            marked.take()
-        })?;
+        until::measure(
+            b,
+            &ending,
+            Witness::Marker(&marked),
+            create,
+            |child: Child| {
+                child.ends_with(0)?;
+                marked.take()
+            },
+        )?;
     }
     b.report(DISTINCT, ids.distinct());
     Ok(())
