@@ -6,6 +6,7 @@ mod clone_thread;
 mod command;
 mod exec;
 mod fork;
+mod fork_by_rss;
 mod ids;
 mod marked;
 mod posix_spawn;
@@ -28,6 +29,7 @@ pub(crate) const GROUP: Group = Group {
         posix_spawn::BENCHMARK,
         exec::BENCHMARK,
         shell::BENCHMARK,
+        fork_by_rss::BENCHMARK,
     ],
     hidden: false,
 };
