@@ -9,6 +9,7 @@ mod fork;
 mod fork_by_rss;
 mod ids;
 mod marked;
+mod namespace;
 mod posix_spawn;
 mod pthread;
 mod shell;
@@ -30,6 +31,7 @@ pub(crate) const GROUP: Group = Group {
         exec::BENCHMARK,
         shell::BENCHMARK,
         fork_by_rss::BENCHMARK,
+        namespace::BENCHMARK,
     ],
     hidden: false,
 };
