@@ -1,9 +1,11 @@
 //! Benchmarks that lie, each in its own way. `syscost selftest` must catch every one of them.
 
 mod crash;
+mod exec_missing;
 mod fails_later;
 mod faults;
 mod folded;
+mod fork_fails;
 mod hang;
 mod nothing;
 mod sleeps;
@@ -26,6 +28,8 @@ pub(crate) const GROUP: Group = Group {
         wrong_sum::BENCHMARK,
         crash::BENCHMARK,
         hang::BENCHMARK,
+        fork_fails::BENCHMARK,
+        exec_missing::BENCHMARK,
     ],
     hidden: true,
 };
@@ -41,4 +45,6 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.wrong_sum", Status::Withheld),
     ("liar.crash", Status::Failed),
     ("liar.hang", Status::Failed),
+    ("liar.fork_fails", Status::Failed),
+    ("liar.exec_missing", Status::Failed),
 ];

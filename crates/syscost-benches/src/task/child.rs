@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // fork and its like
 
 use std::ffi::{c_int, c_void};
+use std::os::fd::RawFd;
 use std::ptr;
 
 use syscost_harness::prelude::*;
@@ -14,21 +15,21 @@ use crate::syscall::checked;
 
 /// A child that is to be waited for. One that is dropped instead is killed.
 #[must_use]
-pub(super) struct Child(libc::pid_t);
+pub(crate) struct Child(libc::pid_t);
 
 impl Child {
     /// A child of this process that nobody else waits for.
-    pub(super) fn new(id: libc::pid_t) -> Self {
+    pub(crate) fn new(id: libc::pid_t) -> Self {
         Self(id)
     }
 
     /// Its process id.
-    pub(super) fn id(&self) -> i32 {
+    pub(crate) fn id(&self) -> i32 {
         self.0
     }
 
     /// Waits for its end, which must be by exit with this status.
-    pub(super) fn ends_with(self, wanted: c_int) -> Result<(), Failure> {
+    pub(crate) fn ends_with(self, wanted: c_int) -> Result<(), Failure> {
         let mut status = 0;
         // SAFETY: `status` is one int, writable.
         let ended = unsafe { libc::waitpid(self.0, &raw mut status, 0) };
@@ -60,16 +61,22 @@ impl Drop for Child {
 }
 
 /// Ends the calling process at once.
-pub(super) fn leave(status: c_int) -> ! {
+pub(crate) fn leave(status: c_int) -> ! {
     loop {
         // SAFETY: ends the process.
         unsafe { syscall1(Sysno::EXIT_GROUP, status as usize) };
     }
 }
 
+/// Closes a descriptor in a child: its own copy, which it does not use again.
+pub(crate) fn close(fd: RawFd) {
+    // SAFETY: as the callers promise; the parent's descriptor stays open.
+    unsafe { syscall1(Sysno::CLOSE, fd as usize) };
+}
+
 /// Forks a child that does `work`, which allocates nothing, and leaves with the status that it returns.
 #[inline(always)]
-pub(super) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
+pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
     // SAFETY: this process has one thread; the child goes on in a copy of it and never returns from here.
     match unsafe { libc::fork() } {
         -1 => Err(Failure::last_os_error("fork")),
@@ -80,7 +87,7 @@ pub(super) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
 
 /// The same by clone3 itself, with these flags: only such as leave the child a memory of its own.
 #[inline(always)]
-pub(super) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
+pub(crate) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
     // SAFETY: plain numbers, for which zero is a value.
     let mut wanted: libc::clone_args = unsafe { std::mem::zeroed() };
     wanted.flags = flags as u64;
@@ -96,16 +103,16 @@ pub(super) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child
 }
 
 /// Room for the stack of a child that shares its parent's memory.
-pub(super) struct Stack(Vec<u128>);
+pub(crate) struct Stack(Vec<u128>);
 
 impl Stack {
     /// 64 KiB, all of it touched.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(vec![1; (64 << 10) / size_of::<u128>()])
     }
 
     /// Where it begins: stacks grow downwards. Aligned to 16 bytes, as the ABIs want it.
-    pub(super) fn top(&mut self) -> *mut c_void {
+    pub(crate) fn top(&mut self) -> *mut c_void {
         self.0.as_mut_ptr_range().end.cast()
     }
 }
@@ -113,7 +120,7 @@ impl Stack {
 /// Makes a child that shares this process's memory until it executes a program or ends, and holds its parent so long:
 /// vfork, with a stack of the child's own in place of the parent's, as posix_spawn does it.
 #[inline(always)]
-pub(super) fn vfork<F: FnMut() -> c_int>(
+pub(crate) fn vfork<F: FnMut() -> c_int>(
     stack: &mut Stack,
     work: &mut F,
 ) -> Result<Child, Failure> {

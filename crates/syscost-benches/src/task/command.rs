@@ -10,7 +10,7 @@ use syscost_sys::raw::syscall3;
 use super::child::Child;
 
 /// A file to execute with arguments, in an empty environment.
-pub(super) struct Command<'a, const N: usize> {
+pub(crate) struct Command<'a, const N: usize> {
     path: &'a CStr,
     /// Ends in a null pointer.
     arguments: [*const c_char; N],
@@ -19,14 +19,14 @@ pub(super) struct Command<'a, const N: usize> {
 
 impl<'a> Command<'a, 2> {
     /// This file, which is told its own name only.
-    pub(super) fn plain(path: &'a CStr) -> Self {
+    pub(crate) fn plain(path: &'a CStr) -> Self {
         Self::new(path, [path.as_ptr(), ptr::null()])
     }
 }
 
 impl<'a> Command<'a, 4> {
     /// The shell, told to do `what`.
-    pub(super) fn shell(path: &'a CStr, what: &'a CStr) -> Self {
+    pub(crate) fn shell(path: &'a CStr, what: &'a CStr) -> Self {
         let arguments = [c"sh".as_ptr(), c"-c".as_ptr(), what.as_ptr(), ptr::null()];
         Self::new(path, arguments)
     }
@@ -42,7 +42,7 @@ impl<'a, const N: usize> Command<'a, N> {
     }
 
     /// Becomes the program. Returns the status to leave with, if that fails: what shells say of a missing file.
-    pub(super) fn execute(&self) -> c_int {
+    pub(crate) fn execute(&self) -> c_int {
         // SAFETY: a string and two lists of strings, each ended by a null pointer, that live as long as `self`.
         unsafe {
             syscall3(
@@ -56,7 +56,7 @@ impl<'a, const N: usize> Command<'a, N> {
     }
 
     /// Starts the program as a child by the C library's posix_spawn, which returns when it was executed or failed.
-    pub(super) fn spawn(&self) -> Result<Child, Failure> {
+    pub(crate) fn spawn(&self) -> Result<Child, Failure> {
         let mut child = 0;
         // SAFETY: as above; the library only reads, but declares the strings as they were in 1988.
         let error = unsafe {

@@ -5,7 +5,7 @@
 /// The kernel gives them out in ascending order, and from the lowest free one again after the highest. So an id that is
 /// higher than the one before was not seen yet; after a new start it must stay below the very first.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     first: i32,
     last: i32,
     is_second_lap: bool,
@@ -13,12 +13,12 @@ pub(super) struct Ids {
 }
 
 /// What the evidence calls them.
-pub(super) const DISTINCT: &str = "distinct task ids";
+pub(crate) const DISTINCT: &str = "distinct task ids";
 
 impl Ids {
     /// Takes in the id of a task.
     #[inline(always)]
-    pub(super) fn note(&mut self, id: i32) {
+    pub(crate) fn note(&mut self, id: i32) {
         if self.first == 0 {
             self.first = id;
         } else if !self.is_second_lap && id < self.first {
@@ -31,7 +31,7 @@ impl Ids {
     }
 
     /// How many were different from all before.
-    pub(super) fn distinct(&self) -> f64 {
+    pub(crate) fn distinct(&self) -> f64 {
         self.distinct as f64
     }
 }

@@ -10,7 +10,7 @@ use syscost_sys::tiny::{MARKER, TinyProgram};
 use super::command::Command;
 
 /// The program and its pipe.
-pub(super) struct Marked {
+pub(crate) struct Marked {
     program: TinyProgram,
     markers: OwnedFd,
     /// The program's end, inherited by who executes it.
@@ -19,7 +19,7 @@ pub(super) struct Marked {
 
 impl Marked {
     /// The program, executed once for trial.
-    pub(super) fn new() -> Result<Self, Failure> {
+    pub(crate) fn new() -> Result<Self, Failure> {
         // Nobody ever waits at this pipe: a marker is there when its program has ended, or never.
         let (markers, reports) = pipe_with(PipeFlags::NONBLOCK)
             .map_err(|cause| Failure::of("make a pipe for markers", cause))?;
@@ -36,18 +36,18 @@ impl Marked {
     }
 
     /// The program's name.
-    pub(super) fn path(&self) -> &CStr {
+    pub(crate) fn path(&self) -> &CStr {
         self.program.path()
     }
 
     /// How many markers were left and not taken.
-    pub(super) fn waiting(&self) -> Result<u64, Failure> {
+    pub(crate) fn waiting(&self) -> Result<u64, Failure> {
         rustix::io::ioctl_fionread(&self.markers)
             .map_err(|cause| Failure::of("counting the markers in the pipe", cause))
     }
 
     /// Takes the marker of the one run that has ended.
-    pub(super) fn take(&self) -> Result<(), Failure> {
+    pub(crate) fn take(&self) -> Result<(), Failure> {
         let mut bytes = [0; 2];
         match rustix::io::read(&self.markers, &mut bytes) {
             Ok(1) if bytes[0] == MARKER => Ok(()),

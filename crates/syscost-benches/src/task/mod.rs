@@ -1,19 +1,20 @@
 //! Making processes and threads.
 
-mod child;
+mod cgroup_attach;
+pub(crate) mod child;
 mod clone3;
 mod clone_thread;
-mod command;
+pub(crate) mod command;
 mod exec;
 mod fork;
 mod fork_by_rss;
-mod ids;
-mod marked;
+pub(crate) mod ids;
+pub(crate) mod marked;
 mod namespace;
 mod posix_spawn;
 mod pthread;
 mod shell;
-mod until;
+pub(crate) mod until;
 mod vfork;
 
 use syscost_harness::prelude::*;
@@ -32,6 +33,7 @@ pub(crate) const GROUP: Group = Group {
         shell::BENCHMARK,
         fork_by_rss::BENCHMARK,
         namespace::BENCHMARK,
+        cgroup_attach::BENCHMARK,
     ],
     hidden: false,
 };

@@ -10,7 +10,7 @@ use syscost_sys::process;
 use super::marked::Marked;
 
 /// What tells that a new task ran before the call that made it came back. They share one CPU.
-pub(super) enum Witness<'a> {
+pub(crate) enum Witness<'a> {
     /// Nothing holds the maker: then it has made an involuntary switch within the call. So that it makes none, it is of the
     /// class SCHED_BATCH for so long, whose new tasks preempt nobody.
     Switches,
@@ -38,7 +38,7 @@ impl Witness<'_> {
 
 /// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls that belong to the task's
 /// end: what it does, its last one, and the wait.
-pub(super) fn measure<T>(
+pub(crate) fn measure<T>(
     b: &mut Bencher,
     ending: &[Sysno],
     witness: Witness<'_>,
@@ -87,7 +87,7 @@ pub(super) fn measure<T>(
 }
 
 /// States how much memory the measuring process has: to copy its tables is most of what a fork costs.
-pub(super) fn tell_size(b: &mut Bencher) {
+pub(crate) fn tell_size(b: &mut Bencher) {
     if let Ok(bytes) = process::resident_bytes() {
         b.detail("resident_bytes", bytes as f64);
     }

@@ -13,7 +13,7 @@ use syscost_sys::clock::Clock;
 use syscost_sys::raw::{syscall1, syscall2};
 
 use super::kind::Kind;
-use crate::task::child::{Child, clone3, fork};
+use crate::task::child::{Child, clone3, close, fork};
 
 /// What is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -186,8 +186,7 @@ impl Holder {
         };
         let process = clone3(flags, || {
             // The pipe ends with this process's parent, which alone has its other end then.
-            // SAFETY: the child's own copy of a descriptor that it does not use again.
-            unsafe { libc::close(life.as_raw_fd()) };
+            close(life.as_raw_fd());
             while read(&end, &mut [0; 1]) == Err(Errno::INTR) {}
             0
         });
