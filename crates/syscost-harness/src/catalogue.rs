@@ -1,6 +1,6 @@
 //! The catalogue: every benchmark of every group, and how rows of it are named.
 
-use crate::benchmark::{Benchmark, Group};
+use crate::benchmark::{Benchmark, Group, Setup};
 use crate::case::Case;
 
 /// Every group of benchmarks this program has.
@@ -22,6 +22,11 @@ impl Row {
     /// `id{case}`, unique in the catalogue.
     pub fn name(&self) -> String {
         format!("{}{}", self.benchmark.id, self.case.suffix())
+    }
+
+    /// How dear its set-up is: the case's own, or its benchmark's.
+    pub fn setup(&self) -> Setup {
+        self.case.setup().unwrap_or(self.benchmark.setup)
     }
 }
 

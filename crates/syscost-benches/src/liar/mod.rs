@@ -2,9 +2,11 @@
 
 mod crash;
 mod elsewhere;
+mod exec_missing;
 mod fails_later;
 mod faults;
 mod folded;
+mod fork_fails;
 mod hang;
 mod nothing;
 mod sleeps;
@@ -32,6 +34,8 @@ pub(crate) const GROUP: Group = Group {
         yields_alone::BENCHMARK,
         crash::BENCHMARK,
         hang::BENCHMARK,
+        fork_fails::BENCHMARK,
+        exec_missing::BENCHMARK,
     ],
     hidden: true,
 };
@@ -50,4 +54,6 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.yields_alone", Status::Withheld),
     ("liar.crash", Status::Failed),
     ("liar.hang", Status::Failed),
+    ("liar.fork_fails", Status::Failed),
+    ("liar.exec_missing", Status::Failed),
 ];

@@ -123,6 +123,8 @@ impl Bencher<'_> {
             }
         }
         self.judge_counts(used.map(Counted::from), count);
+        // What the last operation left, e.g. a child to wait for, is not handed on to the audited copy of this process.
+        prepare()?;
         self.judge_audit(AUDITED, |audited| {
             for _ in 0..AUDITED {
                 prepare()?;

@@ -51,6 +51,10 @@ pub(crate) fn clock_ticks_per_second() -> u64 {
     100
 }
 
+pub(crate) fn program_in_memory(_: &[u8]) -> io::Result<std::os::fd::OwnedFd> {
+    refused()
+}
+
 pub(crate) fn kill_me_with_parent() -> io::Result<()> {
     refused()
 }

@@ -5,7 +5,7 @@ mod status;
 mod tree;
 
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
-pub use status::{Seccomp, is_traced, seccomp_mode};
+pub use status::{Seccomp, is_traced, resident_bytes, seccomp_mode};
 pub use tree::{descendants, kill_tree};
 
 use crate::{SystemError, Unsupported, os};

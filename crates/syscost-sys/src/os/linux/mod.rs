@@ -4,6 +4,7 @@ mod affinity;
 mod audit;
 mod clock;
 mod fork;
+mod memfd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod perf;
 mod process;
@@ -14,6 +15,7 @@ pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use fork::{fork, share, thread_id, unshare, wait_for};
+pub(crate) use memfd::program_in_memory;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
