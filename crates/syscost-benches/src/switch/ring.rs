@@ -7,6 +7,9 @@
 //! is told. With `cost=switch` it is all that a switch between such tasks costs: the direct cost (pipe, scheduler, change of
 //! address space) and the cost of caches and address translations refilled. `kib=0` is the direct cost alone. With
 //! `cost=refill` the hop of an equally large ring without memory is taken off as well, and the refilling remains.
+//!
+//! The tasks are of the scheduler's batch class, so that one that is woken does not preempt the one that woke it: a hop is
+//! one switch exactly. In the normal class a hop of many tasks takes up to half a switch more, as the scheduler likes.
 //! ## Does not measure
 //! The switch without the pipe, which no subtraction of a separately timed pipe gives. Switches between CPUs
 //! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on both sides and cancels.
@@ -27,6 +30,7 @@ use std::rc::Rc;
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Partner};
+use syscost_sys::process::Batch;
 use syscost_sys::topology::Relation;
 
 use hop::{Inbox, OVER, Outbox, link};
@@ -78,6 +82,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (tasks, kib) = (b.case().number("tasks"), b.case().number("kib"));
     let refill = b.case().get("cost") == "refill";
     b.operations_per_turn(tasks);
+    // Else a task that is woken preempts the one that woke it, which is switched on once more only to sleep.
+    let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
     let ring = |cpus: &[u32]| ring(tasks, kib, cpus);
     let same_work = Baseline {
         name: "the same work in one task",

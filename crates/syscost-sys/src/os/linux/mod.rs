@@ -2,6 +2,7 @@
 
 mod affinity;
 mod audit;
+mod batch;
 mod clock;
 mod fork;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -12,6 +13,7 @@ mod usage;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
+pub(crate) use batch::{BATCH, policy, set_policy};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use fork::{fork, share, thread_id, unshare, wait_for};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
