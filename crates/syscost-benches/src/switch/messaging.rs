@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each task at least once in a batch; at most a sleep for each end of a message.
         within(Counter::Switches, 0.001, 2.0),
     ],
+    quick: |case| case.get("via") == "pipe",
     run,
     source: include_str!("messaging.rs"),
     ..Benchmark::DEFAULT
@@ -48,13 +49,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Senders of a group, and as many receivers.
 const EACH: u64 = 20;
 /// Messages that each sender sends to each receiver in a turn.
-const LOOPS: u32 = 25;
+fn loops() -> u32 {
+    std::env::var("LOOPS")
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(10)
+}
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (case, groups) = (b.case(), b.case().number("groups"));
     let via = Via::from_name(case.get("via"))?;
     let between = super::ping_pong::between(case)?;
-    b.operations_per_turn(groups * EACH * EACH * u64::from(LOOPS));
+    b.operations_per_turn(groups * EACH * EACH * u64::from(loops()));
     let board = RefCell::new(None);
     b.together(Placement::Free, |cpus| {
         let fresh = Shared::new(Board::default());
@@ -66,7 +72,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let (sent, received) = board.messages();
         let all = sent == received && sent > 0;
         let who = "senders and receivers";
-        b.claim("messages received of those sent", sent as f64, received as f64, who, all);
+        b.claim(
+            "messages received of those sent",
+            sent as f64,
+            received as f64,
+            who,
+            all,
+        );
         b.claim("sum of what each receiver got", "equal", "equal", who, true);
     }
     if let Some(ns) = b.cpu_ns() {
@@ -105,7 +117,9 @@ fn crowd<'t>(
     Ok(Team::new(
         partners,
         move |turns| {
-            let loops = u32::try_from(turns).unwrap_or(u32::MAX).saturating_mul(LOOPS);
+            let loops = u32::try_from(turns)
+                .unwrap_or(u32::MAX)
+                .saturating_mul(loops());
             board.order(loops, receivers);
             let done = board.wait_for_all();
             done.map_err(|error| Failure::of("sending or receiving", error))
@@ -113,7 +127,9 @@ fn crowd<'t>(
         move || {
             last.end();
             for outbox in &outboxes {
-                outbox.send(OVER).map_err(|error| Failure::of("ending a receiver", error))?;
+                outbox
+                    .send(OVER)
+                    .map_err(|error| Failure::of("ending a receiver", error))?;
             }
             Ok(())
         },

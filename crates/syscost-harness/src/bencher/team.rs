@@ -68,9 +68,7 @@ impl<'t> AtWork<'t> {
     fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
         (team.turns)(1)?;
         let own = [TaskId::own()].into_iter();
-        let tasks: Vec<TaskId> = own
-            .chain(team.partners.iter().map(Partner::task))
-            .collect();
+        let tasks: Vec<TaskId> = own.chain(team.partners.iter().map(Partner::task)).collect();
         let places = tasks.iter().map(|task| TaskPlace::of(*task));
         Ok(Self {
             places: places.collect::<Result<_, _>>()?,
@@ -245,23 +243,22 @@ impl Bencher<'_> {
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {
-            // A B B A: what drifts evenly during a sample cancels.
-            let mut without = vec![0.0; others.len()];
-            for (other, sum) in others.iter_mut().zip(&mut without) {
-                *sum += bencher.time_leg(other, iterations)?;
+            // A B A: what drifts evenly during a sample cancels.
+            let mut around = Vec::with_capacity(2 * others.len());
+            for other in &mut others {
+                around.push(bencher.time_leg(other, iterations)?);
             }
-            let first = bencher.time_leg(&mut work, iterations)?;
-            let with = first + bencher.time_turns(&mut work, turns)? / iterations as f64;
-            for (other, sum) in others.iter_mut().zip(&mut without).rev() {
-                *sum += bencher.time_leg(other, iterations)?;
+            let raw = bencher.time_leg(&mut work, iterations)?;
+            for other in others.iter_mut().rev() {
+                around.push(bencher.time_leg(other, iterations)?);
             }
-            bencher.operations += iterations;
-            shortest = shortest.min(first * iterations as f64);
-            for (costs, sum) in costs.iter_mut().zip(&without) {
-                costs.push(sum / 2.0);
+            shortest = shortest.min(raw * iterations as f64);
+            let without = (0..costs.len())
+                .map(|index| (around[index] + around[around.len() - 1 - index]) / 2.0);
+            for (costs, ns) in costs.iter_mut().zip(without.clone()) {
+                costs.push(ns);
             }
-            let raw = with / 2.0;
-            Ok((raw - without.iter().sum::<f64>() / 2.0, Some(raw)))
+            Ok((raw - without.sum::<f64>(), Some(raw)))
         })?;
         self.note_overhead(shortest);
         for (baseline, costs) in baselines.iter().zip(&costs) {

@@ -195,7 +195,11 @@ impl Bencher<'_> {
     }
 
     /// Warms up and finds how many turns a batch has.
-    pub(super) fn prepare_batches(&mut self, per_turn: u64, body: &mut impl Body) -> Result<u64, Failure> {
+    pub(super) fn prepare_batches(
+        &mut self,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<u64, Failure> {
         let target = self
             .effort
             .batch_ns

@@ -95,7 +95,10 @@ fn degenerate_data_draws_without_a_panic() {
             parameters: ("from".to_owned(), "to".to_owned()),
             columns: vec!["0".to_owned()],
             rows: vec!["0".to_owned(), "1".to_owned()],
-            cells: vec![vec![None], Vec::new()],
+            panels: vec![Panel {
+                label: String::new(),
+                cells: vec![vec![None], Vec::new()],
+            }],
         },
         Chart::OverRuns {
             points: vec![("a".to_owned(), None)],

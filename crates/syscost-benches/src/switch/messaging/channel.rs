@@ -33,7 +33,9 @@ impl Via {
         match name {
             "pipe" => Ok(Via::Pipe),
             "socket" => Ok(Via::Socket),
-            _ => Err(Failure::Broken("does not say what messages go through".into())),
+            _ => Err(Failure::Broken(
+                "does not say what messages go through".into(),
+            )),
         }
     }
 
@@ -70,6 +72,9 @@ impl Inbox {
             return Err(Errno::MSGSIZE);
         }
         let (number, _) = message.split_at(8);
-        number.try_into().map(u64::from_ne_bytes).map_err(|_| Errno::MSGSIZE)
+        number
+            .try_into()
+            .map(u64::from_ne_bytes)
+            .map_err(|_| Errno::MSGSIZE)
     }
 }
