@@ -31,7 +31,7 @@ pub use failure::Failure;
 
 /// What a benchmark's file needs, in one line.
 pub mod prelude {
-    pub use crate::bencher::{Bencher, Team};
+    pub use crate::bencher::{Baseline, Bencher, Team};
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::{Case, CaseSpec, Cases};
     pub use crate::expect::{

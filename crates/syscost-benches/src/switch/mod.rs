@@ -3,8 +3,10 @@
 mod condvar;
 mod eventfd;
 mod futex;
+mod messaging;
 mod ping_pong;
 mod pipe;
+mod ring;
 mod semaphore;
 mod signal;
 mod socketpair;
@@ -26,6 +28,8 @@ pub(crate) const GROUP: Group = Group {
         condvar::BENCHMARK,
         signal::BENCHMARK,
         r#yield::BENCHMARK,
+        ring::BENCHMARK,
+        messaging::BENCHMARK,
     ],
     hidden: false,
 };

@@ -62,7 +62,7 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let between = between(b.case())?;
     let tasks = b.case().number("tasks");
-    b.turn_of(tasks);
+    b.operations_per_turn(tasks);
     b.together(Placement::of(b.case())?, |cpus| {
         yielders(between, cpus, tasks)
     })?;

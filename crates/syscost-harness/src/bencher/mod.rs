@@ -1,7 +1,7 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
 
@@ -27,7 +27,7 @@ use crate::failure::Failure;
 
 use body::{Body, KernelBody};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
-pub use team::Team;
+pub use team::{Baseline, Team};
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {
@@ -131,6 +131,11 @@ impl<'a> Bencher<'a> {
     pub fn rate(&mut self, bytes: u64) {
         self.bytes = Some(bytes as f64);
         self.findings.is_rate = true;
+    }
+
+    /// Makes each turn of several tasks so many operations. To be called before the measurement.
+    pub fn operations_per_turn(&mut self, count: u64) {
+        self.per_turn = count;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.

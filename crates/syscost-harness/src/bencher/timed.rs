@@ -195,7 +195,11 @@ impl Bencher<'_> {
     }
 
     /// Warms up and finds how many turns a batch has.
-    fn prepare_batches(&mut self, per_turn: u64, body: &mut impl Body) -> Result<u64, Failure> {
+    pub(super) fn prepare_batches(
+        &mut self,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<u64, Failure> {
         let target = self
             .effort
             .batch_ns
@@ -248,7 +252,7 @@ impl Bencher<'_> {
     }
 
     /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it.
-    fn sample(
+    pub(super) fn sample(
         &mut self,
         iterations: u64,
         mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
@@ -337,7 +341,7 @@ impl Bencher<'_> {
         }
     }
 
-    fn note_overhead(&mut self, batch_ns: f64) {
+    pub(super) fn note_overhead(&mut self, batch_ns: f64) {
         self.detail(
             "overhead_bound_percent",
             100.0 * self.clock_cost.read_ns / batch_ns,

@@ -65,6 +65,15 @@ pub struct Line {
     pub points: Vec<(f64, Value)>,
 }
 
+/// The cells of a heat map, or of a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// What tells it from the others; nothing if there is only one.
+    pub label: String,
+    /// Row by row; `None` where nothing was measured. Rows of nothing else are not drawn.
+    pub cells: Vec<Vec<Option<f64>>>,
+}
+
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chart {
@@ -89,8 +98,8 @@ pub enum Chart {
         columns: Vec<String>,
         /// The values of the other, from top to bottom.
         rows: Vec<String>,
-        /// The cells, row by row; `None` where nothing was measured.
-        cells: Vec<Vec<Option<f64>>>,
+        /// One, or several beneath each other in the same colours.
+        panels: Vec<Panel>,
     },
     /// A value in each of several runs, oldest first; `None` where a run has none.
     OverRuns {
@@ -139,8 +148,14 @@ pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup 
             parameters,
             columns,
             rows,
-            cells,
-        } => heatmap::draw((&parameters.0, &parameters.1), columns, rows, cells, &frame),
+            panels,
+        } => heatmap::draw(
+            (&parameters.0, &parameters.1),
+            columns,
+            rows,
+            panels,
+            &frame,
+        ),
         Chart::OverRuns { points, changes } => over_runs::draw(points, changes, &frame),
     }
 }

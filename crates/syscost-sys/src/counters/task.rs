@@ -25,11 +25,15 @@ impl TaskId {
     }
 }
 
+/// Where one task runs, kept open: a single file, where [`TaskStat`] has four.
+#[derive(Debug)]
+pub struct TaskPlace(ProcFile);
+
 /// The statistics of one task, kept open.
 #[derive(Debug)]
 pub struct TaskStat {
     status: ProcFile,
-    stat: ProcFile,
+    place: TaskPlace,
     schedule: Option<ProcFile>,
     /// Absent in kernels without CONFIG_SCHED_DEBUG.
     debug: Option<ProcFile>,
@@ -52,23 +56,48 @@ pub struct TaskReading {
     pub migrations: Option<u64>,
 }
 
+/// A file of a task's own.
+fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
+    ProcFile::open(format!(
+        "/proc/{}/task/{}/{name}",
+        task.process, task.thread
+    ))
+}
+
+impl TaskPlace {
+    /// Opens what tells where a task is.
+    ///
+    /// # Errors
+    /// As [`TaskStat::of`].
+    pub fn of(task: TaskId) -> Result<TaskPlace, Unsupported> {
+        open(task, "stat").map(TaskPlace)
+    }
+
+    /// The processor it runs on, or ran on last.
+    ///
+    /// # Errors
+    /// As [`TaskStat::read`].
+    pub fn processor(&self) -> Result<u32, Unsupported> {
+        Ok(self.numbers()?.processor)
+    }
+
+    fn numbers(&self) -> Result<Numbers, Unsupported> {
+        let mut buffer = [0; 1024];
+        Numbers::parse(self.0.read(&mut buffer)?).ok_or_else(|| self.0.unexpected())
+    }
+}
+
 impl TaskStat {
     /// Opens the statistics of a task.
     ///
     /// # Errors
     /// `Unsupported` when there is no such task, it is another user's, or outside Linux.
     pub fn of(task: TaskId) -> Result<TaskStat, Unsupported> {
-        let open = |name: &str| {
-            ProcFile::open(format!(
-                "/proc/{}/task/{}/{name}",
-                task.process, task.thread
-            ))
-        };
         Ok(TaskStat {
-            status: open("status")?,
-            stat: open("stat")?,
-            schedule: open("schedstat").ok(),
-            debug: open("sched").ok(),
+            status: open(task, "status")?,
+            place: TaskPlace::of(task)?,
+            schedule: open(task, "schedstat").ok(),
+            debug: open(task, "sched").ok(),
         })
     }
 
@@ -82,7 +111,7 @@ impl TaskStat {
         let count = |name| field(status, name).ok_or_else(|| self.status.unexpected());
         let voluntary_switches = count("voluntary_ctxt_switches:")?;
         let involuntary_switches = count("nonvoluntary_ctxt_switches:")?;
-        let stat = self.numbers()?;
+        let stat = self.place.numbers()?;
         let of = |file: &Option<ProcFile>, parse: fn(&str) -> Option<u64>| {
             let mut buffer = [0; 4096];
             parse(file.as_ref()?.read(&mut buffer).ok()?)
@@ -102,12 +131,7 @@ impl TaskStat {
     /// # Errors
     /// As [`TaskStat::read`].
     pub fn processor(&self) -> Result<u32, Unsupported> {
-        Ok(self.numbers()?.processor)
-    }
-
-    fn numbers(&self) -> Result<Numbers, Unsupported> {
-        let mut buffer = [0; 1024];
-        Numbers::parse(self.stat.read(&mut buffer)?).ok_or_else(|| self.stat.unexpected())
+        self.place.processor()
     }
 }
 

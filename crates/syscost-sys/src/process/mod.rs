@@ -1,9 +1,11 @@
 //! Processes: bound to their parent, found and ended with all they started, and their own settings.
 
+mod batch;
 mod stack;
 mod status;
 mod tree;
 
+pub use batch::Batch;
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub use status::{Seccomp, is_traced, resident_bytes, seccomp_mode};
 pub use tree::{descendants, kill_tree};
