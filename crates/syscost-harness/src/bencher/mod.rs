@@ -1,7 +1,7 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::single_together`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
 
@@ -388,7 +388,7 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken("measured twice".into()));
         }
         self.measured = true;
-        self.is_team = manner == Manner::Together;
+        self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner);
         Ok(())
     }

@@ -16,9 +16,14 @@ use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
+/// What a team does, untimed, before it works.
+type Prepare<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
+
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
 pub struct Team<'t> {
     partners: Vec<Partner>,
+    prepare: Prepare<'t>,
+    is_prepared: bool,
     turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
 }
@@ -33,9 +38,30 @@ impl<'t> Team<'t> {
     ) -> Self {
         Self {
             partners,
+            prepare: Box::new(|| Ok(())),
+            is_prepared: false,
             turns: Box::new(turns),
             end: Box::new(end),
         }
+    }
+
+    /// The same team with `prepare` to be done, untimed, before each batch of [`Bencher::together`] and each operation of
+    /// [`Bencher::single_together`]. It returns when every partner has done what came before and is ready for what comes.
+    ///
+    /// A batch that must be prepared is more than its operations, so none of them is timed singly.
+    #[must_use]
+    pub fn prepared_by(self, prepare: impl FnMut() -> Result<(), Failure> + 't) -> Self {
+        Self {
+            prepare: Box::new(prepare),
+            is_prepared: true,
+            ..self
+        }
+    }
+
+    /// One operation with its preparation.
+    fn single(&mut self) -> Result<(), Failure> {
+        (self.prepare)()?;
+        (self.turns)(1)
     }
 
     /// Ends the partners and tells what went wrong with them.
@@ -55,12 +81,14 @@ struct AtWork<'t> {
     team: Team<'t>,
     stats: Vec<TaskStat>,
     seen: Vec<Vec<u32>>,
+    /// How the last preparation went.
+    prepared: Result<(), Failure>,
 }
 
 impl<'t> AtWork<'t> {
     /// Takes a team and does one turn, so that every partner is ready before the first that counts.
     fn new(mut team: Team<'t>) -> Result<Self, Failure> {
-        (team.turns)(1)?;
+        team.single()?;
         let tasks = [TaskId::own()]
             .into_iter()
             .chain(team.partners.iter().map(Partner::task));
@@ -69,6 +97,7 @@ impl<'t> AtWork<'t> {
             team,
             stats,
             seen: Vec::new(),
+            prepared: Ok(()),
         })
     }
 
@@ -79,6 +108,29 @@ impl<'t> AtWork<'t> {
         readings.try_fold(first, |sum, reading| Ok(sum + reading?))
     }
 
+    /// Counts single operations: of the measuring task what happens during them, of its partners also what follows from them.
+    fn count_singles(&mut self, operations: u64) -> Result<TaskReading, Failure> {
+        let partners = |stats: &[TaskStat]| -> Result<TaskReading, Unsupported> {
+            let readings = stats[1..].iter().map(TaskStat::read);
+            readings
+                .reduce(|sum, next| Ok(sum? + next?))
+                .unwrap_or(Ok(TaskReading::default()))
+        };
+        (self.team.prepare)()?;
+        let before = partners(&self.stats)?;
+        let mut own: Option<TaskReading> = None;
+        for _ in 0..operations {
+            (self.team.prepare)()?;
+            let before = self.stats[0].read()?;
+            (self.team.turns)(1)?;
+            let used = self.stats[0].read()? - before;
+            own = Some(own.map_or(used, |sum| sum + used));
+        }
+        (self.team.prepare)()?;
+        let theirs = partners(&self.stats)? - before;
+        Ok(own.map_or(theirs, |own| own + theirs))
+    }
+
     /// Notes where its tasks are, the measuring one first.
     fn look(&mut self) {
         let now: Result<Vec<u32>, _> = self.stats.iter().map(TaskStat::processor).collect();
@@ -87,13 +139,22 @@ impl<'t> AtWork<'t> {
 }
 
 impl Body for AtWork<'_> {
+    fn before(&mut self, _: u64) {
+        self.prepared = (self.team.prepare)();
+    }
+
     fn run(&mut self, turns: u64) -> Result<(), Failure> {
+        self.prepared.clone()?;
         (self.team.turns)(turns)
     }
 
     fn after(&mut self, _: u64) -> Result<(), Failure> {
         self.look();
         Ok(())
+    }
+
+    fn has_singles(&self) -> bool {
+        !self.team.is_prepared
     }
 }
 
@@ -108,6 +169,36 @@ impl Bencher<'_> {
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<(), Failure> {
         self.begin(Manner::Together)?;
+        self.in_place(placement, |bencher, cpus| match bencher.pass {
+            Pass::Timed => bencher.time_together(cpus, &make),
+            Pass::Evidence => bencher.count_together(cpus, &make),
+        })
+    }
+
+    /// Measures what one task's share of a common operation costs: the measuring task's call alone, timed by itself, after an untimed
+    /// preparation ([`Team::prepared_by`]) that waits until the partners are ready. The timer's own cost is taken off, as by
+    /// [`Bencher::single`].
+    ///
+    /// Counted are the measuring task's switches during the call and the partners' from one preparation to the next, and the
+    /// system calls of all that the preparation alone does not make.
+    pub fn single_together<'t>(
+        &mut self,
+        placement: Placement,
+        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::SinglesTogether)?;
+        self.in_place(placement, |bencher, cpus| match bencher.pass {
+            Pass::Timed => bencher.time_singles_together(cpus, &make),
+            Pass::Evidence => bencher.count_singles_together(cpus, &make),
+        })
+    }
+
+    /// Pins or frees the measuring task, has it work, and judges where the tasks were seen.
+    fn in_place(
+        &mut self,
+        placement: Placement,
+        work: impl FnOnce(&mut Self, &[u32]) -> Result<Vec<Vec<u32>>, Failure>,
+    ) -> Result<(), Failure> {
         if placement == Placement::Free {
             // The kernel moves who is free to be moved.
             self.declared
@@ -123,10 +214,7 @@ impl Bencher<'_> {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
-        let result = match self.pass {
-            Pass::Timed => self.time_together(&cpus, &make),
-            Pass::Evidence => self.count_together(&cpus, &make),
-        };
+        let result = work(self, &cpus);
         pin(&[self.cpu])?;
         let seen = result?;
         if self.pinned {
@@ -167,7 +255,8 @@ impl Bencher<'_> {
         // First, while this process has no other thread that a fork would lose.
         self.judge_audit(AUDITED_TOGETHER, |audited| {
             let mut team = make(cpus)?;
-            (team.turns)(1)?;
+            team.single()?;
+            (team.prepare)()?;
             if audited == Audited::Operations {
                 (team.turns)(AUDITED_TOGETHER)?;
             }
@@ -179,6 +268,7 @@ impl Bencher<'_> {
         let operations = self
             .turns_lasting(super::evidence::COUNTED_NS, 1, &mut work)?
             .clamp(COUNTED_TOGETHER, 1 << 20);
+        (work.team.prepare)()?;
         let before = work.read();
         (work.team.turns)(operations)?;
         let after = work.read();
@@ -189,6 +279,48 @@ impl Bencher<'_> {
             let evidence = self.judge_scaling(expect, 1, &mut work)?;
             self.findings.evidence.push(evidence);
         }
+        work.look();
+        work.team.dismiss()?;
+        Ok(work.seen)
+    }
+
+    fn time_singles_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let mut work = AtWork::new(make(cpus)?)?;
+        work.look();
+        let Team { prepare, turns, .. } = &mut work.team;
+        self.time_singles(prepare, || turns(1))?;
+        work.look();
+        work.team.dismiss()?;
+        Ok(work.seen)
+    }
+
+    fn count_singles_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        self.judge_audit(AUDITED_TOGETHER, |audited| {
+            let mut team = make(cpus)?;
+            team.single()?;
+            for _ in 0..AUDITED_TOGETHER {
+                (team.prepare)()?;
+                if audited == Audited::Operations {
+                    (team.turns)(1)?;
+                }
+            }
+            // What the last operation led to ends before the audit does.
+            (team.prepare)()?;
+            std::mem::forget(team);
+            Ok(())
+        })?;
+        let mut work = AtWork::new(make(cpus)?)?;
+        let used = work.count_singles(COUNTED_TOGETHER)?;
+        self.operations += COUNTED_TOGETHER;
+        self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);
         work.look();
         work.team.dismiss()?;
         Ok(work.seen)
