@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.atomic",
     title: "Atomic addition, contended",
     cases: Cases::Here(cases),
+    quick: |case| case.get("op") == "fetch_add",
     run,
     source: include_str!("atomic.rs"),
     ..Benchmark::DEFAULT

@@ -11,7 +11,7 @@ use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Partner};
 use syscost_sys::topology::Relation;
 
-use super::Padded;
+use super::{Padded, hand_over};
 
 /// Adding one to a number that several threads add to.
 pub(super) trait Adder: Send + Sync + 'static {
@@ -31,15 +31,15 @@ const LEAST_SHARE_PERCENT: f64 = 1.0;
 /// Nobody sleeps; the tick and other tasks of the machine preempt now and then.
 pub(super) const KEEP_RUNNING: Expect = at_most(Counter::Switches, 0.01);
 
-/// Two threads on any two CPUs this machine has, and 4, 8, 16… if it has so many CPUs. `what` stands first in their names.
+/// Two threads wherever two CPUs of this machine stand to each other, and 4, 8, 16… if it has so many CPUs. `what` stands
+/// first in their names.
 pub(super) fn cases(what: &[(&'static str, &str)], expect: &[Expect]) -> Vec<Case> {
-    let here = Placement::here().into_iter();
-    let pairs = here.filter(|placement| *placement != Placement::At(Relation::SameCpu));
+    let pairs = hand_over::placements().filter(|at| *at != Placement::At(Relation::SameCpu));
     let cpus = cpu::allowed().map_or(1, |allowed| allowed.len());
     let larger = (2..7).map(|power| 1 << power).filter(|n| *n <= cpus);
     pairs
         .map(|placement| (placement, 2))
-        .chain(larger.map(|threads| (Placement::Free, threads)))
+        .chain(larger.map(|threads| (Placement::Distinct, threads)))
         .map(|(placement, threads)| {
             let what = what.iter().map(|(key, value)| (*key, value.to_string()));
             let who = [
@@ -75,6 +75,17 @@ impl<A> Drop for Over<A> {
 }
 
 impl<A: Adder> Ring<A> {
+    fn new(adder: A, threads: usize) -> Self {
+        Ring {
+            adder,
+            goal: Padded::default(),
+            round: Padded::default(),
+            waiting: Padded::default(),
+            over: Padded::default(),
+            added: (0..threads).map(|_| Padded::default()).collect(),
+        }
+    }
+
     /// Adds as thread `number` until the goal is reached.
     fn add_up(&self, number: usize) -> Result<(), A::Error> {
         let mut added = 1;
@@ -121,11 +132,57 @@ impl<A: Adder> Ring<A> {
         self.round.0.fetch_add(1, Ordering::Release);
         self.add_up(0)
     }
+}
 
-    /// How much each thread added.
-    fn shares(&self) -> Vec<u64> {
-        let added = self.added.iter();
-        added.map(|own| own.0.load(Ordering::Relaxed)).collect()
+/// How much each thread added, and how much was there in the end.
+struct Sums {
+    each: Vec<u64>,
+    number: u64,
+}
+
+impl Sums {
+    fn of<A: Adder>(ring: &Ring<A>) -> Sums {
+        let added = ring.added.iter();
+        Sums {
+            each: added.map(|own| own.0.load(Ordering::Relaxed)).collect(),
+            number: ring.adder.number(),
+        }
+    }
+
+    fn all(&self) -> u64 {
+        self.each.iter().sum()
+    }
+
+    /// The shares of the least and of the most served thread, in percent.
+    fn shares(&self) -> (f64, f64) {
+        let percent = |added: Option<&u64>| {
+            100.0 * added.map_or(0.0, |added| *added as f64) / self.all().max(1) as f64
+        };
+        (
+            percent(self.each.iter().min()),
+            percent(self.each.iter().max()),
+        )
+    }
+
+    /// Claims that no addition was lost and that every thread was served, and tells how fairly.
+    fn judge(&self, b: &mut Bencher) {
+        let (all, (least, most)) = (self.all(), self.shares());
+        b.claim(
+            "the number all threads added to",
+            all as f64,
+            self.number as f64,
+            "benchmark",
+            all == self.number,
+        );
+        b.claim(
+            "least share of a thread in percent",
+            format!("at least {LEAST_SHARE_PERCENT}"),
+            least,
+            "benchmark",
+            least >= LEAST_SHARE_PERCENT,
+        );
+        b.detail("least_share_percent", least);
+        b.detail("most_share_percent", most);
     }
 }
 
@@ -134,20 +191,13 @@ pub(super) fn measure<A: Adder>(b: &mut Bencher, make: impl Fn() -> A) -> Result
     let threads = b.case().number("threads") as usize;
     let last = RefCell::new(None);
     b.together(Placement::of(b.case())?, |cpus| {
-        let ring = Arc::new(Ring {
-            adder: make(),
-            goal: Padded::default(),
-            round: Padded::default(),
-            waiting: Padded::default(),
-            over: Padded::default(),
-            added: (0..threads).map(|_| Padded::default()).collect(),
-        });
+        let ring = Arc::new(Ring::new(make(), threads));
         *last.borrow_mut() = Some(Arc::clone(&ring));
         team(cpus, ring)
     })?;
     let ring = last.borrow_mut().take();
     let ring = ring.ok_or_else(|| Failure::Broken("measured without a team".into()))?;
-    judge(b, ring.adder.number(), &ring.shares());
+    Sums::of(&ring).judge(b);
     Ok(())
 }
 
@@ -161,7 +211,9 @@ fn team<'t, A: Adder>(cpus: &[u32], ring: Arc<Ring<A>>) -> Result<Team<'t>, Fail
                 let _over = Over(Arc::clone(&ring));
                 ring.take_part(number)
             };
-            Partner::start(Between::Threads, cpus, work)
+            // With one CPU for all of them, there is one of them.
+            let cpu = cpus[(number - 1) % cpus.len()];
+            Partner::start(Between::Threads, &[cpu], work)
                 .map_err(|error| Failure::Failed(error.to_string()))
         })
         .collect::<Result<_, _>>()?;
@@ -177,25 +229,45 @@ fn team<'t, A: Adder>(cpus: &[u32], ring: Arc<Ring<A>>) -> Result<Team<'t>, Fail
     Ok(Team::new(partners, lead, end).prepared_by(move || ring.gather()))
 }
 
-/// Claims that no addition was lost and that every thread was served, and tells how fairly.
-fn judge(b: &mut Bencher, number: u64, shares: &[u64]) {
-    let all: u64 = shares.iter().sum();
-    let percent = |share: Option<&u64>| 100.0 * *share.unwrap_or(&0) as f64 / all.max(1) as f64;
-    let least = percent(shares.iter().min());
-    b.claim(
-        "the number all threads added to",
-        all as f64,
-        number as f64,
-        "benchmark",
-        all == number,
-    );
-    b.claim(
-        "least share of a thread in percent",
-        format!("at least {LEAST_SHARE_PERCENT}"),
-        least,
-        "benchmark",
-        least >= LEAST_SHARE_PERCENT,
-    );
-    b.detail("least_share_percent", least);
-    b.detail("most_share_percent", percent(shares.iter().max()));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// Loses every tenth addition, as a lock that lets two in might.
+    #[derive(Default)]
+    struct Leaky(AtomicU64);
+
+    impl Adder for Leaky {
+        type Error = Infallible;
+
+        fn add(&self) -> Result<u64, Infallible> {
+            let calls = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+            Ok(calls - calls / 10)
+        }
+
+        fn number(&self) -> u64 {
+            let calls = self.0.load(Ordering::Relaxed);
+            calls - calls / 10
+        }
+    }
+
+    #[test]
+    fn lost_additions_and_unserved_threads_are_seen() {
+        let ring = Arc::new(Ring::new(Leaky::default(), 2));
+        ring.lead(90).unwrap();
+        let sums = Sums::of(&ring);
+        assert_eq!(sums.number, 90);
+        assert_eq!(sums.all(), 99, "more was added than is there");
+        assert_eq!(sums.shares(), (0.0, 100.0), "one thread alone added");
+    }
+
+    #[test]
+    fn who_ends_early_is_not_waited_for() {
+        let ring = Arc::new(Ring::new(Leaky::default(), 2));
+        drop(Over(Arc::clone(&ring)));
+        assert!(matches!(ring.gather(), Err(Failure::Failed(_))));
+        ring.take_part(1).unwrap();
+        assert!(ring.gather().is_ok(), "it came, once");
+    }
 }

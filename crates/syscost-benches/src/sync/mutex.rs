@@ -33,6 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.mutex",
     title: "Mutex: lock and unlock",
     cases: Cases::Here(cases),
+    quick: |case| case.get("state") != "handed_over",
     run,
     source: include_str!("mutex.rs"),
     ..Benchmark::DEFAULT

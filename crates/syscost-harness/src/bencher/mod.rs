@@ -9,6 +9,7 @@ mod body;
 mod evidence;
 mod pass;
 mod team;
+mod team_single;
 #[cfg(test)]
 mod tests;
 mod timed;

@@ -21,10 +21,10 @@ type Prepare<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
 
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
 pub struct Team<'t> {
-    partners: Vec<Partner>,
-    prepare: Prepare<'t>,
+    pub(super) partners: Vec<Partner>,
+    pub(super) prepare: Prepare<'t>,
     is_prepared: bool,
-    turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
+    pub(super) turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
 }
 
@@ -58,8 +58,8 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// One operation with its preparation.
-    fn single(&mut self) -> Result<(), Failure> {
+    /// One turn with its preparation.
+    pub(super) fn single(&mut self) -> Result<(), Failure> {
         (self.prepare)()?;
         (self.turns)(1)
     }
@@ -77,8 +77,8 @@ impl<'t> Team<'t> {
 }
 
 /// A team at work: its loop, what the kernel counts for it, and where it was seen.
-struct AtWork<'t> {
-    team: Team<'t>,
+pub(super) struct AtWork<'t> {
+    pub(super) team: Team<'t>,
     stats: Vec<TaskStat>,
     seen: Vec<Vec<u32>>,
     /// How the last preparation went.
@@ -87,7 +87,7 @@ struct AtWork<'t> {
 
 impl<'t> AtWork<'t> {
     /// Takes a team and does one turn, so that every partner is ready before the first that counts.
-    fn new(mut team: Team<'t>) -> Result<Self, Failure> {
+    pub(super) fn new(mut team: Team<'t>) -> Result<Self, Failure> {
         team.single()?;
         let tasks = [TaskId::own()]
             .into_iter()
@@ -108,33 +108,17 @@ impl<'t> AtWork<'t> {
         readings.try_fold(first, |sum, reading| Ok(sum + reading?))
     }
 
-    /// Counts single operations: of the measuring task what happens during them, of its partners also what follows from them.
-    fn count_singles(&mut self, operations: u64) -> Result<TaskReading, Failure> {
-        let partners = |stats: &[TaskStat]| -> Result<TaskReading, Unsupported> {
-            let readings = stats[1..].iter().map(TaskStat::read);
-            readings
-                .reduce(|sum, next| Ok(sum? + next?))
-                .unwrap_or(Ok(TaskReading::default()))
-        };
-        (self.team.prepare)()?;
-        let before = partners(&self.stats)?;
-        let mut own: Option<TaskReading> = None;
-        for _ in 0..operations {
-            (self.team.prepare)()?;
-            let before = self.stats[0].read()?;
-            (self.team.turns)(1)?;
-            let used = self.stats[0].read()? - before;
-            own = Some(own.map_or(used, |sum| sum + used));
-        }
-        (self.team.prepare)()?;
-        let theirs = partners(&self.stats)? - before;
-        Ok(own.map_or(theirs, |own| own + theirs))
-    }
-
     /// Notes where its tasks are, the measuring one first.
-    fn look(&mut self) {
+    pub(super) fn look(&mut self) {
         let now: Result<Vec<u32>, _> = self.stats.iter().map(TaskStat::processor).collect();
         self.seen.extend(now.ok());
+    }
+
+    /// Notes a last time where its tasks are, and ends it.
+    pub(super) fn dismiss(mut self) -> Result<Vec<Vec<u32>>, Failure> {
+        self.look();
+        self.team.dismiss()?;
+        Ok(self.seen)
     }
 }
 
@@ -169,35 +153,17 @@ impl Bencher<'_> {
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<(), Failure> {
         self.begin(Manner::Together)?;
-        self.in_place(placement, |bencher, cpus| match bencher.pass {
-            Pass::Timed => bencher.time_together(cpus, &make),
-            Pass::Evidence => bencher.count_together(cpus, &make),
+        self.seated(placement, |b, cpus| match b.pass {
+            Pass::Timed => b.time_together(cpus, &make),
+            Pass::Evidence => b.count_together(cpus, &make),
         })
     }
 
-    /// Measures what one task's share of a common operation costs: the measuring task's call alone, timed by itself, after an untimed
-    /// preparation ([`Team::prepared_by`]) that waits until the partners are ready. The timer's own cost is taken off, as by
-    /// [`Bencher::single`].
-    ///
-    /// Counted are the measuring task's switches during the call and the partners' from one preparation to the next, and the
-    /// system calls of all that the preparation alone does not make.
-    pub fn single_together<'t>(
+    /// Measures with the measuring task where the placement wants it, and claims that all were there.
+    pub(super) fn seated(
         &mut self,
         placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
-    ) -> Result<(), Failure> {
-        self.begin(Manner::SinglesTogether)?;
-        self.in_place(placement, |bencher, cpus| match bencher.pass {
-            Pass::Timed => bencher.time_singles_together(cpus, &make),
-            Pass::Evidence => bencher.count_singles_together(cpus, &make),
-        })
-    }
-
-    /// Pins or frees the measuring task, has it work, and judges where the tasks were seen.
-    fn in_place(
-        &mut self,
-        placement: Placement,
-        work: impl FnOnce(&mut Self, &[u32]) -> Result<Vec<Vec<u32>>, Failure>,
+        measure: impl FnOnce(&mut Self, &[u32]) -> Result<Vec<Vec<u32>>, Failure>,
     ) -> Result<(), Failure> {
         if placement == Placement::Free {
             // The kernel moves who is free to be moved.
@@ -208,13 +174,13 @@ impl Bencher<'_> {
         self.pinned = placement != Placement::Free;
         let own = match placement {
             Placement::Free => self.allowed.clone(),
-            Placement::At(_) => vec![self.cpu],
+            Placement::At(_) | Placement::Distinct => vec![self.cpu],
         };
         let pin = |cpus: &[u32]| {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
-        let result = work(self, &cpus);
+        let result = measure(self, &cpus);
         pin(&[self.cpu])?;
         let seen = result?;
         if self.pinned {
@@ -243,8 +209,7 @@ impl Bencher<'_> {
         self.cpu_ns = used
             .run_ns
             .map(|ns| ns as f64 / (self.operations - done) as f64);
-        work.team.dismiss()?;
-        Ok(work.seen)
+        work.dismiss()
     }
 
     fn count_together<'t>(
@@ -279,51 +244,7 @@ impl Bencher<'_> {
             let evidence = self.judge_scaling(expect, 1, &mut work)?;
             self.findings.evidence.push(evidence);
         }
-        work.look();
-        work.team.dismiss()?;
-        Ok(work.seen)
-    }
-
-    fn time_singles_together<'t>(
-        &mut self,
-        cpus: &[u32],
-        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
-        let mut work = AtWork::new(make(cpus)?)?;
-        work.look();
-        let Team { prepare, turns, .. } = &mut work.team;
-        self.time_singles(prepare, || turns(1))?;
-        work.look();
-        work.team.dismiss()?;
-        Ok(work.seen)
-    }
-
-    fn count_singles_together<'t>(
-        &mut self,
-        cpus: &[u32],
-        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
-        self.judge_audit(AUDITED_TOGETHER, |audited| {
-            let mut team = make(cpus)?;
-            team.single()?;
-            for _ in 0..AUDITED_TOGETHER {
-                (team.prepare)()?;
-                if audited == Audited::Operations {
-                    (team.turns)(1)?;
-                }
-            }
-            // What the last operation led to ends before the audit does.
-            (team.prepare)()?;
-            std::mem::forget(team);
-            Ok(())
-        })?;
-        let mut work = AtWork::new(make(cpus)?)?;
-        let used = work.count_singles(COUNTED_TOGETHER)?;
-        self.operations += COUNTED_TOGETHER;
-        self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);
-        work.look();
-        work.team.dismiss()?;
-        Ok(work.seen)
+        work.dismiss()
     }
 
     /// Claims that every task was where the row's name puts it.
