@@ -67,13 +67,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let refused = !via.is_free(other).map_err(failed)?;
     claim(
         b,
-        "another that wants it while it is held",
+        "another that wants to share it while it is held",
         "refused",
         refused,
     );
     via.unlock(own).map_err(failed)?;
     let let_in = via.is_free(other).map_err(failed)?;
-    claim(b, "another that wants it once it is free", "let in", let_in);
+    claim(
+        b,
+        "another that wants to share it once it is free",
+        "let in",
+        let_in,
+    );
     b.try_iter(|| {
         via.lock(own)?;
         via.unlock(own)

@@ -1,6 +1,7 @@
 //! Locks and wake-ups.
 
 mod atomic;
+mod barrier;
 mod contention;
 mod file_lock;
 mod futex_pi;
@@ -22,6 +23,7 @@ pub(crate) const GROUP: Group = Group {
         mutex::BENCHMARK,
         spin_lock::BENCHMARK,
         atomic::BENCHMARK,
+        barrier::BENCHMARK,
         futex_wake::BENCHMARK,
         futex_requeue::BENCHMARK,
         futex_waitv::BENCHMARK,

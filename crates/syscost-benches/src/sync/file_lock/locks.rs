@@ -63,13 +63,13 @@ impl Via {
         }
     }
 
-    /// Whether a file could be locked now; it is not locked afterwards. A process does not exclude itself by fcntl, so
-    /// that one is tried as an open file description's.
+    /// Whether a file could be locked now; it is not locked afterwards. Tried is a shared lock, which an exclusive one alone
+    /// refuses, and of fcntl's as an open file description's, since a process does not exclude itself.
     pub(super) fn is_free(self, file: &OwnedFd) -> Result<bool, Errno> {
         let (tried, back) = match self {
-            Via::Fcntl | Via::Ofd => (set(file, libc::F_OFD_SETLK, libc::F_WRLCK), Via::Ofd),
+            Via::Fcntl | Via::Ofd => (set(file, libc::F_OFD_SETLK, libc::F_RDLCK), Via::Ofd),
             Via::Flock => (
-                flock(file, FlockOperation::NonBlockingLockExclusive),
+                flock(file, FlockOperation::NonBlockingLockShared),
                 Via::Flock,
             ),
         };
