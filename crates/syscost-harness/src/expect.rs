@@ -76,7 +76,11 @@ impl Bound {
             Bound::Exactly(value) => Fact::Number(value),
             Bound::AtMost(value) => Fact::Text(format!("at most {value}")),
             Bound::AtLeast(value) => Fact::Text(format!("at least {value}")),
-            Bound::Within(low, high) => Fact::Text(format!("{low} to {high}")),
+            Bound::Within(low, high) => {
+                // A product of decimals is seldom the decimal that is meant.
+                let exact = |edge: f64| (edge * 1e6).round() / 1e6;
+                Fact::Text(format!("{} to {}", exact(low), exact(high)))
+            }
         }
     }
 }
@@ -191,8 +195,17 @@ pub enum Manner {
     Together,
     /// Operations timed one by one.
     Singles,
+    /// Operations timed one by one that other tasks take part in.
+    SinglesTogether,
     /// Values that the benchmark observes itself: nothing is expected by default.
     Observations,
+}
+
+impl Manner {
+    /// Whether several tasks work together, so that all of them are counted.
+    pub fn is_together(self) -> bool {
+        matches!(self, Manner::Together | Manner::SinglesTogether)
+    }
 }
 
 /// The declared expectations, completed by what every honest benchmark satisfies unless it says otherwise: no system
@@ -214,7 +227,7 @@ pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
         at_most(Counter::MinorFaults, 0.01),
         at_most(Counter::MajorFaults, 0.0),
     ];
-    if manner == Manner::Together {
+    if manner.is_together() {
         defaults.extend([
             // A partner between two calls when the audit ends.
             at_most(Counter::OtherSyscalls, 0.05),

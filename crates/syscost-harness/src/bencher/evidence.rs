@@ -371,12 +371,12 @@ fn named_call(expect: &Expect) -> Option<Sysno> {
     }
 }
 
-fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
+pub(super) fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
     let now = Usage::thread()?;
     Ok(now - before?)
 }
 
-fn plus(a: Usage, b: Usage) -> Usage {
+pub(super) fn plus(a: Usage, b: Usage) -> Usage {
     Usage {
         minor_faults: a.minor_faults + b.minor_faults,
         major_faults: a.major_faults + b.major_faults,

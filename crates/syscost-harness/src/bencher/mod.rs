@@ -1,7 +1,8 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`]
+//! or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
 
@@ -9,6 +10,7 @@ mod body;
 mod evidence;
 mod pass;
 mod team;
+mod team_single;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -399,7 +401,7 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken("measured twice".into()));
         }
         self.measured = true;
-        self.is_team = manner == Manner::Together;
+        self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner);
         Ok(())
     }

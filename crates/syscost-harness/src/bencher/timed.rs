@@ -102,6 +102,7 @@ impl Bencher<'_> {
         // A histogram holds times, and a rate has none.
         if self.bytes.is_none()
             && per_turn == 1
+            && body.has_singles()
             && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
         {
             self.time_tail(typical, body)?;
