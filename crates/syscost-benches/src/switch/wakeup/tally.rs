@@ -102,3 +102,99 @@ fn per_sample(
     let (least, most) = PER_SAMPLE;
     Ok((case_ns / typical_ns).clamp(least, most) as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
+    use syscost_results::Verdict;
+    use syscost_sys::clock::Clock;
+
+    /// What a measurement of these wake-ups comes to.
+    fn measured(
+        pass: Pass,
+        wake_up: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<Findings, Failure> {
+        let (case, clock) = (Case::default(), Clock::system());
+        let effort = Effort {
+            samples: 5,
+            warm_up_ns: 0.0,
+            batch_ns: 0.0,
+            case_ns: 1e6,
+            second_witness: false,
+        };
+        let situation = Situation {
+            pass,
+            effort: &effort,
+            clock: &clock,
+            clock_cost: ClockCost {
+                step_ns: 1.0,
+                read_ns: 20.0,
+            },
+            iterations: None,
+            cpu: 0,
+            allowed: &[0],
+            seed: 1,
+        };
+        let expect = [exactly(Counter::Reported("early wake-ups"), 0.0)];
+        let mut b = Bencher::new(&case, &expect, situation);
+        let mut tally = Tally::default();
+        tally.measure(&mut b, wake_up)?;
+        tally.tell(&mut b);
+        b.finish()
+    }
+
+    fn refuted(findings: &Findings) -> Vec<&str> {
+        let refuted = findings.evidence.iter();
+        let refuted = refuted.filter(|evidence| evidence.verdict == Verdict::Refuted);
+        refuted.map(|evidence| &*evidence.claim).collect()
+    }
+
+    fn slept() {
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+
+    #[test]
+    fn wake_ups_that_follow_a_sleep_are_all_in_the_histogram() {
+        let findings = measured(Pass::Timed, || {
+            slept();
+            Ok(700.0)
+        })
+        .unwrap();
+        assert_eq!(refuted(&findings), [""; 0]);
+        assert!(findings.values.iter().all(|ns| *ns == 700.0));
+        let singles: u64 = findings.histogram.iter().map(|(_, count)| count).sum();
+        let awake = findings.details["singles_without_sleep_count"];
+        assert!(singles >= 5 * findings.values.len() as u64 - awake as u64);
+    }
+
+    #[test]
+    fn who_never_sleeps_has_no_wake_ups() {
+        let awake = || Ok(0.1);
+        let refusal = measured(Pass::Timed, awake).unwrap_err();
+        assert!(matches!(refusal, Failure::Refuted(_)), "{refusal}");
+        let counted = measured(Pass::Evidence, awake).unwrap();
+        assert!(refuted(&counted)[0].starts_with("sleeps per wake-up"));
+    }
+
+    #[test]
+    fn one_early_wake_up_refutes_all() {
+        let mut number = 0;
+        let findings = measured(Pass::Timed, || {
+            slept();
+            number += 1;
+            Ok(if number == 20 { -1.0 } else { 700.0 })
+        });
+        let findings = findings.unwrap();
+        assert_eq!(refuted(&findings), ["early wake-ups per operation"]);
+    }
+
+    #[test]
+    fn what_failed_is_no_wake_up() {
+        let failing = || Err(Failure::Failed("nobody woke it".into()));
+        for pass in [Pass::Timed, Pass::Evidence] {
+            let failure = measured(pass, failing).unwrap_err();
+            assert_eq!(failure.to_string(), "nobody woke it");
+        }
+    }
+}
