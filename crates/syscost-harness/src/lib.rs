@@ -3,6 +3,7 @@
 //! - [`benchmark`], [`case`], [`expect`]: a benchmark as data plus one function.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
+//! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
@@ -19,6 +20,7 @@ pub mod failure;
 pub mod machine;
 pub mod noise;
 pub mod placement;
+pub mod real_time;
 pub mod session;
 pub mod worker;
 

@@ -11,6 +11,7 @@ mod semaphore;
 mod signal;
 mod socketpair;
 mod sysv_semaphore;
+mod wakeup;
 mod r#yield;
 
 use syscost_harness::prelude::*;
@@ -28,6 +29,7 @@ pub(crate) const GROUP: Group = Group {
         condvar::BENCHMARK,
         signal::BENCHMARK,
         r#yield::BENCHMARK,
+        wakeup::BENCHMARK,
         ring::BENCHMARK,
         messaging::BENCHMARK,
     ],

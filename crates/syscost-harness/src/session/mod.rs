@@ -182,6 +182,10 @@ impl<'a> Session<'a> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         header.config.resumed += 1;
+        // The rest is measured in the same environment.
+        let mut options = options.clone();
+        let environment = header.config.environment.clone();
+        options.program.environment = environment.into_iter().collect();
         observer.event(Event::Preparing("checking the clock"));
         let mut clock = RunClock::choose(&probed_cpus(Some(&header.config.cpus))?);
         std::thread::sleep(Duration::from_millis(200));
@@ -190,7 +194,7 @@ impl<'a> Session<'a> {
             header,
             Some(journal),
             rows,
-            options,
+            &options,
             clock,
             begun,
             interrupted,

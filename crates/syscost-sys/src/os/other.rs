@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::Unsupported;
 use crate::audit::{AuditError, SyscallCounts};
 use crate::counters::{Usage, Whose};
+use crate::process::Class;
 
 fn unsupported() -> Unsupported {
     Unsupported::new("not written for this operating system yet; Linux has it")
@@ -155,4 +156,16 @@ pub(crate) fn remove_posix_queue(_: &std::ffi::CStr) -> io::Result<()> {
 /// No user has this number.
 pub(crate) fn user_id() -> u32 {
     u32::MAX
+}
+
+pub(crate) fn class() -> io::Result<Class> {
+    refused()
+}
+
+pub(crate) fn set_class(_: Class) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn limit_real_time(_: Option<u64>) -> io::Result<Option<u64>> {
+    refused()
 }

@@ -9,6 +9,7 @@ mod memfd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod perf;
 mod process;
+mod scheduler;
 mod sysv;
 mod usage;
 
@@ -24,6 +25,7 @@ pub(crate) use process::{
     aslr_disabled, become_subreaper, kill_me_with_parent, kill_process, parent_id, reap_ended,
     set_timer_slack, stop_process, timer_slack,
 };
+pub(crate) use scheduler::{class, limit_real_time, set_class};
 pub(crate) use sysv::{
     make_message_queue, make_semaphores, remove_message_queue, remove_posix_queue,
     remove_semaphores, user_id,
