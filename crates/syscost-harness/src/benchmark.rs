@@ -28,6 +28,8 @@ pub struct Benchmark {
     pub expect: &'static [Expect],
     /// How dear its set-up is.
     pub setup: Setup,
+    /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first.
+    pub quick: fn(&Case) -> bool,
     /// Whether this machine can do it, told without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
     /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
@@ -48,6 +50,7 @@ impl Benchmark {
         cases: Cases::One,
         expect: &[],
         setup: Setup::Cheap,
+        quick: |_| true,
         support: |_| Ok(()),
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",

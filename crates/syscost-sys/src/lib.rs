@@ -17,6 +17,7 @@
 //! | [`raw`] | system calls without a C library between |
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
 //! | [`process`] | parents, descendants, and a process's own settings |
+//! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |
 //! | [`kernel`] | the measured instructions themselves |
 
 mod error;
@@ -35,6 +36,7 @@ pub mod perf;
 pub mod platform;
 pub mod process;
 pub mod raw;
+pub mod scratch;
 pub mod topology;
 
 pub use error::{SystemError, Unsupported};

@@ -9,6 +9,7 @@ use syscost_sys::audit::{self, AuditError, SyscallCounts};
 use syscost_sys::counters::{TaskReading, Usage};
 use syscost_sys::perf;
 use syscost_sys::raw::Sysno;
+use syscost_sys::scratch;
 
 use super::Bencher;
 use super::body::Body;
@@ -194,6 +195,8 @@ impl Bencher<'_> {
         };
         let counted =
             count(Audited::Nothing).and_then(|idle| Ok((idle, count(Audited::Operations)?)));
+        // The audited children ended without dropping what they had.
+        scratch::sweep();
         let evidence: Vec<Evidence> = match counted {
             Ok((idle, busy)) => {
                 let calls = |call: Sysno| busy.get(call).saturating_sub(idle.get(call));

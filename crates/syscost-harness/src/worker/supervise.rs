@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-use syscost_sys::process;
+use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
 use crate::bencher::Findings;
@@ -73,6 +73,8 @@ impl<'a> Launcher<'a> {
     pub fn new(program: Program, time_limit: Duration, interrupted: &'a AtomicBool) -> Self {
         // Without it orphans are found as long as their parent lives.
         let _ = process::become_subreaper();
+        // What an earlier run left behind that was killed.
+        scratch::sweep();
         Self {
             program,
             time_limit,
@@ -273,6 +275,7 @@ impl Worker {
             let _ = process::kill_tree(orphan);
         }
         process::reap_ended();
+        scratch::sweep();
         self.ended = Some(status);
         status
     }

@@ -117,3 +117,28 @@ pub(crate) fn share(_: usize) -> io::Result<*mut u8> {
 }
 
 pub(crate) fn unshare(_: *mut u8, _: usize) {}
+
+pub(crate) fn make_message_queue(_: i32) -> io::Result<i32> {
+    refused()
+}
+
+pub(crate) fn make_semaphores(_: i32, _: u16) -> io::Result<i32> {
+    refused()
+}
+
+pub(crate) fn remove_message_queue(_: i32) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn remove_semaphores(_: i32) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn remove_posix_queue(_: &std::ffi::CStr) -> io::Result<()> {
+    refused()
+}
+
+/// No user has this number.
+pub(crate) fn user_id() -> u32 {
+    u32::MAX
+}

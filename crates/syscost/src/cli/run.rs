@@ -15,14 +15,14 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run syscall                        a group
   syscost run syscall.null 'call.*'          a benchmark and a pattern
   syscost run 'syscall.null{call=getppid}'   one row
-Without a selector everything is measured.
+Without a selector everything is measured; by the quick profile, the rows people look at first.
 
 A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
 pub struct RunArguments {
     /// What to measure: groups, ids, rows or patterns; everything if none is given
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
-    /// How much to take: quick (seconds), standard (a minute) or careful (many minutes)
+    /// How much to take: quick (seconds), standard (two minutes) or careful (many minutes)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds the run may take, if not the profile's own; ends it even before its fewest rounds

@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
             Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?
         }
         None => {
-            let rows = selection::rows(&arguments.selectors)?;
+            let rows = selection::planned(&arguments.selectors, arguments.profile.into())?;
             Session::new(rows, &options, &mut progress, &interrupted)?
         }
     };

@@ -7,6 +7,7 @@ mod fork;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod perf;
 mod process;
+mod sysv;
 mod usage;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
@@ -18,5 +19,9 @@ pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
     aslr_disabled, become_subreaper, kill_me_with_parent, kill_process, parent_id, reap_ended,
     set_timer_slack, stop_process, timer_slack,
+};
+pub(crate) use sysv::{
+    make_message_queue, make_semaphores, remove_message_queue, remove_posix_queue,
+    remove_semaphores, user_id,
 };
 pub(crate) use usage::{clock_ticks_per_second, read_at_start, usage};

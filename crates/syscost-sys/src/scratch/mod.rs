@@ -1,0 +1,219 @@
+//! Named things that outlive their maker: files, queues, semaphores, directories. Each is recorded before it is made, removed
+//! when it is dropped, and, should its maker be killed, by whoever calls [`sweep`] next.
+//!
+//! The records are files in a folder of this user's alone. One tells which process made the thing and what it is; only
+//! what is recorded there, by a process that is no more, is ever removed.
+
+mod record;
+
+use std::ffi::CString;
+use std::fs::{self, DirBuilder};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use record::{Record, Thing};
+
+use crate::{SystemError, os};
+
+pub use record::sweep;
+
+/// A path for a file, fifo or socket that its user makes, and that is removed with this.
+#[derive(Debug)]
+pub struct File {
+    record: Record,
+    path: PathBuf,
+}
+
+/// A directory, made, and removed with this if it is empty: a cgroup.
+#[derive(Debug)]
+pub struct Directory {
+    record: Record,
+    path: PathBuf,
+}
+
+/// A name for a POSIX message queue that its user opens, and that is unlinked with this.
+#[derive(Debug)]
+pub struct PosixQueue {
+    record: Record,
+    name: CString,
+}
+
+/// A SysV message queue.
+#[derive(Debug)]
+pub struct MessageQueue {
+    record: Record,
+    id: i32,
+}
+
+/// A set of SysV semaphores, all 0 at first.
+#[derive(Debug)]
+pub struct Semaphores {
+    record: Record,
+    id: i32,
+}
+
+/// A free path in this user's folder; its name ends in `.extension`.
+///
+/// # Errors
+/// When there can be no such folder, or nothing can be written there.
+pub fn file(extension: &str) -> Result<File, SystemError> {
+    let (record, path) = Record::named(|name| {
+        let path = folder()?.join(format!("{name}.{extension}"));
+        Ok((Thing::File(path.clone()), path))
+    })?;
+    Ok(File { record, path })
+}
+
+/// A new directory inside of `parent`.
+///
+/// # Errors
+/// When it cannot be recorded or made.
+pub fn directory_in(parent: &Path) -> Result<Directory, SystemError> {
+    let (record, path) = Record::named(|name| {
+        let path = parent.join(format!("syscost-{name}"));
+        Ok((Thing::Directory(path.clone()), path))
+    })?;
+    fs::create_dir(&path)
+        .map_err(|cause| SystemError::new("mkdir", path.display().to_string(), cause))?;
+    Ok(Directory { record, path })
+}
+
+/// A free name for a POSIX message queue.
+///
+/// # Errors
+/// When it cannot be recorded.
+pub fn posix_queue() -> Result<PosixQueue, SystemError> {
+    let (record, name) = Record::named(|name| {
+        let name =
+            CString::new(format!("/syscost-{name}")).expect("digits and dashes hold no zero");
+        Ok((Thing::PosixQueue(name.clone()), name))
+    })?;
+    Ok(PosixQueue { record, name })
+}
+
+/// A new SysV message queue.
+///
+/// # Errors
+/// When it cannot be recorded, or the system has no more of them.
+pub fn message_queue() -> Result<MessageQueue, SystemError> {
+    let (record, id) = keyed("msgget", Thing::MessageQueue, os::make_message_queue)?;
+    Ok(MessageQueue { record, id })
+}
+
+/// A new set of so many SysV semaphores.
+///
+/// # Errors
+/// When it cannot be recorded, or the system has no more of them.
+pub fn semaphores(count: u16) -> Result<Semaphores, SystemError> {
+    let make = |key| os::make_semaphores(key, count);
+    let (record, id) = keyed("semget", Thing::Semaphores, make)?;
+    Ok(Semaphores { record, id })
+}
+
+impl File {
+    /// Where it is to be made.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Directory {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl PosixQueue {
+    /// What to open it by.
+    pub fn name(&self) -> &std::ffi::CStr {
+        &self.name
+    }
+
+    /// Removes the name at once; those who have the queue open keep it.
+    pub fn unlink(self) {
+        self.record.release();
+    }
+}
+
+impl MessageQueue {
+    /// Its number, for msgsnd and msgrcv.
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+}
+
+impl Semaphores {
+    /// Its number, for semop.
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+}
+
+macro_rules! removed_when_dropped {
+    ($($kind:ty),*) => {$(
+        impl Drop for $kind {
+            fn drop(&mut self) {
+                self.record.release();
+            }
+        }
+    )*};
+}
+removed_when_dropped!(File, Directory, PosixQueue, MessageQueue, Semaphores);
+
+/// A thing found by a random key. One that is taken already is not touched: it is another's.
+fn keyed(
+    call: &'static str,
+    thing: fn(i32) -> Thing,
+    make: impl Fn(i32) -> io::Result<i32>,
+) -> Result<(Record, i32), SystemError> {
+    loop {
+        let key = (RandomState::new().build_hasher().finish() >> 33) as i32;
+        if key == 0 {
+            continue; // IPC_PRIVATE
+        }
+        let (record, ()) = Record::named(|_| Ok((thing(key), ())))?;
+        match make(key) {
+            Ok(id) => return Ok((record, id)),
+            Err(cause) => {
+                record.forget();
+                if cause.kind() != ErrorKind::AlreadyExists {
+                    return Err(SystemError::new(call, format!("of key {key:#x}"), cause));
+                }
+            }
+        }
+    }
+}
+
+/// This user's folder, made if it is not there.
+fn folder() -> Result<PathBuf, SystemError> {
+    let path = folder_path();
+    let failed = |cause| SystemError::new("mkdir", path.display().to_string(), cause);
+    match DirBuilder::new().mode(0o700).create(&path) {
+        Ok(()) => Ok(path),
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
+            // In a folder that everybody may write to, somebody else may have been here first.
+            if is_ours(&path) {
+                Ok(path)
+            } else {
+                Err(failed(io::Error::other(
+                    "it is another user's; remove it, or set TMPDIR",
+                )))
+            }
+        }
+        Err(cause) => Err(failed(cause)),
+    }
+}
+
+fn folder_path() -> PathBuf {
+    std::env::temp_dir().join(format!("syscost-{}", os::user_id()))
+}
+
+/// A true directory of this user's that nobody else may write to.
+fn is_ours(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|facts| {
+        facts.is_dir() && facts.uid() == os::user_id() && facts.mode() & 0o022 == 0
+    })
+}
