@@ -1,6 +1,7 @@
 //! The harness: what a benchmark is, how it is sampled, what proves it, and how a run goes.
 //!
 //! - [`benchmark`], [`case`], [`expect`]: a benchmark as data plus one function.
+//! - [`mod@derive`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
@@ -12,6 +13,7 @@ pub mod benchmark;
 pub mod case;
 pub mod catalogue;
 pub mod clock;
+pub mod derive;
 pub mod doc;
 pub mod doctor;
 pub mod expect;
@@ -26,6 +28,7 @@ pub use bencher::Bencher;
 pub use benchmark::{Benchmark, Group, Quantity, Setup};
 pub use case::{Case, CaseSpec, Cases};
 pub use catalogue::{Catalogue, Row};
+pub use derive::{Derive, Derived, Source};
 pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
 
@@ -34,6 +37,7 @@ pub mod prelude {
     pub use crate::bencher::{Bencher, Team};
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::{Case, CaseSpec, Cases};
+    pub use crate::derive::{Derive, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,
     };

@@ -248,7 +248,7 @@ impl Bencher<'_> {
     }
 
     /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it.
-    fn sample(
+    pub(super) fn sample(
         &mut self,
         iterations: u64,
         mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
