@@ -1,5 +1,7 @@
 //! The catalogue: every benchmark of every group, and how rows of it are named.
 
+use std::collections::BTreeSet;
+
 use crate::benchmark::{Benchmark, Group, Setup};
 use crate::case::Case;
 
@@ -57,6 +59,23 @@ impl Catalogue {
             .iter()
             .flat_map(|group| group.benchmarks)
             .find(|benchmark| benchmark.id == id)
+    }
+
+    /// These rows and those that derived ones among them are computed from, in the catalogue's order.
+    pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
+        let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
+        let derived: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.benchmark.derive.is_some())
+            .collect();
+        if derived.is_empty() {
+            return rows;
+        }
+        let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks));
+        all.retain(|row| {
+            names.contains(&row.name()) || derived.iter().any(|one| one.is_computed_from(row))
+        });
+        all
     }
 
     /// All rows of these benchmarks, in order.

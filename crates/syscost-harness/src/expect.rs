@@ -193,6 +193,8 @@ pub enum Manner {
     Slopes,
     /// Batches of operations that several tasks do together: their switches are counted, too.
     Together,
+    /// Copies of one operation on several CPUs at once, each of which is counted by itself.
+    Copies,
     /// Operations timed one by one.
     Singles,
     /// Operations timed one by one that other tasks take part in.
@@ -210,7 +212,7 @@ impl Manner {
 
 /// The declared expectations, completed by what every honest benchmark satisfies unless it says otherwise: no system
 /// calls beside those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
-/// several tasks do together is expected not to switch and not to migrate.
+/// several tasks do together is expected not to switch and not to migrate, copies not to migrate.
 pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
     let mut all = declared.to_vec();
     if manner == Manner::Observations {
@@ -240,7 +242,10 @@ pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
             at_most(Counter::VoluntarySwitches, 0.001),
         ]);
     }
-    if matches!(manner, Manner::Batches | Manner::Together) {
+    if manner == Manner::Copies {
+        defaults.push(exactly(Counter::Migrations, 0.0));
+    }
+    if matches!(manner, Manner::Batches | Manner::Together | Manner::Copies) {
         defaults.push(within(Counter::TimeScaling, 1.9, 2.1));
     }
     defaults.push(at_least(

@@ -202,6 +202,7 @@ pub fn suffix(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "ns",
         Unit::BytesPerSecond => "bytes_per_s",
+        Unit::OperationsPerSecond => "operations_per_s",
         Unit::Gigahertz => "ghz",
         Unit::Percent => "percent",
         Unit::Count => "count",

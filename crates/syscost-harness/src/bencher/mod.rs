@@ -1,12 +1,13 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`]
-//! or [`Bencher::observe`], once. The same call serves two passes in two
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
+//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
 
 mod body;
+mod copies;
 mod evidence;
 mod pass;
 mod team;
@@ -20,8 +21,7 @@ use std::hint::black_box;
 
 use hdrhistogram::Histogram;
 use syscost_results::{Evidence, Fact, Verdict};
-use syscost_sys::clock::Clock;
-use syscost_sys::kernel::Kernel;
+use syscost_sys::{clock::Clock, kernel::Kernel};
 
 use crate::case::Case;
 use crate::expect::{self, Counter, Expect, Manner, at_least};

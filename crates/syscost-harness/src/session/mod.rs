@@ -1,5 +1,6 @@
 //! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row is sure enough.
 
+mod derive;
 mod finish;
 pub mod journal;
 mod pair;
@@ -23,6 +24,7 @@ use crate::failure::Failure;
 use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
 
+pub use derive::derived;
 use journal::{Header, Journal, JournalError, Record};
 pub use pair::Pair;
 pub use profile::Profile;
