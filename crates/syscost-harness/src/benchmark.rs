@@ -5,6 +5,7 @@ use syscost_sys::Unsupported;
 
 use crate::bencher::Bencher;
 use crate::case::{Case, Cases};
+use crate::derive::Derive;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
@@ -28,8 +29,12 @@ pub struct Benchmark {
     pub expect: &'static [Expect],
     /// How dear its set-up is.
     pub setup: Setup,
+    /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first.
+    pub quick: fn(&Case) -> bool,
     /// Whether this machine can do it, told without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
+    /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
+    pub derive: Option<Derive>,
     /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
     pub run: fn(&mut Bencher) -> Result<(), Failure>,
     /// The benchmark's own file (`include_str!`), whose doc comment is its published explanation.
@@ -48,7 +53,9 @@ impl Benchmark {
         cases: Cases::One,
         expect: &[],
         setup: Setup::Cheap,
+        quick: |_| true,
         support: |_| Ok(()),
+        derive: None,
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",
     };

@@ -21,6 +21,8 @@ struct Wanted {
 enum Scale {
     /// It is one.
     Once,
+    /// It holds so many of them: a round trip is two switches.
+    Holds(f64),
     /// It is a rate in B/s: the time of so many bytes.
     Bytes(f64),
 }
@@ -95,23 +97,34 @@ const LIST: &[Wanted] = &[
         &[("of", "file")],
     ),
     wanted("Signal caught", "signal.catch", &[("call", "tgkill")]),
-    wanted(
-        "Switch between processes",
-        "switch.pipe",
-        &[("between", "processes"), ("cpus", "same")],
-    ),
+    Wanted {
+        scale: Scale::Holds(2.0),
+        ..wanted(
+            "Switch between processes",
+            "switch.pipe",
+            &[("between", "processes"), ("cpus", "same")],
+        )
+    },
     wanted(
         "Round trip over loopback TCP",
         "net.tcp.round_trip",
         &[("bytes", "1")],
     ),
-    wanted("Thread created and joined", "task.pthread", &[]),
+    wanted(
+        "Thread created and joined",
+        "task.pthread",
+        &[("until", "reaped")],
+    ),
     mebibyte(
         "1 MiB read from memory",
         "memory.bandwidth",
         &[("op", "read"), ("level", "memory"), ("threads", "1")],
     ),
-    wanted("Process forked and waited for", "task.fork", &[]),
+    wanted(
+        "Process forked and waited for",
+        "task.fork",
+        &[("until", "reaped")],
+    ),
     wanted(
         "4 KiB read at random from disk",
         "fs.read",
@@ -248,6 +261,9 @@ fn times(scale: Scale, unit: Unit, estimate: &Estimate) -> Option<[Option<f64>; 
     } = *estimate;
     match (scale, unit) {
         (Scale::Once, Unit::Nanoseconds) => Some([median, ci95_low, ci95_high]),
+        (Scale::Holds(parts), Unit::Nanoseconds) => {
+            Some([median, ci95_low, ci95_high].map(|time| time.map(|time| time / parts)))
+        }
         // A high rate is a short time, so the ends of the interval change places.
         (Scale::Bytes(bytes), Unit::BytesPerSecond) => {
             let time = |rate: Option<f64>| {

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use glob::Pattern;
 use syscost_benches::CATALOGUE;
+use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
 
 use crate::Failed;
@@ -44,6 +45,18 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
             parsed.iter().any(|selector| selector.selects(&name))
         })
         .collect())
+}
+
+/// The rows a run measures: those selected, or all of this profile, and what derived ones are computed from.
+///
+/// # Errors
+/// As [`rows`].
+pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>> {
+    let mut rows = rows(selectors)?;
+    if selectors.is_empty() && profile == Profile::Quick {
+        rows.retain(|row| (row.benchmark.quick)(&row.case));
+    }
+    Ok(CATALOGUE.with_sources(rows))
 }
 
 /// The benchmarks these selectors name.

@@ -11,6 +11,8 @@ fn every_benchmark_runs_or_says_why_not() {
     let program = Program::new();
     let run = program.json(&[
         "run",
+        // Every row, not only those of the quick profile.
+        "*",
         "--profile",
         "quick",
         "--format",

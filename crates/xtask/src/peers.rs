@@ -1,17 +1,31 @@
 //! Other tools that measure the same work, all from Debian.
 
+mod read;
+mod tasks;
+
+use std::collections::HashSet;
+
+use syscost_benches::CATALOGUE;
+use syscost_harness::Catalogue;
+
+use self::read::{cyclictest, perf_bench};
+pub(crate) use self::tasks::PLANNED;
+
 /// A tool, and the row of ours that measures the same work.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// Name of our row, which is a cost in nanoseconds.
+    /// Name of our row; its unit is that of both figures.
     pub(crate) row: &'static str,
-    /// What the peer is called in the table.
+    /// What the peer is called in the table; its first word is the program.
     pub(crate) name: &'static str,
-    /// Its command.
-    pub(crate) command: &'static [&'static str],
+    /// Its command, for the shell.
+    pub(crate) command: &'static str,
+    /// Where both run.
+    pub(crate) placement: Placement,
     /// How many invocations make one figure, their median: many short ones, so that an interruption spoils only one.
     pub(crate) invocations: usize,
-    /// Reads nanoseconds per operation from its standard output.
+    /// Reads the figure from what it prints, standard output first: nanoseconds per operation, or bytes per second where
+    /// our row has them.
     pub(crate) read: fn(&str) -> Option<f64>,
     /// What is not the same work, and what that makes of the ratio.
     pub(crate) differs: &'static str,
@@ -19,12 +33,43 @@ pub(crate) struct Peer {
     pub(crate) package: &'static str,
 }
 
-/// Every peer, in the order of our rows.
+impl Peer {
+    /// The program that must be installed.
+    pub(crate) fn program(&self) -> &'static str {
+        self.name
+            .split_once(' ')
+            .map_or(self.name, |(program, _)| program)
+    }
+}
+
+/// The CPUs a peer and our row may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// All tasks on one.
+    One,
+    /// Two, among which the kernel places the tasks as it likes.
+    Two,
+    /// All that there are.
+    All,
+}
+
+/// Every peer whose row the catalogue has, in the order of our rows.
+pub(crate) fn peers() -> Vec<&'static Peer> {
+    let rows: HashSet<String> = Catalogue::rows(CATALOGUE.benchmarks())
+        .iter()
+        .map(|row| row.name())
+        .collect();
+    let planned = PLANNED.iter().filter(|peer| rows.contains(peer.row));
+    PEERS.iter().chain(planned).collect()
+}
+
+/// Peers of rows in the catalogue, in the order of our rows.
 pub(crate) const PEERS: &[Peer] = &[
     Peer {
         row: "syscall.null{call=getppid}",
         name: "perf bench syscall basic",
         command: PERF_GETPPID,
+        placement: Placement::One,
         invocations: 15,
         read: perf_bench,
         differs: "perf calls getppid through the C library and chooses the call anew in every turn of its loop; ours is \
@@ -36,6 +81,7 @@ pub(crate) const PEERS: &[Peer] = &[
         row: "syscall.null{call=getppid,through=libc}",
         name: "perf bench syscall basic",
         command: PERF_GETPPID,
+        placement: Placement::One,
         invocations: 15,
         read: perf_bench,
         differs: "Both call the C library's getppid; perf chooses the call anew in every turn of its loop. perf's figure \
@@ -43,58 +89,67 @@ pub(crate) const PEERS: &[Peer] = &[
                   of short batches.",
         package: "linux-perf",
     },
+    Peer {
+        row: "timing.sleep{by=clock_nanosleep,us=1000,slack_ns=default}",
+        name: "cyclictest --policy other",
+        command: CYCLICTEST,
+        placement: Placement::One,
+        invocations: 1,
+        read: cyclictest,
+        differs: "cyclictest sleeps until a point in time, ours for a time: making the call is in our figure and not in \
+                  cyclictest's. Both are medians of overshoots, with the timer slack that programs get. cyclictest needs \
+                  the privilege to set a real-time class, even to run without one.",
+        package: "rt-tests",
+    },
+    Peer {
+        row: "timing.sleep{by=clock_nanosleep,us=1000,slack_ns=1}",
+        name: "cyclictest --policy other, slack 1 ns",
+        command: CYCLICTEST_WITHOUT_SLACK,
+        placement: Placement::One,
+        invocations: 1,
+        read: cyclictest,
+        differs: "cyclictest sleeps until a point in time, ours for a time: making the call is in our figure and not in \
+                  cyclictest's. Both are medians of overshoots, with a timer slack of 1 ns; cyclictest has it from the \
+                  shell that starts it. It needs the privilege to set a real-time class, even to run without one.",
+        package: "rt-tests",
+    },
 ];
 
-const PERF_GETPPID: &[&str] = &["perf", "bench", "syscall", "basic", "--loop", "20000"];
+const PERF_GETPPID: &str = "perf bench syscall basic --loop 20000";
 
-/// The line `0.105375 usecs/op` of `perf bench`.
-fn perf_bench(output: &str) -> Option<f64> {
-    let line = output
-        .lines()
-        .find_map(|line| line.trim().strip_suffix("usecs/op"))?;
-    line.trim()
-        .parse::<f64>()
-        .ok()
-        .map(|microseconds| microseconds * 1e3)
-}
+const CYCLICTEST: &str = "cyclictest --quiet --default-system --policy=other --threads=1 --interval=1000 --loops=500 \
+     --nsecs --histogram=500000";
+
+/// Setting a real-time class and leaving it again gives a task the slack it was born with: cyclictest must be a child.
+const CYCLICTEST_WITHOUT_SLACK: &str = "echo 1 >/proc/$$/timerslack_ns && cyclictest --quiet --default-system \
+     --policy=other --threads=1 --interval=1000 --loops=500 --nsecs --histogram=500000; exit $?";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
-    use syscost_benches::CATALOGUE;
-    use syscost_harness::Catalogue;
 
     #[test]
-    fn perf_benchs_own_output_is_read() {
-        let output = "# Running 'syscall/basic' benchmark:\n# Executed 2,000,000 getppid() calls\n     Total time: \
-                      0.210 [sec]\n\n       0.105375 usecs/op\n       9,489,916 ops/sec\n";
-        let nanoseconds = perf_bench(output).unwrap();
-        assert!((nanoseconds - 105.375).abs() < 1e-9, "{nanoseconds}");
-        assert_eq!(perf_bench("Total time: 0.210 [sec]\n"), None);
-        assert_eq!(perf_bench("many usecs/op\n"), None);
-    }
-
-    #[test]
-    fn every_peer_has_a_row_of_ours_and_is_listed_once() {
+    fn every_peer_has_a_row_of_ours() {
         let rows: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks())
             .iter()
             .map(|row| row.name())
             .collect();
-        let mut keys = HashSet::new();
         for peer in PEERS {
             assert!(rows.iter().any(|row| row == peer.row), "{}", peer.row);
+        }
+        assert!(peers().len() >= PEERS.len());
+    }
+
+    #[test]
+    fn every_peer_is_whole_and_listed_once() {
+        let mut keys = HashSet::new();
+        for peer in PEERS.iter().chain(PLANNED) {
+            let key = (peer.row, peer.name);
+            assert!(keys.insert(key), "{key:?}");
+            assert!(peer.command.contains(peer.program()), "{key:?}");
             assert!(
-                keys.insert((peer.row, peer.name)),
-                "{} {}",
-                peer.row,
-                peer.name
-            );
-            assert!(
-                peer.invocations > 0
-                    && !peer.command.is_empty()
-                    && !peer.package.is_empty()
-                    && !peer.differs.is_empty()
+                peer.invocations > 0 && !peer.package.is_empty() && !peer.differs.is_empty(),
+                "{key:?}"
             );
         }
     }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
 use syscost_results::{Measurement, Run, Status};
+use syscost_sys::cpu;
 
 use crate::workspace;
 
@@ -70,31 +71,45 @@ impl Program {
         self.run(&options, selectors)
     }
 
+    /// A quick run of these selectors without samples, with no CPUs but these.
+    pub(crate) fn quick_run_within(&self, selectors: &[&str], cpus: &[u32]) -> Result<Run> {
+        let mut command = Command::new("taskset");
+        command
+            .args(["-c", &cpu::format_list(cpus)])
+            .arg(&self.path);
+        quick(command, &["--no-samples"], selectors)
+    }
+
     /// A quick run of everything with its samples.
     pub(crate) fn quick_run_with_samples(&self) -> Result<Run> {
         self.run(&[], &[])
     }
 
     fn run(&self, options: &[&str], selectors: &[&str]) -> Result<Run> {
-        let output = Command::new(&self.path)
-            .args(["run", "--profile", "quick", "--no-save"])
-            .args(["--format", "json"])
-            .args(options)
-            .arg("--")
-            .args(selectors)
-            .stdin(Stdio::null())
-            .output()
-            .with_context(|| format!("starting {}", self.path.display()))?;
-        if !output.status.success() {
-            bail!(
-                "`syscost run {}` ended with {}: {}",
-                selectors.join(" "),
-                output.status,
-                String::from_utf8_lossy(&output.stderr).trim()
-            );
-        }
-        serde_json::from_slice(&output.stdout).context("reading the run's document")
+        quick(Command::new(&self.path), options, selectors)
     }
+}
+
+/// The document of a quick run by this command.
+fn quick(mut command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
+    let output = command
+        .args(["run", "--profile", "quick", "--no-save"])
+        .args(["--format", "json"])
+        .args(options)
+        .arg("--")
+        .args(selectors)
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("starting {}", command.get_program().display()))?;
+    if !output.status.success() {
+        bail!(
+            "`syscost run {}` ended with {}: {}",
+            selectors.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    serde_json::from_slice(&output.stdout).context("reading the run's document")
 }
 
 /// The binary that one of cargo's messages names, if it is syscost's.

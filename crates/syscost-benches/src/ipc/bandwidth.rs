@@ -109,7 +109,8 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
     b.rate(bytes);
     let per_turn = (TURN_BYTES / bytes).clamp(1, MOST_PER_TURN);
     let last = RefCell::new(None);
-    b.together_in(setting.placement, per_turn, |cpus| {
+    b.operations_per_turn(per_turn);
+    b.together(setting.placement, |cpus| {
         let book = ledger()?;
         last.replace(Some(book.clone()));
         one_way::<C>(setting, per_turn, cpus, book)

@@ -1,14 +1,17 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
+//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
 
 mod body;
+mod copies;
 mod evidence;
 mod pass;
 mod team;
+mod team_single;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -18,8 +21,7 @@ use std::hint::black_box;
 
 use hdrhistogram::Histogram;
 use syscost_results::{Evidence, Fact, Verdict};
-use syscost_sys::clock::Clock;
-use syscost_sys::kernel::Kernel;
+use syscost_sys::{clock::Clock, kernel::Kernel};
 
 use crate::case::Case;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
@@ -27,7 +29,7 @@ use crate::failure::Failure;
 
 use body::{Body, KernelBody};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
-pub use team::Team;
+pub use team::{Baseline, Team};
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {
@@ -44,8 +46,12 @@ pub struct Bencher<'a> {
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
     is_team: bool,
+    /// Operations in a turn of several tasks.
+    per_turn: u64,
     /// CPU time of all tasks per operation.
     cpu_ns: Option<f64>,
+    /// Switches of all tasks per timed operation.
+    timed_switches: Option<f64>,
     /// Bytes per operation, where a rate is measured.
     bytes: Option<f64>,
     random: fastrand::Rng,
@@ -79,7 +85,9 @@ impl<'a> Bencher<'a> {
             allowed: situation.allowed.to_vec(),
             pinned: true,
             is_team: false,
+            per_turn: 1,
             cpu_ns: None,
+            timed_switches: None,
             bytes: None,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
@@ -125,6 +133,11 @@ impl<'a> Bencher<'a> {
     pub fn rate(&mut self, bytes: u64) {
         self.bytes = Some(bytes as f64);
         self.findings.is_rate = true;
+    }
+
+    /// Makes each turn of several tasks so many operations. To be called before the measurement.
+    pub fn operations_per_turn(&mut self, count: u64) {
+        self.per_turn = count;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.
@@ -388,7 +401,7 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken("measured twice".into()));
         }
         self.measured = true;
-        self.is_team = manner == Manner::Together;
+        self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner);
         Ok(())
     }

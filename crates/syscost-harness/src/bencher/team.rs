@@ -1,9 +1,11 @@
 //! Operations that several tasks do together: their partners, their switches, and where they run.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::path::Path;
 
-use syscost_sys::counters::{TaskId, TaskReading, TaskStat};
+use syscost_results::stats::order::median;
+use syscost_sys::counters::{TaskId, TaskPlace, TaskReading, TaskStat};
 use syscost_sys::partner::Partner;
 use syscost_sys::topology::Topology;
 use syscost_sys::{Unsupported, cpu};
@@ -12,19 +14,25 @@ use super::Bencher;
 use super::body::Body;
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Counted};
 use super::pass::Pass;
-use crate::expect::{Counter, Manner};
+use crate::expect::{self, Counter, Expect, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
+/// What a team does, untimed, before it works.
+type Prepare<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
+
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
 pub struct Team<'t> {
-    partners: Vec<Partner>,
-    turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
+    pub(super) partners: Vec<Partner>,
+    pub(super) prepare: Prepare<'t>,
+    is_prepared: bool,
+    pub(super) turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
 }
 
 impl<'t> Team<'t> {
-    /// `turns(n)` does exactly `n` turns together with the partners; `end` tells the partners to come to their end, which is
+    /// `turns(n)` does exactly `n` operations together with the partners (`n` times as many as
+    /// [`Bencher::operations_per_turn`] says); `end` tells the partners to come to their end, which is
     /// then waited for.
     pub fn new(
         partners: Vec<Partner>,
@@ -33,9 +41,30 @@ impl<'t> Team<'t> {
     ) -> Self {
         Self {
             partners,
+            prepare: Box::new(|| Ok(())),
+            is_prepared: false,
             turns: Box::new(turns),
             end: Box::new(end),
         }
+    }
+
+    /// The same team with `prepare` to be done, untimed, before each batch of [`Bencher::together`] and each operation of
+    /// [`Bencher::single_together`]. It returns when every partner has done what came before and is ready for what comes.
+    ///
+    /// A batch that must be prepared is more than its operations, so none of them is timed singly.
+    #[must_use]
+    pub fn prepared_by(self, prepare: impl FnMut() -> Result<(), Failure> + 't) -> Self {
+        Self {
+            prepare: Box::new(prepare),
+            is_prepared: true,
+            ..self
+        }
+    }
+
+    /// One turn with its preparation.
+    pub(super) fn single(&mut self) -> Result<(), Failure> {
+        (self.prepare)()?;
+        (self.turns)(1)
     }
 
     /// Ends the partners and tells what went wrong with them.
@@ -50,75 +79,144 @@ impl<'t> Team<'t> {
     }
 }
 
-/// A team at work: its loop, what the kernel counts for it, and where it was seen.
-struct AtWork<'t> {
-    team: Team<'t>,
-    stats: Vec<TaskStat>,
+/// A team at work: its loop, who and where its tasks are.
+pub(super) struct AtWork<'t> {
+    pub(super) team: Team<'t>,
+    per_turn: u64,
+    tasks: Vec<TaskId>,
+    places: Vec<TaskPlace>,
     seen: Vec<Vec<u32>>,
+    batches: usize,
+    /// How the last preparation went.
+    prepared: Result<(), Failure>,
 }
 
 impl<'t> AtWork<'t> {
     /// Takes a team and does one turn, so that every partner is ready before the first that counts.
-    fn new(mut team: Team<'t>) -> Result<Self, Failure> {
-        (team.turns)(1)?;
-        let tasks = [TaskId::own()]
-            .into_iter()
-            .chain(team.partners.iter().map(Partner::task));
-        let stats = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;
+    pub(super) fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
+        team.single()?;
+        let own = [TaskId::own()].into_iter();
+        let tasks: Vec<TaskId> = own.chain(team.partners.iter().map(Partner::task)).collect();
+        let places = tasks.iter().map(|task| TaskPlace::of(*task));
         Ok(Self {
+            places: places.collect::<Result<_, _>>()?,
             team,
-            stats,
+            per_turn,
+            tasks,
             seen: Vec::new(),
+            batches: 0,
+            prepared: Ok(()),
         })
     }
 
-    /// What was counted for all its tasks together.
+    /// What was counted for all its tasks together. Their files are opened one task after the other: those of many tasks are more
+    /// than a process may have open.
     fn read(&self) -> Result<TaskReading, Unsupported> {
-        let mut readings = self.stats.iter().map(TaskStat::read);
+        let mut readings = self.tasks.iter().map(|task| TaskStat::of(*task)?.read());
         let first = readings.next().unwrap_or(Ok(TaskReading::default()))?;
         readings.try_fold(first, |sum, reading| Ok(sum + reading?))
     }
 
     /// Notes where its tasks are, the measuring one first.
-    fn look(&mut self) {
-        let now: Result<Vec<u32>, _> = self.stats.iter().map(TaskStat::processor).collect();
+    pub(super) fn look(&mut self) {
+        let now: Result<Vec<u32>, _> = self.places.iter().map(TaskPlace::processor).collect();
         self.seen.extend(now.ok());
+    }
+
+    /// Notes a last time where its tasks are, and ends it.
+    pub(super) fn dismiss(mut self) -> Result<Vec<Vec<u32>>, Failure> {
+        self.look();
+        self.team.dismiss()?;
+        Ok(self.seen)
     }
 }
 
 impl Body for AtWork<'_> {
+    fn before(&mut self, _: u64) {
+        self.prepared = (self.team.prepare)();
+    }
+
     fn run(&mut self, turns: u64) -> Result<(), Failure> {
+        self.prepared.clone()?;
         (self.team.turns)(turns)
     }
 
     fn after(&mut self, _: u64) -> Result<(), Failure> {
-        self.look();
+        self.batches += 1;
+        // Looking for many takes longer than a batch and leaves the caches to /proc.
+        if self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {
+            self.look();
+        }
         Ok(())
     }
+
+    fn has_singles(&self) -> bool {
+        !self.team.is_prepared
+    }
+}
+
+/// What is taken off the cost of an operation that several tasks do: what another team, or this task alone, does as many
+/// times.
+pub struct Baseline<'m, 't> {
+    /// What it is, for its claims, e.g. `the same work in one task`.
+    pub name: &'static str,
+    /// The detail that tells its cost, e.g. `same_work_ns`.
+    pub detail: &'static str,
+    /// What must be counted of it. What is not declared is expected not to happen.
+    pub expect: &'m [Expect],
+    /// Operations per turn.
+    pub per_turn: u64,
+    /// Starts it, like the operation's own team.
+    pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>,
 }
 
 impl Bencher<'_> {
     /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
     /// is called anew in the audited child, so that the calls of all tasks are counted.
     ///
-    /// The cost is one turn's. Every switch of every task must be declared.
+    /// The cost is one operation's. Every switch of every task must be declared.
     pub fn together<'t>(
         &mut self,
         placement: Placement,
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<(), Failure> {
-        self.together_in(placement, 1, make)
+        self.begin(Manner::Together)?;
+        self.seated(placement, |b, cpus| match b.pass {
+            Pass::Timed => b.time_together(cpus, &make),
+            Pass::Evidence => b.count_together(cpus, b.per_turn, &make),
+        })
     }
 
-    /// Like [`Bencher::together`], for a team whose turns have `per_turn` operations each. The cost, the rate and all counts are
-    /// one operation's.
-    pub fn together_in<'t>(
+    /// Like [`Bencher::together`], for what an operation costs more than its baselines together. Batches of all of them alternate
+    /// in this process, each is counted by itself, and the whole cost is kept as the raw value. A difference has no floor in
+    /// cycles: it may be nothing.
+    pub fn together_difference<'t>(
         &mut self,
         placement: Placement,
-        per_turn: u64,
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+        baselines: &[Baseline<'_, 't>],
     ) -> Result<(), Failure> {
         self.begin(Manner::Together)?;
+        self.declared
+            .retain(|expect| expect.counter != Counter::CoreCycles);
+        self.seated(placement, |b, cpus| match b.pass {
+            Pass::Timed => b.time_together_difference(cpus, &make, baselines),
+            Pass::Evidence => {
+                let mut seen = b.count_together(cpus, b.per_turn, &make)?;
+                for baseline in baselines {
+                    seen.extend(b.count_baseline(cpus, baseline)?);
+                }
+                Ok(seen)
+            }
+        })
+    }
+
+    /// Measures with the measuring task where the placement wants it, and claims that all were there.
+    pub(super) fn seated(
+        &mut self,
+        placement: Placement,
+        measure: impl FnOnce(&mut Self, &[u32]) -> Result<Vec<Vec<u32>>, Failure>,
+    ) -> Result<(), Failure> {
         if placement == Placement::Free {
             // The kernel moves who is free to be moved.
             self.declared
@@ -128,16 +226,13 @@ impl Bencher<'_> {
         self.pinned = placement != Placement::Free;
         let own = match placement {
             Placement::Free => self.allowed.clone(),
-            Placement::At(_) => vec![self.cpu],
+            Placement::At(_) | Placement::Distinct => vec![self.cpu],
         };
         let pin = |cpus: &[u32]| {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
-        let result = match self.pass {
-            Pass::Timed => self.time_together(&cpus, per_turn, &make),
-            Pass::Evidence => self.count_together(&cpus, per_turn, &make),
-        };
+        let result = measure(self, &cpus);
         pin(&[self.cpu])?;
         let seen = result?;
         if self.pinned {
@@ -147,41 +242,100 @@ impl Bencher<'_> {
         }
         Ok(())
     }
-
     /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
     /// not tell.
     pub fn cpu_ns(&self) -> Option<f64> {
         self.cpu_ns
     }
 
+    /// Switches of all tasks together per operation, once [`Bencher::together`] has timed it; `None` in the evidence pass. For
+    /// operations that may switch in one process and not in the next.
+    pub fn timed_switches(&self) -> Option<f64> {
+        self.timed_switches
+    }
+
     fn time_together<'t>(
         &mut self,
         cpus: &[u32],
-        per_turn: u64,
         make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
-        let mut work = AtWork::new(make(cpus)?)?;
-        let (before, done) = (work.read()?, self.operations);
-        self.time_batches(per_turn, &mut work)?;
+        let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
+        let before = work.read()?;
+        let done = self.operations;
+        self.time_batches(self.per_turn, &mut work)?;
         let used = work.read()? - before;
-        self.cpu_ns = used
-            .run_ns
-            .map(|ns| ns as f64 / (self.operations - done) as f64);
-        work.team.dismiss()?;
-        Ok(work.seen)
+        let operations = (self.operations - done) as f64;
+        self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+        self.timed_switches = Some(used.switches() as f64 / operations);
+        work.dismiss()
+    }
+
+    fn time_together_difference<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+        baselines: &[Baseline<'_, 't>],
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
+        let mut others = baselines
+            .iter()
+            .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_turn))
+            .collect::<Result<Vec<_>, _>>()?;
+        let turns = self.prepare_batches(self.per_turn, &mut work)?;
+        let iterations = turns * work.per_turn;
+        let mut costs = vec![Vec::new(); others.len()];
+        let mut shortest = f64::INFINITY;
+        self.sample(iterations, |bencher| {
+            // A B A: what drifts evenly during a sample cancels.
+            let mut around = Vec::with_capacity(2 * others.len());
+            for other in &mut others {
+                around.push(bencher.time_leg(other, iterations)?);
+            }
+            let raw = bencher.time_leg(&mut work, iterations)?;
+            for other in others.iter_mut().rev() {
+                around.push(bencher.time_leg(other, iterations)?);
+            }
+            shortest = shortest.min(raw * iterations as f64);
+            let without = (0..costs.len())
+                .map(|index| (around[index] + around[around.len() - 1 - index]) / 2.0);
+            for (costs, ns) in costs.iter_mut().zip(without.clone()) {
+                costs.push(ns);
+            }
+            Ok((raw - without.sum::<f64>(), Some(raw)))
+        })?;
+        self.note_overhead(shortest);
+        for (baseline, costs) in baselines.iter().zip(&costs) {
+            self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));
+        }
+        let mut seen = work.dismiss()?;
+        for other in others {
+            seen.extend(other.dismiss()?);
+        }
+        Ok(seen)
+    }
+
+    /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took.
+    fn time_leg(&mut self, work: &mut AtWork<'_>, operations: u64) -> Result<f64, Failure> {
+        let turns = operations.div_ceil(work.per_turn);
+        let lead_in = turns.div_ceil(16);
+        work.turns(lead_in)?;
+        let ns = self.time_turns(work, turns)?;
+        self.operations += (lead_in + turns) * work.per_turn;
+        Ok(ns / (turns * work.per_turn) as f64)
     }
 
     fn count_together<'t>(
         &mut self,
         cpus: &[u32],
         per_turn: u64,
-        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
         // First, while this process has no other thread that a fork would lose.
         let audited_turns = AUDITED_TOGETHER.div_ceil(per_turn);
         self.judge_audit(audited_turns * per_turn, |audited| {
             let mut team = make(cpus)?;
-            (team.turns)(1)?;
+            team.single()?;
+            (team.prepare)()?;
             if audited == Audited::Operations {
                 (team.turns)(audited_turns)?;
             }
@@ -189,24 +343,39 @@ impl Bencher<'_> {
             std::mem::forget(team);
             Ok(())
         })?;
-        let mut work = AtWork::new(make(cpus)?)?;
+        let mut work = AtWork::new(make(cpus)?, per_turn)?;
         let turns = self
             .turns_lasting(super::evidence::COUNTED_NS, per_turn, &mut work)?
             .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
-        let before = work.read();
+        (work.team.prepare)()?;
+        // The first reading may fault on its own code and stack.
+        let before = work.read().and_then(|_| work.read());
         (work.team.turns)(turns)?;
-        let after = work.read();
-        let operations = turns * per_turn;
-        self.operations += operations;
-        let used = before.and_then(|before| Ok(after? - before));
-        self.judge_counts(used.map(Counted::from), operations);
+        let used = before.and_then(|before| Ok(work.read()? - before));
+        self.operations += turns * per_turn;
+        self.judge_counts(used.map(Counted::from), turns * per_turn);
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let evidence = self.judge_scaling(expect, per_turn, &mut work)?;
             self.findings.evidence.push(evidence);
         }
-        work.look();
-        work.team.dismiss()?;
-        Ok(work.seen)
+        work.dismiss()
+    }
+
+    /// Counts what a baseline does, against what is expected of it alone.
+    fn count_baseline(
+        &mut self,
+        cpus: &[u32],
+        baseline: &Baseline<'_, '_>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let expected = expect::complete(baseline.expect, Manner::Together);
+        let declared = mem::replace(&mut self.declared, expected);
+        let known = self.findings.evidence.len();
+        let seen = self.count_together(cpus, baseline.per_turn, baseline.make);
+        self.declared = declared;
+        for evidence in &mut self.findings.evidence[known..] {
+            evidence.claim = format!("{}: {}", baseline.name, evidence.claim);
+        }
+        seen
     }
 
     /// Claims that every task was where the row's name puts it.

@@ -79,6 +79,12 @@ impl Watch {
 }
 
 impl Bencher<'_> {
+    /// What all samples of this case are to last together, in ns: how much a benchmark should take that observes its values
+    /// itself and makes each of them from many.
+    pub fn case_ns(&self) -> f64 {
+        self.effort.case_ns
+    }
+
     pub(super) fn time_batches(
         &mut self,
         per_turn: u64,
@@ -102,6 +108,7 @@ impl Bencher<'_> {
         // A histogram holds times, and a rate has none.
         if self.bytes.is_none()
             && per_turn == 1
+            && body.has_singles()
             && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
         {
             self.time_tail(typical, body)?;
@@ -195,7 +202,11 @@ impl Bencher<'_> {
     }
 
     /// Warms up and finds how many turns a batch has.
-    fn prepare_batches(&mut self, per_turn: u64, body: &mut impl Body) -> Result<u64, Failure> {
+    pub(super) fn prepare_batches(
+        &mut self,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<u64, Failure> {
         let target = self
             .effort
             .batch_ns
@@ -248,7 +259,7 @@ impl Bencher<'_> {
     }
 
     /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it.
-    fn sample(
+    pub(super) fn sample(
         &mut self,
         iterations: u64,
         mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
@@ -337,7 +348,7 @@ impl Bencher<'_> {
         }
     }
 
-    fn note_overhead(&mut self, batch_ns: f64) {
+    pub(super) fn note_overhead(&mut self, batch_ns: f64) {
         self.detail(
             "overhead_bound_percent",
             100.0 * self.clock_cost.read_ns / batch_ns,

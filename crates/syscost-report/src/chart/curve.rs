@@ -47,7 +47,7 @@ pub(super) fn draw(name: &str, lines: &[Line], frame: &Frame<'_>) -> Markup {
     shown.dedup();
     let mut free = f64::NEG_INFINITY;
     for value in shown {
-        let (x, label) = (across.place(value), parameter(value));
+        let (x, label) = (across.place(value), parameter(name, value));
         let half = width_of(&label) / 2.0;
         canvas.line((x, top + height), (x, top + height + 4.0), "axis");
         if x - half > free {
@@ -85,7 +85,7 @@ pub(super) fn draw(name: &str, lines: &[Line], frame: &Frame<'_>) -> Markup {
             let title = format!(
                 "{} {name}={}: {}",
                 line.label,
-                parameter(*x),
+                parameter(name, *x),
                 told(frame.unit, value)
             );
             canvas.dot(*point, 3.0, &format!("dot {class}"), title.trim_start());

@@ -5,64 +5,94 @@ use maud::Markup;
 use crate::units::quantity;
 
 use super::{
-    Begin, Frame, Scale,
-    canvas::{Anchor, Rect, width_of},
+    Begin, Frame, Panel, Scale,
+    canvas::{Anchor, Canvas, Rect, width_of},
 };
 
 /// Least and most height of a cell.
 const HEIGHTS: (f64, f64) = (10.0, 34.0);
 /// Gap between cells.
 const GAP: f64 = 2.0;
+/// Height of a panel's own heading.
+const HEADING: f64 = 26.0;
+/// Opacity of the least cell: even that differs from no cell.
+const FAINTEST: f64 = 0.08;
+/// Opacity of the largest cell, alone and beneath a number, which is to be read in every theme.
+const STRONGEST: (f64, f64) = (1.0, 0.55);
+
+/// How values become colours.
+struct Shades {
+    scale: Scale,
+    strongest: f64,
+}
+
+impl Shades {
+    fn at(&self, share: f64) -> Option<f64> {
+        Some(FAINTEST + (self.strongest - FAINTEST) * share)
+    }
+}
 
 pub(super) fn draw(
     parameters: (&str, &str),
     columns: &[String],
     rows: &[String],
-    cells: &[Vec<Option<f64>>],
+    panels: &[Panel],
     frame: &Frame<'_>,
 ) -> Markup {
     let labels: Vec<Vec<String>> = rows.iter().map(|row| frame.fitting(row)).collect();
-    let (left, right) = frame.edges(labels.iter().flatten().map(String::as_str));
+    let names = labels.iter().flatten().map(String::as_str);
+    let (left, right) = frame.edges(names.chain([parameters.1]));
     let width = (right - left) / columns.len().max(1) as f64;
     let tall = width.clamp(HEIGHTS.0, HEIGHTS.1);
-    let height = tall * rows.len() as f64;
+    let drawn: Vec<Vec<usize>> = panels
+        .iter()
+        .map(|panel| rows_of(panel, rows.len()))
+        .collect();
+    let lines: usize = drawn.iter().map(Vec::len).sum();
+    let headings = panels.iter().filter(|panel| !panel.label.is_empty());
+    let height = tall * lines as f64 + HEADING * headings.count() as f64;
     let (mut canvas, top) = frame.canvas(height + 90.0);
     let top = top + 16.0;
-    let known = || cells.iter().flatten().flatten().copied();
-    let scale = Scale::fit(known(), Begin::Near, (0.0, 1.0));
+
+    let cells = panels.iter().flat_map(|panel| &panel.cells);
+    let known = || cells.clone().flatten().flatten().copied();
     let written = known().all(|value| width_of(&quantity(frame.unit, value)) + 4.0 < width);
+    let shades = Shades {
+        scale: Scale::fit(known(), Begin::Near, (0.0, 1.0)),
+        strongest: if written { STRONGEST.1 } else { STRONGEST.0 },
+    };
     canvas.text((left - 12.0, top - 6.0), "tick", Anchor::End, parameters.1);
-    for (row, name) in labels.iter().enumerate() {
-        let y = top + tall * row as f64;
-        frame.name(&mut canvas, (left - 12.0, y + tall / 2.0), name);
-        for (column, _) in columns.iter().enumerate() {
-            let corner = (left + width * column as f64, y);
-            let Some(value) = cells.get(row).and_then(|row| *row.get(column)?) else {
-                continue;
-            };
-            // Even the least cell differs from no cell.
-            let rect = Rect {
-                radius: 2.0,
-                opacity: Some(0.08 + 0.92 * scale.share(value)),
-                title: format!(
-                    "{} {}, {} {}: {}",
-                    parameters.0,
-                    columns[column],
-                    parameters.1,
-                    rows[row],
-                    quantity(frame.unit, value)
-                ),
-            };
-            canvas.rect(corner, (width - GAP, tall - GAP), "cell s0", &rect);
-            if written {
-                let class = if scale.share(value) > 0.5 {
-                    "on-dark"
-                } else {
-                    "name"
+    let mut y = top;
+    for (panel, drawn) in panels.iter().zip(&drawn) {
+        if !panel.label.is_empty() {
+            canvas.text((left, y + 17.0), "label ink", Anchor::Start, &panel.label);
+            y += HEADING;
+        }
+        for &row in drawn {
+            frame.name(&mut canvas, (left - 12.0, y + tall / 2.0), &labels[row]);
+            for (column, name) in columns.iter().enumerate() {
+                let Some(value) = panel.cells[row].get(column).copied().flatten() else {
+                    continue;
                 };
-                let middle = (corner.0 + (width - GAP) / 2.0, y + tall / 2.0 + 3.0);
-                canvas.text(middle, class, Anchor::Middle, &quantity(frame.unit, value));
+                let told = quantity(frame.unit, value);
+                let corner = (left + width * column as f64, y);
+                let (across, down) = parameters;
+                let mut title = format!("{across} {name}, {down} {}: {told}", rows[row]);
+                if !panel.label.is_empty() {
+                    title = format!("{}, {title}", panel.label);
+                }
+                let rect = Rect {
+                    radius: 2.0,
+                    opacity: shades.at(shades.scale.share(value)),
+                    title,
+                };
+                canvas.rect(corner, (width - GAP, tall - GAP), "cell s0", &rect);
+                if written {
+                    let middle = (corner.0 + (width - GAP) / 2.0, y + tall / 2.0 + 3.0);
+                    canvas.text(middle, "value", Anchor::Middle, &told);
+                }
             }
+            y += tall;
         }
     }
     let mut free = f64::NEG_INFINITY;
@@ -70,33 +100,49 @@ pub(super) fn draw(
         let x = left + width * (column as f64 + 0.5) - GAP / 2.0;
         let half = width_of(name) / 2.0;
         if x - half > free {
-            canvas.text((x, top + height + 14.0), "tick", Anchor::Middle, name);
+            canvas.text((x, y + 14.0), "tick", Anchor::Middle, name);
             free = x + half + 4.0;
         }
     }
-    let below = ((left + right) / 2.0, top + height + 32.0);
+    let below = ((left + right) / 2.0, y + 32.0);
     canvas.text(below, "tick", Anchor::Middle, parameters.0);
     if known().next().is_some() {
-        legend(&mut canvas, &scale, frame, top + height + 48.0);
+        legend(&mut canvas, &shades, frame, y + 48.0);
     }
     canvas.finish(frame.labels, frame.theme)
 }
 
+/// The rows of a panel that hold something.
+fn rows_of(panel: &Panel, rows: usize) -> Vec<usize> {
+    let holds = |row: &usize| {
+        panel
+            .cells
+            .get(*row)
+            .is_some_and(|cells| cells.iter().any(Option::is_some))
+    };
+    (0..rows).filter(holds).collect()
+}
+
 /// What the shades mean.
-fn legend(canvas: &mut super::canvas::Canvas, scale: &Scale, frame: &Frame<'_>, y: f64) {
+fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
     const STEPS: u32 = 24;
     let (width, left) = (8.0, frame.width() / 2.0 - 96.0);
     for step in 0..STEPS {
-        let share = f64::from(step) / f64::from(STEPS - 1);
         let rect = Rect {
-            opacity: Some(0.08 + 0.92 * share),
+            opacity: shades.at(f64::from(step) / f64::from(STEPS - 1)),
             ..Rect::default()
         };
         let corner = (left + width * f64::from(step), y);
         canvas.rect(corner, (width, 8.0), "cell s0", &rect);
     }
-    let end = |share| quantity(frame.unit, scale.value(share));
+    let end = |share| quantity(frame.unit, shades.scale.value(share));
     canvas.text((left - 6.0, y + 8.0), "tick", Anchor::End, &end(0.0));
+    let how = if shades.scale.is_logarithmic() {
+        ", equal steps are equal ratios"
+    } else {
+        ""
+    };
     let right = left + width * f64::from(STEPS) + 6.0;
-    canvas.text((right, y + 8.0), "tick", Anchor::Start, &end(1.0));
+    let most = format!("{}{how}", end(1.0));
+    canvas.text((right, y + 8.0), "tick", Anchor::Start, &most);
 }

@@ -12,6 +12,7 @@ mod histogram;
 mod over_runs;
 pub mod rows;
 mod scale;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -65,6 +66,15 @@ pub struct Line {
     pub points: Vec<(f64, Value)>,
 }
 
+/// The cells of a heat map, or of a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// What tells it from the others; nothing if there is only one.
+    pub label: String,
+    /// Row by row; `None` where nothing was measured. Rows of nothing else are not drawn.
+    pub cells: Vec<Vec<Option<f64>>>,
+}
+
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chart {
@@ -89,8 +99,8 @@ pub enum Chart {
         columns: Vec<String>,
         /// The values of the other, from top to bottom.
         rows: Vec<String>,
-        /// The cells, row by row; `None` where nothing was measured.
-        cells: Vec<Vec<Option<f64>>>,
+        /// One, or several beneath each other in the same colours.
+        panels: Vec<Panel>,
     },
     /// A value in each of several runs, oldest first; `None` where a run has none.
     OverRuns {
@@ -139,8 +149,14 @@ pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup 
             parameters,
             columns,
             rows,
-            cells,
-        } => heatmap::draw((&parameters.0, &parameters.1), columns, rows, cells, &frame),
+            panels,
+        } => heatmap::draw(
+            (&parameters.0, &parameters.1),
+            columns,
+            rows,
+            panels,
+            &frame,
+        ),
         Chart::OverRuns { points, changes } => over_runs::draw(points, changes, &frame),
     }
 }
@@ -163,6 +179,19 @@ pub(crate) fn rounds(rounds: &[(String, Vec<f64>)], unit: Unit, labels: &Labels)
 pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     histogram::draw(
+        bins,
+        &Frame {
+            unit,
+            labels,
+            theme,
+        },
+    )
+}
+
+/// The tail of operations timed singly, as `(upper bound in unit, count)`, ascending: which share of them took longer.
+pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
+    let theme = Theme::Page;
+    tail::draw(
         bins,
         &Frame {
             unit,

@@ -6,7 +6,7 @@ use syscost_results::{Measurement, Status, Unit};
 
 use crate::sentence;
 
-use super::{Bar, Chart, Distribution, Line, Value};
+use super::{Bar, Chart, Distribution, Line, Panel, Value, scale};
 
 /// A kind of chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,9 +75,13 @@ pub enum NoChart {
 const CURVE_FROM: usize = 3;
 /// Values of both parameters from which on a heat map tells more than curves.
 const HEATMAP_FROM: usize = 4;
+/// Cells from which on it does so if both parameters are numbers of a curve's worth.
+const SURFACE_FROM: usize = 12;
+/// Panels of a heat map at most: beyond, nobody compares them.
+const MOST_PANELS: usize = 6;
 
-/// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for two parameters, a curve for
-/// one that is a number, the samples of a single row, otherwise bars. Rows without a number are left out and told.
+/// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for two parameters (with a panel for
+/// each value of what else differs, if both are numbers), a curve for one that is a number, the samples of a single row, otherwise bars. Rows without a number are left out and told.
 ///
 /// # Errors
 /// When no row has a number, units differ, or the rows lack what the kind needs.
@@ -122,10 +126,14 @@ pub fn choose(rows: &[&Measurement], kind: Option<Kind>) -> Result<Chosen, NoCha
 
 /// The kind that suits rows with numbers.
 fn suitable(rows: &[&Measurement]) -> Kind {
-    let keys = varying(rows);
-    let many = |key: &&String| values(rows, key).is_some_and(|values| values.len() >= HEATMAP_FROM);
-    if keys.len() == 2 && keys.iter().all(many) && heatmap(rows).is_some() {
-        return Kind::Heatmap;
+    if let Some(axes) = axes(rows).filter(|_| heatmap(rows).is_some()) {
+        let counts = [axes.0, axes.1].map(|key| values(rows, key).map_or(0, |values| values.len()));
+        let surface = is_surface(rows, axes) && counts[0] * counts[1] >= SURFACE_FROM;
+        if surface
+            || (varying(rows).len() == 2 && counts.iter().all(|count| *count >= HEATMAP_FROM))
+        {
+            return Kind::Heatmap;
+        }
     }
     match rows {
         [row] if has_samples(row) => Kind::Ecdf,
@@ -215,28 +223,67 @@ fn curve(rows: &[&Measurement]) -> Option<Chart> {
     Some(Chart::Curve { parameter, lines })
 }
 
-fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
+/// The parameters of a heat map, from left to right and from top to bottom: the only two that differ, or the only two of them
+/// that are numbers. The last of the name goes from left to right, for that is the size.
+fn axes<'a>(rows: &[&'a Measurement]) -> Option<(&'a str, &'a str)> {
     let keys = varying(rows);
-    let [across, down] = &keys[..] else {
-        return None;
-    };
+    let mut named: Vec<&str> = parameters(rows.first()?)
+        .map(|(key, _)| key)
+        .filter(|key| keys.iter().any(|one| one == key))
+        .collect();
+    if named.len() > 2 {
+        named.retain(|key| is_axis(rows, key));
+    }
+    match named[..] {
+        [down, across] => Some((across, down)),
+        _ => None,
+    }
+}
+
+/// Whether both parameters are numbers with as many values as a curve has.
+fn is_surface(rows: &[&Measurement], (across, down): (&str, &str)) -> bool {
+    is_axis(rows, across) && is_axis(rows, down)
+}
+
+fn is_axis(rows: &[&Measurement], key: &str) -> bool {
+    numbers(rows, key).is_some_and(|numbers| numbers.len() >= CURVE_FROM)
+}
+
+fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
+    let (across, down) = axes(rows)?;
     if rows.iter().any(|row| row.id != rows[0].id) {
         return None;
     }
     let (columns, lines) = (values(rows, across)?, values(rows, down)?);
-    let mut cells = vec![vec![None; columns.len()]; lines.len()];
-    for row in rows {
-        let column = columns
-            .iter()
-            .position(|value| *value == row.case[*across])?;
-        let line = lines.iter().position(|value| *value == row.case[*down])?;
-        cells[line][column] = value(row).map(|value| value.median);
+    let several = varying(rows).len() > 2;
+    let mut panels: Vec<Panel> = Vec::new();
+    for (row, label) in rows.iter().zip(labels(rows, &[across, down])) {
+        let label = if several { label } else { String::new() };
+        let known = panels.iter().position(|panel| panel.label == label);
+        let index = known.unwrap_or_else(|| {
+            panels.push(Panel {
+                label,
+                cells: vec![vec![None; columns.len()]; lines.len()],
+            });
+            panels.len() - 1
+        });
+        let place =
+            |values: &[String], key| values.iter().position(|value| *value == row.case[key]);
+        let (column, line) = (place(&columns, across)?, place(&lines, down)?);
+        panels[index].cells[line][column] = value(row).map(|value| value.median);
     }
-    Some(Chart::Heatmap {
-        parameters: ((*across).clone(), (*down).clone()),
-        columns,
-        rows: lines,
-        cells,
+    let told = |key: &str, values: Vec<String>| {
+        let told = values.into_iter().map(|value| match number(&value) {
+            Some(number) => scale::size(key, number).unwrap_or(value),
+            None => value,
+        });
+        told.collect()
+    };
+    (panels.len() <= MOST_PANELS).then(|| Chart::Heatmap {
+        columns: told(across, columns),
+        rows: told(down, lines),
+        parameters: (across.to_owned(), down.to_owned()),
+        panels,
     })
 }
 

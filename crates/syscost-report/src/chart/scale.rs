@@ -174,14 +174,35 @@ fn alone(unit: Unit, value: f64) -> String {
     format!("{value} {symbol}").trim_end().to_owned()
 }
 
-/// A parameter's value as an axis shows it: `4096` is `4K`.
-pub(crate) fn parameter(value: f64) -> String {
+/// A parameter's value as an axis shows it: a size with its unit, otherwise `4096` as `4K`.
+pub(crate) fn parameter(name: &str, value: f64) -> String {
+    if let Some(size) = size(name, value) {
+        return size;
+    }
     for (factor, letter) in [(1_073_741_824.0, "G"), (1_048_576.0, "M"), (1024.0, "K")] {
         if value >= factor && value % factor == 0.0 {
             return format!("{}{letter}", value / factor);
         }
     }
     format!("{value}")
+}
+
+/// The value of a parameter that is a size by its name: 64 of `kib` is `64 KiB`, 1024 of it `1 MiB`.
+pub(crate) fn size(name: &str, value: f64) -> Option<String> {
+    const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
+    let mut unit = ["bytes", "kib", "mib", "gib"]
+        .iter()
+        .position(|one| *one == name)?;
+    let mut value = value;
+    while value >= 1024.0 && value % 1024.0 == 0.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    Some(if value == 0.0 {
+        "0".to_owned()
+    } else {
+        format!("{value} {}", UNITS[unit])
+    })
 }
 
 /// Whether a value may shape an axis: beyond this the axis' own arithmetic overflows, and no quantity is there.
@@ -265,8 +286,13 @@ mod tests {
     #[test]
     fn sizes_are_told_in_powers_of_two() {
         assert_eq!(
-            [1.0, 1000.0, 4096.0, 65536.0, 1_048_576.0, 1.5].map(parameter),
+            [1.0, 1000.0, 4096.0, 65536.0, 1_048_576.0, 1.5].map(|value| parameter("fds", value)),
             ["1", "1000", "4K", "64K", "1M", "1.5"]
         );
+        assert_eq!(
+            [0.0, 16.0, 1000.0, 1024.0, 1536.0, 4_194_304.0].map(|kib| parameter("kib", kib)),
+            ["0", "16 KiB", "1000 KiB", "1 MiB", "1536 KiB", "4 GiB"]
+        );
+        assert_eq!(parameter("bytes", 1.0), "1 B");
     }
 }

@@ -95,7 +95,10 @@ fn degenerate_data_draws_without_a_panic() {
             parameters: ("from".to_owned(), "to".to_owned()),
             columns: vec!["0".to_owned()],
             rows: vec!["0".to_owned(), "1".to_owned()],
-            cells: vec![vec![None], Vec::new()],
+            panels: vec![Panel {
+                label: String::new(),
+                cells: vec![vec![None], Vec::new()],
+            }],
         },
         Chart::OverRuns {
             points: vec![("a".to_owned(), None)],
@@ -159,6 +162,74 @@ fn the_rows_choose_their_chart() {
         .collect();
     let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
     assert!(matches!(kind(&pairs), Chart::Heatmap { .. }));
+    let copies: Vec<String> = ["processes", "threads"]
+        .into_iter()
+        .flat_map(|of| ["1", "2", "4", "8", "96"].map(|n| format!("as={of},copies={n}")))
+        .collect();
+    let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
+    let Chart::Curve { parameter, lines } = kind(&copies) else {
+        panic!("throughput is drawn over the number of copies");
+    };
+    let names: Vec<&str> = lines.iter().map(|line| line.label.as_str()).collect();
+    assert_eq!(parameter, "copies");
+    assert_eq!(names, ["as=processes", "as=threads"]);
+}
+
+/// A ring's rows: two numbers, one of them a size, and a third parameter that is no number.
+fn ring() -> Vec<Measurement> {
+    let mut cases = Vec::new();
+    for tasks in [2, 8, 32, 96] {
+        cases.extend([0, 16, 1024].map(|kib| format!("cost=switch,tasks={tasks},kib={kib}")));
+    }
+    cases.extend([2, 8].map(|tasks| format!("cost=refill,tasks={tasks},kib=1024")));
+    let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
+    let mut rows = rows(&cases);
+    for (index, row) in rows.iter_mut().enumerate() {
+        row.estimate.median = Some(1000.0 * 1.4_f64.powi(index as i32));
+    }
+    rows
+}
+
+#[test]
+fn two_numbers_make_a_surface_with_a_panel_for_each_other_value() {
+    let found = chosen(&ring(), None).expect("a chart");
+    let Chart::Heatmap {
+        parameters,
+        columns,
+        rows,
+        panels,
+    } = &found.chart
+    else {
+        panic!("a surface: {:?}", found.chart);
+    };
+    assert_eq!(
+        *parameters,
+        ("kib".to_owned(), "tasks".to_owned()),
+        "the size goes across"
+    );
+    assert_eq!(*columns, ["0", "16 KiB", "1 MiB"]);
+    assert_eq!(*rows, ["2", "8", "32", "96"]);
+    let labels: Vec<&str> = panels.iter().map(|panel| panel.label.as_str()).collect();
+    assert_eq!(labels, ["cost=switch", "cost=refill"]);
+    assert_eq!(
+        panels[1].cells[0],
+        [None, None, Some(1000.0 * 1.4_f64.powi(12))]
+    );
+    assert_snapshot!(svg(&found.chart, Theme::Dark));
+
+    // One value of the third, and it is a single panel without a heading.
+    let switch: Vec<Measurement> = ring().into_iter().take(12).collect();
+    let found = chosen(&switch, None).expect("a chart");
+    assert!(
+        matches!(&found.chart, Chart::Heatmap { panels, .. } if panels.len() == 1 && panels[0].label.is_empty())
+    );
+    // Three by three are three curves.
+    let few: Vec<Measurement> = ring().into_iter().take(9).collect();
+    assert!(
+        matches!(chosen(&few, None).expect("a chart").chart, Chart::Curve { lines, .. } if lines.len() == 3)
+    );
+    let forced = chosen(&few, Some(Kind::Heatmap)).expect("a chart");
+    assert!(matches!(forced.chart, Chart::Heatmap { .. }));
 }
 
 #[test]

@@ -47,15 +47,11 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
             );
         }
     }
-    let refused = comparison
-        .refused
-        .iter()
-        .map(|row| (&row.name, &row.reason));
-    let missing = comparison
-        .missing
-        .iter()
-        .map(|row| (&row.name, &row.reason));
-    let uncompared: Vec<_> = refused.chain(missing.filter(|_| verbose)).collect();
+    let shown = match verbose {
+        true => usize::MAX,
+        false => comparison.refused.len(),
+    };
+    let uncompared: Vec<(&str, &str)> = comparison.uncompared().take(shown).collect();
     if !uncompared.is_empty() {
         out.push_str("\n| Not compared | Reason |\n|---|---|\n");
         for (name, reason) in uncompared {

@@ -68,20 +68,8 @@ pub fn verdict(change: Change) -> &'static str {
 
 /// How many rows got each verdict, in one line: `254 rows: 2 worse, 1 better, 11 inconclusive, 240 the same`.
 pub fn summary(comparison: &Comparison) -> String {
-    let count = |wanted| {
-        comparison
-            .rows
-            .iter()
-            .filter(|row| row.verdict == wanted)
-            .count()
-    };
-    let verdicts = [
-        Change::Worse,
-        Change::Better,
-        Change::Inconclusive,
-        Change::Same,
-    ];
-    let parts = verdicts.map(|wanted| format!("{} {}", count(wanted), verdict(wanted)));
+    let parts =
+        Change::ALL.map(|wanted| format!("{} {}", comparison.count(wanted), verdict(wanted)));
     let rows = match comparison.rows.len() {
         1 => "1 row".to_owned(),
         rows => format!("{rows} rows"),
@@ -90,7 +78,7 @@ pub fn summary(comparison: &Comparison) -> String {
 }
 
 /// A side in one line: its runs, host, time and program.
-fn side(side: &Side) -> String {
+pub(crate) fn side(side: &Side) -> String {
     let started = side
         .started
         .get(..16)

@@ -76,7 +76,7 @@ fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
         }
         Chart::Ecdf(_) => "Share of samples at most so much",
         Chart::Curve { .. } => "Medians with 95 % intervals over the parameter",
-        Chart::Heatmap { .. } => "Medians; the darker, the more",
+        Chart::Heatmap { .. } => "Medians; the stronger the colour, the more",
         Chart::OverRuns { .. } => "Medians over runs",
     };
     let mut caption = what.to_owned();

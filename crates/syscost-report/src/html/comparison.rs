@@ -2,13 +2,14 @@
 
 use maud::{Markup, html};
 use syscost_results::Better;
-use syscost_results::compare::{Change, Comparison, Row, Side};
+use syscost_results::compare::{Change, Comparison, Row};
 
 use crate::chart::{Begin, Scale};
+use crate::compare::{side, verdict};
 use crate::units::quantity;
 
 use super::headline::percent;
-use super::{key, skeleton, words};
+use super::{key, skeleton};
 
 /// Ratios further from one are drawn at the edge: a single unsure row would press all others into a dot.
 const WIDEST: f64 = 2.0;
@@ -40,17 +41,10 @@ pub fn comparison(comparison: &Comparison) -> String {
 }
 
 fn subtitle(comparison: &Comparison) -> Markup {
-    let count = |change| {
-        comparison
-            .rows
-            .iter()
-            .filter(|row| row.verdict == change)
-            .count()
-    };
     html! {
         p class="lead" {
-            @for change in [Change::Worse, Change::Better, Change::Inconclusive, Change::Same] {
-                span class={ "verdict " (class(change)) } { (count(change)) " " (word(change)) } " "
+            @for change in Change::ALL {
+                span class={ "verdict " (class(change)) } { (comparison.count(change)) " " (verdict(change)) } " "
             }
         }
         p class="quiet" { (key(0)) " " (side(&comparison.base)) }
@@ -64,23 +58,6 @@ fn subtitle(comparison: &Comparison) -> Markup {
             count => p class="quiet" { (count) " more runs tell the base's own spread." }
         }
     }
-}
-
-fn side(side: &Side) -> String {
-    let runs = match &side.runs[..] {
-        [run] => run.clone(),
-        runs => format!(
-            "{} runs from {}",
-            runs.len(),
-            runs.first().map_or("", String::as_str)
-        ),
-    };
-    format!(
-        "{runs} · {} · {} · syscost {}",
-        side.hostname,
-        words::time(&side.started),
-        side.version
-    )
 }
 
 fn facts(comparison: &Comparison) -> Markup {
@@ -143,13 +120,13 @@ fn line(row: &Row, scale: &Scale) -> Markup {
     let interval = row.ci95_low.zip(row.ci95_high);
     let number = |value: f64, text: String| html! { td class="num" data-v={ (format!("{value:e}")) } { (text) } };
     html! {
-        tbody data-name=(row.name) data-text={ (row.name) " " (word(row.verdict)) } {
+        tbody data-name=(row.name) data-text={ (row.name) " " (verdict(row.verdict)) } {
             tr class="row" {
                 th scope="row" class="name" {
                     (row.name)
                     @for note in &row.notes { br; small class="quiet" { (note) } }
                 }
-                td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (word(row.verdict)) } }
+                td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (verdict(row.verdict)) } }
                 (number(row.base, quantity(row.unit, row.base)))
                 (number(row.new, quantity(row.unit, row.new)))
                 (number(row.ratio, format!("{:.3}", row.ratio)))
@@ -178,15 +155,7 @@ fn line(row: &Row, scale: &Scale) -> Markup {
 }
 
 fn not_compared(comparison: &Comparison) -> Markup {
-    let refused = comparison
-        .refused
-        .iter()
-        .map(|row| (&row.name, &row.reason));
-    let missing = comparison
-        .missing
-        .iter()
-        .map(|row| (&row.name, &row.reason));
-    let list: Vec<(&String, &String)> = refused.chain(missing).collect();
+    let list: Vec<(&str, &str)> = comparison.uncompared().collect();
     html! {
         section id="not-compared" aria-labelledby="title-not-compared" {
             h2 id="title-not-compared" { "Not compared" }
@@ -196,15 +165,6 @@ fn not_compared(comparison: &Comparison) -> Markup {
                 ul class="plain" { @for (name, reason) in list { li { code { (name) } ": " (reason) } } }
             }
         }
-    }
-}
-
-fn word(change: Change) -> &'static str {
-    match change {
-        Change::Worse => "worse",
-        Change::Better => "better",
-        Change::Inconclusive => "inconclusive",
-        Change::Same => "same",
     }
 }
 

@@ -64,6 +64,32 @@ pub struct Comparison {
     pub spread: Vec<String>,
 }
 
+impl Comparison {
+    /// Rows that were not compared and why, the refused ones first.
+    pub fn uncompared(&self) -> impl Iterator<Item = (&str, &str)> {
+        let refused = self.refused.iter().map(|row| (&*row.name, &*row.reason));
+        refused.chain(self.missing.iter().map(|row| (&*row.name, &*row.reason)))
+    }
+
+    /// How many rows got this verdict.
+    pub fn count(&self, verdict: Change) -> usize {
+        self.rows
+            .iter()
+            .filter(|row| row.verdict == verdict)
+            .count()
+    }
+}
+
+impl Change {
+    /// All of them, what matters most first.
+    pub const ALL: [Change; 4] = [
+        Change::Worse,
+        Change::Better,
+        Change::Inconclusive,
+        Change::Same,
+    ];
+}
+
 /// One side of a comparison: one run, or several pooled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Side {

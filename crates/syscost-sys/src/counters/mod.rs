@@ -15,6 +15,6 @@ pub use cpu_times::{CpuTimes, cpu_times, ticks_per_second};
 pub use io::{Io, IoReader};
 pub use pressure::{Pressure, Stall};
 pub use sched::{SchedReading, SchedStat, migrations};
-pub use task::{TaskId, TaskReading, TaskStat};
+pub use task::{TaskId, TaskPlace, TaskReading, TaskStat};
 pub use usage::Usage;
 pub(crate) use usage::Whose;

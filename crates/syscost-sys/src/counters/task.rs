@@ -25,11 +25,15 @@ impl TaskId {
     }
 }
 
+/// Where one task runs, kept open: a single file, where [`TaskStat`] has four.
+#[derive(Debug)]
+pub struct TaskPlace(ProcFile);
+
 /// The statistics of one task, kept open.
 #[derive(Debug)]
 pub struct TaskStat {
     status: ProcFile,
-    stat: ProcFile,
+    place: TaskPlace,
     schedule: Option<ProcFile>,
     /// Absent in kernels without CONFIG_SCHED_DEBUG.
     debug: Option<ProcFile>,
@@ -52,23 +56,48 @@ pub struct TaskReading {
     pub migrations: Option<u64>,
 }
 
+/// A file of a task's own.
+fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
+    ProcFile::open(format!(
+        "/proc/{}/task/{}/{name}",
+        task.process, task.thread
+    ))
+}
+
+impl TaskPlace {
+    /// Opens what tells where a task is.
+    ///
+    /// # Errors
+    /// As [`TaskStat::of`].
+    pub fn of(task: TaskId) -> Result<TaskPlace, Unsupported> {
+        open(task, "stat").map(TaskPlace)
+    }
+
+    /// The processor it runs on, or ran on last.
+    ///
+    /// # Errors
+    /// As [`TaskStat::read`].
+    pub fn processor(&self) -> Result<u32, Unsupported> {
+        Ok(self.numbers()?.processor)
+    }
+
+    fn numbers(&self) -> Result<Numbers, Unsupported> {
+        let mut buffer = [0; 1024];
+        Numbers::parse(self.0.read(&mut buffer)?).ok_or_else(|| self.0.unexpected())
+    }
+}
+
 impl TaskStat {
     /// Opens the statistics of a task.
     ///
     /// # Errors
     /// `Unsupported` when there is no such task, it is another user's, or outside Linux.
     pub fn of(task: TaskId) -> Result<TaskStat, Unsupported> {
-        let open = |name: &str| {
-            ProcFile::open(format!(
-                "/proc/{}/task/{}/{name}",
-                task.process, task.thread
-            ))
-        };
         Ok(TaskStat {
-            status: open("status")?,
-            stat: open("stat")?,
-            schedule: open("schedstat").ok(),
-            debug: open("sched").ok(),
+            status: open(task, "status")?,
+            place: TaskPlace::of(task)?,
+            schedule: open(task, "schedstat").ok(),
+            debug: open(task, "sched").ok(),
         })
     }
 
@@ -82,7 +111,7 @@ impl TaskStat {
         let count = |name| field(status, name).ok_or_else(|| self.status.unexpected());
         let voluntary_switches = count("voluntary_ctxt_switches:")?;
         let involuntary_switches = count("nonvoluntary_ctxt_switches:")?;
-        let stat = self.numbers()?;
+        let stat = self.place.numbers()?;
         let of = |file: &Option<ProcFile>, parse: fn(&str) -> Option<u64>| {
             let mut buffer = [0; 4096];
             parse(file.as_ref()?.read(&mut buffer).ok()?)
@@ -102,30 +131,35 @@ impl TaskStat {
     /// # Errors
     /// As [`TaskStat::read`].
     pub fn processor(&self) -> Result<u32, Unsupported> {
-        Ok(self.numbers()?.processor)
+        self.place.processor()
     }
 
-    fn numbers(&self) -> Result<Numbers, Unsupported> {
-        let mut buffer = [0; 1024];
-        Numbers::parse(self.stat.read(&mut buffer)?).ok_or_else(|| self.stat.unexpected())
+    /// Whether it is asleep, waiting for something that can be interrupted.
+    ///
+    /// # Errors
+    /// As [`TaskStat::read`].
+    pub fn is_asleep(&self) -> Result<bool, Unsupported> {
+        Ok(self.place.numbers()?.is_asleep)
     }
 }
 
 /// What `/proc/PID/task/TID/stat` tells.
 #[derive(Debug, PartialEq, Eq)]
 struct Numbers {
+    is_asleep: bool,
     minor_faults: u64,
     major_faults: u64,
     processor: u32,
 }
 
 impl Numbers {
-    /// Fields 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
+    /// Fields 3, 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
     fn parse(text: &str) -> Option<Numbers> {
         let fields: Vec<&str> = text.rsplit_once(") ")?.1.split_ascii_whitespace().collect();
         // The first field behind the name is the third.
         let field = |number: usize| fields.get(number - 3)?.parse().ok();
         Some(Numbers {
+            is_asleep: *fields.first()? == "S",
             minor_faults: field(10)?,
             major_faults: field(12)?,
             processor: u32::try_from(field(39)?).ok()?,
@@ -191,6 +225,7 @@ mod tests {
         assert_eq!(
             Numbers::parse(text),
             Some(Numbers {
+                is_asleep: true,
                 minor_faults: 123,
                 major_faults: 5,
                 processor: 3

@@ -15,14 +15,14 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run syscall                        a group
   syscost run syscall.null 'call.*'          a benchmark and a pattern
   syscost run 'syscall.null{call=getppid}'   one row
-Without a selector everything is measured.
+Without a selector everything is measured; by the quick profile, the rows people look at first.
 
 A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
 pub struct RunArguments {
     /// What to measure: groups, ids, rows or patterns; everything if none is given
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
-    /// How much to take: quick (seconds), standard (a minute) or careful (many minutes)
+    /// How much to take: quick (seconds), standard (two minutes) or careful (many minutes)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds the run may take, if not the profile's own; ends it even before its fewest rounds
@@ -40,6 +40,10 @@ pub struct RunArguments {
     /// Write the run document to this file as well
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. A task of
+    /// this class takes its CPU from everybody else, for moments
+    #[arg(long)]
+    pub real_time: bool,
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
@@ -47,7 +51,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_save: bool,
     /// Take up the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "time_limit"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "time_limit"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

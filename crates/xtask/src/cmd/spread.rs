@@ -10,6 +10,9 @@ use syscost_results::{Run, Status};
 use crate::columns::{columns, line};
 use crate::program::Program;
 
+/// A row that varies by more than this share from run to run is not steady: the width that the quick profile calls wide.
+const STEADY: f64 = 0.05;
+
 /// Arguments of `spread`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -37,6 +40,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         without.join("; ")
     );
     print!("{}", table(&spreads));
+    if let groups @ [_, _, ..] = &by_group(&spreads)[..] {
+        println!();
+        print!("{}", group_table(groups));
+        println!();
+    }
     for row in without {
         println!("{row}");
     }
@@ -151,6 +159,62 @@ fn table(spreads: &[Spread]) -> String {
     columns(&lines)
 }
 
+/// What the variations of a group's rows are, each a share.
+#[derive(Debug, Clone, PartialEq)]
+struct GroupSpread<'a> {
+    group: &'a str,
+    rows: usize,
+    median: f64,
+    /// How many rows vary by [`STEADY`] or less.
+    steady: usize,
+    /// The least steady row.
+    worst: &'a Spread,
+}
+
+/// Variations by group, in alphabetical order; the rows are sorted, steadiest first.
+fn by_group(spreads: &[Spread]) -> Vec<GroupSpread<'_>> {
+    let mut groups: BTreeMap<&str, Vec<&Spread>> = BTreeMap::new();
+    for row in spreads {
+        let group = row.name.split('.').next().unwrap_or(&row.name);
+        groups.entry(group).or_default().push(row);
+    }
+    groups
+        .into_iter()
+        .filter_map(|(group, rows)| {
+            let variations: Vec<f64> = rows.iter().map(|row| row.variation).collect();
+            Some(GroupSpread {
+                group,
+                rows: rows.len(),
+                median: order::median(&variations)?,
+                steady: variations.iter().filter(|&&share| share <= STEADY).count(),
+                worst: rows.last()?,
+            })
+        })
+        .collect()
+}
+
+fn group_table(groups: &[GroupSpread]) -> String {
+    let mut lines = vec![line([
+        "group",
+        "rows",
+        "median variation",
+        "at most 5 %",
+        "largest",
+        "of",
+    ])];
+    lines.extend(groups.iter().map(|group| {
+        vec![
+            group.group.to_owned(),
+            group.rows.to_string(),
+            format!("{:.2} %", 100.0 * group.median),
+            group.steady.to_string(),
+            format!("{:.2} %", 100.0 * group.worst.variation),
+            group.worst.name.clone(),
+        ]
+    }));
+    columns(&lines)
+}
+
 /// The row in the middle of the sorted table; of two, the less steady.
 fn middle(spreads: &[Spread]) -> String {
     match spreads.get(spreads.len() / 2) {
@@ -234,6 +298,35 @@ mod tests {
         assert_eq!(
             middle(&spreads),
             "median row of 2: selftest.chain{adds=1}, coefficient of variation 6.73 %"
+        );
+    }
+
+    #[test]
+    fn groups_are_told_by_their_median_and_least_steady_row() {
+        let row = |name: &str, variation| Spread {
+            name: name.to_owned(),
+            unit: "ns",
+            median: 1.0,
+            range: 0.0,
+            variation,
+        };
+        let spreads = [
+            row("b.x{c=1}", 0.01),
+            row("a.y", 0.02),
+            row("b.z", 0.05),
+            row("b.x{c=2}", 0.4),
+        ];
+        let groups = by_group(&spreads);
+        let told: Vec<_> = groups
+            .iter()
+            .map(|group| (group.group, group.rows, group.median, group.steady))
+            .collect();
+        assert_eq!(told, [("a", 1, 0.02, 1), ("b", 3, 0.05, 2)]);
+        assert!(
+            group_table(&groups)
+                .ends_with("b         3            5.00 %            2  40.00 %  b.x{c=2}\n"),
+            "{}",
+            group_table(&groups)
         );
     }
 }

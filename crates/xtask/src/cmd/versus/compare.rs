@@ -3,12 +3,12 @@
 use syscost_results::stats::bootstrap::{Bootstrap, BootstrapInterval};
 use syscost_results::stats::order;
 
-/// Costs of one block, measured in the order ours, peer's, peer's, ours: a drift that is linear in time cancels.
+/// Figures of one block, measured in the order ours, peer's, peer's, ours: a drift that is linear in time cancels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Block {
-    /// Ours, first and last, in ns.
+    /// Ours, first and last, in our row's unit.
     pub(super) ours: [f64; 2],
-    /// The peer's, in ns.
+    /// The peer's, in the same.
     pub(super) peer: [f64; 2],
 }
 
@@ -23,10 +23,10 @@ impl Block {
 /// What the blocks say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Comparison {
-    /// Median of ours, in ns.
-    pub(super) ours_ns: f64,
-    /// Median of the peer's, in ns.
-    pub(super) peer_ns: f64,
+    /// Median of ours, in our row's unit.
+    pub(super) ours: f64,
+    /// Median of the peer's, in the same.
+    pub(super) peer: f64,
     /// Median over blocks of ours over the peer's, with its 95 % interval.
     pub(super) ratio: BootstrapInterval,
     /// How many blocks there were.
@@ -42,8 +42,8 @@ pub(super) fn compare(blocks: &[Block], bootstrap: &Bootstrap) -> Option<Compari
         order::median(&drawn.concat()).unwrap_or(f64::NAN)
     })?;
     Some(Comparison {
-        ours_ns: order::median(&all(|block| block.ours))?,
-        peer_ns: order::median(&all(|block| block.peer))?,
+        ours: order::median(&all(|block| block.ours))?,
+        peer: order::median(&all(|block| block.peer))?,
         ratio,
         blocks: blocks.len(),
     })
@@ -75,7 +75,7 @@ mod tests {
             comparison.ratio.high - comparison.ratio.low < 1e-4,
             "{comparison:?}"
         );
-        assert!((comparison.peer_ns - 105.5).abs() < 1e-9, "{comparison:?}");
+        assert!((comparison.peer - 105.5).abs() < 1e-9, "{comparison:?}");
         assert_eq!(comparison.blocks, 3);
     }
 
@@ -94,11 +94,7 @@ mod tests {
         });
         let comparison = compare(&blocks, &FAST).unwrap();
         assert_eq!(
-            (
-                comparison.ratio.estimate,
-                comparison.ours_ns,
-                comparison.peer_ns
-            ),
+            (comparison.ratio.estimate, comparison.ours, comparison.peer),
             (2.0, 100.0, 50.0)
         );
     }

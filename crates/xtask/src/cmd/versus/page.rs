@@ -6,21 +6,25 @@ use syscost_report::units;
 use syscost_results::{Machine, Unit};
 
 use super::compare::Comparison;
-use crate::peers::Peer;
+use crate::peers::{Peer, Placement};
 
 const INTRODUCTION: &str = "\
 # Against other tools
 
 <!-- The table is written by `cargo xtask versus --write`; the notes come from crates/xtask/src/peers.rs. -->
 
-Each line compares a row with another tool that measures the same work, on one CPU of one machine: blocks of ours, the
-peer's, the peer's, ours, so that a slow drift of the machine cancels. The ratio is ours over the peer's, the median over
-the blocks, with its 95 % interval by bootstrap over blocks. It need not be 1: the notes say what differs.
+Each line compares a row with another tool that measures the same work, on the same CPUs of one machine: blocks of ours,
+the peer's, the peer's, ours, so that a slow drift of the machine cancels. The ratio is ours over the peer's, the median over
+the blocks, with its 95 % interval by bootstrap over blocks. It need not be 1: the notes say what differs. Below 1 ours is
+the smaller figure: a lower cost, but a lower rate where the unit is one of bytes per second.
+
+Both may use one CPU, two (among which the kernel places the tasks as it likes), or all.
 ";
 
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 10] = [
     "Row",
     "Peer",
+    "CPUs",
     "Ours",
     "Peer's",
     "Ratio",
@@ -31,17 +35,23 @@ const HEADINGS: [&str; 9] = [
 ];
 
 /// The cells of one line, in the order of the headings.
-pub(super) type Line = [String; 9];
+pub(super) type Line = [String; 10];
 
 /// The line of a comparison.
 pub(super) fn line(
     peer: &Peer,
     version: &str,
+    unit: Unit,
     comparison: &Comparison,
     date: &str,
     machine: &Machine,
 ) -> Line {
-    let cost = |nanoseconds| units::quantity(Unit::Nanoseconds, nanoseconds);
+    let figure = |value| units::quantity(unit, value);
+    let cpus = match peer.placement {
+        Placement::One => "one",
+        Placement::Two => "two",
+        Placement::All => "all",
+    };
     let ratio = comparison.ratio;
     // Whoever reads the figures must know whether other programs ran beside.
     let load = machine
@@ -54,8 +64,9 @@ pub(super) fn line(
     [
         format!("`{}`", peer.row),
         name,
-        cost(comparison.ours_ns),
-        cost(comparison.peer_ns),
+        cpus.to_owned(),
+        figure(comparison.ours),
+        figure(comparison.peer),
         format!("{:.3}", ratio.estimate),
         format!("{:.3} to {:.3}", ratio.low, ratio.high),
         comparison.blocks.to_string(),
@@ -65,7 +76,7 @@ pub(super) fn line(
 }
 
 /// The page with these lines in place of older ones of the same row and peer; the others stay, in the order of `peers`.
-pub(super) fn updated(old: &str, new: &[Line], peers: &[Peer]) -> String {
+pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
     let old: Vec<Line> = old.lines().filter_map(cells).collect();
     let about = |line: &Line, peer: &Peer| {
         line[0] == format!("`{}`", peer.row)
@@ -111,13 +122,17 @@ mod tests {
     use super::*;
     use syscost_results::stats::bootstrap::BootstrapInterval;
 
-    const PEERS: [Peer; 2] = [peer("a.b{c=d}", "tool one"), peer("e.f", "tool")];
+    const PEERS: [&Peer; 2] = [
+        &peer("a.b{c=d}", "tool one", Placement::One),
+        &peer("e.f", "tool", Placement::Two),
+    ];
 
-    const fn peer(row: &'static str, name: &'static str) -> Peer {
+    const fn peer(row: &'static str, name: &'static str, placement: Placement) -> Peer {
         Peer {
             row,
             name,
-            command: &["true"],
+            command: "true",
+            placement,
             invocations: 1,
             read: |_| None,
             differs: "Nothing.",
@@ -126,9 +141,13 @@ mod tests {
     }
 
     fn made(peer: &Peer, date: &str) -> Line {
+        made_in(Unit::Nanoseconds, peer, date)
+    }
+
+    fn made_in(unit: Unit, peer: &Peer, date: &str) -> Line {
         let comparison = Comparison {
-            ours_ns: 98.76,
-            peer_ns: 104.2,
+            ours: 98.76,
+            peer: 104.2,
             ratio: BootstrapInterval {
                 estimate: 0.94782,
                 low: 0.9409,
@@ -142,13 +161,13 @@ mod tests {
             load1: Some(0.25),
             ..Machine::default()
         };
-        line(peer, "6.1-2", &comparison, date, &machine)
+        line(peer, "6.1-2", unit, &comparison, date, &machine)
     }
 
     #[test]
     fn a_comparison_is_one_line_with_date_and_machine() {
-        let page = updated("", &[made(&PEERS[0], "2025-01-02")], &PEERS);
-        let expected = "| `a.b{c=d}` | tool one (tools 6.1-2) | 98.8 ns | 104 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
+        let page = updated("", &[made(PEERS[0], "2025-01-02")], &PEERS);
+        let expected = "| `a.b{c=d}` | tool one (tools 6.1-2) | one | 98.8 ns | 104 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
                         Some CPU, Linux 6.1, load average 0.2 |\n\n## What differs\n\n- `a.b{c=d}` against tool one: Nothing.\n";
         assert!(page.ends_with(expected), "{page}");
         assert!(page.starts_with("# Against other tools\n"));
@@ -158,15 +177,21 @@ mod tests {
     fn a_new_line_replaces_the_old_one_and_leaves_the_others() {
         let first = updated(
             "",
-            &[made(&PEERS[0], "2025-01-02"), made(&PEERS[1], "2025-01-02")],
+            &[made(PEERS[0], "2025-01-02"), made(PEERS[1], "2025-01-02")],
             &PEERS,
         );
-        let second = updated(&first, &[made(&PEERS[1], "2025-03-04")], &PEERS);
+        let second = updated(&first, &[made(PEERS[1], "2025-03-04")], &PEERS);
         let dates: Vec<&str> = second
             .lines()
-            .filter_map(|line| line.split(" | ").nth(7))
+            .filter_map(|line| line.split(" | ").nth(8))
             .collect();
         assert_eq!(dates, ["Date (UTC)", "2025-01-02", "2025-03-04"]);
         assert_eq!(updated(&second, &[], &PEERS), second);
+    }
+
+    #[test]
+    fn rates_are_told_as_rates_and_two_cpus_as_two() {
+        let line = made_in(Unit::BytesPerSecond, PEERS[1], "2025-01-02");
+        assert_eq!(line[2..5], ["two", "98.8 B/s", "104 B/s"]);
     }
 }

@@ -1,0 +1,180 @@
+//! Groups of senders and receivers: every sender sends to every receiver of its group.
+//!
+//! ## Measures
+//! Twenty senders and twenty receivers in a group, processes or threads. Each receiver reads from one pipe or one socket
+//! of its own; each sender writes a message of 100 bytes to every receiver in turn, fifty times over. All tasks are started before; the time begins when
+//! all senders are told to send, and ends when every receiver has got everything. The cost is that time for each of the 20 000 messages of a group.
+//! ## Does not measure
+//! The time of one message from end to end, or starting the tasks. CPU time: with more CPUs the elapsed time falls.
+//! ## Reading it
+//! It tells how the scheduler copes with many tasks that wake each other. The tasks are free: the kernel places them on all CPUs that this run
+//! may use, and the details `placed_..._percent` tell how near to the measuring task they were found. The
+//! evidence tells how many switches a message took: few where senders fill a pipe before its receiver gets to run, two where each message
+//! is waited for.
+//! `cpu_ns` is the CPU time of all tasks for a message.
+//! ## Source
+//! hackbench; the same work as `perf bench sched messaging --loop 50`.
+
+mod board;
+mod channel;
+
+use std::cell::RefCell;
+
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner, PartnerError, Shared};
+
+use board::Board;
+use channel::{Inbox, OVER, Outbox, Via};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.messaging",
+    title: "A message among many senders and receivers",
+    cases: Cases::Grid(&[
+        ("via", &["pipe", "socket"]),
+        ("between", &["processes", "threads"]),
+        ("groups", &["1"]),
+    ]),
+    expect: &[
+        together(Sysno::READ, 1.0),
+        together(Sysno::WRITE, 1.0),
+        // Each task at least once in a batch; at most a sleep for each end of a message.
+        within(Counter::Switches, 0.001, 2.0),
+    ],
+    // A turn is long, and so many tasks are made in each round.
+    setup: Setup::Dear { seconds: 0.2 },
+    quick: |case| case.get("via") == "pipe",
+    run,
+    source: include_str!("messaging.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Senders of a group, and as many receivers.
+const EACH: u64 = 20;
+/// Messages that each sender sends to each receiver in a turn: more than a pipe or a socket holds, so that senders must wait, too.
+const LOOPS: u32 = 50;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (case, groups) = (b.case(), b.case().number("groups"));
+    let via = Via::from_name(case.get("via"))?;
+    let between = super::ping_pong::between(case)?;
+    b.operations_per_turn(groups * EACH * EACH * u64::from(LOOPS));
+    let board = RefCell::new(None);
+    b.together(Placement::Free, |cpus| {
+        let fresh = Shared::new(Board::default());
+        let fresh = fresh.map_err(|error| Failure::Failed(error.to_string()))?;
+        board.replace(Some(fresh.clone()));
+        crowd(via, between, groups, cpus, fresh)
+    })?;
+    if let Some(board) = board.take() {
+        let (sent, received) = board.messages();
+        let all = sent == received && sent > 0;
+        let who = "senders and receivers";
+        b.claim(
+            "messages received of those sent",
+            sent as f64,
+            received as f64,
+            who,
+            all,
+        );
+        b.claim("sum of what each receiver got", "equal", "equal", who, true);
+    }
+    if let Some(ns) = b.cpu_ns() {
+        b.detail("cpu_ns", ns);
+    }
+    Ok(())
+}
+
+/// Senders and receivers of all groups. In a turn each sender sends `LOOPS` messages to each receiver of its group.
+fn crowd<'t>(
+    via: Via,
+    between: Between,
+    groups: u64,
+    cpus: &[u32],
+    board: Shared<Board>,
+) -> Result<Team<'t>, Failure> {
+    let mut partners = Vec::new();
+    let mut outboxes = Vec::new();
+    for _ in 0..groups {
+        let mut group = Vec::new();
+        for _ in 0..EACH {
+            let (outbox, inbox) = via.open()?;
+            let work = |board: &Board| receive(inbox, board);
+            partners.push(start(between, cpus, board.clone(), work)?);
+            group.push(outbox);
+        }
+        for number in 0..EACH {
+            let outboxes = group.clone();
+            let work = move |board: &Board| send(number, &outboxes, board);
+            partners.push(start(between, cpus, board.clone(), work)?);
+        }
+        outboxes.extend(group);
+    }
+    let receivers = outboxes.len() as u32;
+    let last = board.clone();
+    Ok(Team::new(
+        partners,
+        move |turns| {
+            let loops = u32::try_from(turns)
+                .unwrap_or(u32::MAX)
+                .saturating_mul(LOOPS);
+            board.order(loops, receivers);
+            let done = board.wait_for_all();
+            done.map_err(|error| Failure::of("sending or receiving", error))
+        },
+        move || {
+            last.end();
+            for outbox in &outboxes {
+                outbox
+                    .send(OVER)
+                    .map_err(|error| Failure::of("ending a receiver", error))?;
+            }
+            Ok(())
+        },
+    ))
+}
+
+/// A partner that tells the board when it fails, so that nobody waits for it.
+fn start(
+    between: Between,
+    cpus: &[u32],
+    board: Shared<Board>,
+    work: impl FnOnce(&Board) -> Result<(), Errno> + Send + 'static,
+) -> Result<Partner, Failure> {
+    let work = move || work(&board).inspect_err(|error| board.fail(*error));
+    Partner::start(between, cpus, work)
+        .map_err(|error: PartnerError| Failure::Failed(error.to_string()))
+}
+
+/// A sender: sends its number, counted from 1, as often as it is ordered to.
+fn send(number: u64, outboxes: &[Outbox], board: &Board) -> Result<(), Errno> {
+    let mut done = 0;
+    while let Some(ordered) = board.wait_for_order(done)? {
+        for outbox in (done..ordered).flat_map(|_| outboxes) {
+            outbox.send(1 + number)?;
+        }
+        board.count_sent(u64::from(ordered - done) * outboxes.len() as u64);
+        done = ordered;
+    }
+    Ok(())
+}
+
+/// A receiver: reads until it has what all senders were ordered to send it.
+fn receive(inbox: Inbox, board: &Board) -> Result<(), Errno> {
+    let (mut got, mut sum, mut told) = (0, 0, 0);
+    loop {
+        match inbox.receive()? {
+            OVER => return Ok(()),
+            number => sum += number,
+        }
+        got += 1;
+        let ordered = u64::from(board.ordered());
+        if got == ordered * EACH {
+            if sum != ordered * (EACH * (EACH + 1) / 2) {
+                return Err(Errno::BADMSG);
+            }
+            board.count_received(got - told);
+            told = got;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What senders, receivers and the measuring task tell each other.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+
+use rustix::io::Errno;
+use rustix::thread::futex;
+
+/// Lies in memory that all of them share.
+#[derive(Default)]
+pub(super) struct Board {
+    /// Loops that senders were ordered to make so far; [`OVER`] at the end. Senders sleep on it.
+    ordered: AtomicU32,
+    /// Receivers that have not got everything. The measuring task sleeps on it.
+    waiting: AtomicU32,
+    /// Why a task failed, or 0.
+    failure: AtomicI32,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+const OVER: u32 = u32::MAX;
+
+impl Board {
+    /// Lets every sender make so many loops more, for so many receivers altogether.
+    pub(super) fn order(&self, loops: u32, receivers: u32) {
+        self.waiting.store(receivers, Relaxed);
+        self.ordered.fetch_add(loops, Release);
+        wake(&self.ordered, u32::MAX >> 1);
+    }
+
+    /// Lets every sender come to its end.
+    pub(super) fn end(&self) {
+        self.ordered.store(OVER, Release);
+        wake(&self.ordered, u32::MAX >> 1);
+    }
+
+    /// Sleeps until every receiver has got everything, or a task has failed.
+    pub(super) fn wait_for_all(&self) -> Result<(), Errno> {
+        loop {
+            let waiting = self.waiting.load(Acquire);
+            match (self.failure.load(Acquire), waiting) {
+                (0, 0) => return Ok(()),
+                (0, _) => sleep(&self.waiting, waiting)?,
+                (failure, _) => return Err(Errno::from_raw_os_error(failure)),
+            }
+        }
+    }
+
+    /// How many loops are ordered altogether, once it is another number than `done`; `None` at the end.
+    pub(super) fn wait_for_order(&self, done: u32) -> Result<Option<u32>, Errno> {
+        loop {
+            match self.ordered.load(Acquire) {
+                OVER => return Ok(None),
+                ordered if ordered != done => return Ok(Some(ordered)),
+                _ => sleep(&self.ordered, done)?,
+            }
+        }
+    }
+
+    /// How many loops are ordered altogether. Who has a message sees the order it was sent by.
+    pub(super) fn ordered(&self) -> u32 {
+        self.ordered.load(Acquire)
+    }
+
+    /// A sender has sent so many.
+    pub(super) fn count_sent(&self, messages: u64) {
+        self.sent.fetch_add(messages, Relaxed);
+    }
+
+    /// A receiver has got everything, so many messages.
+    pub(super) fn count_received(&self, messages: u64) {
+        self.received.fetch_add(messages, Relaxed);
+        if self.waiting.fetch_sub(1, AcqRel) == 1 {
+            wake(&self.waiting, 1);
+        }
+    }
+
+    /// A task has failed.
+    pub(super) fn fail(&self, error: Errno) {
+        self.failure.store(error.raw_os_error(), Release);
+        // Another number, lest the measuring task falls asleep on the old one.
+        self.waiting.store(OVER, Release);
+        wake(&self.waiting, 1);
+    }
+
+    /// How many messages were sent and received so far.
+    pub(super) fn messages(&self) -> (u64, u64) {
+        (self.sent.load(Relaxed), self.received.load(Relaxed))
+    }
+}
+
+fn wake(word: &AtomicU32, tasks: u32) {
+    // It fails for no address that is mapped.
+    let _ = futex::wake(word, futex::Flags::empty(), tasks);
+}
+
+fn sleep(word: &AtomicU32, value: u32) -> Result<(), Errno> {
+    match futex::wait(word, futex::Flags::empty(), value, None) {
+        Ok(()) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,80 @@
+//! What messages go through.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::pipe::{PipeFlags, pipe_with};
+use syscost_harness::Failure;
+
+/// Bytes of a message; a number stands at its begin.
+const BYTES: usize = 100;
+
+/// The number that ends a receiver.
+pub(super) const OVER: u64 = u64::MAX;
+
+/// What messages go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Via {
+    Pipe,
+    Socket,
+}
+
+/// The end that all senders of a group have.
+#[derive(Clone)]
+pub(super) struct Outbox(Arc<OwnedFd>);
+
+/// The end that one receiver has.
+pub(super) struct Inbox(OwnedFd);
+
+impl Via {
+    pub(super) fn from_name(name: &str) -> Result<Via, Failure> {
+        match name {
+            "pipe" => Ok(Via::Pipe),
+            "socket" => Ok(Via::Socket),
+            _ => Err(Failure::Broken(
+                "does not say what messages go through".into(),
+            )),
+        }
+    }
+
+    pub(super) fn open(self) -> Result<(Outbox, Inbox), Failure> {
+        let ends = match self {
+            Via::Pipe => pipe_with(PipeFlags::CLOEXEC),
+            Via::Socket => socketpair(
+                AddressFamily::UNIX,
+                SocketType::STREAM,
+                SocketFlags::CLOEXEC,
+                None,
+            ),
+        };
+        let (inbox, outbox) = ends.map_err(|error| Failure::of("make a pipe or socket", error))?;
+        Ok((Outbox(Arc::new(outbox)), Inbox(inbox)))
+    }
+}
+
+impl Outbox {
+    pub(super) fn send(&self, number: u64) -> Result<(), Errno> {
+        let mut message = [0; BYTES];
+        message[..8].copy_from_slice(&number.to_ne_bytes());
+        match retry_on_intr(|| write(&self.0, &message))? {
+            BYTES => Ok(()),
+            _ => Err(Errno::MSGSIZE),
+        }
+    }
+}
+
+impl Inbox {
+    pub(super) fn receive(&self) -> Result<u64, Errno> {
+        let mut message = [0; BYTES];
+        if retry_on_intr(|| read(&self.0, &mut message))? != BYTES {
+            return Err(Errno::MSGSIZE);
+        }
+        let (number, _) = message.split_at(8);
+        number
+            .try_into()
+            .map(u64::from_ne_bytes)
+            .map_err(|_| Errno::MSGSIZE)
+    }
+}

@@ -1,0 +1,186 @@
+//! Tasks in a ring that pass a token on, each with memory of its own to work on.
+//!
+//! ## Measures
+//! Processes, all on the measured CPU, pass a token from pipe to pipe. A hop is one write, one switch and one read of eight
+//! bytes; before it passes the token on, each task reads and writes a word in every 64 bytes of its own `kib` KiB. The same
+//! work is done by one task alone over one such memory, which stays in the caches; batches of both alternate, and only the difference
+//! is told. With `cost=switch` it is all that a switch between such tasks costs: the direct cost (pipe, scheduler, change of
+//! address space) and the cost of caches and address translations refilled. `kib=0` is the direct cost alone. With
+//! `cost=refill` the hop of an equally large ring without memory is taken off as well, and the refilling remains.
+//!
+//! The tasks are of the scheduler's batch class, so that one that is woken does not preempt the one that woke it: a hop is
+//! one switch exactly. In the normal class a hop of many tasks takes up to half a switch more, as the scheduler likes.
+//! ## Does not measure
+//! The switch without the pipe, which no subtraction of a separately timed pipe gives. Switches between CPUs
+//! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on both sides and cancels.
+//! ## Reading it
+//! While all tasks' memory together fits a cache, refilling from it costs little: the steps in a line of the chart are the
+//! sizes of the caches, `tasks` times `kib` against each. `before overhead was taken off` is a whole hop with its work,
+//! `same_work_ns` the work alone, `empty_hop_ns` the hop without memory. A refill that is less than what can be told apart is below
+//! resolution. lmbench takes the pipe's cost off, here it is a part of the switch; it also only reads its memory.
+//! ## Source
+//! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the switch-costs and cache-refill
+//! experiments.
+
+mod hop;
+mod memory;
+
+use std::rc::Rc;
+
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner};
+use syscost_sys::process::Batch;
+use syscost_sys::topology::Relation;
+
+use hop::{Inbox, OVER, Outbox, link};
+use memory::Memory;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.ring",
+    title: "Switch in a ring of tasks with work",
+    cases: Cases::Here(cases),
+    expect: &HOP,
+    // Dozens of processes in each round.
+    setup: Setup::Dear { seconds: 0.1 },
+    quick: |case| ["2", "8"].contains(&case.get("tasks")) && ["0", "64"].contains(&case.get("kib")),
+    run,
+    source: include_str!("ring.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// What a hop does. Others preempt, too, the more the longer a hop takes; a task that waits gives the CPU up by itself.
+const HOP: [Expect; 4] = [
+    within(Counter::VoluntarySwitches, 0.95, 1.05),
+    within(Counter::Switches, 0.95, 1.25),
+    together(Sysno::READ, 1.0),
+    together(Sysno::WRITE, 1.0),
+];
+
+/// All tasks take turns on the measured CPU.
+const HERE: Placement = Placement::At(Relation::SameCpu);
+
+const TASKS: [&str; 4] = ["2", "8", "32", "96"];
+const KIB: [&str; 5] = ["0", "16", "64", "256", "1024"];
+
+/// All sizes for the switch; fewer for the refill, which is dear and could be told from the others.
+fn cases() -> Vec<Case> {
+    let grid = |cost: &'static str, tasks: &'static [&str], sizes: &'static [&str]| {
+        tasks.iter().flat_map(move |tasks| {
+            sizes
+                .iter()
+                .map(move |kib| Case::new([("cost", cost), ("tasks", tasks), ("kib", kib)]))
+        })
+    };
+    grid("switch", &TASKS, &KIB)
+        .chain(grid("refill", &TASKS[..3], &["64", "1024"]))
+        .collect()
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (tasks, kib) = (b.case().number("tasks"), b.case().number("kib"));
+    let refill = b.case().get("cost") == "refill";
+    b.operations_per_turn(tasks);
+    // Else a task that is woken preempts the one that woke it, which is switched on once more only to sleep.
+    let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let ring = |cpus: &[u32]| ring(tasks, kib, cpus);
+    let same_work = Baseline {
+        name: "the same work in one task",
+        detail: "same_work_ns",
+        expect: &[],
+        per_turn: 1,
+        make: &|_| Ok(alone(kib)),
+    };
+    let empty_ring = Baseline {
+        name: "a hop without memory",
+        detail: "empty_hop_ns",
+        expect: &HOP,
+        per_turn: tasks,
+        make: &|cpus| self::ring(tasks, 0, cpus),
+    };
+    match (kib, refill) {
+        (0, _) => b.together(HERE, ring)?,
+        (_, false) => b.together_difference(HERE, ring, &[same_work])?,
+        (_, true) => b.together_difference(HERE, ring, &[same_work, empty_ring])?,
+    }
+    b.claim(
+        "sum that each token brings back",
+        "equal",
+        "equal",
+        "tasks",
+        true,
+    );
+    Ok(())
+}
+
+/// The measuring task and its partners, each between two pipes. A turn is a round of the token.
+fn ring<'t>(tasks: u64, kib: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
+    let (first, mut inbox) = link()?;
+    let mut partners = Vec::new();
+    for number in 1..tasks {
+        // The ends that a partner takes close here, so that the end of any task is felt all around.
+        let (outbox, next) = link()?;
+        let theirs = std::mem::replace(&mut inbox, next);
+        let work = move || pass_on(&theirs, &outbox, Memory::new(number, kib));
+        let partner = Partner::start(Between::Processes, cpus, work);
+        partners.push(partner.map_err(|error| Failure::Failed(error.to_string()))?);
+    }
+    let failed = |error: Errno| Failure::of("passing the token on", error);
+    let mut memory = Memory::new(0, kib);
+    let own = Rc::new((first, inbox));
+    let last = Rc::clone(&own);
+    let mut rounds = 0;
+    Ok(Team::new(
+        partners,
+        move |turns| {
+            for _ in 0..turns {
+                own.0.send(1 + memory.visit()).map_err(failed)?;
+                let sum = own.1.receive().map_err(failed)?;
+                expect_sum(sum, tasks + memory::sum(0..tasks, kib, rounds))?;
+                rounds += 1;
+            }
+            Ok(())
+        },
+        move || {
+            last.0.send(OVER).map_err(failed)?;
+            last.1.receive().map(drop).map_err(failed)
+        },
+    ))
+}
+
+/// A partner: adds its share to every token, until the last one.
+fn pass_on(inbox: &Inbox, outbox: &Outbox, mut memory: Memory) -> Result<(), Errno> {
+    loop {
+        let token = inbox.receive()?;
+        if token == OVER {
+            return outbox.send(OVER);
+        }
+        outbox.send(token + 1 + memory.visit())?;
+    }
+}
+
+/// The work of a hop, over and over in this task.
+fn alone<'t>(kib: u64) -> Team<'t> {
+    let mut memory = Memory::new(0, kib);
+    let mut rounds = 0;
+    Team::new(
+        Vec::new(),
+        move |turns| {
+            for _ in 0..turns {
+                expect_sum(memory.visit(), memory::sum(0..1, kib, rounds))?;
+                rounds += 1;
+            }
+            Ok(())
+        },
+        || Ok(()),
+    )
+}
+
+fn expect_sum(sum: u64, expected: u64) -> Result<(), Failure> {
+    if sum == expected {
+        return Ok(());
+    }
+    Err(Failure::Refuted(format!(
+        "the token brought back {sum}, expected {expected}: not every task did its work"
+    )))
+}

@@ -1,0 +1,209 @@
+//! One invocation of a peer, and of ours, on the CPUs that both may use.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use syscost_results::Unit;
+use syscost_results::stats::order;
+use syscost_sys::cpu;
+
+use crate::peers::{Peer, Placement};
+use crate::program::{Program, measured};
+
+/// Seconds after which an invocation of a peer is ended.
+const LONGEST: &str = "60";
+/// How timeout(1) tells that it ended its command.
+const TIMED_OUT: i32 = 124;
+/// So many lines of what a peer printed are told when it fails.
+const MOST_LINES: usize = 6;
+
+/// The CPUs of a placement; none means all that this process may use.
+///
+/// # Errors
+/// When there are not so many.
+pub(super) fn cpus(placement: Placement, cpu: u32, allowed: &[u32]) -> Result<Vec<u32>> {
+    Ok(match placement {
+        Placement::One => vec![cpu],
+        Placement::Two => {
+            let other = allowed.iter().rev().find(|&&other| other != cpu);
+            vec![
+                *other.context("it needs two CPUs, and this process may use one")?,
+                cpu,
+            ]
+        }
+        Placement::All => Vec::new(),
+    })
+}
+
+/// The median of our row, and its unit.
+pub(super) fn ours(program: &Program, row: &str, cpus: &[u32]) -> Result<(f64, Unit)> {
+    let run = match cpus {
+        [] => program.quick_run(&[row], None),
+        [cpu] => program.quick_run(&[row], Some(*cpu)),
+        _ => program.quick_run_within(&[row], cpus),
+    }?;
+    let row = measured(&run, row)?;
+    let median = row.estimate.median;
+    Ok((
+        median.with_context(|| format!("{} has no median", row.name))?,
+        row.unit,
+    ))
+}
+
+/// The peer's figure, in the unit of our row.
+pub(super) fn theirs(peer: &Peer, cpus: &[u32]) -> Result<f64> {
+    let figures: Vec<f64> = (0..peer.invocations)
+        .map(|_| invocation(peer, cpus))
+        .collect::<Result<_>>()?;
+    order::median(&figures).with_context(|| format!("{} is never invoked", peer.name))
+}
+
+/// The figure of one invocation of the peer.
+fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
+    let list = cpu::format_list(cpus);
+    let mut words = vec!["timeout", "--kill-after=5", LONGEST];
+    if !cpus.is_empty() {
+        words.extend(["taskset", "-c", &list]);
+    }
+    words.extend(["sh", "-c", peer.command]);
+    let command = peer.command;
+    let output = Command::new(words[0])
+        .args(&words[1..])
+        .env("LC_ALL", "C")
+        // What a peer leaves behind is not left in the project.
+        .current_dir(env::temp_dir())
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("starting {command}"))?;
+    let printed = [&output.stdout[..], b"\n", &output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    if output.status.code() == Some(TIMED_OUT) {
+        bail!("`{command}` did not end within {LONGEST} s");
+    }
+    if !output.status.success() {
+        bail!(
+            "`{command}` ended with {}: {}",
+            output.status,
+            beginning(&printed)
+        );
+    }
+    (peer.read)(&printed)
+        .filter(|figure| *figure > 0.0 && figure.is_finite())
+        .with_context(|| {
+            format!(
+                "`{command}` printed no figure that could be read: {}",
+                beginning(&printed)
+            )
+        })
+}
+
+/// The first lines of a text that say something, as one.
+fn beginning(text: &str) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take(MOST_LINES)
+        .collect();
+    match lines.is_empty() {
+        true => "it printed nothing".to_owned(),
+        false => lines.join("; "),
+    }
+}
+
+/// Whether a program is on the search path.
+pub(super) fn is_installed(program: &str) -> bool {
+    env::var_os("PATH").is_some_and(|path| {
+        env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
+    })
+}
+
+/// The version of a Debian package; empty where nobody knows it.
+pub(super) fn version(package: &str) -> String {
+    Command::new("dpkg-query")
+        .args(["--show", "--showformat", "${Version}", package])
+        .output()
+        .ok()
+        .filter(|output| output.status.success())
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::{PEERS, PLANNED};
+
+    /// A peer that runs this and has no CPU of its own.
+    fn shell(command: &'static str) -> Peer {
+        Peer {
+            row: "a.b",
+            name: "sh",
+            command,
+            placement: Placement::All,
+            invocations: 3,
+            read: |printed| printed.lines().find_map(|line| line.trim().parse().ok()),
+            differs: "Nothing.",
+            package: "dash",
+        }
+    }
+
+    #[test]
+    fn a_program_that_nobody_has_is_missing() {
+        assert!(is_installed("ls"));
+        assert!(!is_installed("no-program-is-called-this"));
+    }
+
+    #[test]
+    fn figures_are_read_from_either_stream() {
+        assert_eq!(theirs(&shell("echo 41.5"), &[]).unwrap(), 41.5);
+        assert_eq!(theirs(&shell("echo so; echo 41.5 >&2"), &[]).unwrap(), 41.5);
+    }
+
+    #[test]
+    fn a_peer_that_fails_or_tells_no_cost_says_why() {
+        let error = |command| theirs(&shell(command), &[]).unwrap_err().to_string();
+        let ended = error("echo 7; echo no privilege >&2; exit 3");
+        assert!(
+            ended.ends_with("ended with exit status: 3: 7; no privilege"),
+            "{ended}"
+        );
+        let silent = error("exit 0");
+        assert!(silent.ends_with("it printed nothing"), "{silent}");
+        let zero = error("echo 0");
+        assert!(zero.contains("no figure that could be read"), "{zero}");
+    }
+
+    #[test]
+    fn two_cpus_are_the_chosen_one_and_another() {
+        assert_eq!(cpus(Placement::One, 2, &[0, 1, 2]).unwrap(), [2]);
+        assert_eq!(cpus(Placement::Two, 2, &[0, 1, 2]).unwrap(), [1, 2]);
+        assert_eq!(cpus(Placement::Two, 0, &[0, 3]).unwrap(), [3, 0]);
+        assert!(cpus(Placement::All, 0, &[0, 3]).unwrap().is_empty());
+        let error = cpus(Placement::Two, 4, &[4]).unwrap_err().to_string();
+        assert!(error.contains("two CPUs"), "{error}");
+    }
+
+    /// Runs every peer that is installed, once, and prints its figure: those of rows to come as well.
+    #[test]
+    #[ignore = "runs other tools for some seconds each"]
+    fn every_installed_peer_tells_a_figure() {
+        let allowed = cpu::allowed().unwrap();
+        let last = *allowed.last().unwrap();
+        for peer in PEERS.iter().chain(PLANNED) {
+            if !is_installed(peer.program()) || !is_installed("taskset") {
+                println!("skipped: {} or taskset is not installed", peer.program());
+                continue;
+            }
+            match cpus(peer.placement, last, &allowed) {
+                Err(error) => println!("skipped: {}: {error}", peer.name),
+                Ok(cpus) => {
+                    let figure = invocation(peer, &cpus).unwrap();
+                    println!("{}, {}: {figure:.1}", peer.row, peer.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Reads the figure of a peer from what it prints: nanoseconds per operation, or bytes per second where our row has them.
+
+/// `perf bench`: nanoseconds per operation, from the line `0.105375 usecs/op`.
+pub(super) fn perf_bench(output: &str) -> Option<f64> {
+    let line = output
+        .lines()
+        .find_map(|line| line.trim().strip_suffix("usecs/op"))?;
+    line.trim()
+        .parse::<f64>()
+        .ok()
+        .map(|microseconds| microseconds * 1e3)
+}
+
+/// `perf bench sched messaging` with this many loops, which it does not print: nanoseconds per message.
+pub(super) fn perf_messaging<const LOOPS: u32>(output: &str) -> Option<f64> {
+    let groups = number_before(output, "groups ==")?;
+    // As many receivers; every sender sends to each.
+    let senders = number_before(output, "sender and receiver")?;
+    let seconds = number_after(output, "Total time:")?;
+    Some(1e9 * seconds / (groups * senders * senders * f64::from(LOOPS)))
+}
+
+/// What hackbench says that it did.
+struct Hackbench {
+    messages: f64,
+    bytes: f64,
+    seconds: f64,
+}
+
+impl Hackbench {
+    /// Every sender of a group sends each of its messages to every receiver of the group; a group has as many of both.
+    fn read(output: &str) -> Option<Self> {
+        let groups = number_before(output, "groups using")?;
+        let tasks = number_before(output, "tasks)")? / groups / 2.0;
+        let loops = number_before(output, "messages of")?;
+        Some(Self {
+            messages: groups * tasks * tasks * loops,
+            bytes: number_before(output, "bytes")?,
+            seconds: number_after(output, "Time:")?,
+        })
+    }
+}
+
+/// hackbench: nanoseconds per message.
+pub(super) fn hackbench_message(output: &str) -> Option<f64> {
+    let run = Hackbench::read(output)?;
+    Some(1e9 * run.seconds / run.messages)
+}
+
+/// hackbench: bytes per second, all messages together.
+pub(super) fn hackbench_bandwidth(output: &str) -> Option<f64> {
+    let run = Hackbench::read(output)?;
+    Some(run.messages * run.bytes / run.seconds)
+}
+
+/// stress-ng's table of one stressor: nanoseconds per bogo operation, by real time.
+///
+/// The rate is told to more digits than the time, so it is the rate that is read.
+pub(super) fn stress_ng(output: &str) -> Option<f64> {
+    let row = output.lines().find_map(|line| {
+        let (_, row) = line.split_once("metrc:")?;
+        let words: Vec<&str> = row.split_whitespace().skip(2).collect();
+        // Operations, three times, and two rates.
+        let numbers: Vec<f64> = words.iter().map_while(|word| word.parse().ok()).collect();
+        (numbers.len() >= 6).then_some(numbers)
+    })?;
+    (row[0] > 0.0).then(|| 1e9 / row[4])
+}
+
+/// `sysbench mutex` of one thread with this many locks, which it does not print: nanoseconds per lock and unlock.
+pub(super) fn sysbench_mutex<const LOCKS: u32>(output: &str) -> Option<f64> {
+    let events = number_after(output, "total number of events:")?;
+    let seconds = number_after(output, "total time:")?;
+    (events == 1.0).then(|| 1e9 * seconds / f64::from(LOCKS))
+}
+
+/// `cyclictest --nsecs --histogram`: the median overshoot in nanoseconds; those beyond the histogram are longer.
+pub(super) fn cyclictest(output: &str) -> Option<f64> {
+    let buckets: Vec<(f64, f64)> = output
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let (nanoseconds, count) = line.trim().split_once(' ')?;
+            Some((nanoseconds.parse().ok()?, count.parse().ok()?))
+        })
+        .collect();
+    let beyond = number_after(output, "# Histogram Overflows:")?;
+    let within: f64 = buckets.iter().map(|(_, count)| count).sum();
+    let mut left = (within + beyond) / 2.0;
+    buckets.iter().find_map(|(nanoseconds, count)| {
+        left -= count;
+        (left <= 0.0 && *count > 0.0).then_some(*nanoseconds)
+    })
+}
+
+/// The number that stands before these words.
+fn number_before(output: &str, words: &str) -> Option<f64> {
+    let (before, _) = output.split_once(words)?;
+    before.split_whitespace().next_back()?.parse().ok()
+}
+
+/// The number that stands after these words, whatever unit is joined to it.
+fn number_after(output: &str, words: &str) -> Option<f64> {
+    let (_, after) = output.split_once(words)?;
+    let number = after.split_whitespace().next()?;
+    number.trim_end_matches(char::is_alphabetic).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The figure, which must be within rounding.
+    fn is(figure: Option<f64>, expected: f64) {
+        let figure = figure.expect("a figure");
+        assert!((figure / expected - 1.0).abs() < 1e-9, "{figure}");
+    }
+
+    #[test]
+    fn perf_benchs_own_output_is_read() {
+        let output = "# Running 'syscall/basic' benchmark:\n# Executed 2,000,000 getppid() calls\n     Total time: \
+                      0.210 [sec]\n\n       0.105375 usecs/op\n       9,489,916 ops/sec\n";
+        is(perf_bench(output), 105.375);
+        let output = "# Running 'sched/pipe' benchmark:\n# Executed 20000 pipe operations between two processes\n\n     \
+                      Total time: 0.046 [sec]\n\n       2.322600 usecs/op\n         430551 ops/sec\n";
+        is(perf_bench(output), 2322.6);
+        assert_eq!(perf_bench("Total time: 0.210 [sec]\n"), None);
+        assert_eq!(perf_bench("many usecs/op\n"), None);
+    }
+
+    #[test]
+    fn perfs_messages_are_those_of_every_sender_to_every_receiver() {
+        let output = "# Running 'sched/messaging' benchmark:\n# 20 sender and receiver processes per group\n# 1 groups \
+                      == 40 processes run\n\n     Total time: 0.091 [sec]\n";
+        // 20 senders, 20 receivers, 500 loops.
+        is(perf_messaging::<500>(output), 0.091e9 / 200_000.0);
+        assert_eq!(perf_messaging::<500>("Total time: 0.091 [sec]\n"), None);
+    }
+
+    #[test]
+    fn hackbench_tells_what_it_did() {
+        let group = "Running in process mode with 1 groups using 40 file descriptors each (== 40 tasks)\nEach sender \
+                     will pass 500 messages of 100 bytes\nTime: 0.083\n";
+        is(hackbench_message(group), 0.083e9 / 200_000.0);
+        let pair = "Running in process mode with 1 groups using 2 file descriptors each (== 2 tasks)\nEach sender will \
+                    pass 200000 messages of 4096 bytes\nTime: 0.208\n";
+        is(hackbench_bandwidth(pair), 200_000.0 * 4096.0 / 0.208);
+        let groups = "Running in threaded mode with 3 groups using 4 file descriptors each (== 12 tasks)\nEach sender \
+                      will pass 10 messages of 1 bytes\nTime: 1.200\n";
+        is(hackbench_message(groups), 1.2e9 / (3.0 * 4.0 * 10.0));
+        assert_eq!(hackbench_message("Time: 0.083\n"), None);
+        assert_eq!(hackbench_bandwidth(&pair.replace("Time", "Took")), None);
+    }
+
+    #[test]
+    fn stress_ngs_rate_by_real_time_is_read() {
+        let output = "stress-ng: info:  [20] defaulting to a 86400 second (1 day, 0.00 secs) run per stressor\n\
+                      stress-ng: info:  [20] dispatching hogs: 1 fork\n\
+                      stress-ng: metrc: [22405] stressor       bogo ops real time  usr time  sys time   bogo ops/s     \
+                      bogo ops/s CPU used per       RSS Max\n\
+                      stress-ng: metrc: [22405]                           (secs)    (secs)    (secs)   (real time) \
+                      (usr+sys time) instance (%)          (KB)\n\
+                      stress-ng: metrc: [22405] fork               2000      0.48      0.25      0.21      4124.19        \
+                      4314.97        95.58          2588\n\
+                      stress-ng: info:  [22405] successful run completed in 0.49s\n";
+        is(stress_ng(output), 1e9 / 4124.19);
+        let nothing = "stress-ng: metrc: [5454] sock                  0      0.00      0.00      0.00         0.00           \
+                       0.00       110.54          2700\n";
+        assert_eq!(stress_ng(nothing), None);
+        assert_eq!(
+            stress_ng("stress-ng: info:  [22405] successful run completed in 0.49s\n"),
+            None
+        );
+    }
+
+    #[test]
+    fn sysbenchs_one_event_holds_all_its_locks() {
+        let output = "General statistics:\n    total time:                          0.3806s\n    total number of \
+                      events:              1\n\nLatency (ms):\n         min:                                  380.52\n";
+        is(sysbench_mutex::<20_000_000>(output), 19.03);
+        let two = output.replace("events:              1", "events:              2");
+        assert_eq!(sysbench_mutex::<20_000_000>(&two), None);
+        assert_eq!(sysbench_mutex::<20_000_000>(""), None);
+    }
+
+    #[test]
+    fn the_median_of_cyclictests_histogram_counts_those_beyond_it() {
+        let output = |beyond: u32| {
+            format!(
+                "# Histogram\n026537 000000\n026538 000001\n026539 000000\n026540 \
+                 000002\n026600 000001\n# Total: 000000004\n# Min Latencies: 26538\n# Avg Latencies: 26554\n# Max \
+                 Latencies: 567340\n# Histogram Overflows: {beyond:05}\n# Histogram Overflow at cycle number:\n# Thread \
+                 0: 00361\n"
+            )
+        };
+        is(cyclictest(&output(0)), 26_540.0);
+        is(cyclictest(&output(2)), 26_540.0);
+        is(cyclictest(&output(3)), 26_600.0);
+        assert_eq!(cyclictest(&output(5)), None);
+        let refused = "Unable to change scheduling policy!\nProbably missing capabilities, either run as root or increase \
+                       RLIMIT_RTPRIO limits.\n";
+        assert_eq!(cyclictest(refused), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! Peers of tasks, switches, messages and locks.
+
+use super::read::{
+    cyclictest, hackbench_bandwidth, hackbench_message, perf_bench, perf_messaging, stress_ng,
+    sysbench_mutex,
+};
+use super::{CYCLICTEST, Peer, Placement};
+
+/// Peers of rows that the catalogue may not have yet; such a one is left out.
+pub(crate) const PLANNED: &[Peer] = &[
+    Peer {
+        row: "task.fork{until=reaped}",
+        name: "stress-ng --fork",
+        command: "stress-ng --fork 1 --fork-ops 1000 --metrics",
+        placement: Placement::One,
+        invocations: 4,
+        read: stress_ng,
+        differs: "One bogo operation is one fork, _exit and wait, and five short calls for process groups beside. stress-ng is a \
+                  larger process (some 2.5 MB resident, with shared libraries): fork copies more page tables, and parent \
+                  and child take some 64 page faults for each. So its figure is the dearer one.",
+        package: "stress-ng",
+    },
+    Peer {
+        row: "switch.pipe{between=processes,cpus=same}",
+        name: "perf bench sched pipe",
+        command: "perf bench sched pipe --loop 50000",
+        placement: Placement::One,
+        invocations: 7,
+        read: perf_bench,
+        differs: PERF_PIPE,
+        package: "linux-perf",
+    },
+    Peer {
+        row: "switch.pipe{between=processes,cpus=free}",
+        name: "perf bench sched pipe",
+        command: "perf bench sched pipe --loop 10000",
+        placement: Placement::Two,
+        invocations: 3,
+        read: perf_bench,
+        differs: "perf counts round trips and passes 4 bytes each way. Where the tasks run is the kernel's choice, which \
+                  may differ between the two and from run to run.",
+        package: "linux-perf",
+    },
+    Peer {
+        row: "switch.pipe{between=threads,cpus=same}",
+        name: "perf bench sched pipe --threaded",
+        command: "perf bench sched pipe --threaded --loop 50000",
+        placement: Placement::One,
+        invocations: 7,
+        read: perf_bench,
+        differs: PERF_PIPE,
+        package: "linux-perf",
+    },
+    Peer {
+        row: "switch.messaging{via=pipe,between=processes,groups=1}",
+        name: "hackbench -p",
+        command: "hackbench -g 1 -l 1000 -s 100 -p",
+        placement: Placement::All,
+        invocations: 3,
+        read: hackbench_message,
+        differs: HACKBENCH_MESSAGES,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "switch.messaging{via=pipe,between=processes,groups=1}",
+        name: "perf bench sched messaging --pipe",
+        command: "perf bench sched messaging --pipe --group 1 --nr_loops 1000",
+        placement: Placement::All,
+        invocations: 3,
+        read: perf_messaging::<1000>,
+        differs: "The same work; perf's time has the end of its 40 tasks in it and reaps them, which are copies of a larger \
+                  process: some 12 ms of 250.",
+        package: "linux-perf",
+    },
+    Peer {
+        row: "switch.messaging{via=pipe,between=threads,groups=1}",
+        name: "hackbench -p -T",
+        command: "hackbench -g 1 -l 1000 -s 100 -p -T",
+        placement: Placement::All,
+        invocations: 3,
+        read: hackbench_message,
+        differs: HACKBENCH_MESSAGES,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "switch.messaging{via=socket,between=processes,groups=1}",
+        name: "hackbench",
+        command: "hackbench -g 1 -l 1000 -s 100",
+        placement: Placement::All,
+        invocations: 3,
+        read: hackbench_message,
+        differs: HACKBENCH_MESSAGES,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "switch.messaging{via=socket,between=threads,groups=1}",
+        name: "hackbench -T",
+        command: "hackbench -g 1 -l 1000 -s 100 -T",
+        placement: Placement::All,
+        invocations: 3,
+        read: hackbench_message,
+        differs: HACKBENCH_MESSAGES,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "switch.wakeup{by=timer,cpu=idle,class=normal}",
+        name: "cyclictest --policy other",
+        command: CYCLICTEST,
+        placement: Placement::One,
+        invocations: 1,
+        read: cyclictest,
+        differs: "cyclictest wakes up every millisecond, at points in time, with the timer slack that programs get (50 us); \
+                  its figure is the median of the overshoots. It needs the privilege to set a real-time class, even to \
+                  run without one.",
+        package: "rt-tests",
+    },
+    Peer {
+        row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,bytes=4096}",
+        name: "hackbench -p for one pair",
+        command: "hackbench -g 1 -f 1 -s 4096 -l 150000 -p",
+        placement: Placement::One,
+        invocations: 3,
+        read: hackbench_bandwidth,
+        differs: HACKBENCH_BANDWIDTH,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,bytes=65536}",
+        name: "hackbench -p for one pair",
+        command: "hackbench -g 1 -f 1 -s 65536 -l 20000 -p",
+        placement: Placement::One,
+        invocations: 3,
+        read: hackbench_bandwidth,
+        differs: HACKBENCH_BANDWIDTH,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,bytes=4096}",
+        name: "hackbench for one pair",
+        command: "hackbench -g 1 -f 1 -s 4096 -l 100000",
+        placement: Placement::One,
+        invocations: 3,
+        read: hackbench_bandwidth,
+        differs: HACKBENCH_BANDWIDTH,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,bytes=65536}",
+        name: "hackbench for one pair",
+        command: "hackbench -g 1 -f 1 -s 65536 -l 25000",
+        placement: Placement::One,
+        invocations: 3,
+        read: hackbench_bandwidth,
+        differs: HACKBENCH_BANDWIDTH,
+        package: "rt-tests",
+    },
+    Peer {
+        row: "sync.mutex{state=free}",
+        name: "sysbench mutex",
+        command: "sysbench mutex --threads=1 --mutex-num=1 --mutex-locks=5000000 --mutex-loops=0 run",
+        placement: Placement::One,
+        invocations: 7,
+        read: sysbench_mutex::<5_000_000>,
+        differs: "Per lock and unlock of a pthread mutex sysbench also draws a random number and adds one to a counter, a few \
+                  nanoseconds of its figure. It has two threads, so the C library takes no short cut for programs of \
+                  one.",
+        package: "sysbench",
+    },
+];
+
+const PERF_PIPE: &str = "One of perf's operations is a round trip, two switches (the kernel counts 2.00), with 4 bytes each \
+     way. perf's time has the start and the end of the partner in it: one in 50,000 round trips. perf's figure is the \
+     median over 7 processes of means, ours that over 6 processes of medians of batches.";
+
+const HACKBENCH_MESSAGES: &str = "Both have 20 senders and 20 receivers, and every sender sends 100 bytes to each receiver in \
+     turn. hackbench's time has the end of its 40 tasks in it: 2 to 3 ms of 250.";
+
+const HACKBENCH_BANDWIDTH: &str = "hackbench with one sender and one receiver: it sends messages of this size and receives each \
+     whole, and looks at no byte. Its pipe holds 64 KiB, its socket pair what the system gives. Its time has the end of \
+     both tasks in it: less than 1 ms of 150.";
