@@ -84,6 +84,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_never_sleeps_is_ended() {
+        const SIGXCPU: i32 = 24;
+        // A child, so that only it is ended.
+        let child = os::fork(&mut || match RealTime::enter(1) {
+            Ok(_real_time) => loop {
+                std::hint::spin_loop();
+            },
+            Err(_) => 0,
+        });
+        match child.map(|child| os::wait_for(child).unwrap()) {
+            Ok(0) | Err(_) => println!("skipped: no real-time class here"),
+            Ok(ended) => assert_eq!(ended, 128 + SIGXCPU),
+        }
+    }
+
+    #[test]
     fn the_class_is_entered_and_left() {
         let Ok(before) = class() else {
             println!("skipped: no classes here");

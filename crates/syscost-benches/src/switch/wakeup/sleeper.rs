@@ -119,6 +119,9 @@ impl Line {
             match wait(&self.word, Flags::empty(), ASLEEP, Some(&PATIENCE)) {
                 // Woken before it slept, which is told apart by the switch that is missing.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(Errno::TIMEDOUT) => {
+                    return Err(Failure::Failed("nobody woke it within a second".into()));
+                }
                 Err(error) => return Err(Failure::of("waiting to be woken", error)),
             }
         }
