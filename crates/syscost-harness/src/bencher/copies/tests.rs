@@ -137,7 +137,8 @@ fn a_copy_that_fails_fails_the_measurement() {
 #[test]
 fn a_copy_that_cannot_begin_or_panics_fails_the_measurement() {
     let Some(cpus) = two_cpus() else { return };
-    let run = |make: fn(usize) -> Result<fn() -> Result<(), String>, Failure>| {
+    type Op = fn() -> Result<(), String>;
+    let run = |make: fn(usize) -> Result<Op, Failure>| {
         let result = found(&cpus, Pass::Timed, &[], |b| {
             b.copies(Between::Processes, 2, 1, make)
         });
