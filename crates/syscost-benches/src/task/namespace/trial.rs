@@ -35,7 +35,7 @@ impl Call {
 pub(super) struct Trial {
     kind: Kind,
     /// First of all the child goes into a user namespace.
-    is_within_user: bool,
+    pub(super) is_within_user: bool,
     /// For setns.
     holder: Option<Holder>,
     answers: OwnedFd,
@@ -57,19 +57,8 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether a privilege was missing.
-    pub(super) fn refused(&self) -> bool {
-        self.error == libc::EPERM
-    }
-
-    /// Whether this machine can do it.
-    pub(super) fn possible(&self, call: &Call) -> Result<(), Failure> {
-        self.succeeded(call)
-            .map_err(|failure| Failure::Unsupported(failure.to_string()))
-    }
-
     /// Whether it did it.
-    pub(super) fn succeeded(&self, call: &Call) -> Result<(), Failure> {
+    pub(super) fn succeeded(&self, call: Call) -> Result<(), Failure> {
         match self.error {
             0 => Ok(()),
             error => Err(Failure::of(
@@ -81,7 +70,25 @@ impl Outcome {
 }
 
 impl Trial {
-    pub(super) fn new(kind: Kind, call: Call, is_within_user: bool) -> Result<Self, Failure> {
+    /// As this process may: directly, or from within a user namespace. Tries it once.
+    pub(super) fn possible(kind: Kind, call: Call, clock: &Clock) -> Result<Self, Failure> {
+        match Self::tried(kind, call, false, clock) {
+            Err(Failure::Unsupported(_)) if kind.name != "user" => {
+                Self::tried(kind, call, true, clock)
+            }
+            other => other,
+        }
+    }
+
+    fn tried(kind: Kind, call: Call, within: bool, clock: &Clock) -> Result<Self, Failure> {
+        let trial = Self::new(kind, call, within)?;
+        match trial.run(clock)?.succeeded(call) {
+            Ok(()) => Ok(trial),
+            Err(failure) => Err(Failure::Unsupported(failure.to_string())),
+        }
+    }
+
+    fn new(kind: Kind, call: Call, is_within_user: bool) -> Result<Self, Failure> {
         let (answers, answer) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let holder = match call {
             Call::Unshare => None,
