@@ -5,6 +5,7 @@ use syscost_sys::Unsupported;
 
 use crate::bencher::Bencher;
 use crate::case::{Case, Cases};
+use crate::derive::Derive;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
@@ -32,6 +33,8 @@ pub struct Benchmark {
     pub quick: fn(&Case) -> bool,
     /// Whether this machine can do it, told without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
+    /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
+    pub derive: Option<Derive>,
     /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
     pub run: fn(&mut Bencher) -> Result<(), Failure>,
     /// The benchmark's own file (`include_str!`), whose doc comment is its published explanation.
@@ -52,6 +55,7 @@ impl Benchmark {
         setup: Setup::Cheap,
         quick: |_| true,
         support: |_| Ok(()),
+        derive: None,
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",
     };

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::benchmark::Setup;
 use crate::expect::Expect;
 
 /// The variants a benchmark has.
@@ -30,6 +31,7 @@ pub struct CaseSpec {
 pub struct Case {
     params: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     expect: Vec<Expect>,
+    setup: Option<Setup>,
 }
 
 impl Case {
@@ -43,6 +45,7 @@ impl Case {
                 .map(|(key, value)| (Cow::Borrowed(key), value.into()))
                 .collect(),
             expect: Vec::new(),
+            setup: None,
         }
     }
 
@@ -50,6 +53,13 @@ impl Case {
     #[must_use]
     pub fn expecting(mut self, expect: impl IntoIterator<Item = Expect>) -> Self {
         self.expect.extend(expect);
+        self
+    }
+
+    /// The same case, whose set-up is dearer than its benchmark's: about so many seconds.
+    #[must_use]
+    pub fn dear(mut self, seconds: f64) -> Self {
+        self.setup = Some(Setup::Dear { seconds });
         self
     }
 
@@ -79,6 +89,11 @@ impl Case {
     /// The case's own expectations.
     pub fn expect(&self) -> &[Expect] {
         &self.expect
+    }
+
+    /// How dear its set-up is, if not as its benchmark's.
+    pub fn setup(&self) -> Option<Setup> {
+        self.setup
     }
 
     /// `{key=value,…}`, or nothing for the only case.

@@ -1,6 +1,8 @@
 //! The catalogue: every benchmark of every group, and how rows of it are named.
 
-use crate::benchmark::{Benchmark, Group};
+use std::collections::BTreeSet;
+
+use crate::benchmark::{Benchmark, Group, Setup};
 use crate::case::Case;
 
 /// Every group of benchmarks this program has.
@@ -22,6 +24,11 @@ impl Row {
     /// `id{case}`, unique in the catalogue.
     pub fn name(&self) -> String {
         format!("{}{}", self.benchmark.id, self.case.suffix())
+    }
+
+    /// How dear its set-up is: the case's own, or its benchmark's.
+    pub fn setup(&self) -> Setup {
+        self.case.setup().unwrap_or(self.benchmark.setup)
     }
 }
 
@@ -52,6 +59,23 @@ impl Catalogue {
             .iter()
             .flat_map(|group| group.benchmarks)
             .find(|benchmark| benchmark.id == id)
+    }
+
+    /// These rows and those that derived ones among them are computed from, in the catalogue's order.
+    pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
+        let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
+        let derived: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.benchmark.derive.is_some())
+            .collect();
+        if derived.is_empty() {
+            return rows;
+        }
+        let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks));
+        all.retain(|row| {
+            names.contains(&row.name()) || derived.iter().any(|one| one.is_computed_from(row))
+        });
+        all
     }
 
     /// All rows of these benchmarks, in order.

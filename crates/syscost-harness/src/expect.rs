@@ -76,7 +76,11 @@ impl Bound {
             Bound::Exactly(value) => Fact::Number(value),
             Bound::AtMost(value) => Fact::Text(format!("at most {value}")),
             Bound::AtLeast(value) => Fact::Text(format!("at least {value}")),
-            Bound::Within(low, high) => Fact::Text(format!("{low} to {high}")),
+            Bound::Within(low, high) => {
+                // A product of decimals is seldom the decimal that is meant.
+                let exact = |edge: f64| (edge * 1e6).round() / 1e6;
+                Fact::Text(format!("{} to {}", exact(low), exact(high)))
+            }
         }
     }
 }
@@ -189,15 +193,26 @@ pub enum Manner {
     Slopes,
     /// Batches of operations that several tasks do together: their switches are counted, too.
     Together,
+    /// Copies of one operation on several CPUs at once, each of which is counted by itself.
+    Copies,
     /// Operations timed one by one.
     Singles,
+    /// Operations timed one by one that other tasks take part in.
+    SinglesTogether,
     /// Values that the benchmark observes itself: nothing is expected by default.
     Observations,
 }
 
+impl Manner {
+    /// Whether several tasks work together, so that all of them are counted.
+    pub fn is_together(self) -> bool {
+        matches!(self, Manner::Together | Manner::SinglesTogether)
+    }
+}
+
 /// The declared expectations, completed by what every honest benchmark satisfies unless it says otherwise: no system
 /// calls beside those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
-/// several tasks do together is expected not to switch and not to migrate.
+/// several tasks do together is expected not to switch and not to migrate, copies not to migrate.
 pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
     let mut all = declared.to_vec();
     if manner == Manner::Observations {
@@ -214,7 +229,7 @@ pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
         at_most(Counter::MinorFaults, 0.01),
         at_most(Counter::MajorFaults, 0.0),
     ];
-    if manner == Manner::Together {
+    if manner.is_together() {
         defaults.extend([
             // A partner between two calls when the audit ends.
             at_most(Counter::OtherSyscalls, 0.05),
@@ -227,7 +242,10 @@ pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
             at_most(Counter::VoluntarySwitches, 0.001),
         ]);
     }
-    if matches!(manner, Manner::Batches | Manner::Together) {
+    if manner == Manner::Copies {
+        defaults.push(exactly(Counter::Migrations, 0.0));
+    }
+    if matches!(manner, Manner::Batches | Manner::Together | Manner::Copies) {
         defaults.push(within(Counter::TimeScaling, 1.9, 2.1));
     }
     defaults.push(at_least(

@@ -1,8 +1,10 @@
 //! The harness: what a benchmark is, how it is sampled, what proves it, and how a run goes.
 //!
 //! - [`benchmark`], [`case`], [`expect`]: a benchmark as data plus one function.
+//! - [`mod@derive`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
+//! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
@@ -12,6 +14,7 @@ pub mod benchmark;
 pub mod case;
 pub mod catalogue;
 pub mod clock;
+pub mod derive;
 pub mod doc;
 pub mod doctor;
 pub mod expect;
@@ -19,6 +22,7 @@ pub mod failure;
 pub mod machine;
 pub mod noise;
 pub mod placement;
+pub mod real_time;
 pub mod session;
 pub mod worker;
 
@@ -26,6 +30,7 @@ pub use bencher::Bencher;
 pub use benchmark::{Benchmark, Group, Quantity, Setup};
 pub use case::{Case, CaseSpec, Cases};
 pub use catalogue::{Catalogue, Row};
+pub use derive::{Derive, Derived, Source};
 pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
 
@@ -34,6 +39,7 @@ pub mod prelude {
     pub use crate::bencher::{Baseline, Bencher, Team};
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::{Case, CaseSpec, Cases};
+    pub use crate::derive::{Derive, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,
     };

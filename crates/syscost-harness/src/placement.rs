@@ -13,6 +13,8 @@ use crate::failure::Failure;
 pub enum Placement {
     /// On a CPU that stands in this relation to the measured one.
     At(Relation),
+    /// Each of several partners on a CPU of its own, and the measuring task, too.
+    Distinct,
     /// Wherever the kernel puts it; the measuring task, too.
     Free,
 }
@@ -26,6 +28,7 @@ impl Placement {
         match self {
             Placement::At(Relation::SameCpu) => "same",
             Placement::At(relation) => relation.name(),
+            Placement::Distinct => "distinct",
             Placement::Free => "free",
         }
     }
@@ -38,12 +41,12 @@ impl Placement {
         Relation::ALL
             .into_iter()
             .map(Placement::At)
-            .chain([Placement::Free])
+            .chain([Placement::Distinct, Placement::Free])
             .find(|placement| placement.name() == case.get(Self::KEY))
             .ok_or_else(|| Failure::Broken("has no placement in its case".into()))
     }
 
-    /// Those that the CPUs this process may use allow, the nearest first.
+    /// Those of a pair that the CPUs this process may use allow, the nearest first.
     pub fn here() -> Vec<Placement> {
         let allowed = cpu::allowed().unwrap_or_default();
         let relations: Vec<Relation> = match topology() {
@@ -69,6 +72,10 @@ impl Placement {
     pub fn cpus(self, own: u32, allowed: &[u32]) -> Result<Vec<u32>, Unsupported> {
         let relation = match self {
             Placement::Free => return Ok(allowed.to_vec()),
+            Placement::Distinct => {
+                let others = allowed.iter().copied().filter(|cpu| *cpu != own);
+                return Ok(others.collect());
+            }
             Placement::At(Relation::SameCpu) => return Ok(vec![own]),
             Placement::At(relation) => relation,
         };
@@ -92,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_placement_is_found_by_its_name() {
-        for placement in Placement::here() {
+        for placement in Placement::here().into_iter().chain([Placement::Distinct]) {
             let case = Case::new([(Placement::KEY, placement.name())]);
             assert_eq!(Placement::of(&case), Ok(placement));
         }
@@ -105,11 +112,16 @@ mod tests {
             println!("skipped: no affinity here");
             return;
         };
+        let own = allowed[0];
+        assert_eq!(
+            Placement::Distinct.cpus(own, &allowed).unwrap(),
+            allowed[1..]
+        );
         let placements = Placement::here();
         assert_eq!(placements[0].name(), "same");
         for placement in placements {
-            let own = allowed[0];
             match placement {
+                Placement::Distinct => unreachable!("a pair stands in some relation"),
                 Placement::Free => assert_eq!(placement.cpus(own, &allowed).unwrap(), allowed),
                 Placement::At(relation) => match placement.cpus(own, &allowed) {
                     Ok(cpus) => {

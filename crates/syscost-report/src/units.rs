@@ -93,6 +93,12 @@ pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
     let scales: &[(f64, &'static str)] = match unit {
         Unit::Nanoseconds => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
         Unit::BytesPerSecond => &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
+        Unit::OperationsPerSecond => &[
+            (1e9, "Gop/s"),
+            (1e6, "Mop/s"),
+            (1e3, "kop/s"),
+            (1.0, "op/s"),
+        ],
         Unit::Gigahertz => &[(1.0, "GHz")],
         Unit::Percent => &[(1.0, "%")],
         Unit::Count => &[(1.0, "")],
@@ -211,6 +217,7 @@ mod tests {
             (Unit::Nanoseconds, 2.5e10, "25.0 s"),
             (Unit::BytesPerSecond, 12.5e9, "12.5 GB/s"),
             (Unit::BytesPerSecond, 800.0, "800 B/s"),
+            (Unit::OperationsPerSecond, 9.87e6, "9.87 Mop/s"),
             (Unit::Gigahertz, 3.6934, "3.69 GHz"),
             (Unit::Percent, 0.125, "0.125 %"),
             (Unit::Count, 16.0, "16.0"),

@@ -13,9 +13,54 @@ use crate::{
 
 mod flags;
 
-/// Operations timed singly that a 99th percentile needs: with fewer, not even the largest bounds it with 95 %
+/// A quantile in the tail, told only of enough operations timed singly: with fewer, not even the largest bounds it with 95 %
 /// confidence ([`interval::upper_bound`]).
-pub const LEAST_FOR_P99: u64 = 299;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tail {
+    /// Its name without the unit, as in details: `p99_9`.
+    pub name: &'static str,
+    /// One operation in so many is slower.
+    pub one_in: u64,
+    /// Operations it needs.
+    pub least: u64,
+}
+
+impl Tail {
+    /// The 99th percentile.
+    pub const P99: Tail = Tail {
+        name: "p99",
+        one_in: 100,
+        least: 299,
+    };
+
+    /// Those further out, told as details.
+    pub const FURTHER: [Tail; 2] = [
+        Tail {
+            name: "p99_9",
+            one_in: 1_000,
+            least: 2_995,
+        },
+        Tail {
+            name: "p99_99",
+            one_in: 10_000,
+            least: 29_956,
+        },
+    ];
+
+    /// The bound of the histogram's bin under which all but one in so many operations lie; `None` of too few.
+    pub fn of(self, histogram: &[(f64, u64)]) -> Option<f64> {
+        let total: u64 = histogram.iter().map(|(_, count)| count).sum();
+        if total < self.least {
+            return None;
+        }
+        let wanted = total - total / self.one_in;
+        let mut seen = 0;
+        histogram.iter().find_map(|&(bound, count)| {
+            seen += count;
+            (seen >= wanted).then_some(bound)
+        })
+    }
+}
 
 /// How the samples of one case are to be judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,7 +143,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
                 .reduce(f64::min)
                 .filter(legal),
             mad: order::mad(&medians),
-            p99: percentile_99(rules.histogram).filter(legal),
+            p99: Tail::P99.of(rules.histogram).filter(legal),
             raw_median: order::median(&raw_medians).filter(legal),
             // Its last digits are rounding noise of the sum, and no reader's business.
             coverage: interval.map(|interval| (interval.coverage * 1e9).round() / 1e9),
@@ -130,6 +175,9 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         out.details
             .insert("outliers_count".to_owned(), outliers as f64);
     }
+    if !below_resolution {
+        tell_tail(&mut out.details, rules);
+    }
     flags::add(
         &mut out,
         &rounds,
@@ -154,6 +202,7 @@ pub fn suffix(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "ns",
         Unit::BytesPerSecond => "bytes_per_s",
+        Unit::OperationsPerSecond => "operations_per_s",
         Unit::Gigahertz => "ghz",
         Unit::Percent => "percent",
         Unit::Count => "count",
@@ -171,18 +220,20 @@ fn medians_of<'a>(
         .collect()
 }
 
-/// The bound under which at least 99 % of the singly timed operations lie; `None` below [`LEAST_FOR_P99`].
-fn percentile_99(histogram: &[(f64, u64)]) -> Option<f64> {
-    let total: u64 = histogram.iter().map(|(_, count)| count).sum();
-    if total < LEAST_FOR_P99 {
-        return None;
+/// What lies beyond the 99th percentile of the operations timed singly, as far out as their number allows, and the
+/// longest of how many.
+fn tell_tail(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>) {
+    let unit = suffix(rules.unit);
+    for tail in Tail::FURTHER {
+        let told = tail.of(rules.histogram);
+        details.extend(told.map(|bound| (format!("{}_{unit}", tail.name), bound)));
     }
-    let wanted = total - total / 100;
-    let mut seen = 0;
-    histogram.iter().find_map(|&(bound, count)| {
-        seen += count;
-        (seen >= wanted).then_some(bound)
-    })
+    let longest = rules.histogram.iter().rev().find(|(_, count)| *count > 0);
+    if let Some((bound, _)) = longest {
+        let count: u64 = rules.histogram.iter().map(|(_, count)| count).sum();
+        details.insert(format!("longest_{unit}"), *bound);
+        details.insert("singles_count".to_owned(), count as f64);
+    }
 }
 
 /// How far the cycles may be from the median times the frequency before they tell of other rounds than it does.

@@ -60,6 +60,9 @@ pub enum Unit {
     /// Bytes per second.
     #[serde(rename = "B/s")]
     BytesPerSecond,
+    /// Operations per second, of all copies together.
+    #[serde(rename = "op/s")]
+    OperationsPerSecond,
     /// Gigahertz.
     #[serde(rename = "GHz")]
     Gigahertz,
@@ -75,11 +78,28 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// All of them.
+    pub const ALL: [Unit; 7] = [
+        Unit::Nanoseconds,
+        Unit::BytesPerSecond,
+        Unit::OperationsPerSecond,
+        Unit::Gigahertz,
+        Unit::Percent,
+        Unit::Count,
+        Unit::Ratio,
+    ];
+
+    /// The one that is written so.
+    pub fn from_symbol(symbol: &str) -> Option<Unit> {
+        Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
+    }
+
     /// The unit as written in documents and tables.
     pub fn symbol(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ns",
             Unit::BytesPerSecond => "B/s",
+            Unit::OperationsPerSecond => "op/s",
             Unit::Gigahertz => "GHz",
             Unit::Percent => "%",
             Unit::Count => "count",
@@ -112,7 +132,7 @@ pub enum Status {
     Unsupported,
     /// The operation failed, crashed or hung.
     Failed,
-    /// It was not run: interrupted, or out of budget.
+    /// It was not run: interrupted, out of budget, or computed from a row that has no number.
     Skipped,
 }
 
@@ -282,4 +302,19 @@ pub enum Cause {
     Preempted,
     /// The task waited in the run queue.
     RunDelay,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_is_found_by_what_documents_call_it() {
+        for unit in Unit::ALL {
+            assert_eq!(Unit::from_symbol(unit.symbol()), Some(unit));
+            let written = serde_json::to_value(unit).unwrap();
+            assert_eq!(written.as_str(), Some(unit.symbol()));
+        }
+        assert_eq!(Unit::from_symbol("furlong"), None);
+    }
 }

@@ -110,13 +110,21 @@ const LIST: &[Wanted] = &[
         "net.tcp.round_trip",
         &[("bytes", "1")],
     ),
-    wanted("Thread created and joined", "task.pthread", &[]),
+    wanted(
+        "Thread created and joined",
+        "task.pthread",
+        &[("until", "reaped")],
+    ),
     mebibyte(
         "1 MiB read from memory",
         "memory.bandwidth",
         &[("op", "read"), ("level", "memory"), ("threads", "1")],
     ),
-    wanted("Process forked and waited for", "task.fork", &[]),
+    wanted(
+        "Process forked and waited for",
+        "task.fork",
+        &[("until", "reaped")],
+    ),
     wanted(
         "4 KiB read at random from disk",
         "fs.read",

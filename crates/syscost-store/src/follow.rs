@@ -139,7 +139,7 @@ impl Index {
                 Better::Lower
             };
             // A unit that this version does not know cannot come from a document it has read.
-            let Some(unit) = unit(&row.get::<_, String>(2)?) else {
+            let Some(unit) = Unit::from_symbol(&row.get::<_, String>(2)?) else {
                 continue;
             };
             metrics.entry(row.get(0)?).or_default().push(Metric {
@@ -236,16 +236,4 @@ fn newest<'a>(
         problem,
         known: known.join(", "),
     })
-}
-
-fn unit(symbol: &str) -> Option<Unit> {
-    let all = [
-        Unit::Nanoseconds,
-        Unit::BytesPerSecond,
-        Unit::Gigahertz,
-        Unit::Percent,
-        Unit::Count,
-        Unit::Ratio,
-    ];
-    all.into_iter().find(|unit| unit.symbol() == symbol)
 }

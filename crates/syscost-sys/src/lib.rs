@@ -18,6 +18,7 @@
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
 //! | [`process`] | parents, descendants, and a process's own settings |
 //! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |
+//! | [`tiny`] | a program of a few hundred bytes, to be executed |
 //! | [`kernel`] | the measured instructions themselves |
 
 mod error;
@@ -37,6 +38,7 @@ pub mod platform;
 pub mod process;
 pub mod raw;
 pub mod scratch;
+pub mod tiny;
 pub mod topology;
 
 pub use error::{SystemError, Unsupported};

@@ -47,7 +47,7 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
         .collect())
 }
 
-/// The rows a run measures: those selected, or all of this profile.
+/// The rows a run measures: those selected, or all of this profile, and what derived ones are computed from.
 ///
 /// # Errors
 /// As [`rows`].
@@ -56,7 +56,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
-    Ok(rows)
+    Ok(CATALOGUE.with_sources(rows))
 }
 
 /// The benchmarks these selectors name.

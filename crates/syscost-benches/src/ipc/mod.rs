@@ -1,10 +1,22 @@
 //! Talking between tasks.
 
+pub(crate) mod bandwidth;
+pub(crate) mod channel;
+mod ledger;
+pub(crate) mod message;
+mod round_trip;
+pub(crate) mod setting;
+mod unix_connect;
+
 use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = Group {
     name: "ipc",
     title: "talking between tasks",
-    benchmarks: &[],
+    benchmarks: &[
+        round_trip::BENCHMARK,
+        bandwidth::BENCHMARK,
+        unix_connect::BENCHMARK,
+    ],
     hidden: false,
 };

@@ -1,14 +1,20 @@
 //! Benchmarks that lie, each in its own way. `syscost selftest` must catch every one of them.
 
 mod crash;
+mod drops;
+mod elsewhere;
+mod exec_missing;
 mod fails_later;
 mod faults;
 mod folded;
+mod fork_fails;
 mod hang;
 mod nothing;
 mod sleeps;
+mod spins;
 mod vdso;
 mod wrong_sum;
+mod yields_alone;
 
 use syscost_harness::prelude::*;
 use syscost_results::Status;
@@ -24,8 +30,14 @@ pub(crate) const GROUP: Group = Group {
         sleeps::BENCHMARK,
         faults::BENCHMARK,
         wrong_sum::BENCHMARK,
+        spins::BENCHMARK,
+        elsewhere::BENCHMARK,
+        yields_alone::BENCHMARK,
+        drops::BENCHMARK,
         crash::BENCHMARK,
         hang::BENCHMARK,
+        fork_fails::BENCHMARK,
+        exec_missing::BENCHMARK,
     ],
     hidden: true,
 };
@@ -39,6 +51,12 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.sleeps", Status::Withheld),
     ("liar.faults", Status::Withheld),
     ("liar.wrong_sum", Status::Withheld),
+    ("liar.spins", Status::Withheld),
+    ("liar.elsewhere", Status::Withheld),
+    ("liar.yields_alone", Status::Withheld),
+    ("liar.drops", Status::Failed),
     ("liar.crash", Status::Failed),
     ("liar.hang", Status::Failed),
+    ("liar.fork_fails", Status::Failed),
+    ("liar.exec_missing", Status::Failed),
 ];

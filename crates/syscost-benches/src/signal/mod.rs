@@ -3,7 +3,7 @@
 mod catch;
 mod install;
 mod mask;
-mod own;
+pub(crate) mod own;
 mod protection_fault;
 mod sigwait;
 

@@ -1,15 +1,37 @@
 //! Switching between tasks.
 
+mod condvar;
+mod eventfd;
+mod futex;
 mod messaging;
 mod ping_pong;
 mod pipe;
 mod ring;
+mod semaphore;
+mod signal;
+mod socketpair;
+mod sysv_semaphore;
+mod wakeup;
+mod r#yield;
 
 use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = Group {
     name: "switch",
     title: "switching between tasks",
-    benchmarks: &[pipe::BENCHMARK, ring::BENCHMARK, messaging::BENCHMARK],
+    benchmarks: &[
+        pipe::BENCHMARK,
+        socketpair::BENCHMARK,
+        eventfd::BENCHMARK,
+        futex::BENCHMARK,
+        semaphore::BENCHMARK,
+        sysv_semaphore::BENCHMARK,
+        condvar::BENCHMARK,
+        signal::BENCHMARK,
+        r#yield::BENCHMARK,
+        wakeup::BENCHMARK,
+        ring::BENCHMARK,
+        messaging::BENCHMARK,
+    ],
     hidden: false,
 };

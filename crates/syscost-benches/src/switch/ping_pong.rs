@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Partner, Shared};
 
 /// One of the two tasks.
@@ -16,10 +17,51 @@ pub(super) enum Side {
     Partner,
 }
 
+impl Side {
+    /// Both.
+    pub(super) const BOTH: [Side; 2] = [Side::Own, Side::Partner];
+}
+
+/// One of a kind for each side, e.g. what it sleeps on, out of the way of the other's cache line.
+pub(super) struct Pair<T> {
+    own: Apart<T>,
+    partner: Apart<T>,
+}
+
+/// As far apart as any processor fetches lines together.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+impl<T> Pair<T> {
+    /// Makes both.
+    pub(super) fn make<E>(mut one: impl FnMut() -> Result<T, E>) -> Result<Self, E> {
+        Ok(Self {
+            own: Apart(one()?),
+            partner: Apart(one()?),
+        })
+    }
+
+    /// That of this side.
+    pub(super) fn of(&self, side: Side) -> &T {
+        match side {
+            Side::Own => &self.own.0,
+            Side::Partner => &self.partner.0,
+        }
+    }
+}
+
+/// Puts a value where threads and processes share it.
+pub(super) fn share<T: Send + Sync + 'static>(value: T) -> Result<Shared<T>, Failure> {
+    Shared::new(value).map_err(|error| Failure::Failed(error.to_string()))
+}
+
 /// How the two wake each other.
 pub(super) trait Wake: Send + Sync + 'static {
     /// What can go wrong.
     type Error: fmt::Display;
+
+    /// Tells the measuring side who its partner is, before it wakes it.
+    fn meet(&self, _partner: TaskId) {}
 
     /// Lets this side go on.
     fn wake(&self, side: Side) -> Result<(), Self::Error>;
@@ -54,20 +96,27 @@ pub(super) fn measure<W: Wake>(
     b: &mut Bencher,
     make: impl Fn(Between) -> Result<W, Failure>,
 ) -> Result<(), Failure> {
-    let between = between(b.case())?;
-    b.together(Placement::of(b.case())?, |cpus| {
-        round_trips(between, cpus, make(between)?)
-    })?;
+    measure_round_trip(b, make)?;
     if let Some(round_trip) = b.median() {
         b.detail("switch_ns", round_trip / 2.0);
     }
     Ok(())
 }
 
+/// The same where half of a round trip is not one switch.
+pub(super) fn measure_round_trip<W: Wake>(
+    b: &mut Bencher,
+    make: impl Fn(Between) -> Result<W, Failure>,
+) -> Result<(), Failure> {
+    let between = between(b.case())?;
+    b.together(Placement::of(b.case())?, |cpus| {
+        round_trips(between, cpus, make(between)?)
+    })
+}
+
 fn round_trips<'t, W: Wake>(between: Between, cpus: &[u32], wake: W) -> Result<Team<'t>, Failure> {
     let wake = Arc::new(wake);
-    let over =
-        Shared::new(AtomicBool::new(false)).map_err(|error| Failure::Failed(error.to_string()))?;
+    let over = share(AtomicBool::new(false))?;
     let failed = |error: W::Error| Failure::Failed(error.to_string());
     let (theirs, is_over) = (Arc::clone(&wake), over.clone());
     let partner = Partner::start(between, cpus, move || {
@@ -80,6 +129,7 @@ fn round_trips<'t, W: Wake>(between: Between, cpus: &[u32], wake: W) -> Result<T
         }
     })
     .map_err(|error| Failure::Failed(error.to_string()))?;
+    wake.meet(partner.task());
     let last = Arc::clone(&wake);
     Ok(Team::new(
         vec![partner],

@@ -23,7 +23,7 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 
-use super::ping_pong::{self, Side, Wake};
+use super::ping_pong::{self, Pair, Side, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.pipe",
@@ -43,27 +43,15 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     ping_pong::measure(b, |_| Pipes::open())
 }
 
-/// Read and write ends of the pipe that each side sleeps on.
-struct Pipes {
-    own: (OwnedFd, OwnedFd),
-    partner: (OwnedFd, OwnedFd),
-}
+/// The read and the write end of the pipe that each side sleeps on.
+struct Pipes(Pair<(OwnedFd, OwnedFd)>);
 
 impl Pipes {
     fn open() -> Result<Self, Failure> {
-        let pipe =
-            || pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error));
-        Ok(Self {
-            own: pipe()?,
-            partner: pipe()?,
-        })
-    }
-
-    fn of(&self, side: Side) -> &(OwnedFd, OwnedFd) {
-        match side {
-            Side::Own => &self.own,
-            Side::Partner => &self.partner,
-        }
+        let pipe = || pipe_with(PipeFlags::CLOEXEC);
+        Pair::make(pipe)
+            .map(Self)
+            .map_err(|error| Failure::of("make a pipe", error))
     }
 }
 
@@ -71,11 +59,11 @@ impl Wake for Pipes {
     type Error = Errno;
 
     fn wake(&self, side: Side) -> Result<(), Errno> {
-        write(&self.of(side).1, b".").map(drop)
+        write(&self.0.of(side).1, b".").map(drop)
     }
 
     fn sleep(&self, side: Side) -> Result<(), Errno> {
-        match retry_on_intr(|| read(&self.of(side).0, &mut [0_u8]))? {
+        match retry_on_intr(|| read(&self.0.of(side).0, &mut [0_u8]))? {
             1 => Ok(()),
             _ => Err(Errno::PIPE),
         }

@@ -17,6 +17,11 @@ pub(super) trait Body {
         Ok(())
     }
 
+    /// Whether a turn alone is what a turn of many is.
+    fn has_singles(&self) -> bool {
+        true
+    }
+
     /// All three, where no time is taken.
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         if turns == 0 {

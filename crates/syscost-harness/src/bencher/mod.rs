@@ -1,14 +1,17 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
+//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
 //! no counter disturbs a sample and the code that is counted is the code that is timed.
 
 mod body;
+mod copies;
 mod evidence;
 mod pass;
 mod team;
+mod team_single;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -18,8 +21,7 @@ use std::hint::black_box;
 
 use hdrhistogram::Histogram;
 use syscost_results::{Evidence, Fact, Verdict};
-use syscost_sys::clock::Clock;
-use syscost_sys::kernel::Kernel;
+use syscost_sys::{clock::Clock, kernel::Kernel};
 
 use crate::case::Case;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
@@ -44,10 +46,12 @@ pub struct Bencher<'a> {
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
     is_team: bool,
+    /// Operations in a turn of several tasks.
+    per_turn: u64,
     /// CPU time of all tasks per operation.
     cpu_ns: Option<f64>,
-    /// Operations per turn of several tasks.
-    per_turn: u64,
+    /// Switches of all tasks per timed operation.
+    timed_switches: Option<f64>,
     /// Bytes per operation, where a rate is measured.
     bytes: Option<f64>,
     random: fastrand::Rng,
@@ -81,8 +85,9 @@ impl<'a> Bencher<'a> {
             allowed: situation.allowed.to_vec(),
             pinned: true,
             is_team: false,
-            cpu_ns: None,
             per_turn: 1,
+            cpu_ns: None,
+            timed_switches: None,
             bytes: None,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
@@ -396,7 +401,7 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken("measured twice".into()));
         }
         self.measured = true;
-        self.is_team = manner == Manner::Together;
+        self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner);
         Ok(())
     }

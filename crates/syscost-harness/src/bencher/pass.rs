@@ -64,6 +64,10 @@ pub struct Findings {
     /// Whether the values are rates in B/s and not times.
     #[serde(default)]
     pub is_rate: bool,
+    /// How many copies of the operation ran at once, if its throughput was measured: the values are operations of all of them per
+    /// second.
+    #[serde(default)]
+    pub copies: Option<u32>,
     /// Core frequency around the samples, if steady.
     pub core_ghz: Option<f64>,
     /// Claims and counts.

@@ -18,10 +18,15 @@ use crate::expect::{self, Counter, Expect, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
+/// What a team does, untimed, before it works.
+type Prepare<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
+
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
 pub struct Team<'t> {
-    partners: Vec<Partner>,
-    turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
+    pub(super) partners: Vec<Partner>,
+    pub(super) prepare: Prepare<'t>,
+    is_prepared: bool,
+    pub(super) turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
 }
 
@@ -36,9 +41,30 @@ impl<'t> Team<'t> {
     ) -> Self {
         Self {
             partners,
+            prepare: Box::new(|| Ok(())),
+            is_prepared: false,
             turns: Box::new(turns),
             end: Box::new(end),
         }
+    }
+
+    /// The same team with `prepare` to be done, untimed, before each batch of [`Bencher::together`] and each operation of
+    /// [`Bencher::single_together`]. It returns when every partner has done what came before and is ready for what comes.
+    ///
+    /// A batch that must be prepared is more than its operations, so none of them is timed singly.
+    #[must_use]
+    pub fn prepared_by(self, prepare: impl FnMut() -> Result<(), Failure> + 't) -> Self {
+        Self {
+            prepare: Box::new(prepare),
+            is_prepared: true,
+            ..self
+        }
+    }
+
+    /// One turn with its preparation.
+    pub(super) fn single(&mut self) -> Result<(), Failure> {
+        (self.prepare)()?;
+        (self.turns)(1)
     }
 
     /// Ends the partners and tells what went wrong with them.
@@ -54,19 +80,21 @@ impl<'t> Team<'t> {
 }
 
 /// A team at work: its loop, who and where its tasks are.
-struct AtWork<'t> {
-    team: Team<'t>,
+pub(super) struct AtWork<'t> {
+    pub(super) team: Team<'t>,
     per_turn: u64,
     tasks: Vec<TaskId>,
     places: Vec<TaskPlace>,
     seen: Vec<Vec<u32>>,
     batches: usize,
+    /// How the last preparation went.
+    prepared: Result<(), Failure>,
 }
 
 impl<'t> AtWork<'t> {
     /// Takes a team and does one turn, so that every partner is ready before the first that counts.
-    fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
-        (team.turns)(1)?;
+    pub(super) fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
+        team.single()?;
         let own = [TaskId::own()].into_iter();
         let tasks: Vec<TaskId> = own.chain(team.partners.iter().map(Partner::task)).collect();
         let places = tasks.iter().map(|task| TaskPlace::of(*task));
@@ -77,6 +105,7 @@ impl<'t> AtWork<'t> {
             tasks,
             seen: Vec::new(),
             batches: 0,
+            prepared: Ok(()),
         })
     }
 
@@ -89,13 +118,13 @@ impl<'t> AtWork<'t> {
     }
 
     /// Notes where its tasks are, the measuring one first.
-    fn look(&mut self) {
+    pub(super) fn look(&mut self) {
         let now: Result<Vec<u32>, _> = self.places.iter().map(TaskPlace::processor).collect();
         self.seen.extend(now.ok());
     }
 
     /// Notes a last time where its tasks are, and ends it.
-    fn dismiss(mut self) -> Result<Vec<Vec<u32>>, Failure> {
+    pub(super) fn dismiss(mut self) -> Result<Vec<Vec<u32>>, Failure> {
         self.look();
         self.team.dismiss()?;
         Ok(self.seen)
@@ -103,7 +132,12 @@ impl<'t> AtWork<'t> {
 }
 
 impl Body for AtWork<'_> {
+    fn before(&mut self, _: u64) {
+        self.prepared = (self.team.prepare)();
+    }
+
     fn run(&mut self, turns: u64) -> Result<(), Failure> {
+        self.prepared.clone()?;
         (self.team.turns)(turns)
     }
 
@@ -114,6 +148,10 @@ impl Body for AtWork<'_> {
             self.look();
         }
         Ok(())
+    }
+
+    fn has_singles(&self) -> bool {
+        !self.team.is_prepared
     }
 }
 
@@ -136,7 +174,7 @@ impl Bencher<'_> {
     /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
     /// is called anew in the audited child, so that the calls of all tasks are counted.
     ///
-    /// The cost is one turn's. Every switch of every task must be declared.
+    /// The cost is one operation's. Every switch of every task must be declared.
     pub fn together<'t>(
         &mut self,
         placement: Placement,
@@ -174,7 +212,7 @@ impl Bencher<'_> {
     }
 
     /// Measures with the measuring task where the placement wants it, and claims that all were there.
-    fn seated(
+    pub(super) fn seated(
         &mut self,
         placement: Placement,
         measure: impl FnOnce(&mut Self, &[u32]) -> Result<Vec<Vec<u32>>, Failure>,
@@ -188,7 +226,7 @@ impl Bencher<'_> {
         self.pinned = placement != Placement::Free;
         let own = match placement {
             Placement::Free => self.allowed.clone(),
-            Placement::At(_) => vec![self.cpu],
+            Placement::At(_) | Placement::Distinct => vec![self.cpu],
         };
         let pin = |cpus: &[u32]| {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
@@ -204,11 +242,16 @@ impl Bencher<'_> {
         }
         Ok(())
     }
-
     /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
     /// not tell.
     pub fn cpu_ns(&self) -> Option<f64> {
         self.cpu_ns
+    }
+
+    /// Switches of all tasks together per operation, once [`Bencher::together`] has timed it; `None` in the evidence pass. For
+    /// operations that may switch in one process and not in the next.
+    pub fn timed_switches(&self) -> Option<f64> {
+        self.timed_switches
     }
 
     fn time_together<'t>(
@@ -221,9 +264,9 @@ impl Bencher<'_> {
         let done = self.operations;
         self.time_batches(self.per_turn, &mut work)?;
         let used = work.read()? - before;
-        self.cpu_ns = used
-            .run_ns
-            .map(|ns| ns as f64 / (self.operations - done) as f64);
+        let operations = (self.operations - done) as f64;
+        self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+        self.timed_switches = Some(used.switches() as f64 / operations);
         work.dismiss()
     }
 
@@ -291,7 +334,8 @@ impl Bencher<'_> {
         let audited_turns = AUDITED_TOGETHER.div_ceil(per_turn);
         self.judge_audit(audited_turns * per_turn, |audited| {
             let mut team = make(cpus)?;
-            (team.turns)(1)?;
+            team.single()?;
+            (team.prepare)()?;
             if audited == Audited::Operations {
                 (team.turns)(audited_turns)?;
             }
@@ -303,6 +347,7 @@ impl Bencher<'_> {
         let turns = self
             .turns_lasting(super::evidence::COUNTED_NS, per_turn, &mut work)?
             .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
+        (work.team.prepare)()?;
         // The first reading may fault on its own code and stack.
         let before = work.read().and_then(|_| work.read());
         (work.team.turns)(turns)?;

@@ -79,6 +79,12 @@ impl Watch {
 }
 
 impl Bencher<'_> {
+    /// What all samples of this case are to last together, in ns: how much a benchmark should take that observes its values
+    /// itself and makes each of them from many.
+    pub fn case_ns(&self) -> f64 {
+        self.effort.case_ns
+    }
+
     pub(super) fn time_batches(
         &mut self,
         per_turn: u64,
@@ -102,6 +108,7 @@ impl Bencher<'_> {
         // A histogram holds times, and a rate has none.
         if self.bytes.is_none()
             && per_turn == 1
+            && body.has_singles()
             && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
         {
             self.time_tail(typical, body)?;

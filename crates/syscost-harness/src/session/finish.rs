@@ -7,7 +7,7 @@ use syscost_results::stats::order::median;
 
 use syscost_sys::counters::cpu_times;
 
-use super::{Finished, Session};
+use super::{Finished, Session, derived};
 use crate::doctor;
 
 impl Session<'_> {
@@ -25,11 +25,26 @@ impl Session<'_> {
         } else {
             "the time budget was spent"
         };
-        let measurements: Vec<_> = self
+        let mut measurements: Vec<_> = self
             .states
             .iter()
-            .map(|state| state.measurement(keep_samples, missing))
+            .map(|state| state.measurement(true, missing))
             .collect();
+        for (index, state) in self.states.iter().enumerate() {
+            if state.row.benchmark.derive.is_some() {
+                let measured = self
+                    .states
+                    .iter()
+                    .map(|state| &state.row)
+                    .zip(&measurements);
+                measurements[index] = derived(&state.row, measured, state.target_half_width);
+            }
+        }
+        if !keep_samples {
+            for row in &mut measurements {
+                row.samples = None;
+            }
+        }
         let frequencies: Vec<f64> = self
             .states
             .iter()

@@ -1,5 +1,6 @@
 //! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row is sure enough.
 
+mod derive;
 mod finish;
 pub mod journal;
 mod pair;
@@ -23,6 +24,7 @@ use crate::failure::Failure;
 use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
 
+pub use derive::derived;
 use journal::{Header, Journal, JournalError, Record};
 pub use pair::Pair;
 pub use profile::Profile;
@@ -182,6 +184,10 @@ impl<'a> Session<'a> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         header.config.resumed += 1;
+        // The rest is measured in the same environment.
+        let mut options = options.clone();
+        let environment = header.config.environment.clone();
+        options.program.environment = environment.into_iter().collect();
         observer.event(Event::Preparing("checking the clock"));
         let mut clock = RunClock::choose(&probed_cpus(Some(&header.config.cpus))?);
         std::thread::sleep(Duration::from_millis(200));
@@ -190,7 +196,7 @@ impl<'a> Session<'a> {
             header,
             Some(journal),
             rows,
-            options,
+            &options,
             clock,
             begun,
             interrupted,

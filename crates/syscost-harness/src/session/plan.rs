@@ -187,7 +187,7 @@ impl Session<'_> {
     pub(super) fn settle(&mut self, rounds: u32, profile: Profile) {
         let looks = profile.looks();
         for state in &mut self.states {
-            let looks = looks_of(state.row.benchmark.setup, looks);
+            let looks = looks_of(state.row.setup(), looks);
             let last = rounds >= looks[looks.len() - 1];
             state.settled |= last || (looks.contains(&rounds) && state.has_converged());
         }
@@ -228,7 +228,7 @@ impl Session<'_> {
     pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
         let budget = share * self.header.config.budget_s;
         for state in &mut self.states {
-            state.skipped = too_dear(state.row.benchmark.setup, budget);
+            state.skipped = too_dear(state.row.setup(), budget);
         }
     }
 }

@@ -18,7 +18,7 @@ const FASTEST_CORE_GHZ: f64 = 6.5;
 /// What is known of one row.
 pub(crate) struct RowState {
     pub(crate) row: Row,
-    target_half_width: f64,
+    pub(crate) target_half_width: f64,
     pub(crate) rounds: Vec<RoundSamples>,
     pub(crate) iterations: Option<u64>,
     pub(crate) failure: Option<Failure>,
@@ -31,6 +31,8 @@ pub(crate) struct RowState {
     is_proved: bool,
     observed: bool,
     cycle_floor: Option<f64>,
+    /// How many copies ran at once, if its throughput was measured.
+    copies: Option<u32>,
     details: BTreeMap<String, Vec<f64>>,
     histogram: Vec<(f64, u64)>,
 }
@@ -51,6 +53,7 @@ impl RowState {
             is_proved: false,
             observed: false,
             cycle_floor: None,
+            copies: None,
             details: BTreeMap::new(),
             histogram: Vec::new(),
         }
@@ -63,7 +66,8 @@ impl RowState {
 
     /// Whether the next round is to measure it.
     pub(crate) fn is_active(&self) -> bool {
-        !self.settled && self.failure.is_none() && self.skipped.is_none()
+        let is_measured = self.row.benchmark.derive.is_none();
+        is_measured && !self.settled && self.failure.is_none() && self.skipped.is_none()
     }
 
     /// Takes in what a worker found.
@@ -87,6 +91,7 @@ impl RowState {
         }
         self.observed |= findings.observed;
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
+        self.copies = findings.copies.or(self.copies);
         if pass == Pass::Evidence {
             // Nothing of it is timed for the record.
             self.is_proved = true;
@@ -203,10 +208,14 @@ impl RowState {
 
     fn judge_floor(&self, estimate: &Estimate, core_cycles: Option<f64>) -> Option<Evidence> {
         let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
-        if self.row.benchmark.unit != Unit::Nanoseconds {
-            return None;
-        }
-        let median = estimate.median?;
+        let median = match (self.row.benchmark.unit, self.copies) {
+            (Unit::Nanoseconds, _) => estimate.median?,
+            // The time of an operation in one copy.
+            (Unit::OperationsPerSecond, Some(copies)) => {
+                f64::from(copies) * 1e9 / estimate.median?
+            }
+            _ => return None,
+        };
         if let Some(cycles) = core_cycles {
             return Some(floor.judge(cycles, "add and multiply chains"));
         }

@@ -100,9 +100,10 @@ pub(crate) fn measure(
         Failure::Failed(format!("panicked: {message}"))
     })??;
     let findings = bencher.finish()?;
-    let measured = match findings.is_rate {
-        true => Unit::BytesPerSecond,
-        false => Unit::Nanoseconds,
+    let measured = match (findings.copies, findings.is_rate) {
+        (Some(_), _) => Unit::OperationsPerSecond,
+        (None, true) => Unit::BytesPerSecond,
+        (None, false) => Unit::Nanoseconds,
     };
     if !findings.observed && benchmark.unit != measured {
         let what = format!(

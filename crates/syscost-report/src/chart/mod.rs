@@ -12,6 +12,7 @@ mod histogram;
 mod over_runs;
 pub mod rows;
 mod scale;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -178,6 +179,19 @@ pub(crate) fn rounds(rounds: &[(String, Vec<f64>)], unit: Unit, labels: &Labels)
 pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     histogram::draw(
+        bins,
+        &Frame {
+            unit,
+            labels,
+            theme,
+        },
+    )
+}
+
+/// The tail of operations timed singly, as `(upper bound in unit, count)`, ascending: which share of them took longer.
+pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
+    let theme = Theme::Page;
+    tail::draw(
         bins,
         &Frame {
             unit,

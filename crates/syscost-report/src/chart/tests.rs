@@ -162,6 +162,17 @@ fn the_rows_choose_their_chart() {
         .collect();
     let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
     assert!(matches!(kind(&pairs), Chart::Heatmap { .. }));
+    let copies: Vec<String> = ["processes", "threads"]
+        .into_iter()
+        .flat_map(|of| ["1", "2", "4", "8", "96"].map(|n| format!("as={of},copies={n}")))
+        .collect();
+    let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
+    let Chart::Curve { parameter, lines } = kind(&copies) else {
+        panic!("throughput is drawn over the number of copies");
+    };
+    let names: Vec<&str> = lines.iter().map(|line| line.label.as_str()).collect();
+    assert_eq!(parameter, "copies");
+    assert_eq!(names, ["as=processes", "as=threads"]);
 }
 
 /// A ring's rows: two numbers, one of them a size, and a third parameter that is no number.

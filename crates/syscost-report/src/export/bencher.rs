@@ -17,8 +17,8 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-/// The rows of a run that have a number, each under its name with one measure: `latency` in ns, which Bencher knows, or one
-/// named after its unit. The format has no place for a row without a number, so it is left out: a gap in the chart.
+/// The rows of a run that have a number, each under its name with one measure: `latency` in ns or `throughput` in operations
+/// per second, which Bencher knows, or one named after its unit. The format has no place for a row without a number, so it is left out: a gap in the chart.
 ///
 /// # Errors
 /// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
@@ -42,11 +42,12 @@ pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// The measure of a unit. Bencher's own `throughput` is operations per second, so bandwidth is another.
+/// The measure of a unit. Bencher knows `latency` and `throughput`, which is operations per second, so bandwidth is another.
 fn measure(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "latency",
         Unit::BytesPerSecond => "bandwidth",
+        Unit::OperationsPerSecond => "throughput",
         Unit::Gigahertz => "frequency-ghz",
         Unit::Percent => "percent",
         Unit::Count => "count",

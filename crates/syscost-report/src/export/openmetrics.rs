@@ -47,7 +47,7 @@ struct Base {
     from: fn(Unit) -> Option<(f64, f64)>,
 }
 
-const BASES: [Base; 5] = [
+const BASES: [Base; 6] = [
     Base {
         name: "seconds",
         of: "Time of one operation",
@@ -57,6 +57,11 @@ const BASES: [Base; 5] = [
         name: "bytes_per_second",
         of: "Bandwidth",
         from: |unit| (unit == Unit::BytesPerSecond).then_some((1.0, 1.0)),
+    },
+    Base {
+        name: "operations_per_second",
+        of: "Throughput",
+        from: |unit| (unit == Unit::OperationsPerSecond).then_some((1.0, 1.0)),
     },
     Base {
         name: "hertz",

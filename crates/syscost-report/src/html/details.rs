@@ -1,6 +1,7 @@
 //! What unfolds beneath a row: evidence, flags, samples, explanation.
 
 use maud::{Markup, html};
+use syscost_results::estimate::Tail;
 use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::chart::{self, Begin, Chart, Distribution, Labels, Scale, Theme, rows::value, told};
@@ -153,6 +154,10 @@ fn pictures(row: &Measurement) -> Markup {
         @if !row.histogram.is_empty() {
             @let histogram = chart::histogram(&row.histogram, row.unit, &labels("Operations timed singly"));
             (figure(&histogram, "Operations timed singly, 99.8 % of them"))
+        }
+        @if row.histogram.iter().map(|(_, count)| *count).sum::<u64>() >= Tail::P99.least {
+            @let tail = chart::tail(&row.histogram, row.unit, &labels("Share of operations that took longer"));
+            (figure(&tail, "Which share of them took longer than so much: all, with the tail spread out"))
         }
     }
 }

@@ -20,3 +20,4 @@ pub mod resample;
 pub mod series;
 pub mod signed_rank;
 pub mod student;
+pub mod usl;

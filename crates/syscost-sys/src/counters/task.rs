@@ -133,23 +133,33 @@ impl TaskStat {
     pub fn processor(&self) -> Result<u32, Unsupported> {
         self.place.processor()
     }
+
+    /// Whether it is asleep, waiting for something that can be interrupted.
+    ///
+    /// # Errors
+    /// As [`TaskStat::read`].
+    pub fn is_asleep(&self) -> Result<bool, Unsupported> {
+        Ok(self.place.numbers()?.is_asleep)
+    }
 }
 
 /// What `/proc/PID/task/TID/stat` tells.
 #[derive(Debug, PartialEq, Eq)]
 struct Numbers {
+    is_asleep: bool,
     minor_faults: u64,
     major_faults: u64,
     processor: u32,
 }
 
 impl Numbers {
-    /// Fields 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
+    /// Fields 3, 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
     fn parse(text: &str) -> Option<Numbers> {
         let fields: Vec<&str> = text.rsplit_once(") ")?.1.split_ascii_whitespace().collect();
         // The first field behind the name is the third.
         let field = |number: usize| fields.get(number - 3)?.parse().ok();
         Some(Numbers {
+            is_asleep: *fields.first()? == "S",
             minor_faults: field(10)?,
             major_faults: field(12)?,
             processor: u32::try_from(field(39)?).ok()?,
@@ -215,6 +225,7 @@ mod tests {
         assert_eq!(
             Numbers::parse(text),
             Some(Numbers {
+                is_asleep: true,
                 minor_faults: 123,
                 major_faults: 5,
                 processor: 3

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::Unsupported;
 use crate::audit::{AuditError, SyscallCounts};
 use crate::counters::{Usage, Whose};
+use crate::process::Class;
 
 fn unsupported() -> Unsupported {
     Unsupported::new("not written for this operating system yet; Linux has it")
@@ -49,6 +50,10 @@ pub(crate) fn read_at_start(_: &File, _: &mut [u8]) -> io::Result<usize> {
 /// Nothing is counted in ticks here; 100 is what POSIX systems have in common.
 pub(crate) fn clock_ticks_per_second() -> u64 {
     100
+}
+
+pub(crate) fn program_in_memory(_: &[u8]) -> io::Result<std::os::fd::OwnedFd> {
+    refused()
 }
 
 pub(crate) fn kill_me_with_parent() -> io::Result<()> {
@@ -151,4 +156,16 @@ pub(crate) fn remove_posix_queue(_: &std::ffi::CStr) -> io::Result<()> {
 /// No user has this number.
 pub(crate) fn user_id() -> u32 {
     u32::MAX
+}
+
+pub(crate) fn class() -> io::Result<Class> {
+    refused()
+}
+
+pub(crate) fn set_class(_: Class) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn limit_real_time(_: Option<u64>) -> io::Result<Option<u64>> {
+    refused()
 }

@@ -1,13 +1,15 @@
 //! Processes: bound to their parent, found and ended with all they started, and their own settings.
 
 mod batch;
+mod real_time;
 mod stack;
 mod status;
 mod tree;
 
 pub use batch::Batch;
+pub use real_time::{Class, RealTime, class};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
-pub use status::{Seccomp, is_traced, seccomp_mode};
+pub use status::{Seccomp, is_traced, resident_bytes, seccomp_mode};
 pub use tree::{descendants, kill_tree};
 
 use crate::{SystemError, Unsupported, os};

@@ -42,6 +42,17 @@ pub fn is_traced() -> Result<bool, Unsupported> {
         .ok_or_else(|| Unsupported::new("/proc/self/status has no TracerPid line"))
 }
 
+/// Memory of this process that is resident, in bytes.
+///
+/// # Errors
+/// `Unsupported` where /proc/self/status does not tell (outside Linux).
+pub fn resident_bytes() -> Result<u64, Unsupported> {
+    let size = field(&read()?, "VmRSS");
+    size.and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .map(|kib| 1024 * kib)
+        .ok_or_else(|| Unsupported::new("/proc/self/status has no VmRSS line"))
+}
+
 fn read() -> Result<String, Unsupported> {
     let path = "/proc/self/status";
     fs::read_to_string(path).map_err(|cause| SystemError::new("read", path, cause).into())
@@ -64,6 +75,17 @@ mod tests {
         assert_eq!(field(status, "Seccomp").unwrap(), "2");
         assert_eq!(field(status, "TracerPid").unwrap(), "17");
         assert_eq!(field(status, "Tracer"), None);
+    }
+
+    #[test]
+    fn what_is_resident_grows_with_what_is_touched() {
+        let Ok(before) = resident_bytes() else {
+            println!("skipped: nothing is told of resident memory here");
+            return;
+        };
+        let touched = std::hint::black_box(vec![1_u8; 32 << 20]);
+        let grown = resident_bytes().unwrap().saturating_sub(before);
+        assert!(grown >= 16 << 20, "{grown} by {}", touched.len());
     }
 
     #[test]

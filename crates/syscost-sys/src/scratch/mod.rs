@@ -170,7 +170,10 @@ fn keyed(
     make: impl Fn(i32) -> io::Result<i32>,
 ) -> Result<(Record, i32), SystemError> {
     loop {
-        let key = (RandomState::new().build_hasher().finish() >> 33) as i32;
+        let mut random = RandomState::new().build_hasher();
+        // Processes forked from one have its random state; their keys differ all the same.
+        random.write_u32(std::process::id());
+        let key = (random.finish() >> 33) as i32;
         if key == 0 {
             continue; // IPC_PRIVATE
         }

@@ -89,6 +89,42 @@ impl Topology {
         self.pairs(relation, usable).into_iter().next()
     }
 
+    /// `cpu` and the other usable processors in the order in which copies of some work spread over them: one of each core
+    /// first, those that share `cpu`'s last cache before others of its package, cache by cache, then package by package; then
+    /// the second threads of these cores in the same order, and so on.
+    pub fn spread(&self, cpu: u32, usable: &[u32]) -> Vec<u32> {
+        let place = |number: u32| {
+            let own = self.cpu(number)?;
+            let cache = own.last_level_cache().map_or(own.cpu, |cache| {
+                cache.shared_cpus.iter().copied().min().unwrap_or(own.cpu)
+            });
+            let near = self
+                .relation(cpu, number)?
+                .max(Relation::SameLastLevelCache);
+            Some((near, own.package, cache, number))
+        };
+        let mut near: Vec<u32> = usable
+            .iter()
+            .copied()
+            .filter(|other| *other != cpu)
+            .collect();
+        near.retain(|other| self.cpu(*other).is_some());
+        near.sort_by_key(|other| place(*other));
+        near.insert(0, cpu);
+        let threads_before = |index: usize| {
+            let is_sibling =
+                |other: &&u32| self.relation(near[index], **other) == Some(Relation::SmtSibling);
+            near[..index].iter().filter(is_sibling).count()
+        };
+        let mut order: Vec<(usize, u32)> = near
+            .iter()
+            .enumerate()
+            .map(|(index, number)| (threads_before(index), *number))
+            .collect();
+        order.sort_by_key(|(thread, _)| *thread);
+        order.into_iter().map(|(_, number)| number).collect()
+    }
+
     /// The usable processors nearest to `cpu` in another core: same cache before other cache before
     /// other socket. For a peer, a load, or a coordinator that must not share the measured core.
     pub fn nearest_other_core(&self, cpu: u32, usable: &[u32]) -> Option<u32> {
@@ -140,6 +176,16 @@ mod tests {
         assert_eq!(server.pair(Relation::OtherSocket, &all), Some((0, 3)));
         assert_eq!(server.pair(Relation::OtherSocket, &[0, 1, 2]), None);
         assert_eq!(server.pair(Relation::SameCpu, &[5]), Some((5, 5)));
+    }
+
+    #[test]
+    fn work_spreads_over_cores_before_threads() {
+        // Cores 0+4 and 1+5 share a cache, 2+6 has one of its own, 3 is another package.
+        let all: Vec<u32> = (0..8).collect();
+        assert_eq!(server().spread(0, &all), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(server().spread(5, &all), [5, 0, 2, 3, 1, 4, 6]);
+        assert_eq!(server().spread(3, &[0, 2, 3, 4]), [3, 0, 2, 4]);
+        assert_eq!(server().spread(0, &[0]), [0]);
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub struct RunArguments {
     /// Write the run document to this file as well
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. A task of
+    /// this class takes its CPU from everybody else, for moments
+    #[arg(long)]
+    pub real_time: bool,
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
@@ -47,7 +51,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_save: bool,
     /// Take up the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "time_limit"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "time_limit"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

@@ -45,15 +45,18 @@ fn text(benchmark: &Benchmark) -> Result<String> {
     for expect in benchmark.expect {
         writeln!(out, "  {}", claim(expect))?;
     }
-    writeln!(
-        out,
-        "{}",
-        paragraphs(
-            "Unless it says otherwise, every benchmark must also make no system calls it does not name, take no page \
-             faults, never sleep, take twice the time for twice the work, and cost more than 50 core cycles per system \
-             call. A refuted claim withholds the number."
-        )
-    )?;
+    let others = match &benchmark.derive {
+        Some(derive) => format!(
+            "Computed in every round from the rows of {}, whose evidence is its own as well. A refuted claim withholds the \
+             number.",
+            derive.from.join(", ")
+        ),
+        None => "Unless it says otherwise, every benchmark must also make no system calls it does not name, take no page \
+                 faults, never sleep, take twice the time for twice the work, and cost more than 50 core cycles per system \
+                 call. A refuted claim withholds the number."
+            .to_owned(),
+    };
+    writeln!(out, "{}", paragraphs(&others))?;
     writeln!(out, "\n{BOLD}Rows{RESET}")?;
     for case in benchmark.cases.list() {
         write!(out, "  {}{}", benchmark.id, case.suffix())?;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
+use syscost_harness::real_time;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::worker::Program;
 use syscost_report::table::{TableOptions, table};
@@ -107,10 +108,20 @@ fn options(arguments: &RunArguments, store: &Store, base: Option<&Run>) -> Resul
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        program: Program::this().context("finding this program's own file")?,
+        program: program(arguments.real_time)?,
         journal_folder: Some(store.journals()),
         version: crate::VERSION,
     })
+}
+
+/// This program; whether its workers may enter the real-time class is part of what the run records.
+fn program(real_time: bool) -> Result<Program> {
+    let program = Program::this().context("finding this program's own file")?;
+    if real_time || real_time::permitted().is_ok() {
+        let permission = (real_time::VARIABLE.to_owned(), Some("1".to_owned()));
+        return Ok(program.with_environment(vec![permission]));
+    }
+    Ok(program)
 }
 
 /// Keeps the document where it was asked for and in the data folder; tells where it can be found.

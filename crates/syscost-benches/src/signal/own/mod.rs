@@ -13,7 +13,7 @@ use syscost_sys::raw::{Sysno, syscall4};
 use crate::syscall::checked;
 
 /// Bytes of the kernel's signal set.
-pub(super) const SET_BYTES: usize = size_of::<u64>();
+pub(crate) const SET_BYTES: usize = size_of::<u64>();
 
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 static THREAD: AtomicI32 = AtomicI32::new(0);
@@ -99,13 +99,13 @@ impl Drop for Handler {
 }
 
 /// Signals held back from this thread, until dropped.
-pub(super) struct Blocked {
+pub(crate) struct Blocked {
     before: u64,
 }
 
 impl Blocked {
     /// Holds back one signal more.
-    pub(super) fn one(signal: c_int) -> Result<Self, Failure> {
+    pub(crate) fn one(signal: c_int) -> Result<Self, Failure> {
         change_mask(libc::SIG_BLOCK, set_of(signal))
             .map(|before| Self { before })
             .map_err(|error| Failure::of("block a signal", error))
@@ -120,7 +120,7 @@ impl Drop for Blocked {
 }
 
 /// The kernel's set of one signal.
-pub(super) const fn set_of(signal: c_int) -> u64 {
+pub(crate) const fn set_of(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 

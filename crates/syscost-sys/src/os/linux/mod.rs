@@ -5,9 +5,11 @@ mod audit;
 mod batch;
 mod clock;
 mod fork;
+mod memfd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod perf;
 mod process;
+mod scheduler;
 mod sysv;
 mod usage;
 
@@ -16,12 +18,14 @@ pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use batch::{BATCH, policy, set_policy};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use fork::{fork, share, thread_id, unshare, wait_for};
+pub(crate) use memfd::program_in_memory;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
     aslr_disabled, become_subreaper, kill_me_with_parent, kill_process, parent_id, reap_ended,
     set_timer_slack, stop_process, timer_slack,
 };
+pub(crate) use scheduler::{class, limit_real_time, set_class};
 pub(crate) use sysv::{
     make_message_queue, make_semaphores, remove_message_queue, remove_posix_queue,
     remove_semaphores, user_id,

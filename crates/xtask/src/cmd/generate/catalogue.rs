@@ -87,9 +87,15 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
     }
     text.push_str(&section("Rows", &rows(benchmark)));
     let claims: Vec<String> = benchmark.expect.iter().map(claim).collect();
-    let claims = match claims.as_slice() {
-        [] => "what is expected of every benchmark, and what stands beside its rows.".to_owned(),
-        claims => format!("{}.", claims.join("; ")),
+    let claims = match (claims.as_slice(), &benchmark.derive) {
+        (_, Some(derive)) => format!(
+            "that of the rows it is computed from, those of {}, and what it claims itself.",
+            derive.from.join(", ")
+        ),
+        ([], None) => {
+            "what is expected of every benchmark, and what stands beside its rows.".to_owned()
+        }
+        (claims, None) => format!("{}.", claims.join("; ")),
     };
     text.push_str(&section("Evidence", &capitalised(&claims)));
     text

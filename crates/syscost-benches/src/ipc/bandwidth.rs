@@ -1,0 +1,272 @@
+//! Messages go one way as fast as the partner takes them.
+//!
+//! ## Measures
+//! Bytes handed over per second, by the size of the messages: the time from before the first of many messages (1024, or as many
+//! as are 1 MiB) is sent until the partner has received all of them into its own buffer and has said so. The ways are
+//! those of `ipc.round_trip` that carry more than a word. The detail `cpu_ns_per_byte` is the CPU time of both tasks together.
+//! ## Does not measure
+//! What is done with the bytes: of each message the sender writes 8 bytes, its number, and the receiver compares
+//! them; nobody touches the others but to copy them, so they come from the cache and go there. Evidence is counted with every byte
+//! written and summed up on both sides.
+//! ## Reading it
+//! Small messages are a matter of calls per message, large ones of copies per byte: two through the kernel or a ring, one with
+//! `process_vm_readv`. On the `same` CPU the two take turns, as the buffer between them fills and empties (64 KiB
+//! in a pipe and in the ring, ten datagrams, ten messages of a POSIX queue, one message with `process_vm_readv`); on two CPUs they copy at the same time,
+//! and sleep where one is faster than the other. Of the 1 MiB that a sample of large messages lasts, the partner's first wake-up is a part.
+//! ## Source
+//! lmbench `bw_pipe`, `bw_unix`; ipc-bench; CMA in MPI libraries.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner, Shared};
+
+use super::channel::{self, Channel, Job};
+use super::ledger::{Ledger, Tally};
+use super::message::Message;
+use super::setting::{Setting, case, ledger, same_and_nearest};
+use crate::syscall::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "ipc.bandwidth",
+    title: "Bandwidth by size of the messages",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases),
+    support: channel::support,
+    run,
+    source: include_str!("bandwidth.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const ALL: &[u32] = &[64, 1024, 4096, 16384, 65536, 1_048_576];
+const SOME: &[u32] = &[64, 4096, 65536, 1_048_576];
+const DATAGRAM: &[u32] = &[64, 4096, 65536];
+const QUEUE: &[u32] = &[64, 1024, 4096, 16384];
+const ONE: &[u32] = &[65536];
+
+/// Messages of a turn at most.
+const MOST_PER_TURN: u64 = 1024;
+
+/// Bytes of a turn at most, unless a message is larger.
+const TURN_BYTES: u64 = 1 << 20;
+
+fn cases() -> Vec<Case> {
+    let near = same_and_nearest();
+    let (same, other) = near.split_at(1);
+    let free: Vec<Placement> = Placement::here()
+        .into_iter()
+        .filter(|placement| *placement == Placement::Free)
+        .collect();
+    let mut cases = Vec::new();
+    let mut add = |via, between, placements: &[Placement], sizes: &[u32]| {
+        for placement in placements {
+            cases.extend(
+                sizes
+                    .iter()
+                    .map(|bytes| case(via, between, *placement, *bytes)),
+            );
+        }
+    };
+    for via in ["pipe", "unix_stream", "shared_futex", "process_vm_readv"] {
+        add(via, Between::Processes, same, ALL);
+        add(via, Between::Processes, other, SOME);
+    }
+    add("shared_spin", Between::Processes, other, ALL);
+    add("pipe", Between::Processes, &free, ONE);
+    add("pipe", Between::Threads, same, ONE);
+    add("unix_datagram", Between::Processes, same, DATAGRAM);
+    add("unix_seqpacket", Between::Processes, same, ONE);
+    add("fifo", Between::Processes, same, ONE);
+    add("socketpair", Between::Processes, same, ONE);
+    add("posix_queue", Between::Processes, same, QUEUE);
+    add("sysv_queue", Between::Processes, same, QUEUE);
+    cases
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    struct OneWay(Setting);
+    impl Job for OneWay {
+        fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
+            measure::<C>(b, self.0)
+        }
+    }
+    let setting = Setting::of(b)?;
+    channel::with(b, OneWay(setting))
+}
+
+/// Measures one way of handing over; the liar has its own.
+pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
+    channel::allowed::<C>(setting.bytes)?;
+    for expect in C::calls(1.0, setting.parts()) {
+        b.expect(expect);
+    }
+    setting.expect_switches::<C>(b, 0.0);
+    // What tells the end of the messages that are sent together: a wait and a wake, before and after what is counted.
+    b.expect(at_most(Counter::OtherSyscalls, 0.1));
+    let bytes = setting.bytes as u64;
+    b.rate(bytes);
+    let per_turn = (TURN_BYTES / bytes).clamp(1, MOST_PER_TURN);
+    let last = RefCell::new(None);
+    b.operations_per_turn(per_turn);
+    b.together(setting.placement, |cpus| {
+        let book = ledger()?;
+        last.replace(Some(book.clone()));
+        one_way::<C>(setting, per_turn, cpus, book)
+    })?;
+    let book = last.take().expect("a team has made one");
+    Ledger::claim_equal(b, "that came to the partner", &book.sent, &book.received);
+    if let Some(cpu_ns) = b.cpu_ns().filter(|_| b.is_timed()) {
+        b.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
+    }
+    Ok(())
+}
+
+fn one_way<'t, C: Channel>(
+    setting: Setting,
+    per_turn: u64,
+    cpus: &[u32],
+    ledger: Shared<Ledger>,
+) -> Result<Team<'t>, Failure> {
+    let (sender, partner) = talkers::<C>(setting, cpus, ledger)?;
+    let sender = Rc::new(RefCell::new(sender));
+    let last = Rc::clone(&sender);
+    Ok(Team::new(
+        vec![partner],
+        move |turns| sender.borrow_mut().send(turns * per_turn),
+        move || last.borrow_mut().finish(),
+    ))
+}
+
+/// Both sides, the partner at work.
+fn talkers<C: Channel>(
+    setting: Setting,
+    cpus: &[u32],
+    ledger: Shared<Ledger>,
+) -> Result<(Sender<C>, Partner), Failure> {
+    let (mut end, theirs) = C::open(setting.bytes)?;
+    let partner = setting.partner(cpus, theirs, &ledger, move |end, ledger| {
+        take_all(setting, end, ledger)
+    })?;
+    end.meet(partner.task());
+    let sender = Sender {
+        message: Message::new(setting.bytes),
+        end,
+        whole: setting.whole,
+        sent: Tally::default(),
+        ledger,
+    };
+    Ok((sender, partner))
+}
+
+/// The measuring side.
+struct Sender<C> {
+    end: C,
+    message: Message,
+    whole: bool,
+    sent: Tally,
+    ledger: Shared<Ledger>,
+}
+
+impl<C: Channel> Sender<C> {
+    /// Sends so many messages and waits until the partner has them all.
+    fn send(&mut self, messages: u64) -> Result<(), Failure> {
+        self.ledger.set_goal(self.sent.messages + messages);
+        for _ in 0..messages {
+            if let Err(bad) = self.send_one() {
+                // What the partner has to say explains more.
+                self.ledger.judge()?;
+                let number = self.sent.messages + 1;
+                return Err(Failure::of(&format!("send message {number}"), bad));
+            }
+        }
+        self.ledger.wait_for_goal()
+    }
+
+    #[inline(always)]
+    fn send_one(&mut self) -> Result<(), Bad> {
+        self.end.settle()?;
+        self.message.write(self.sent.messages + 1, self.whole);
+        let went = self.end.send(&self.message)?;
+        self.sent.add(went, &self.message, self.whole);
+        must(went == self.message.bytes().len())
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.ledger.sent.store(&self.sent);
+        self.ledger.end();
+        let last = self.end.send(&self.message);
+        last.map(drop)
+            .map_err(|bad| Failure::of("send the last message", bad))
+    }
+}
+
+/// The partner's side.
+fn take_all<C: Channel>(setting: Setting, end: &mut C, ledger: &Ledger) -> Result<(), Bad> {
+    let mut message = Message::new(setting.bytes);
+    let mut received = Tally::default();
+    loop {
+        let came = end.receive(&mut message)?;
+        if ledger.is_over() {
+            ledger.received.store(&received);
+            return Ok(());
+        }
+        ledger.check(received.messages + 1, came, &message)?;
+        received.add(came, &message, setting.whole);
+        ledger.note_taken(received.messages);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ipc::channel::broken::{Broken, DOUBLES, DROPS, FLIPS, HALVES, SENDS_HALF, SOUND};
+    use crate::ipc::setting::tests::each;
+
+    /// Sends two hundred messages; what went wrong, or whether both sides counted the same.
+    fn transfer<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
+        let book = ledger()?;
+        let (mut sender, partner) = talkers::<C>(setting, cpus, book.clone())?;
+        sender.send(150)?;
+        sender.send(50)?;
+        sender.finish()?;
+        partner
+            .join()
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+        assert_eq!(book.sent.load().messages, 200);
+        Ok(book.sent.load() == book.received.load())
+    }
+
+    #[test]
+    fn a_sound_way_has_equal_bytes_and_sums_on_both_sides() {
+        each(|setting, cpus| {
+            assert_eq!(transfer::<Broken<SOUND>>(setting, cpus), Ok(true));
+        });
+    }
+
+    #[test]
+    fn a_flipped_bit_is_in_the_checksum() {
+        each(|setting, cpus| {
+            assert_eq!(transfer::<Broken<FLIPS>>(setting, cpus), Ok(false));
+        });
+    }
+
+    #[test]
+    fn what_is_lost_doubled_or_cut_fails() {
+        each(|setting, cpus| {
+            for lie in [
+                transfer::<Broken<DROPS>>(setting, cpus),
+                transfer::<Broken<DOUBLES>>(setting, cpus),
+                transfer::<Broken<HALVES>>(setting, cpus),
+            ] {
+                let Err(Failure::Failed(reason)) = lie else {
+                    panic!("{lie:?}");
+                };
+                assert!(reason.contains("lost, sent twice or damaged"), "{reason}");
+            }
+            let cut = transfer::<Broken<SENDS_HALF>>(setting, cpus);
+            assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
+        });
+    }
+}

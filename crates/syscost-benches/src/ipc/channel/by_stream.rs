@@ -1,0 +1,70 @@
+//! Streams of bytes: write and read, until the whole message is through.
+
+use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
+
+use rustix::io::{read, retry_on_intr, write};
+use syscost_harness::prelude::*;
+
+use super::{Channel, Ends};
+use crate::ipc::message::Message;
+use crate::syscall::Bad;
+
+/// How a kind of stream comes to be.
+pub(crate) trait Stream: Send + 'static {
+    /// How often a side may wait for each part of a message.
+    const WAITS: f64 = 1.0;
+
+    /// A stream in each direction.
+    fn open() -> Result<Ends<OwnedFd>, Failure>;
+}
+
+/// One end of a pair of streams.
+pub(crate) struct ByStream<S> {
+    from: OwnedFd,
+    to: OwnedFd,
+    kind: PhantomData<S>,
+}
+
+impl<S: Stream> Channel for ByStream<S> {
+    const WAITS: f64 = S::WAITS;
+
+    fn open(_: usize) -> Result<(Self, Self), Failure> {
+        let (own, partner) = S::open()?;
+        let end = |(from, to)| Self {
+            from,
+            to,
+            kind: PhantomData,
+        };
+        Ok((end(own), end(partner)))
+    }
+
+    fn calls(messages: f64, parts: f64) -> Vec<Expect> {
+        let reads = Counter::Syscall(Sysno::READ);
+        vec![
+            together(Sysno::WRITE, messages),
+            within(reads, 0.95 * messages, 1.05 * messages * parts),
+        ]
+    }
+
+    fn send(&mut self, message: &Message) -> Result<usize, Bad> {
+        let bytes = message.bytes();
+        let mut done = 0;
+        while done < bytes.len() {
+            done += retry_on_intr(|| write(&self.to, &bytes[done..]))?;
+        }
+        Ok(done)
+    }
+
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
+        let bytes = message.bytes_mut();
+        let mut done = 0;
+        while done < bytes.len() {
+            match retry_on_intr(|| read(&self.from, &mut bytes[done..]))? {
+                0 => break,
+                count => done += count,
+            }
+        }
+        Ok(done)
+    }
+}

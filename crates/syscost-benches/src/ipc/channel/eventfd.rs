@@ -1,0 +1,58 @@
+//! Two eventfds: a message is the number that is added, taken whole by the reader.
+
+use std::os::fd::OwnedFd;
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::{read, retry_on_intr, write};
+use syscost_harness::prelude::*;
+
+use super::Channel;
+use crate::ipc::message::Message;
+use crate::syscall::Bad;
+
+pub(super) struct EventFd {
+    from: OwnedFd,
+    to: OwnedFd,
+}
+
+impl Channel for EventFd {
+    fn open(_: usize) -> Result<(Self, Self), Failure> {
+        let make = || {
+            eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| Failure::of("make an eventfd", error))
+        };
+        let again = |fd: &OwnedFd| {
+            let copy = fd.try_clone();
+            copy.map_err(|error| Failure::of("duplicate an eventfd", error))
+        };
+        let (to_partner, to_own) = (make()?, make()?);
+        let partner = Self {
+            from: again(&to_partner)?,
+            to: again(&to_own)?,
+        };
+        let own = Self {
+            from: to_own,
+            to: to_partner,
+        };
+        Ok((own, partner))
+    }
+
+    fn calls(messages: f64, _: f64) -> Vec<Expect> {
+        vec![
+            together(Sysno::WRITE, messages),
+            together(Sysno::READ, messages),
+        ]
+    }
+
+    fn send(&mut self, message: &Message) -> Result<usize, Bad> {
+        Ok(write(&self.to, message.bytes())?)
+    }
+
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
+        Ok(retry_on_intr(|| read(&self.from, message.bytes_mut()))?)
+    }
+
+    fn hang_up(&mut self) {
+        // A number that nobody waits for. Should it fail, the time limit tells.
+        let _ = write(&self.to, &u64::from(u32::MAX).to_ne_bytes());
+    }
+}

@@ -1,0 +1,141 @@
+//! Ways for two tasks to talk, each in a file of its own.
+
+#[cfg(test)]
+pub(super) mod broken;
+mod by_packet;
+mod by_stream;
+mod eventfd;
+mod fifo;
+pub(crate) mod gate;
+pub(crate) mod pipe;
+mod posix_queue;
+mod process_vm_readv;
+mod ring;
+mod signal;
+mod socketpair;
+mod sysv_queue;
+mod unix_datagram;
+mod unix_seqpacket;
+mod unix_stream;
+
+use std::fs;
+
+use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
+
+pub(crate) use by_packet::ByPacket;
+pub(crate) use by_stream::ByStream;
+
+use super::message::Message;
+use crate::syscall::Bad;
+
+/// One task's end of a way to talk.
+///
+/// The partner's end goes with the partner, so that one who waits learns that the other has ended, if the kernel tells.
+pub(crate) trait Channel: Sized + Send + 'static {
+    /// Whether who waits gives up the CPU.
+    const SLEEPS: bool = true;
+
+    /// Whether this machine allows it, where only a trial tells.
+    fn probe() -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// How often a side may wait for each part of a message.
+    const WAITS: f64 = 1.0;
+
+    /// Both ends of a new way for messages of so many bytes: the measuring task's and the partner's.
+    fn open(bytes: usize) -> Result<(Self, Self), Failure>;
+
+    /// What so many messages cost in calls of both tasks, each message in so many parts at most.
+    fn calls(messages: f64, parts: f64) -> Vec<Expect>;
+
+    /// The measuring task's end learns who the partner is.
+    fn meet(&mut self, _partner: TaskId) {}
+
+    /// The partner's end is in the partner now.
+    fn begin(&mut self) {}
+
+    /// Waits until the message that was sent last may be changed.
+    #[inline(always)]
+    fn settle(&mut self) -> Result<(), Bad> {
+        Ok(())
+    }
+
+    /// Sends a message, and tells how many of its bytes went.
+    fn send(&mut self, message: &Message) -> Result<usize, Bad>;
+
+    /// Waits for a message, and tells how many bytes came; fewer if the other end is gone.
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad>;
+
+    /// Lets the other end, should it wait, know that no message will come, where the kernel does not.
+    fn hang_up(&mut self) {}
+}
+
+/// What is to be done with the way that a case names.
+pub(super) trait Job {
+    /// Does it.
+    fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure>;
+}
+
+/// Does it with the way that the case names.
+pub(super) fn with(b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
+    match b.case().get("via") {
+        "pipe" => job.run::<ByStream<pipe::Pipe>>(b),
+        "fifo" => job.run::<ByStream<fifo::Fifo>>(b),
+        "unix_stream" => job.run::<ByStream<unix_stream::UnixStream>>(b),
+        "socketpair" => job.run::<ByStream<socketpair::SocketPair>>(b),
+        "unix_datagram" => job.run::<ByPacket<unix_datagram::UnixDatagram>>(b),
+        "unix_seqpacket" => job.run::<ByPacket<unix_seqpacket::UnixSeqpacket>>(b),
+        "eventfd" => job.run::<eventfd::EventFd>(b),
+        "posix_queue" => job.run::<posix_queue::PosixQueue>(b),
+        "sysv_queue" => job.run::<sysv_queue::SysvQueue>(b),
+        "shared_futex" => job.run::<ring::Ring<ring::Sleep>>(b),
+        "shared_spin" => job.run::<ring::Ring<ring::Spin>>(b),
+        "process_vm_readv" => job.run::<process_vm_readv::VmRead>(b),
+        "signal" => job.run::<signal::Signals>(b),
+        other => Err(Failure::Broken(format!(
+            "talks by {other}, which is no way"
+        ))),
+    }
+}
+
+/// Tries the way once, so that what this machine forbids is told before anything depends on it.
+pub(super) fn allowed<C: Channel>(bytes: usize) -> Result<(), Failure> {
+    C::probe()?;
+    C::open(bytes).map(drop)
+}
+
+/// Whether messages of this size fit.
+pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
+    let limit = match case.get("via") {
+        "posix_queue" => posix_queue::LARGEST,
+        "sysv_queue" => sysv_queue::LARGEST,
+        _ => return Ok(()),
+    };
+    let largest = number_in(limit)?;
+    match case.number("bytes") {
+        bytes if bytes <= largest => Ok(()),
+        bytes => Err(Unsupported::new(format!(
+            "a message of {bytes} bytes is larger than {limit} allows, {largest}"
+        ))),
+    }
+}
+
+/// A setting of the kernel.
+fn number_in(path: &str) -> Result<u64, Unsupported> {
+    let text =
+        fs::read_to_string(path).map_err(|error| Unsupported::new(format!("{path}: {error}")))?;
+    let number = text.trim().parse();
+    number.map_err(|_| Unsupported::new(format!("{path} holds no number")))
+}
+
+/// Two of a kind, one for each direction: the ends are (where it reads, where it writes).
+fn crossed<T>(mut make: impl FnMut() -> Result<(T, T), Failure>) -> Result<Ends<T>, Failure> {
+    let (at_partner, from_own) = make()?;
+    let (at_own, from_partner) = make()?;
+    Ok(((at_own, from_own), (at_partner, from_partner)))
+}
+
+/// What the measuring task reads from and writes to, and what the partner does.
+type Ends<T> = ((T, T), (T, T));

@@ -1,0 +1,181 @@
+//! The receiver reads the sender's memory, once a futex has told it to.
+#![allow(unsafe_code)] // reading another process's memory
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
+use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::raw::syscall6;
+
+use super::gate::{self, Gate};
+use super::{Channel, crossed};
+use crate::ipc::message::Message;
+use crate::syscall::{Bad, checked, must};
+
+/// One direction: a message lies in the sender's memory until it is taken.
+#[derive(Default)]
+struct Desk {
+    at: AtomicUsize,
+    put: Gate,
+    taken: Gate,
+}
+
+pub(super) struct VmRead {
+    from: Shared<Desk>,
+    to: Shared<Desk>,
+    /// The process of the other end.
+    other: u32,
+    put: u32,
+    taken: u32,
+    _open: Arc<OpenToChildren>,
+}
+
+/// What the probe looks for.
+const WORD: [u8; 8] = *b"in sight";
+
+impl Channel for VmRead {
+    /// A child tries to read this process's memory.
+    fn probe() -> Result<(), Failure> {
+        let word = WORD;
+        let (process, at) = (std::process::id(), (&raw const word).expose_provenance());
+        let _open = OpenToChildren::new();
+        let refused = Shared::new(AtomicBool::new(false));
+        let refused = refused.map_err(|error| Failure::of("share memory", error))?;
+        let tell = refused.clone();
+        let cpus =
+            syscost_sys::cpu::allowed().map_err(|error| Failure::Failed(error.to_string()))?;
+        let reader = Partner::start(Between::Processes, &cpus, move || {
+            let mut seen = [0; WORD.len()];
+            let came = read_from(process, at, &mut seen);
+            let is_refused = matches!(came, Err(Bad::Refused(Errno::PERM | Errno::NOSYS)));
+            tell.store(is_refused, Relaxed);
+            came.and_then(|_| must(seen == WORD))
+        });
+        reader.and_then(Partner::join).map_err(|error| {
+            let why = "kernel.yama.ptrace_scope, or a filter of system calls?";
+            match refused.load(Relaxed) {
+                true => Failure::Unsupported(format!(
+                    "a process may not read its parent's memory here ({why}): {error}"
+                )),
+                false => Failure::of("read a parent's memory", error),
+            }
+        })
+    }
+
+    fn open(_: usize) -> Result<(Self, Self), Failure> {
+        let (own, partner) = crossed(|| {
+            let desk = Shared::new(Desk::default());
+            let desk = desk.map_err(|error| Failure::of("share memory", error))?;
+            Ok((desk.clone(), desk))
+        })?;
+        let open = Arc::new(OpenToChildren::new());
+        let end = |(from, to)| Self {
+            from,
+            to,
+            other: std::process::id(),
+            put: 0,
+            taken: 0,
+            _open: Arc::clone(&open),
+        };
+        Ok((end(own), end(partner)))
+    }
+
+    fn calls(messages: f64, _: f64) -> Vec<Expect> {
+        vec![
+            together(Sysno::PROCESS_VM_READV, messages),
+            within(Counter::Syscall(gate::CALL), 0.0, 4.2 * messages),
+        ]
+    }
+
+    fn meet(&mut self, partner: TaskId) {
+        self.other = partner.process;
+    }
+
+    fn settle(&mut self) -> Result<(), Bad> {
+        loop {
+            let taken = self.to.taken.get();
+            if taken == self.put {
+                return Ok(());
+            }
+            self.to.taken.past(taken)?;
+        }
+    }
+
+    fn send(&mut self, message: &Message) -> Result<usize, Bad> {
+        let bytes = message.bytes();
+        self.to
+            .at
+            .store(bytes.as_ptr().expose_provenance(), Relaxed);
+        self.put = self.put.wrapping_add(1);
+        self.to.put.set(self.put);
+        Ok(bytes.len())
+    }
+
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
+        self.from.put.past(self.taken)?;
+        let at = self.from.at.load(Relaxed);
+        let came = read_from(self.other, at, message.bytes_mut())?;
+        self.taken = self.taken.wrapping_add(1);
+        self.from.taken.set(self.taken);
+        Ok(came)
+    }
+
+    fn hang_up(&mut self) {
+        self.to.put.close();
+        self.from.taken.close();
+    }
+}
+
+/// Reads what lies at an address in another process.
+fn read_from(process: u32, address: usize, into: &mut [u8]) -> Result<usize, Bad> {
+    let here = libc::iovec {
+        iov_base: into.as_mut_ptr().cast(),
+        iov_len: into.len(),
+    };
+    let there = libc::iovec {
+        iov_base: std::ptr::without_provenance_mut(address),
+        iov_len: into.len(),
+    };
+    let (here_at, there_at) = (&raw const here, &raw const there);
+    // SAFETY: one range here, which is ours to write, and one there, which the kernel checks.
+    checked(unsafe {
+        syscall6(
+            Sysno::PROCESS_VM_READV,
+            process as usize,
+            here_at.expose_provenance(),
+            1,
+            there_at.expose_provenance(),
+            1,
+            0,
+        )
+    })
+}
+
+/// Lets processes that this one starts read its memory where Yama would not, as long as it lives.
+struct OpenToChildren(u32);
+
+impl OpenToChildren {
+    fn new() -> Self {
+        let process = std::process::id();
+        allow_readers(process as libc::c_ulong);
+        Self(process)
+    }
+}
+
+impl Drop for OpenToChildren {
+    fn drop(&mut self) {
+        if self.0 == std::process::id() {
+            allow_readers(0);
+        }
+    }
+}
+
+/// Whoever descends from this process may; 0 for none but those who may anyway.
+fn allow_readers(process: libc::c_ulong) {
+    // Without Yama there is nothing to allow.
+    // SAFETY: changes one setting of this process.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, process) };
+}

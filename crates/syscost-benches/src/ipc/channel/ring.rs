@@ -1,0 +1,190 @@
+//! Two rings of bytes in memory that both tasks share, and two ways to wait for the other.
+#![allow(unsafe_code)] // bytes in shared memory, handed over by counts
+
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+
+use rustix::mm::{Advice, madvise};
+use syscost_harness::prelude::*;
+use syscost_sys::partner::Shared;
+
+use super::gate::{self, Gate};
+use super::{Channel, crossed};
+use crate::ipc::message::Message;
+use crate::syscall::Bad;
+
+/// Bytes of a ring, as of a pipe.
+const ROOM: usize = 64 << 10;
+
+/// Bytes copied before the other side may have them: a page, as in a pipe. One that sleeps is woken at the end of a message, or
+/// before this side sleeps itself.
+const PART: usize = 4096;
+
+/// How a side waits for the other.
+pub(super) trait Wait: Send + 'static {
+    const SLEEPS: bool;
+    fn move_to(gate: &Gate, count: u32);
+    fn wake(gate: &Gate);
+    fn past(gate: &Gate, seen: u32) -> Result<u32, Bad>;
+}
+
+/// In a futex; the other side wakes it only then.
+pub(super) struct Sleep;
+
+/// By reading again and again.
+pub(super) struct Spin;
+
+impl Wait for Sleep {
+    const SLEEPS: bool = true;
+
+    fn move_to(gate: &Gate, count: u32) {
+        gate.move_to(count);
+    }
+
+    fn wake(gate: &Gate) {
+        gate.wake();
+    }
+
+    fn past(gate: &Gate, seen: u32) -> Result<u32, Bad> {
+        gate.past(seen)
+    }
+}
+
+impl Wait for Spin {
+    const SLEEPS: bool = false;
+
+    #[inline(always)]
+    fn move_to(gate: &Gate, count: u32) {
+        gate.move_for_spinner(count);
+    }
+
+    fn wake(_: &Gate) {}
+
+    #[inline(always)]
+    fn past(gate: &Gate, seen: u32) -> Result<u32, Bad> {
+        gate.spin_past(seen)
+    }
+}
+
+/// One direction. Both counts are of bytes and wrap around.
+struct Lane {
+    put: Gate,
+    taken: Gate,
+    bytes: Bytes,
+}
+
+#[repr(align(4096))]
+struct Bytes(UnsafeCell<[u8; ROOM]>);
+
+// SAFETY: the bytes from `taken` to `put` are the receiver's, the others the sender's; the counts hand them over.
+unsafe impl Sync for Bytes {}
+
+/// One end. It knows its own counts, and reads the other's only where it must.
+pub(super) struct Ring<W> {
+    from: Shared<Lane>,
+    to: Shared<Lane>,
+    put: u32,
+    taken: u32,
+    put_by_other: u32,
+    taken_by_other: u32,
+    wait: PhantomData<W>,
+}
+
+impl<W: Wait> Channel for Ring<W> {
+    const SLEEPS: bool = W::SLEEPS;
+
+    fn open(_: usize) -> Result<(Self, Self), Failure> {
+        let (own, partner) = crossed(|| {
+            let lane = Shared::new(Lane {
+                put: Gate::default(),
+                taken: Gate::default(),
+                bytes: Bytes(UnsafeCell::new([0; ROOM])),
+            });
+            let lane = lane.map_err(|error| Failure::of("make a ring", error))?;
+            Ok((lane.clone(), lane))
+        })?;
+        let end = |(from, to)| Self {
+            from,
+            to,
+            put: 0,
+            taken: 0,
+            put_by_other: 0,
+            taken_by_other: 0,
+            wait: PhantomData,
+        };
+        Ok((end(own), end(partner)))
+    }
+
+    fn calls(messages: f64, parts: f64) -> Vec<Expect> {
+        let most = if W::SLEEPS {
+            4.2 * messages * parts
+        } else {
+            0.1
+        };
+        vec![within(Counter::Syscall(gate::CALL), 0.0, most)]
+    }
+
+    fn begin(&mut self) {
+        for lane in [&self.from, &self.to] {
+            // A forked process has the memory, but finds each page by a fault. Should this fail, they are found that way.
+            // SAFETY: the lane's own memory, whose contents stay.
+            let _ = unsafe { madvise(lane.bytes.0.get().cast(), ROOM, Advice::LinuxPopulateWrite) };
+        }
+    }
+
+    fn send(&mut self, message: &Message) -> Result<usize, Bad> {
+        let lane = &*self.to;
+        let mut rest = message.bytes();
+        while !rest.is_empty() {
+            let free = ROOM - self.put.wrapping_sub(self.taken_by_other) as usize;
+            if free == 0 {
+                W::wake(&lane.put);
+                self.taken_by_other = W::past(&lane.taken, self.taken_by_other)?;
+                continue;
+            }
+            let at = self.put as usize % ROOM;
+            let count = rest.len().min(free).min(PART).min(ROOM - at);
+            // SAFETY: within the ring, and ours: not put yet, and what was there is taken.
+            unsafe {
+                let place = lane.bytes.0.get().cast::<u8>().add(at);
+                place.copy_from_nonoverlapping(rest.as_ptr(), count);
+            }
+            rest = &rest[count..];
+            self.put = self.put.wrapping_add(count as u32);
+            W::move_to(&lane.put, self.put);
+        }
+        W::wake(&lane.put);
+        Ok(message.bytes().len())
+    }
+
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
+        let lane = &*self.from;
+        let mut rest = message.bytes_mut();
+        while !rest.is_empty() {
+            let there = self.put_by_other.wrapping_sub(self.taken) as usize;
+            if there == 0 {
+                W::wake(&lane.taken);
+                self.put_by_other = W::past(&lane.put, self.put_by_other)?;
+                continue;
+            }
+            let at = self.taken as usize % ROOM;
+            let count = rest.len().min(there).min(PART).min(ROOM - at);
+            let (now, later) = rest.split_at_mut(count);
+            // SAFETY: within the ring, and ours: put, and not taken yet.
+            unsafe {
+                let place = lane.bytes.0.get().cast::<u8>().add(at);
+                place.copy_to_nonoverlapping(now.as_mut_ptr(), count);
+            }
+            rest = later;
+            self.taken = self.taken.wrapping_add(count as u32);
+            W::move_to(&lane.taken, self.taken);
+        }
+        W::wake(&lane.taken);
+        Ok(message.bytes().len())
+    }
+
+    fn hang_up(&mut self) {
+        self.to.put.close();
+        self.from.taken.close();
+    }
+}

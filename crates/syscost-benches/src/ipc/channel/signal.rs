@@ -1,0 +1,159 @@
+//! Signals that queue and carry a word each, taken without a handler.
+#![allow(unsafe_code)] // raw system calls
+
+use std::ptr;
+use std::sync::Arc;
+
+use rustix::event::Timespec;
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
+use syscost_sys::raw::{syscall3, syscall4};
+
+use super::Channel;
+use crate::ipc::message::Message;
+use crate::signal::own::{Blocked, SET_BYTES, set_of};
+use crate::syscall::{Bad, checked};
+
+pub(super) struct Signals {
+    /// The process of the other end.
+    other: u32,
+    told: Told,
+    held: Arc<HeldBack>,
+}
+
+/// What a signal says of itself: siginfo_t of 64-bit kernels, as sigqueue(3) fills it.
+#[repr(C)]
+struct Told {
+    signal: i32,
+    errno: i32,
+    code: i32,
+    gap: i32,
+    process: u32,
+    user: u32,
+    word: [u8; 8],
+    rest: [u8; 96],
+}
+
+impl Told {
+    fn new(signal: i32, process: u32, user: u32) -> Self {
+        Self {
+            signal,
+            errno: 0,
+            code: libc::SI_QUEUE,
+            gap: 0,
+            process,
+            user,
+            word: [0; 8],
+            rest: [0; 96],
+        }
+    }
+}
+
+impl Channel for Signals {
+    fn open(_: usize) -> Result<(Self, Self), Failure> {
+        if size_of::<usize>() != 8 {
+            let why = "a signal carries 8 bytes on 64-bit systems only";
+            return Err(Failure::Unsupported(why.into()));
+        }
+        // Of those that queue, one that the C library and debuggers leave alone.
+        let signal = libc::SIGRTMIN() + 1;
+        let held = Arc::new(HeldBack {
+            signal,
+            _blocked: Blocked::one(signal)?,
+        });
+        let user = rustix::process::getuid().as_raw();
+        let end = || Self {
+            other: std::process::id(),
+            told: Told::new(signal, std::process::id(), user),
+            held: Arc::clone(&held),
+        };
+        Ok((end(), end()))
+    }
+
+    fn calls(messages: f64, _: f64) -> Vec<Expect> {
+        vec![
+            together(Sysno::RT_SIGQUEUEINFO, messages),
+            together(Sysno::RT_SIGTIMEDWAIT, messages),
+        ]
+    }
+
+    fn meet(&mut self, partner: TaskId) {
+        self.other = partner.process;
+    }
+
+    fn begin(&mut self) {
+        self.told.process = std::process::id();
+    }
+
+    fn send(&mut self, message: &Message) -> Result<usize, Bad> {
+        let word = message.bytes();
+        self.told.word.copy_from_slice(word);
+        let told = &raw const self.told;
+        let (process, signal) = (self.other as usize, self.held.signal as usize);
+        // SAFETY: goes to the other end, which holds it back; what it says outlives the call.
+        checked(unsafe {
+            syscall3(
+                Sysno::RT_SIGQUEUEINFO,
+                process,
+                signal,
+                told.expose_provenance(),
+            )
+        })?;
+        Ok(word.len())
+    }
+
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
+        let told = take(self.held.signal, None)?;
+        message.bytes_mut().copy_from_slice(&told.word);
+        Ok(told.word.len())
+    }
+
+    fn hang_up(&mut self) {
+        let mut none = Message::new(size_of::<u64>());
+        none.bytes_mut().fill(0);
+        // A word that nobody waits for. Should it fail, the time limit tells.
+        let _ = self.send(&none);
+    }
+}
+
+/// Takes a signal that was held back, waiting for it without end if there is no limit.
+fn take(signal: i32, limit: Option<Timespec>) -> Result<Told, Bad> {
+    let set = set_of(signal);
+    let mut told = Told::new(0, 0, 0);
+    let (set_at, told_at) = (&raw const set, &raw mut told);
+    let limit_at = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
+    loop {
+        // SAFETY: the set, the time and what is filled in outlive the call and are as large as the kernel takes them to be.
+        let taken = checked(unsafe {
+            syscall4(
+                Sysno::RT_SIGTIMEDWAIT,
+                set_at.expose_provenance(),
+                told_at.expose_provenance(),
+                limit_at.expose_provenance(),
+                SET_BYTES,
+            )
+        });
+        match taken {
+            Ok(_) => return Ok(told),
+            Err(Bad::Refused(Errno::INTR)) => {}
+            Err(bad) => return Err(bad),
+        }
+    }
+}
+
+/// The signal is held back until this is dropped; those that came too late are taken first, since they would end the process.
+struct HeldBack {
+    signal: i32,
+    _blocked: Blocked,
+}
+
+impl Drop for HeldBack {
+    fn drop(&mut self) {
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        while take(self.signal, Some(now)).is_ok() {}
+    }
+}

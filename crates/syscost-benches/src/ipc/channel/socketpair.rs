@@ -1,0 +1,27 @@
+//! Two stream sockets made as a pair, without a name.
+
+use std::os::fd::OwnedFd;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use syscost_harness::prelude::*;
+
+use super::Ends;
+use super::by_stream::Stream;
+use super::unix_stream::{WAITS, both_ways};
+
+pub(super) struct SocketPair;
+
+impl Stream for SocketPair {
+    const WAITS: f64 = WAITS;
+
+    fn open() -> Result<Ends<OwnedFd>, Failure> {
+        let (own, partner) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .map_err(|error| Failure::of("make a pair of sockets", error))?;
+        both_ways(own, partner)
+    }
+}

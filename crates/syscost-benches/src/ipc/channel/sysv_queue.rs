@@ -1,0 +1,78 @@
+//! Two SysV message queues.
+#![allow(unsafe_code)] // the C library's queues
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::scratch::{self, MessageQueue};
+
+use super::{Channel, crossed};
+use crate::ipc::message::Message;
+use crate::syscall::Bad;
+
+/// The largest message.
+pub(super) const LARGEST: &str = "/proc/sys/kernel/msgmax";
+
+/// Each queue lives as long as one of its two ends.
+pub(super) struct SysvQueue {
+    from: Arc<MessageQueue>,
+    to: Arc<MessageQueue>,
+}
+
+impl Channel for SysvQueue {
+    fn open(_: usize) -> Result<(Self, Self), Failure> {
+        let (own, partner) = crossed(|| {
+            let queue = scratch::message_queue();
+            let queue = Arc::new(queue.map_err(|error| Failure::of("make a queue", error))?);
+            Ok((Arc::clone(&queue), queue))
+        })?;
+        let end = |(from, to)| Self { from, to };
+        Ok((end(own), end(partner)))
+    }
+
+    fn calls(messages: f64, _: f64) -> Vec<Expect> {
+        vec![
+            together(Sysno::MSGSND, messages),
+            together(Sysno::MSGRCV, messages),
+        ]
+    }
+
+    fn send(&mut self, message: &Message) -> Result<usize, Bad> {
+        let bytes = message.bytes().len();
+        // SAFETY: the type is followed by as many bytes as told.
+        let sent = unsafe { libc::msgsnd(self.to.id(), message.typed().as_ptr().cast(), bytes, 0) };
+        if sent == 0 {
+            Ok(bytes)
+        } else {
+            Err(last_error())
+        }
+    }
+
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
+        let bytes = message.bytes().len();
+        let into = message.typed_mut().as_mut_ptr().cast();
+        loop {
+            // SAFETY: the type is followed by as many bytes as told.
+            let came = unsafe { libc::msgrcv(self.from.id(), into, bytes, 0, 0) };
+            match usize::try_from(came) {
+                Ok(came) => return Ok(came),
+                Err(_) => match last_error() {
+                    Bad::Refused(Errno::INTR) => {}
+                    bad => return Err(bad),
+                },
+            }
+        }
+    }
+
+    fn hang_up(&mut self) {
+        // Who waits in a queue that is removed is told so.
+        // SAFETY: removal needs no buffer.
+        unsafe { libc::msgctl(self.to.id(), libc::IPC_RMID, std::ptr::null_mut()) };
+    }
+}
+
+fn last_error() -> Bad {
+    let error = std::io::Error::last_os_error();
+    Bad::Refused(Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
+}

@@ -1,0 +1,218 @@
+//! Shared: what two tasks that talk have counted, what went wrong, and how one waits until the other has it all.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+use std::time::Duration;
+
+use syscost_harness::prelude::*;
+use syscost_results::Fact;
+
+use super::channel::gate::Gate;
+use super::message::{Message, ODD};
+use crate::syscall::Bad;
+
+/// Messages that never arrive are waited for no longer than this without any other coming.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// In memory that both tasks share.
+#[derive(Default)]
+pub(super) struct Ledger {
+    /// Messages sent when this batch will have ended.
+    goal: AtomicU64,
+    /// Messages that the partner has taken.
+    taken: AtomicU64,
+    /// The same, told at the goal only.
+    arrived: Gate,
+    /// Whether the next message is the last, which counts for nothing.
+    over: AtomicBool,
+    fault: Fault,
+    pub(super) sent: Account,
+    pub(super) received: Account,
+    pub(super) returned: Account,
+}
+
+/// The first thing that went wrong with the partner.
+#[derive(Default)]
+struct Fault {
+    kind: AtomicU32,
+    message: AtomicU64,
+    told: AtomicU64,
+}
+
+const WRONG_NUMBER: u32 = 1;
+const WRONG_LENGTH: u32 = 2;
+const REFUSED: u32 = 3;
+const BAD_ANSWER: u32 = 4;
+
+impl Ledger {
+    /// Announces how many messages there will be in all, before they are sent.
+    pub(super) fn set_goal(&self, messages: u64) {
+        self.goal.store(messages, Relaxed);
+    }
+
+    /// Notes, as the partner, how many were taken, and tells at the goal.
+    pub(super) fn note_taken(&self, messages: u64) {
+        self.taken.store(messages, Relaxed);
+        if messages >= self.goal.load(Relaxed) {
+            self.arrived.set(messages as u32);
+        }
+    }
+
+    /// Sleeps until the partner has taken all up to the goal.
+    pub(super) fn wait_for_goal(&self) -> Result<(), Failure> {
+        let goal = self.goal.load(Relaxed);
+        let mut before = None;
+        loop {
+            let arrived = self.arrived.get();
+            if arrived == goal as u32 {
+                return self.judge();
+            }
+            match self.arrived.past_within(arrived, Some(PATIENCE)) {
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    let taken = self.taken.load(Relaxed);
+                    if before.replace(taken) == Some(taken) || taken >= goal {
+                        self.judge()?;
+                        return Err(Failure::Failed(format!(
+                            "of {goal} messages only {taken} arrived"
+                        )));
+                    }
+                }
+                Err(bad) => {
+                    self.judge()?;
+                    return Err(Failure::of("wait for the partner", bad));
+                }
+            }
+        }
+    }
+
+    /// Compares, as the partner, the message that came with the one that is due. What is wrong is noted and told by
+    /// [`Ledger::judge`] to the other side.
+    pub(super) fn check(&self, due: u64, came: usize, message: &Message) -> Result<(), Bad> {
+        if came != message.bytes().len() {
+            self.note(WRONG_LENGTH, due, came as u64);
+            return Err(Bad::Answer);
+        }
+        if message.number() != message.part(due) {
+            // The partner goes on, so that nobody waits in vain.
+            self.note(WRONG_NUMBER, due, message.number());
+        }
+        Ok(())
+    }
+
+    /// Notes, as the partner, that a call failed.
+    pub(super) fn fail(&self, bad: Bad) {
+        let next = self.taken.load(Relaxed) + 1;
+        match bad {
+            Bad::Refused(errno) => self.note(REFUSED, next, errno.raw_os_error() as u64),
+            Bad::Answer => self.note(BAD_ANSWER, next, 0),
+        }
+    }
+
+    fn note(&self, kind: u32, message: u64, told: u64) {
+        if self.fault.kind.load(Relaxed) == 0 {
+            self.fault.message.store(message, Relaxed);
+            self.fault.told.store(told, Relaxed);
+            self.fault.kind.store(kind, Release);
+            self.arrived.close();
+        }
+    }
+
+    /// What went wrong with the partner, if anything did.
+    pub(super) fn judge(&self) -> Result<(), Failure> {
+        let kind = self.fault.kind.load(Acquire);
+        let message = self.fault.message.load(Relaxed);
+        let told = self.fault.told.load(Relaxed);
+        let what = match kind {
+            0 => return Ok(()),
+            WRONG_NUMBER => format!("number {told} came: one was lost, sent twice or damaged"),
+            WRONG_LENGTH => format!("{told} bytes came"),
+            REFUSED => std::io::Error::from_raw_os_error(told as i32).to_string(),
+            _ => "a call answered something else than it must".to_owned(),
+        };
+        Err(Failure::Failed(format!(
+            "where the partner waited for message {message}: {what}"
+        )))
+    }
+
+    /// Lets the partner end with the next message.
+    pub(super) fn end(&self) {
+        self.over.store(true, Release);
+    }
+
+    /// Whether the message that came was the last.
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Acquire)
+    }
+
+    /// Claims that the second account holds what the first one does.
+    pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Account, got: &Account) {
+        let (gave, got) = (gave.load(), got.load());
+        let per_message = |tally: &Tally| tally.bytes as f64 / gave.messages.max(1) as f64;
+        let same = (gave.messages, gave.bytes) == (got.messages, got.bytes);
+        b.claim(
+            &format!("bytes {what} per message"),
+            per_message(&gave),
+            per_message(&got),
+            "both sides",
+            same && gave.messages > 0,
+        );
+        if !b.is_timed() {
+            let told = |tally: &Tally| Fact::Text(format!("{:016x}", tally.sum));
+            b.claim(
+                &format!("checksum of all bytes {what}"),
+                told(&gave),
+                told(&got),
+                "both sides",
+                gave.sum == got.sum,
+            );
+        }
+    }
+}
+
+/// What one side has counted, kept by itself until the end.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) messages: u64,
+    bytes: u64,
+    sum: u64,
+}
+
+impl Tally {
+    /// Counts a message of which so many bytes were moved, and if it was `whole` sums up its contents.
+    #[inline(always)]
+    pub(super) fn add(&mut self, moved: usize, message: &Message, whole: bool) {
+        self.messages += 1;
+        self.bytes += moved as u64;
+        if whole {
+            self.sum = self.sum.wrapping_mul(ODD) ^ message.sum();
+        }
+    }
+}
+
+/// A tally in shared memory.
+#[derive(Default)]
+pub(super) struct Account([AtomicU64; 3]);
+
+impl Account {
+    pub(super) fn store(&self, tally: &Tally) {
+        let Tally {
+            messages,
+            bytes,
+            sum,
+        } = *tally;
+        for (place, value) in self.0.iter().zip([messages, bytes, sum]) {
+            place.store(value, Release);
+        }
+    }
+
+    pub(super) fn load(&self) -> Tally {
+        let [messages, bytes, sum] = self.0.each_ref().map(|place| place.load(Acquire));
+        Tally {
+            messages,
+            bytes,
+            sum,
+        }
+    }
+}

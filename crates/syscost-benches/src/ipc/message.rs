@@ -1,0 +1,130 @@
+//! Shared: a message, whose contents tell its number.
+
+use std::ffi::c_long;
+
+/// Where its bytes begin: what follows a page's start is as any other buffer of that size.
+const PAGE: usize = 4096;
+
+/// Before the bytes there is room for the type that a SysV queue wants.
+const TYPE: usize = size_of::<c_long>();
+
+/// Bytes that tell the number of a message.
+const NUMBER: usize = size_of::<u64>();
+
+/// So many bytes at the start of a page, never paged in while they are measured.
+pub(crate) struct Message {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Message {
+    /// A message of so many bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        // Other than zeros, so that every page is there from now on.
+        let mut buffer = vec![0xFF; bytes + TYPE + PAGE];
+        let address = buffer.as_ptr().addr();
+        let start = (address + TYPE).next_multiple_of(PAGE) - address;
+        let only_type: c_long = 1;
+        buffer[start - TYPE..start].copy_from_slice(&only_type.to_ne_bytes());
+        buffer.truncate(start + bytes);
+        Self { buffer, start }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start..]
+    }
+
+    /// The type and the bytes behind it.
+    pub(super) fn typed(&self) -> &[u8] {
+        &self.buffer[self.start - TYPE..]
+    }
+
+    /// As [`Message::typed`].
+    pub(super) fn typed_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start - TYPE..]
+    }
+
+    /// Makes it the message of this number: its first bytes tell it, and if it is to be `whole`, every byte depends on it.
+    pub(super) fn write(&mut self, number: u64, whole: bool) {
+        let bytes = self.bytes_mut();
+        if whole {
+            let mut word = number;
+            for place in bytes.chunks_mut(NUMBER) {
+                place.copy_from_slice(&word.to_le_bytes()[..place.len()]);
+                word = word.wrapping_mul(ODD).rotate_left(23);
+            }
+        } else {
+            let told = bytes.len().min(NUMBER);
+            bytes[..told].copy_from_slice(&number.to_le_bytes()[..told]);
+        }
+    }
+
+    /// The number it tells, of which one shorter than 8 bytes holds the lower part.
+    pub(super) fn number(&self) -> u64 {
+        le(&self.bytes()[..self.bytes().len().min(NUMBER)])
+    }
+
+    /// So much of a number as a message of this size tells.
+    pub(super) fn part(&self, number: u64) -> u64 {
+        match self.bytes().len() {
+            short @ ..NUMBER => number & ((1 << (8 * short)) - 1),
+            _ => number,
+        }
+    }
+
+    /// A checksum of all its bytes and their order.
+    pub(super) fn sum(&self) -> u64 {
+        let words = self.bytes().chunks(NUMBER).map(le);
+        words.fold(1, |sum, word| {
+            (sum ^ word).wrapping_mul(ODD).rotate_left(29)
+        })
+    }
+}
+
+/// Odd, so that a product with it loses nothing; its bits are those of the golden ratio.
+pub(super) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Up to eight bytes as a number, the lowest first.
+fn le(bytes: &[u8]) -> u64 {
+    let mut all = [0; NUMBER];
+    all[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_tells_its_number_whatever_its_size() {
+        for bytes in [1, 7, 8, 9, 64, 5000] {
+            let mut message = Message::new(bytes);
+            for whole in [false, true] {
+                message.write(0x0102_0304_0506_0708, whole);
+                let part = message.part(0x0102_0304_0506_0708);
+                assert_eq!(message.number(), part, "{bytes} bytes");
+                assert_eq!(part & 0xFF, 8);
+                assert_eq!(message.bytes().len(), bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn no_byte_of_a_whole_message_changes_unseen() {
+        let mut message = Message::new(77);
+        message.write(5, true);
+        let sum = message.sum();
+        for at in 0..77 {
+            message.bytes_mut()[at] ^= 4;
+            assert_ne!(message.sum(), sum, "byte {at}");
+            message.bytes_mut()[at] ^= 4;
+        }
+        assert_eq!(message.sum(), sum);
+        message.write(6, true);
+        assert_ne!(message.sum(), sum, "the next one differs");
+    }
+}

@@ -1,0 +1,265 @@
+//! A message goes to the partner, and one of the same size comes back.
+//!
+//! ## Measures
+//! From before a message is sent to after the answer has come. The partner, asleep until then (it spins with `shared_spin`),
+//! receives the message into its own buffer and sends those bytes back. The ways: two pipes, two fifos, unix sockets
+//! (connected by path: `unix_stream`, `unix_datagram`, `unix_seqpacket`; made as a pair: `socketpair`), two eventfds,
+//! two POSIX or SysV message queues, two rings of 64 KiB in shared memory into and out of which the message is copied (each side
+//! waits in a futex, or spins), memory that the receiver reads out of the sender's process after a futex told it to, and queued
+//! signals, which carry a word.
+//! ## Does not measure
+//! Setting up the way (`ipc.unix_connect`). What a program does with the bytes: of each message the sender writes 8
+//! bytes, its number, and the receiver compares them; the others stay in the cache as they are. Evidence is counted with every byte
+//! written and summed up on both sides.
+//! ## Reading it
+//! On the `same` CPU two switches are in it, whatever the way: `switch.pipe` and its like tell what remains. On two CPUs it is
+//! mostly the time to wake the other one, in a virtual machine through its hypervisor; only `shared_spin` has none of that.
+//! Who waits at a unix stream socket is also woken when its own message is taken: up to two switches more. With size come two copies of the message each way, one with `process_vm_readv`. A row of a queue whose
+//! limit is smaller than the message is unsupported.
+//! ## Source
+//! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner, Shared};
+
+use super::channel::{self, Channel, Job};
+use super::ledger::{Ledger, Tally};
+use super::message::Message;
+use super::setting::{Setting, case, ledger, same_and_nearest};
+use crate::syscall::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "ipc.round_trip",
+    title: "Round trip of a message",
+    cases: Cases::Here(cases),
+    support: channel::support,
+    run,
+    source: include_str!("round_trip.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const ALL: &[u32] = &[1, 64, 1024, 4096, 16384, 65536];
+const QUEUE: &[u32] = &[1, 64, 1024, 4096, 16384];
+const TWO: &[u32] = &[64, 65536];
+const ONE: &[u32] = &[64];
+const WORD: &[u32] = &[8];
+
+fn cases() -> Vec<Case> {
+    let near = same_and_nearest();
+    let mut cases = Vec::new();
+    let mut add = |via, between, placements: &[Placement], sizes: &[u32]| {
+        for placement in placements {
+            cases.extend(
+                sizes
+                    .iter()
+                    .map(|bytes| case(via, between, *placement, *bytes)),
+            );
+        }
+    };
+    let (same, other) = near.split_at(1);
+    let elsewhere: Vec<Placement> = Placement::here()
+        .into_iter()
+        .filter(|placement| !near.contains(placement))
+        .collect();
+    for via in ["pipe", "unix_stream", "shared_futex"] {
+        add(via, Between::Processes, &near, ALL);
+        add(via, Between::Processes, &elsewhere, ONE);
+        add(via, Between::Threads, same, ONE);
+    }
+    add("process_vm_readv", Between::Processes, &near, ALL);
+    // Two that spin on one CPU would wait for each other's time slices.
+    add("shared_spin", Between::Processes, other, ALL);
+    for placement in elsewhere.iter().filter(|one| **one != Placement::Free) {
+        add("shared_spin", Between::Processes, &[*placement], ONE);
+    }
+    for (via, sizes) in [
+        ("fifo", TWO),
+        ("socketpair", TWO),
+        ("unix_datagram", ALL),
+        ("unix_seqpacket", TWO),
+        ("posix_queue", QUEUE),
+        ("sysv_queue", QUEUE),
+    ] {
+        add(via, Between::Processes, same, sizes);
+        add(via, Between::Processes, other, ONE);
+    }
+    for via in ["eventfd", "signal"] {
+        add(via, Between::Processes, &near, WORD);
+    }
+    cases
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    struct RoundTrip(Setting);
+    impl Job for RoundTrip {
+        fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
+            measure::<C>(b, self.0)
+        }
+    }
+    let setting = Setting::of(b)?;
+    channel::with(b, RoundTrip(setting))
+}
+
+fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
+    channel::allowed::<C>(setting.bytes)?;
+    for expect in C::calls(2.0, setting.parts()) {
+        b.expect(expect);
+    }
+    // On one CPU each must make way for the other; on two, an answer may come before one has fallen asleep.
+    let waits = C::SLEEPS && setting.placement.name() == "same";
+    setting.expect_switches::<C>(b, if waits { 1.9 } else { 0.0 });
+    let last = RefCell::new(None);
+    b.together(setting.placement, |cpus| {
+        let book = ledger()?;
+        last.replace(Some(book.clone()));
+        round_trips::<C>(setting, cpus, book)
+    })?;
+    let book = last.take().expect("a team has made one");
+    Ledger::claim_equal(b, "that came to the partner", &book.sent, &book.received);
+    Ledger::claim_equal(b, "that came back", &book.sent, &book.returned);
+    Ok(())
+}
+
+fn round_trips<'t, C: Channel>(
+    setting: Setting,
+    cpus: &[u32],
+    ledger: Shared<Ledger>,
+) -> Result<Team<'t>, Failure> {
+    let (caller, partner) = talkers::<C>(setting, cpus, ledger)?;
+    let caller = Rc::new(RefCell::new(caller));
+    let last = Rc::clone(&caller);
+    Ok(Team::new(
+        vec![partner],
+        move |turns| caller.borrow_mut().turns(turns),
+        move || last.borrow_mut().finish(),
+    ))
+}
+
+/// Both sides, the partner at work.
+fn talkers<C: Channel>(
+    setting: Setting,
+    cpus: &[u32],
+    ledger: Shared<Ledger>,
+) -> Result<(Caller<C>, Partner), Failure> {
+    let (mut end, theirs) = C::open(setting.bytes)?;
+    let partner = setting.partner(cpus, theirs, &ledger, move |end, ledger| {
+        send_back(setting, end, ledger)
+    })?;
+    end.meet(partner.task());
+    let caller = Caller {
+        message: Message::new(setting.bytes),
+        answer: Message::new(setting.bytes),
+        end,
+        whole: setting.whole,
+        sent: Tally::default(),
+        returned: Tally::default(),
+        ledger,
+    };
+    Ok((caller, partner))
+}
+
+/// The measuring side.
+struct Caller<C> {
+    end: C,
+    message: Message,
+    answer: Message,
+    whole: bool,
+    sent: Tally,
+    returned: Tally,
+    ledger: Shared<Ledger>,
+}
+
+impl<C: Channel> Caller<C> {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            if let Err(bad) = self.turn() {
+                // What the partner has to say explains more.
+                self.ledger.judge()?;
+                let number = self.sent.messages;
+                return Err(Failure::of(&format!("exchange message {number}"), bad));
+            }
+        }
+        self.ledger.judge()
+    }
+
+    #[inline(always)]
+    fn turn(&mut self) -> Result<(), Bad> {
+        let number = self.sent.messages + 1;
+        self.end.settle()?;
+        self.message.write(number, self.whole);
+        let went = self.end.send(&self.message)?;
+        self.sent.add(went, &self.message, self.whole);
+        // Of a message cut short the partner would wait for the rest.
+        must(went == self.message.bytes().len())?;
+        let came = self.end.receive(&mut self.answer)?;
+        self.returned.add(came, &self.answer, self.whole);
+        must(came == went && self.answer.number() == self.message.number())
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.ledger.sent.store(&self.sent);
+        self.ledger.returned.store(&self.returned);
+        self.ledger.end();
+        let last = self.end.send(&self.message);
+        last.map(drop)
+            .map_err(|bad| Failure::of("send the last message", bad))
+    }
+}
+
+/// The partner's side.
+fn send_back<C: Channel>(setting: Setting, end: &mut C, ledger: &Ledger) -> Result<(), Bad> {
+    let mut message = Message::new(setting.bytes);
+    let mut received = Tally::default();
+    loop {
+        let came = end.receive(&mut message)?;
+        if ledger.is_over() {
+            ledger.received.store(&received);
+            return Ok(());
+        }
+        ledger.check(received.messages + 1, came, &message)?;
+        received.add(came, &message, setting.whole);
+        end.send(&message)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ipc::channel::broken::{Broken, DOUBLES, FLIPS, SENDS_HALF, SOUND};
+    use crate::ipc::setting::tests::each;
+
+    /// Two hundred round trips; what went wrong, or whether all three accounts agree.
+    fn exchange<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
+        let book = ledger()?;
+        let (mut caller, partner) = talkers::<C>(setting, cpus, book.clone())?;
+        caller.turns(200)?;
+        caller.finish()?;
+        partner
+            .join()
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+        let sent = book.sent.load();
+        assert_eq!(sent.messages, 200);
+        Ok(sent == book.received.load() && sent == book.returned.load())
+    }
+
+    #[test]
+    fn what_comes_back_is_what_was_sent() {
+        each(|setting, cpus| {
+            assert_eq!(exchange::<Broken<SOUND>>(setting, cpus), Ok(true));
+            assert_eq!(exchange::<Broken<FLIPS>>(setting, cpus), Ok(false));
+        });
+    }
+
+    #[test]
+    fn what_is_doubled_or_cut_fails() {
+        each(|setting, cpus| {
+            let twice = exchange::<Broken<DOUBLES>>(setting, cpus);
+            assert!(matches!(twice, Err(Failure::Failed(_))), "{twice:?}");
+            let cut = exchange::<Broken<SENDS_HALF>>(setting, cpus);
+            assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
+        });
+    }
+}

@@ -1,0 +1,125 @@
+//! Shared: between whom, where and how large the messages are, and the partner that takes them.
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner, Shared};
+
+use super::channel::Channel;
+use super::ledger::Ledger;
+use crate::syscall::Bad;
+
+/// What a case asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting {
+    /// What the two tasks are to each other.
+    between: Between,
+    /// Where they run.
+    pub(super) placement: Placement,
+    /// Bytes of a message.
+    pub(super) bytes: usize,
+    /// Whether every byte of a message is written and summed up: where things are counted, not where they are timed.
+    pub(super) whole: bool,
+}
+
+impl Setting {
+    /// For the pass that `b` makes.
+    pub(crate) fn new(b: &Bencher, between: Between, placement: Placement, bytes: usize) -> Self {
+        Self {
+            between,
+            placement,
+            bytes,
+            whole: !b.is_timed(),
+        }
+    }
+
+    /// That of the case to measure.
+    pub(super) fn of(b: &Bencher) -> Result<Self, Failure> {
+        let case = b.case();
+        let between = Between::from_name(case.get("between"))
+            .ok_or_else(|| Failure::Broken("does not say between what".into()))?;
+        let bytes = case.number("bytes") as usize;
+        Ok(Self::new(b, between, Placement::of(case)?, bytes))
+    }
+
+    /// Into how many parts a stream may break a message.
+    pub(super) fn parts(&self) -> f64 {
+        self.bytes.div_ceil(4096) as f64
+    }
+
+    /// Expects so many switches of both per operation: each side waits once for each part of a message, or as its way tells. One
+    /// that spins never waits, but may be preempted.
+    pub(super) fn expect_switches<C: Channel>(&self, b: &mut Bencher, least: f64) {
+        let most = 2.1 * C::WAITS * self.parts();
+        b.expect(within(Counter::Switches, least, most));
+        if !C::SLEEPS {
+            b.expect(at_most(Counter::VoluntarySwitches, 0.05));
+        }
+    }
+
+    /// Starts the partner, which serves its end until the ledger says that it is over.
+    pub(super) fn partner<C: Channel>(
+        &self,
+        cpus: &[u32],
+        mut end: C,
+        ledger: &Shared<Ledger>,
+        serve: impl FnOnce(&mut C, &Ledger) -> Result<(), Bad> + Send + 'static,
+    ) -> Result<Partner, Failure> {
+        let ledger = ledger.clone();
+        let partner = Partner::start(self.between, cpus, move || {
+            end.begin();
+            let served = serve(&mut end, &ledger);
+            if let Err(bad) = served {
+                ledger.fail(bad);
+                end.hang_up();
+            }
+            served
+        });
+        partner.map_err(|error| Failure::Failed(error.to_string()))
+    }
+}
+
+/// A fresh ledger.
+pub(super) fn ledger() -> Result<Shared<Ledger>, Failure> {
+    Shared::new(Ledger::default()).map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// Where the partner of most rows stands: the same CPU, and the nearest other one if there is any.
+pub(super) fn same_and_nearest() -> Vec<Placement> {
+    let pinned = |placement: &Placement| *placement != Placement::Free;
+    Placement::here()
+        .into_iter()
+        .filter(pinned)
+        .take(2)
+        .collect()
+}
+
+/// One case. The parameters stand in the order of its name.
+pub(super) fn case(via: &str, between: Between, placement: Placement, bytes: u32) -> Case {
+    Case::new([
+        ("via", via.to_owned()),
+        ("between", between.name().to_owned()),
+        (Placement::KEY, placement.name().to_owned()),
+        ("bytes", bytes.to_string()),
+    ])
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A small setting between processes and between threads, on the CPUs there are.
+    pub(in crate::ipc) fn each(test: impl Fn(Setting, &[u32])) {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        for between in Between::ALL {
+            let setting = Setting {
+                between,
+                placement: Placement::Free,
+                bytes: 64,
+                whole: true,
+            };
+            test(setting, &cpus);
+        }
+    }
+}

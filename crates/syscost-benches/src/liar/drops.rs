@@ -1,0 +1,65 @@
+//! A queue that loses every hundredth message, and claims the bandwidth of all.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must fail: the partner finds that a message is missing.
+//! ## Source
+//! None: it is made up.
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
+
+use crate::ipc::bandwidth;
+use crate::ipc::channel::pipe::Pipe;
+use crate::ipc::channel::{ByStream, Channel};
+use crate::ipc::message::Message;
+use crate::ipc::setting::Setting;
+use crate::syscall::Bad;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.drops",
+    title: "Queue that drops messages",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    run,
+    source: include_str!("drops.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let same = Placement::here()[0];
+    let setting = Setting::new(b, Between::Processes, same, 4096);
+    bandwidth::measure::<Drops>(b, setting)
+}
+
+struct Drops {
+    pipe: ByStream<Pipe>,
+    sent: u64,
+}
+
+impl Channel for Drops {
+    fn open(bytes: usize) -> Result<(Self, Self), Failure> {
+        let (own, partner) = ByStream::open(bytes)?;
+        let end = |pipe| Self { pipe, sent: 0 };
+        Ok((end(own), end(partner)))
+    }
+
+    fn calls(messages: f64, parts: f64) -> Vec<Expect> {
+        ByStream::<Pipe>::calls(messages, parts)
+    }
+
+    fn send(&mut self, message: &Message) -> Result<usize, Bad> {
+        self.sent += 1;
+        match self.sent.is_multiple_of(100) {
+            true => Ok(message.bytes().len()),
+            false => self.pipe.send(message),
+        }
+    }
+
+    fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
+        self.pipe.receive(message)
+    }
+}

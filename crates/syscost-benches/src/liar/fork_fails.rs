@@ -1,0 +1,45 @@
+//! Forks, by flags that the kernel refuses.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must fail: no child was made, however fast that went.
+//! ## Source
+//! None: it is made up.
+//!
+//! Apart from its flags it is `task.clone3`.
+
+use syscost_harness::prelude::*;
+
+use crate::task::child::clone3;
+use crate::task::ids::{DISTINCT, Ids};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.fork_fails",
+    title: "Forks without a child",
+    expect: &[
+        calls(Sysno::CLONE3),
+        exactly(Counter::Reported(DISTINCT), 1.0),
+        calls(Sysno::EXIT_GROUP),
+        calls(Sysno::WAIT4),
+        at_most(Counter::MinorFaults, 16.0),
+        at_most(Counter::VoluntarySwitches, 1.5),
+    ],
+    run,
+    source: include_str!("fork_fails.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let mut ids = Ids::default();
+    b.try_iter(|| {
+        // Threads share their handlers' memory; a thread without is refused by every kernel.
+        let child = clone3(libc::CLONE_THREAD, || 0)?;
+        ids.note(child.id());
+        child.ends_with(0)
+    })?;
+    b.report(DISTINCT, ids.distinct());
+    Ok(())
+}

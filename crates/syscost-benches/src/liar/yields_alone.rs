@@ -1,0 +1,36 @@
+//! Claims to switch by yielding, with nobody to yield to.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: sched_yield is called as often as claimed, but the two switches, to a partner and back, do not happen. Even if
+//! another program is switched to, only this task's own switches are counted: one at most.
+//! ## Source
+//! None: it is made up, as many old measurements of switches were.
+
+use rustix::thread::sched_yield;
+use syscost_harness::prelude::*;
+use syscost_sys::topology::Relation;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.yields_alone",
+    title: "Claims to switch, yields to nobody",
+    expect: &[switches(2.0), together(Sysno::SCHED_YIELD, 1.0)],
+    run,
+    source: include_str!("yields_alone.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    b.together(Placement::At(Relation::SameCpu), |_| {
+        let turns = |turns| {
+            for _ in 0..turns {
+                sched_yield();
+            }
+            Ok(())
+        };
+        Ok(Team::new(Vec::new(), turns, || Ok(())))
+    })
+}

@@ -1,0 +1,58 @@
+//! One futex that many CPUs call at once, without ever sleeping on it.
+//!
+//! ## Measures
+//! How many calls per second all copies make on one word. `wake`: FUTEX_WAKE, with nobody to wake. `wait`: FUTEX_WAIT for a value that the word does
+//! not have, which the kernel refuses (EAGAIN). Threads call the private kind, processes the one for shared memory.
+//! ## Does not measure
+//! Sleeping and waking: `switch.futex`; a lock that threads fight for: `sync.mutex`.
+//! ## Reading it
+//! All copies meet in one bucket of the kernel's table of futexes. `wait` locks it before it compares, so its copies stand in line; `wake` only looks
+//! whether anybody waits there, and for processes counts itself in and out of the page that holds the word. What is slow here is slow for any two
+//! programs whose futexes happen to share a bucket. The first copy runs on the measured CPU, the others as in `scale.syscall`.
+//! ## Source
+//! will-it-scale `futex1`; `perf bench futex hash`.
+
+use std::sync::atomic::AtomicU32;
+
+use rustix::io::Errno;
+use rustix::thread::futex::{Flags, wait, wake};
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Shared};
+
+use super::crowd;
+use crate::syscall::{Bad, must};
+
+/// What the word holds.
+const VALUE: u32 = 0;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "scale.futex",
+    title: "One futex from many CPUs",
+    unit: Unit::OperationsPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(|| crowd::cases("call", &["wake", "wait"])),
+    expect: &[calls(Sysno::FUTEX)],
+    quick: |_| false,
+    run,
+    source: include_str!("futex.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let word =
+        Shared::new(AtomicU32::new(VALUE)).map_err(|error| Failure::Failed(error.to_string()))?;
+    let flags = match crowd::between(b.case())? {
+        Between::Threads => Flags::PRIVATE,
+        Between::Processes => Flags::empty(),
+    };
+    let wakes = b.case().get("call") == "wake";
+    crowd::measure(b, move |_| {
+        let word = word.clone();
+        Ok(move || -> Result<(), Bad> {
+            if wakes {
+                return must(wake(&word, flags, 1)? == 0);
+            }
+            must(wait(&word, flags, VALUE + 1, None) == Err(Errno::AGAIN))
+        })
+    })
+}

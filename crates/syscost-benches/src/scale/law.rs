@@ -1,0 +1,128 @@
+//! The universal scalability law, fitted to the throughputs of the other rows of this group.
+//!
+//! ## Measures
+//! Nothing by itself: it is computed from the rows of `scale.syscall`, `fault`, `futex`, `pipe` and `open`. Gunther's law says that n copies get
+//! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)) operations per second done together. `term=contention` is σ, the share of the work that only one copy at a
+//! time can do: its inverse bounds how many times faster any number of copies can be than one. `term=coherence` is κ, what each pair of copies pays to
+//! agree on what they share: with it throughput has a peak and then falls.
+//! ## Does not measure
+//! Why. Copies that share a core, a cache or a clock look like contention too; compare with `of=syscall`, which shares nothing else. And nothing beyond the
+//! number of CPUs that were measured: the law may be drawn further, the machine need not follow.
+//! ## Reading it
+//! 0 is best: throughput grows with the copies. No term can be negative. The law is fitted anew in every round, by least squares of the relative errors;
+//! the interval tells how far rounds differ. `lambda_operations_per_s` is what one copy would do alone, `relative_error_percent` how far the rows typically are
+//! from the law. Beyond 10 % the law does not fit and there is no number; nor is there with fewer than four numbers of copies, which takes four CPUs.
+//! ## Source
+//! Gunther, Guerrilla Capacity Planning (2007).
+
+use std::collections::BTreeMap;
+
+use syscost_harness::Row;
+use syscost_harness::prelude::*;
+use syscost_results::stats::usl::{self, LEAST_POINTS};
+use syscost_results::{Evidence, Verdict};
+
+use super::crowd;
+
+/// A law that is farther from its rows than this, relative to them, does not fit.
+const MOST_ERROR: f64 = 0.1;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "scale.law",
+    title: "Universal scalability law",
+    unit: Unit::Ratio,
+    quantity: Quantity::Level,
+    cases: Cases::Grid(&[
+        (
+            "of",
+            &[
+                "syscall",
+                "fault",
+                "futex_wake",
+                "futex_wait",
+                "pipe",
+                "open_same",
+                "open_different",
+            ],
+        ),
+        (crowd::AS, &["processes", "threads"]),
+        ("term", &["contention", "coherence"]),
+    ]),
+    quick: |_| false,
+    support: |_| enough(crowd::counts().len()).map_err(Unsupported::new),
+    derive: Some(Derive {
+        from: &[
+            "scale.syscall",
+            "scale.fault",
+            "scale.futex",
+            "scale.pipe",
+            "scale.open",
+        ],
+        takes,
+        compute,
+    }),
+    source: include_str!("law.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Whether the law of this case is fitted to that row.
+fn takes(case: &Case, row: &Row) -> bool {
+    // `open_same` is `scale.open` with a first parameter of value `same`.
+    let (operation, what) = case
+        .get("of")
+        .split_once('_')
+        .unwrap_or((case.get("of"), ""));
+    let kinds = [row.case.get("of"), row.case.get("call")];
+    row.benchmark.id.strip_prefix("scale.") == Some(operation)
+        && (what.is_empty() || kinds.contains(&what))
+        && row.case.get(crowd::AS) == case.get(crowd::AS)
+}
+
+fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    enough(sources.len()).map_err(Failure::Unsupported)?;
+    let points: Vec<(f64, f64)> = sources
+        .iter()
+        .map(|source| (crowd::count(source.case) as f64, source.median))
+        .collect();
+    let law = usl::fit(&points)
+        .ok_or_else(|| Failure::Failed("no law can be fitted to these throughputs".to_owned()))?;
+    let fits = law.relative_error <= MOST_ERROR;
+    Ok(Derived {
+        value: match case.get("term") {
+            "contention" => law.sigma,
+            _ => law.kappa,
+        },
+        evidence: vec![Evidence {
+            claim: "relative error of the fitted law".to_owned(),
+            expected: format!("at most {MOST_ERROR}").into(),
+            observed: Some(law.relative_error.into()),
+            source: "least squares".to_owned(),
+            verdict: if fits {
+                Verdict::Confirmed
+            } else {
+                Verdict::Refuted
+            },
+            reason: (!fits).then(|| "no law of this form fits".to_owned()),
+        }],
+        details: BTreeMap::from([
+            ("lambda_operations_per_s".to_owned(), law.lambda),
+            (
+                "relative_error_percent".to_owned(),
+                100.0 * law.relative_error,
+            ),
+        ]),
+    })
+}
+
+/// Why so many numbers of copies are too few, if so.
+fn enough(points: usize) -> Result<(), String> {
+    if points >= LEAST_POINTS {
+        return Ok(());
+    }
+    Err(format!(
+        "no law can be fitted to {points} numbers of copies; it takes at least {LEAST_POINTS}, and as many CPUs"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Opening and closing files on many CPUs at once.
+//!
+//! ## Measures
+//! How many openat for reading with a close all copies make per second together. `of=same`: all of one file. `of=different`: each of a file of its own,
+//! in the same directory. The files are empty and lie in the temporary directory.
+//! ## Does not measure
+//! How long one takes: `syscall.open_close`; creation: `fs.metadata`.
+//! ## Reading it
+//! An open file counts itself in the file's name (dentry) and inode: copies that open the `same` one hand the line of memory with these counts to each
+//! other. Threads also share the table of open files and its lock, so that they get in each other's way with `different` files, too. The first copy runs
+//! on the measured CPU, the others as in `scale.syscall`.
+//! ## Source
+//! will-it-scale `open1` and `open2`.
+#![allow(unsafe_code)] // close, checked
+
+use std::ffi::CString;
+use std::fs;
+use std::os::fd::IntoRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall1;
+use syscost_sys::scratch;
+
+use super::crowd;
+use crate::syscall::{Bad, checked};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "scale.open",
+    title: "openat and close on many CPUs",
+    unit: Unit::OperationsPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(|| crowd::cases("of", &["same", "different"])),
+    expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
+    quick: |_| false,
+    run,
+    source: include_str!("open.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let wanted = match b.case().get("of") {
+        "same" => 1,
+        _ => crowd::count(b.case()),
+    };
+    let files = (0..wanted)
+        .map(|_| empty_file())
+        .collect::<Result<Vec<_>, _>>()?;
+    let paths: Vec<CString> = files
+        .iter()
+        .map(|file| CString::new(file.path().as_os_str().as_bytes()))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::of("name a file", error))?;
+    // The copies know the paths only: the files are removed once, by the measuring task.
+    let paths = Arc::new(paths);
+    crowd::measure(b, move |number| {
+        let path = paths[number % paths.len()].clone();
+        Ok(move || -> Result<(), Bad> {
+            let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            // SAFETY: the descriptor is given up here and used no more.
+            checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) }).map(drop)
+        })
+    })
+}
+
+fn empty_file() -> Result<scratch::File, Failure> {
+    let file = scratch::file("open").map_err(|error| Failure::Failed(error.to_string()))?;
+    fs::write(file.path(), "")
+        .map_err(|cause| Failure::of(&format!("write {}", file.path().display()), cause))?;
+    Ok(file)
+}

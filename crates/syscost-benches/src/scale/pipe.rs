@@ -1,0 +1,43 @@
+//! A pipe of its own for each of many CPUs.
+//!
+//! ## Measures
+//! How many bytes one at a time, each a write into the copy's own pipe and a read out of it, all copies pass per second together.
+//! ## Does not measure
+//! Tasks that wake each other: `switch.pipe`; bandwidth: `ipc.pipe`.
+//! ## Reading it
+//! The copies have nothing in common but the kernel's allocators and, as threads, the table of open files, which every call looks into. The
+//! first copy runs on the measured CPU, the others as in `scale.syscall`.
+//! ## Source
+//! will-it-scale `pipe1`.
+
+use rustix::io::{read, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use syscost_harness::prelude::*;
+
+use super::crowd;
+use crate::syscall::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "scale.pipe",
+    title: "A byte through an own pipe, on many CPUs",
+    unit: Unit::OperationsPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(|| crowd::cases("", &[])),
+    expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
+    quick: |_| false,
+    run,
+    source: include_str!("pipe.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    crowd::measure(b, |_| {
+        let (out, into) =
+            pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("make a pipe", cause))?;
+        let mut byte = [0_u8];
+        Ok(move || -> Result<(), Bad> {
+            must(write(&into, b".")? == 1)?;
+            must(read(&out, &mut byte)? == 1)
+        })
+    })
+}

@@ -1,0 +1,43 @@
+//! A null system call on many CPUs at once.
+//!
+//! ## Measures
+//! How many getppid calls per second all copies make together. Each copy is pinned to a CPU of its own. The first runs on the CPU that
+//! measures everything else; others follow on one CPU of each core, those that share its last cache first, then other caches, then other
+//! sockets; the second threads of cores come last.
+//! ## Does not measure
+//! How long one call takes: `syscall.null`.
+//! ## Reading it
+//! The call touches nothing that copies share, so twice the copies should do twice the calls. Less is what CPUs do to each other even so:
+//! two threads of a core share it, many busy cores clock lower, and virtual CPUs may share a real one. Read the other rows of the group
+//! against this one. `least_share_percent` tells how even it was: 100 is an equal share.
+//! ## Source
+//! will-it-scale `getppid1`.
+#![allow(unsafe_code)] // a raw system call
+
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall0;
+
+use super::crowd;
+use crate::syscall::{Bad, checked};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "scale.syscall",
+    title: "getppid on many CPUs",
+    unit: Unit::OperationsPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(|| crowd::cases("", &[])),
+    expect: &[calls(Sysno::GETPPID)],
+    quick: |case| case.get(crowd::AS) == "processes",
+    run,
+    source: include_str!("syscall.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    crowd::measure(b, |_| {
+        Ok(|| -> Result<(), Bad> {
+            // SAFETY: getppid takes nothing and touches no memory.
+            checked(unsafe { syscall0(Sysno::GETPPID) }).map(drop)
+        })
+    })
+}

@@ -1,0 +1,147 @@
+//! Two tasks that wake each other through condition variables.
+//!
+//! ## Measures
+//! A round trip: the measuring task notes under a mutex that it is its partner's turn, frees the mutex, signals the partner's condition
+//! (pthread_cond_signal), and waits for its own (pthread_cond_wait), asleep; the partner wakes and does the same. Two switches. The detail
+//! `switch_ns` is half of it.
+//! ## Does not measure
+//! Mutexes that are fought for: it is signalled only when the mutex is free again, so that who wakes finds it free.
+//! ## Reading it
+//! What portable programs sleep and wake with. Beside the two sleeps and two wakes of `switch.futex` it takes and frees the mutex
+//! four times. glibc takes the mutex back after a wait as if others waited for it, and so calls the kernel once more when it frees it: six
+//! futex calls. A library that need not do so makes four: any number between is accepted. For `cpus` and `between` see `switch.pipe`.
+//! ## Source
+//! pthread_cond_signal(3).
+#![allow(unsafe_code)] // the C library's mutexes and condition variables
+
+use std::cell::UnsafeCell;
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use libc::{c_int, pthread_cond_t, pthread_mutex_t};
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Shared};
+
+use super::ping_pong::{self, Pair, Side, Wake, share};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.condvar",
+    title: "Round trip of two condition variables",
+    cases: Cases::Here(ping_pong::cases),
+    expect: &[
+        switches(2.0),
+        within(Counter::Syscall(Sysno::FUTEX), 3.8, 6.3),
+    ],
+    run,
+    source: include_str!("condvar.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    ping_pong::measure(b, Turns::new)
+}
+
+/// Whose turn it is, told under a mutex.
+struct Turns(Shared<Table>);
+
+struct Table {
+    mutex: UnsafeCell<pthread_mutex_t>,
+    seats: Pair<Seat>,
+}
+
+/// What each side sleeps on.
+struct Seat {
+    condition: UnsafeCell<pthread_cond_t>,
+    /// Read and written under the mutex alone.
+    has_turn: AtomicBool,
+}
+
+// SAFETY: mutexes and condition variables are made to be used by several tasks at once.
+unsafe impl Sync for Table {}
+
+impl Turns {
+    fn new(between: Between) -> Result<Self, Failure> {
+        let seat = || {
+            Ok::<_, Failure>(Seat {
+                condition: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
+                has_turn: AtomicBool::new(false),
+            })
+        };
+        let table = share(Table {
+            mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+            seats: Pair::make(seat)?,
+        })?;
+        if between == Between::Processes {
+            open_to_processes(&table).map_err(|error| Failure::of("share a mutex", error))?;
+        }
+        Ok(Self(table))
+    }
+}
+
+/// Makes the mutex and the conditions anew, for several processes. They hold nothing but their memory, so they need no end of their
+/// own.
+fn open_to_processes(table: &Table) -> io::Result<()> {
+    const SHARED: c_int = libc::PTHREAD_PROCESS_SHARED;
+    let mut of_mutex = MaybeUninit::uninit();
+    let mut of_condition = MaybeUninit::uninit();
+    // SAFETY: the attributes are initialised before they are used; what is initialised with them lies where it will stay, and nobody uses
+    // it yet.
+    unsafe {
+        ok(libc::pthread_mutexattr_init(of_mutex.as_mut_ptr()))?;
+        ok(libc::pthread_mutexattr_setpshared(
+            of_mutex.as_mut_ptr(),
+            SHARED,
+        ))?;
+        ok(libc::pthread_mutex_init(
+            table.mutex.get(),
+            of_mutex.as_ptr(),
+        ))?;
+        ok(libc::pthread_condattr_init(of_condition.as_mut_ptr()))?;
+        ok(libc::pthread_condattr_setpshared(
+            of_condition.as_mut_ptr(),
+            SHARED,
+        ))?;
+        for side in Side::BOTH {
+            let condition = table.seats.of(side).condition.get();
+            ok(libc::pthread_cond_init(condition, of_condition.as_ptr()))?;
+        }
+    }
+    Ok(())
+}
+
+impl Wake for Turns {
+    type Error = io::Error;
+
+    fn wake(&self, side: Side) -> io::Result<()> {
+        let seat = self.0.seats.of(side);
+        // SAFETY: both were initialised by `new`, and the mutex is this task's when it gives it back.
+        unsafe {
+            ok(libc::pthread_mutex_lock(self.0.mutex.get()))?;
+            seat.has_turn.store(true, Relaxed);
+            ok(libc::pthread_mutex_unlock(self.0.mutex.get()))?;
+            ok(libc::pthread_cond_signal(seat.condition.get()))
+        }
+    }
+
+    fn sleep(&self, side: Side) -> io::Result<()> {
+        let seat = self.0.seats.of(side);
+        let mutex = self.0.mutex.get();
+        // SAFETY: as above.
+        unsafe {
+            ok(libc::pthread_mutex_lock(mutex))?;
+            while !seat.has_turn.swap(false, Relaxed) {
+                ok(libc::pthread_cond_wait(seat.condition.get(), mutex))?;
+            }
+            ok(libc::pthread_mutex_unlock(mutex))
+        }
+    }
+}
+
+/// What a pthread function answered: 0, or the error itself.
+fn ok(answer: c_int) -> io::Result<()> {
+    match answer {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}

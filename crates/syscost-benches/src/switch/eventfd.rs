@@ -1,0 +1,63 @@
+//! Two tasks that wake each other through event counters.
+//!
+//! ## Measures
+//! A round trip: the measuring task adds one to its partner's event counter and reads its own, asleep; the partner wakes, takes what
+//! was added and adds one to the other's. Two switches, two writes and two reads of eight bytes. The detail `switch_ns` is half
+//! of it.
+//! ## Does not measure
+//! Waiting for several counters at once, as event loops do (`syscall.epoll`).
+//! ## Reading it
+//! `switch.pipe` without the pipe's buffer and its lock: what is faster here is what the bytes cost there. For `cpus` and `between` see
+//! `switch.pipe`.
+//! ## Source
+//! eventfd(2).
+
+use std::os::fd::OwnedFd;
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::{Errno, read, retry_on_intr, write};
+use syscost_harness::prelude::*;
+
+use super::ping_pong::{self, Pair, Side, Wake};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.eventfd",
+    title: "Round trip of two eventfds",
+    cases: Cases::Here(ping_pong::cases),
+    expect: &[
+        switches(2.0),
+        together(Sysno::READ, 2.0),
+        together(Sysno::WRITE, 2.0),
+    ],
+    run,
+    source: include_str!("eventfd.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    ping_pong::measure(b, |_| {
+        Pair::make(|| eventfd(0, EventfdFlags::CLOEXEC))
+            .map(Events)
+            .map_err(|error| Failure::of("make an eventfd", error))
+    })
+}
+
+/// The counter that each side sleeps on.
+struct Events(Pair<OwnedFd>);
+
+impl Wake for Events {
+    type Error = Errno;
+
+    fn wake(&self, side: Side) -> Result<(), Errno> {
+        write(self.0.of(side), &1_u64.to_ne_bytes()).map(drop)
+    }
+
+    fn sleep(&self, side: Side) -> Result<(), Errno> {
+        let mut count = [0; 8];
+        retry_on_intr(|| read(self.0.of(side), &mut count))?;
+        match u64::from_ne_bytes(count) {
+            1 => Ok(()),
+            _ => Err(Errno::PROTO), // woken more than once, or never
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Two tasks that wake each other through words in memory.
+//!
+//! ## Measures
+//! A round trip: the measuring task sets its partner's word and wakes who sleeps on it (FUTEX_WAKE), then sleeps on its own word
+//! (FUTEX_WAIT) until the partner has done the same. Two switches and four futex calls. Between threads the words are private to the
+//! process (FUTEX_PRIVATE_FLAG), between processes they lie in shared memory. The detail `switch_ns` is half of it.
+//! ## Does not measure
+//! A wake with nobody asleep, and locks that nobody holds, which make no call (`sync`).
+//! ## Reading it
+//! The least that the kernel asks for to put one task away and another on: all locks, semaphores and condition variables of the C
+//! library sleep this way. A private word is found by its address alone, a shared one by the page behind it, which costs a little more.
+//! For `cpus` and `between` see `switch.pipe`.
+//! ## Source
+//! futex(2); `perf bench futex`.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::io::Errno;
+use rustix::thread::futex::{self, Flags};
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Shared};
+
+use super::ping_pong::{self, Pair, Side, Wake, share};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.futex",
+    title: "Round trip of two futexes",
+    cases: Cases::Here(ping_pong::cases),
+    expect: &[switches(2.0), together(Sysno::FUTEX, 4.0)],
+    run,
+    source: include_str!("futex.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const NOT_YET: u32 = 0;
+const WOKEN: u32 = 1;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    ping_pong::measure(b, |between| {
+        let words = Pair::make(|| Ok::<_, Failure>(AtomicU32::new(NOT_YET)))?;
+        Ok(Words {
+            words: share(words)?,
+            flags: match between {
+                Between::Threads => Flags::PRIVATE,
+                Between::Processes => Flags::empty(),
+            },
+        })
+    })
+}
+
+/// The word that each side sleeps on.
+struct Words {
+    words: Shared<Pair<AtomicU32>>,
+    flags: Flags,
+}
+
+impl Wake for Words {
+    type Error = Errno;
+
+    fn wake(&self, side: Side) -> Result<(), Errno> {
+        let word = self.words.of(side);
+        word.store(WOKEN, Ordering::Release);
+        futex::wake(word, self.flags, 1).map(drop)
+    }
+
+    fn sleep(&self, side: Side) -> Result<(), Errno> {
+        let word = self.words.of(side);
+        loop {
+            // Without a look at the word before: the kernel looks, and the number of calls is the same whoever comes first.
+            match futex::wait(word, self.flags, NOT_YET, None) {
+                Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+            // Or was it woken for nothing?
+            if word.swap(NOT_YET, Ordering::Acquire) == WOKEN {
+                return Ok(());
+            }
+        }
+    }
+}

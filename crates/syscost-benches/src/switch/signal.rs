@@ -1,0 +1,94 @@
+//! Two tasks that wake each other by signals.
+//!
+//! ## Measures
+//! A round trip: the measuring task sends its partner a signal (tgkill) and waits for one itself (rt_sigtimedwait), asleep; the partner
+//! wakes, takes the signal and sends one back. Two switches, two tgkill and two rt_sigtimedwait calls. The detail `switch_ns` is half of it.
+//! ## Does not measure
+//! Handlers: the signal is held back from them and taken by the wait (`signal.catch`). Finding the receiver among a process's
+//! threads: it is named.
+//! ## Reading it
+//! To send a signal the kernel looks up the task, checks the right to, and makes a note that it frees again when the signal is taken; all
+//! under a lock that the threads of a process share. For `cpus` and `between` see `switch.pipe`.
+//! ## Source
+//! sigwaitinfo(2), tgkill(2).
+#![allow(unsafe_code)] // raw system calls
+
+use std::ptr;
+use std::sync::OnceLock;
+
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
+use syscost_sys::raw::{syscall3, syscall4};
+
+use super::ping_pong::{self, Side, Wake};
+use crate::signal::own::{Blocked, SET_BYTES, set_of};
+use crate::syscall::{Bad, checked, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.signal",
+    title: "Round trip of two signals",
+    cases: Cases::Here(ping_pong::cases),
+    expect: &[
+        switches(2.0),
+        together(Sysno::TGKILL, 2.0),
+        together(Sysno::RT_SIGTIMEDWAIT, 2.0),
+    ],
+    run,
+    source: include_str!("signal.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Ignored where nobody waits for it, so one that is left over after a failure does no harm.
+const SIGNAL: libc::c_int = libc::SIGURG;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    // Partners inherit it.
+    let _restore = Blocked::one(SIGNAL)?;
+    ping_pong::measure(b, |_| {
+        Ok(Signals {
+            own: TaskId::own(),
+            partner: OnceLock::new(),
+        })
+    })
+}
+
+/// Whom to signal.
+struct Signals {
+    own: TaskId,
+    /// Known to the measuring side only, which alone needs it.
+    partner: OnceLock<TaskId>,
+}
+
+impl Wake for Signals {
+    type Error = Bad;
+
+    fn meet(&self, partner: TaskId) {
+        self.partner.get_or_init(|| partner);
+    }
+
+    fn wake(&self, side: Side) -> Result<(), Bad> {
+        let task = match side {
+            Side::Own => &self.own,
+            Side::Partner => self.partner.get().ok_or(Errno::SRCH)?,
+        };
+        let (process, thread) = (task.process as usize, task.thread as usize);
+        // SAFETY: the signal goes to a task of this team, which holds it back.
+        checked(unsafe { syscall3(Sysno::TGKILL, process, thread, SIGNAL as usize) }).map(drop)
+    }
+
+    fn sleep(&self, _: Side) -> Result<(), Bad> {
+        let set = set_of(SIGNAL);
+        let (set_at, nothing) = (ptr::from_ref(&set).expose_provenance(), 0);
+        loop {
+            // SAFETY: the set outlives the call; no information is asked for and no time is set.
+            let taken = checked(unsafe {
+                syscall4(Sysno::RT_SIGTIMEDWAIT, set_at, nothing, nothing, SET_BYTES)
+            });
+            match taken {
+                Err(Bad::Refused(Errno::INTR)) => {}
+                taken => return must(taken? == SIGNAL as usize),
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Two tasks that wake each other through a pair of sockets.
+//!
+//! ## Measures
+//! A round trip: the measuring task writes a byte into its end of a connected pair of unix stream sockets and reads from it, asleep;
+//! the partner does the same at its end. Two writes, two reads, and two to four switches.
+//! ## Does not measure
+//! Larger messages, datagrams, the bandwidth (`ipc`).
+//! ## Reading it
+//! A socket makes a buffer for each message and frees it when it was read: the difference from `switch.pipe` is mostly that. On Linux to
+//! free it also tells the sender that there is room again, even one that is asleep in a read of its own: it wakes for nothing, and on the
+//! `same` CPU it often runs for a moment. So half of a round trip is not a switch, and is not told as one. For `cpus` and `between` see
+//! `switch.pipe`.
+//! ## Source
+//! lmbench `lat_unix`.
+
+use std::os::fd::OwnedFd;
+
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use syscost_harness::prelude::*;
+
+use super::ping_pong::{self, Side, Wake};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.socketpair",
+    title: "Round trip of a pair of sockets",
+    cases: Cases::Here(ping_pong::cases),
+    expect: &[
+        // Two, and up to two for nothing.
+        within(Counter::Switches, 1.9, 4.2),
+        together(Sysno::READ, 2.0),
+        together(Sysno::WRITE, 2.0),
+    ],
+    run,
+    source: include_str!("socketpair.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    ping_pong::measure_round_trip(b, |_| {
+        let pair = socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        );
+        let (own, partner) = pair.map_err(|error| Failure::of("make a pair of sockets", error))?;
+        Ok(Sockets { own, partner })
+    })
+}
+
+/// The end that each side reads from; what it is to read is written into the other.
+struct Sockets {
+    own: OwnedFd,
+    partner: OwnedFd,
+}
+
+impl Wake for Sockets {
+    type Error = Errno;
+
+    fn wake(&self, side: Side) -> Result<(), Errno> {
+        let end = match side {
+            Side::Own => &self.partner,
+            Side::Partner => &self.own,
+        };
+        write(end, b".").map(drop)
+    }
+
+    fn sleep(&self, side: Side) -> Result<(), Errno> {
+        let end = match side {
+            Side::Own => &self.own,
+            Side::Partner => &self.partner,
+        };
+        match retry_on_intr(|| read(end, &mut [0_u8]))? {
+            1 => Ok(()),
+            _ => Err(Errno::PIPE),
+        }
+    }
+}

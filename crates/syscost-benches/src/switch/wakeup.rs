@@ -1,0 +1,180 @@
+//! How late a sleeping task runs again, as a distribution.
+//!
+//! ## Measures
+//! `by=timer`: a task sleeps until a point in time 100 us ahead (clock_nanosleep with TIMER_ABSTIME, timer slack 1 ns); its latency
+//! is by how much that point is past when it reads the same clock again: interrupt, leaving the idle state, wake-up, switch,
+//! return. `by=futex`: a task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 us later; its
+//! latency is from the waker's clock reading right before its FUTEX_WAKE to the woken task's first one. With `cpus=same`, which
+//! is measured only where there is no other CPU, the waker also has to leave the CPU first.
+//! `cpu=idle`: nobody else is asked to run on the CPU of the sleeping task. `cpu=loaded`: a busy process of the normal class is
+//! pinned to it. `class=fifo`: the sleeping task is in the real-time class (SCHED_FIFO, priority 80), waker and load are not.
+//! ## Does not measure
+//! What the default timer slack adds (`timing.sleep`); sleeps much longer than 100 us, from which deeper idle states wake later;
+//! many sleepers at once (`switch.messaging`).
+//! ## Reading it
+//! The number is the median of all wake-ups: each sample is the median of many, and every wake-up is in the histogram. What
+//! matters is its tail: `p99_9_ns` is told from 2,995 wake-ups on, `p99_99_ns` from 29,956 on (the careful profile), `longest_ns`
+//! always, from `singles_count`. `mean_in_queue_ns` is how long the task was ready and did not run. A normal task on a loaded CPU either takes the CPU at once or waits until the load's turn ends, some ms. A real-time
+//! one never waits for it; what is late then is the kernel, the interrupt, or the hypervisor. Its rows are measured with
+//! `syscost run --real-time` only. Two CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them only if no
+//! reading was ever seen to go backwards from one to the other. What interrupts the waker between its clock reading and its wake is
+//! in the tail, too.
+//! ## Source
+//! cyclictest; schbench.
+
+mod load;
+mod sleeper;
+mod tally;
+
+use syscost_harness::prelude::*;
+use syscost_harness::real_time;
+use syscost_sys::counters::{TaskId, TaskStat};
+use syscost_sys::process::{RealTime, class, set_timer_slack, timer_slack};
+use syscost_sys::topology::Relation;
+
+use self::load::Load;
+use self::sleeper::Sleeper;
+use self::tally::Tally;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.wakeup",
+    title: "Wake-up latency",
+    cases: Cases::Here(cases),
+    expect: &[
+        // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries are left out, and counted.
+        within(Counter::VoluntarySwitches, 0.5, 1.5),
+        // The witness of every sleep, before and after it.
+        exactly(Counter::Syscall(Sysno::GETRUSAGE), 2.0),
+        at_most(Counter::OtherSyscalls, 0.0),
+        exactly(Counter::Reported("early wake-ups"), 0.0),
+    ],
+    quick: |case| case.get("class") == "normal" && case.get("cpu") == "idle",
+    support: |case| match case.get("class") {
+        "fifo" => real_time::permitted(),
+        _ => Ok(()),
+    },
+    run,
+    source: include_str!("wakeup.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The priority most people measure with.
+const PRIORITY: u8 = 80;
+
+fn cases() -> Vec<Case> {
+    let waker = waker_placement().name();
+    let mut cases = Vec::new();
+    for (by, cpus) in [("timer", None), ("futex", Some((Placement::KEY, waker)))] {
+        for class in ["normal", "fifo"] {
+            for cpu in ["idle", "loaded"] {
+                let params = [("by", by), ("class", class), ("cpu", cpu)];
+                cases.push(Case::new(params.into_iter().chain(cpus)));
+            }
+        }
+    }
+    cases
+}
+
+/// The nearest CPU that shares no core with the sleeping task's; less than that where there is no such CPU.
+fn waker_placement() -> Placement {
+    let here = Placement::here();
+    [
+        Relation::SameLastLevelCache,
+        Relation::OtherCache,
+        Relation::OtherSocket,
+        Relation::SmtSibling,
+    ]
+    .into_iter()
+    .map(Placement::At)
+    .find(|placement| here.contains(placement))
+    .unwrap_or(Placement::At(Relation::SameCpu))
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let own = TaskStat::of(TaskId::own())?;
+    let load = match b.case().get("cpu") {
+        "loaded" => Some(Load::start(b.cpu())?),
+        _ => None,
+    };
+    let mut sleeper = match b.case().get("by") {
+        "timer" => Sleeper::timer(),
+        _ => {
+            let cpus = Placement::of(b.case())?.cpus(b.cpu(), b.allowed())?;
+            Sleeper::futex(&cpus, *b.clock())?
+        }
+    };
+    sleeper.expectations().into_iter().for_each(|e| b.expect(e));
+    // Before the class, in which it cannot be set; there is none in it.
+    let slack = Slack::set()?;
+    let real_time = match b.case().get("class") {
+        "fifo" => Some(RealTime::enter(PRIORITY).map_err(refused)?),
+        _ => None,
+    };
+    let mut tally = Tally::default();
+    tally.measure(b, || sleeper.wake_up())?;
+
+    tally.tell(b);
+    if let Some(load) = &load {
+        load.tell(b, &tally)?;
+    }
+    claim_class(b)?;
+    drop(real_time);
+    drop(slack);
+    let seats: Vec<u32> = [&own]
+        .into_iter()
+        .chain(load.as_ref().map(Load::stat))
+        .chain(sleeper.waker())
+        .map(TaskStat::processor)
+        .collect::<Result<_, _>>()?;
+    let mut expected = vec![b.cpu(); 1 + usize::from(load.is_some())];
+    expected.extend(sleeper.waker_cpu());
+    let (told, seen) = (format!("{expected:?}"), format!("{seats:?}"));
+    b.claim("CPUs of its tasks", told, seen, "/proc", seats == expected);
+    Ok(())
+}
+
+fn refused(error: syscost_sys::SystemError) -> Failure {
+    Failure::Unsupported(format!(
+        "{error}; it needs CAP_SYS_NICE or an RLIMIT_RTPRIO of {PRIORITY}"
+    ))
+}
+
+fn claim_class(b: &mut Bencher) -> Result<(), Failure> {
+    let expected = match b.case().get("class") {
+        "fifo" => format!("SCHED_FIFO {PRIORITY}"),
+        _ => "SCHED_OTHER".to_owned(),
+    };
+    let seen = class().map_err(|error| Failure::Failed(error.to_string()))?;
+    let seen = seen.to_string();
+    let holds = seen == expected;
+    b.claim(
+        "class of the task",
+        expected,
+        seen,
+        "sched_getscheduler",
+        holds,
+    );
+    let slack = timer_slack().map_err(|error| Failure::Failed(error.to_string()))?;
+    let what = "timer slack in ns";
+    b.claim(what, "at most 1", slack as f64, "prctl", slack <= 1);
+    Ok(())
+}
+
+/// The least timer slack, until it goes out of scope.
+struct Slack(u64);
+
+impl Slack {
+    fn set() -> Result<Self, Failure> {
+        let unsupported = |error: syscost_sys::SystemError| Failure::Unsupported(error.to_string());
+        let before = timer_slack().map_err(unsupported)?;
+        set_timer_slack(1).map_err(unsupported)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Slack {
+    fn drop(&mut self) {
+        // What was accepted before is accepted again.
+        let _ = set_timer_slack(self.0);
+    }
+}

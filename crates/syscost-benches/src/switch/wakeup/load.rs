@@ -1,0 +1,56 @@
+//! A busy process on the CPU of the task that sleeps.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use syscost_harness::prelude::*;
+use syscost_sys::counters::{TaskReading, TaskStat};
+use syscost_sys::partner::{Between, Partner};
+
+use super::tally::Tally;
+
+/// The process; it ends when this is dropped, or its maker ends.
+pub(super) struct Load {
+    _process: Partner,
+    stat: TaskStat,
+    at_start: (Instant, TaskReading),
+}
+
+impl Load {
+    pub(super) fn start(cpu: u32) -> Result<Self, Failure> {
+        let process = Partner::start(Between::Processes, &[cpu], || -> Result<(), String> {
+            let mut sum = 0_u64;
+            loop {
+                sum = black_box(sum.wrapping_add(1));
+            }
+        })
+        .map_err(|error| Failure::Failed(error.to_string()))?;
+        let stat = TaskStat::of(process.task())?;
+        let at_start = (Instant::now(), stat.read()?);
+        Ok(Self {
+            _process: process,
+            stat,
+            at_start,
+        })
+    }
+
+    pub(super) fn stat(&self) -> &TaskStat {
+        &self.stat
+    }
+
+    /// Claims that it wanted the CPU all the time: it has never slept. Which share it got, and how many wake-ups took the CPU from
+    /// it, is told beside: on a busy machine others have theirs.
+    pub(super) fn tell(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
+        let (began, before) = self.at_start;
+        let used = self.stat.read()? - before;
+        let sleeps = used.voluntary_switches as f64;
+        b.claim("sleeps of the load", 0.0, sleeps, "/proc", sleeps == 0.0);
+        if let Some(run_ns) = used.run_ns {
+            let percent = 100.0 * run_ns as f64 / began.elapsed().as_nanos() as f64;
+            b.detail("load_ran_percent", percent);
+        }
+        let preempted = used.involuntary_switches as f64 / tally.tries().max(1) as f64;
+        b.detail("load_preempted_percent", 100.0 * preempted);
+        Ok(())
+    }
+}

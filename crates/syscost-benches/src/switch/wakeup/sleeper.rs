@@ -1,0 +1,162 @@
+//! What ends the sleep.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use rustix::io::Errno;
+use rustix::thread::futex::{Flags, wait, wake};
+use rustix::thread::{ClockId, clock_nanosleep_absolute};
+use rustix::time::{Timespec, clock_gettime};
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::counters::TaskStat;
+use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::process::set_timer_slack;
+
+/// How long a sleep is asked to last, in ns.
+const INTERVAL_NS: i64 = 100_000;
+
+/// A waker that is not heard of for so long is gone.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 1,
+    tv_nsec: 0,
+};
+
+/// A task that sleeps, by what wakes it.
+pub(super) enum Sleeper {
+    Timer,
+    Futex {
+        line: Shared<Line>,
+        clock: Clock,
+        /// Ends when this is dropped, or its maker ends.
+        _waker: Partner,
+        stat: TaskStat,
+        cpu: u32,
+    },
+}
+
+/// What sleeper and waker share.
+#[derive(Default)]
+pub(super) struct Line {
+    /// The futex: [`ASLEEP`], or not.
+    word: AtomicU32,
+    /// When it was last woken, in ticks of the run's clock.
+    woken: AtomicU64,
+}
+
+const AWAKE: u32 = 0;
+const ASLEEP: u32 = 1;
+
+impl Sleeper {
+    pub(super) fn timer() -> Self {
+        Sleeper::Timer
+    }
+
+    /// Starts a waker on one of these CPUs.
+    pub(super) fn futex(cpus: &[u32], clock: Clock) -> Result<Self, Failure> {
+        let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+        let line = Shared::new(Line::default()).map_err(|error| failed(&error))?;
+        let theirs = line.clone();
+        let waker = Partner::start(Between::Processes, cpus, move || theirs.wake_forever(clock))
+            .map_err(|error| failed(&error))?;
+        Ok(Sleeper::Futex {
+            stat: TaskStat::of(waker.task())?,
+            line,
+            clock,
+            _waker: waker,
+            cpu: cpus[0],
+        })
+    }
+
+    /// The calls of one wake-up.
+    pub(super) fn expectations(&self) -> Vec<Expect> {
+        match self {
+            Sleeper::Timer => vec![
+                calls(Sysno::CLOCK_NANOSLEEP),
+                // None, where the kernel lets user space read the clock.
+                at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
+            ],
+            Sleeper::Futex { .. } => vec![calls(Sysno::FUTEX)],
+        }
+    }
+
+    /// Sleeps once. How late the task runs again, in ns.
+    #[inline]
+    pub(super) fn wake_up(&mut self) -> Result<f64, Failure> {
+        match self {
+            Sleeper::Timer => {
+                // The clock that ends the sleep, so that none is early by another clock.
+                let end = after(clock_gettime(ClockId::Monotonic.into()), INTERVAL_NS);
+                let slept = clock_nanosleep_absolute(ClockId::Monotonic, &end);
+                let now = clock_gettime(ClockId::Monotonic.into());
+                slept.map_err(|error| Failure::of("sleeping", error))?;
+                Ok(since(now, end))
+            }
+            Sleeper::Futex { line, clock, .. } => line.sleep(*clock),
+        }
+    }
+
+    /// The waker's statistics, where there is one.
+    pub(super) fn waker(&self) -> Option<&TaskStat> {
+        match self {
+            Sleeper::Timer => None,
+            Sleeper::Futex { stat, .. } => Some(stat),
+        }
+    }
+
+    /// The CPU it is to be on.
+    pub(super) fn waker_cpu(&self) -> Option<u32> {
+        match self {
+            Sleeper::Timer => None,
+            Sleeper::Futex { cpu, .. } => Some(*cpu),
+        }
+    }
+}
+
+impl Line {
+    fn sleep(&self, clock: Clock) -> Result<f64, Failure> {
+        self.word.store(ASLEEP, Ordering::Release);
+        while self.word.load(Ordering::Acquire) == ASLEEP {
+            match wait(&self.word, Flags::empty(), ASLEEP, Some(&PATIENCE)) {
+                // Woken before it slept, which is told apart by the switch that is missing.
+                Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(Errno::TIMEDOUT) => {
+                    return Err(Failure::Failed("nobody woke it within a second".into()));
+                }
+                Err(error) => return Err(Failure::of("waiting to be woken", error)),
+            }
+        }
+        let now = clock.stop().ticks;
+        let woken = self.woken.load(Ordering::Relaxed);
+        // The counters of two CPUs may disagree: a difference below zero is one.
+        let ticks = now.wrapping_sub(woken).cast_signed();
+        Ok(ticks as f64 / clock.ticks_per_ns())
+    }
+
+    /// The waker's work, which ends with its process.
+    fn wake_forever(&self, clock: Clock) -> Result<(), String> {
+        set_timer_slack(1).map_err(|error| error.to_string())?;
+        loop {
+            // Asleep, not spinning: on a machine of one CPU the other one has to run meanwhile.
+            let end = after(clock_gettime(ClockId::Monotonic.into()), INTERVAL_NS);
+            clock_nanosleep_absolute(ClockId::Monotonic, &end)
+                .map_err(|error| error.to_string())?;
+            if self.word.load(Ordering::Acquire) == ASLEEP {
+                self.woken.store(clock.start(), Ordering::Relaxed);
+                self.word.store(AWAKE, Ordering::Release);
+                wake(&self.word, Flags::empty(), 1).map_err(|error| error.to_string())?;
+            }
+        }
+    }
+}
+
+fn after(time: Timespec, ns: i64) -> Timespec {
+    let ns = time.tv_nsec + ns;
+    Timespec {
+        tv_sec: time.tv_sec + ns / 1_000_000_000,
+        tv_nsec: ns % 1_000_000_000,
+    }
+}
+
+fn since(time: Timespec, before: Timespec) -> f64 {
+    1e9 * (time.tv_sec - before.tv_sec) as f64 + (time.tv_nsec - before.tv_nsec) as f64
+}

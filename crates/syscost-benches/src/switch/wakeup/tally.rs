@@ -1,0 +1,200 @@
+//! Wake-ups, each with the witness that there was a sleep before it.
+
+use std::time::Instant;
+
+use syscost_harness::prelude::*;
+use syscost_results::stats::order::median;
+use syscost_sys::counters::{SchedStat, Usage};
+
+/// Wake-ups before the first that counts, which also tell how long one takes.
+const WARM_UP: u32 = 8;
+
+/// Wake-ups of one sample at least and at most.
+const PER_SAMPLE: (f64, f64) = (5.0, 5_000.0);
+
+/// Of all tries at least this share must have slept.
+const LEAST_SLEPT: f64 = 0.5;
+
+/// What the wake-ups of one pass showed.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// In ns.
+    latencies: Vec<f64>,
+    /// Tries that did not sleep, because what they waited for was there already.
+    awake: usize,
+    /// How long the task was ready to run and did not, in ns; `None` where the kernel does not tell.
+    queued_ns: Option<u64>,
+}
+
+impl Tally {
+    /// Each sample is the median latency, in ns, of many wake-ups that followed a sleep; an operation of the evidence pass is one.
+    pub(super) fn measure(
+        &mut self,
+        b: &mut Bencher,
+        mut wake_up: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<(), Failure> {
+        let is_timed = b.is_timed();
+        let per_sample = match is_timed {
+            true => per_sample(b.case_ns(), &mut wake_up)?,
+            false => 1,
+        };
+        let mut one = Vec::with_capacity(per_sample);
+        let schedule = SchedStat::open().ok();
+        let queued = || Some(schedule.as_ref()?.read().ok()?.run_delay_ns);
+        let before = queued();
+        b.observe(|| {
+            one.clear();
+            for _ in 0..per_sample {
+                let before = Usage::thread()?;
+                let latency = wake_up()?;
+                let slept = Usage::thread()? - before;
+                match slept.voluntary_switches {
+                    0 => self.awake += 1,
+                    _ => one.push(latency),
+                }
+            }
+            self.latencies.extend(&one);
+            match median(&one) {
+                Some(median) => Ok(median),
+                None if is_timed => {
+                    let what = format!("none of {per_sample} wake-ups followed a sleep");
+                    Err(Failure::Refuted(what))
+                }
+                // Under audit a call lasts longer than what it would wait for.
+                None => Ok(0.0),
+            }
+        })?;
+        self.queued_ns = queued().zip(before).map(|(now, then)| now - then);
+        Ok(())
+    }
+
+    pub(super) fn tries(&self) -> usize {
+        self.latencies.len() + self.awake
+    }
+
+    /// Gives the bencher all latencies, and claims that there were sleeps and no early wake-ups.
+    pub(super) fn tell(&self, b: &mut Bencher) {
+        let early = self.latencies.iter().filter(|ns| **ns < 0.0).count();
+        b.report("early wake-ups", early as f64);
+        self.latencies.iter().for_each(|ns| b.record_single(*ns));
+        if let Some(ns) = self.queued_ns {
+            b.detail("mean_in_queue_ns", ns as f64 / self.tries().max(1) as f64);
+        }
+        b.detail("singles_without_sleep_count", self.awake as f64);
+        let slept = self.latencies.len() as f64 / self.tries().max(1) as f64;
+        let expected = format!("at least {LEAST_SLEPT}");
+        let claim = "sleeps per wake-up, each told from those it did not precede";
+        b.claim(claim, expected, slept, "getrusage", slept >= LEAST_SLEPT);
+    }
+}
+
+/// So many that a sample takes as long as all of a case's are to: the bencher then takes the fewest samples, which is long enough
+/// for a tail. Fixed before the first sample: one that ended when its time is over would end in a long wake-up too often.
+fn per_sample(
+    case_ns: f64,
+    wake_up: &mut impl FnMut() -> Result<f64, Failure>,
+) -> Result<usize, Failure> {
+    let began = Instant::now();
+    for _ in 0..WARM_UP {
+        wake_up()?;
+    }
+    let typical_ns = began.elapsed().as_nanos() as f64 / f64::from(WARM_UP);
+    let (least, most) = PER_SAMPLE;
+    Ok((case_ns / typical_ns).clamp(least, most) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
+    use syscost_results::Verdict;
+    use syscost_sys::clock::Clock;
+
+    /// What a measurement of these wake-ups comes to.
+    fn measured(
+        pass: Pass,
+        wake_up: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<Findings, Failure> {
+        let (case, clock) = (Case::default(), Clock::system());
+        let effort = Effort {
+            samples: 5,
+            warm_up_ns: 0.0,
+            batch_ns: 0.0,
+            case_ns: 1e6,
+            second_witness: false,
+        };
+        let situation = Situation {
+            pass,
+            effort: &effort,
+            clock: &clock,
+            clock_cost: ClockCost {
+                step_ns: 1.0,
+                read_ns: 20.0,
+            },
+            iterations: None,
+            cpu: 0,
+            allowed: &[0],
+            seed: 1,
+        };
+        let expect = [exactly(Counter::Reported("early wake-ups"), 0.0)];
+        let mut b = Bencher::new(&case, &expect, situation);
+        let mut tally = Tally::default();
+        tally.measure(&mut b, wake_up)?;
+        tally.tell(&mut b);
+        b.finish()
+    }
+
+    fn refuted(findings: &Findings) -> Vec<&str> {
+        let refuted = findings.evidence.iter();
+        let refuted = refuted.filter(|evidence| evidence.verdict == Verdict::Refuted);
+        refuted.map(|evidence| &*evidence.claim).collect()
+    }
+
+    fn slept() {
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+
+    #[test]
+    fn wake_ups_that_follow_a_sleep_are_all_in_the_histogram() {
+        let findings = measured(Pass::Timed, || {
+            slept();
+            Ok(700.0)
+        })
+        .unwrap();
+        assert_eq!(refuted(&findings), [""; 0]);
+        assert!(findings.values.iter().all(|ns| *ns == 700.0));
+        let singles: u64 = findings.histogram.iter().map(|(_, count)| count).sum();
+        let awake = findings.details["singles_without_sleep_count"];
+        assert!(singles >= 5 * findings.values.len() as u64 - awake as u64);
+    }
+
+    #[test]
+    fn who_never_sleeps_has_no_wake_ups() {
+        let awake = || Ok(0.1);
+        let refusal = measured(Pass::Timed, awake).unwrap_err();
+        assert!(matches!(refusal, Failure::Refuted(_)), "{refusal}");
+        let counted = measured(Pass::Evidence, awake).unwrap();
+        assert!(refuted(&counted)[0].starts_with("sleeps per wake-up"));
+    }
+
+    #[test]
+    fn one_early_wake_up_refutes_all() {
+        let mut number = 0;
+        let findings = measured(Pass::Timed, || {
+            slept();
+            number += 1;
+            Ok(if number == 20 { -1.0 } else { 700.0 })
+        });
+        let findings = findings.unwrap();
+        assert_eq!(refuted(&findings), ["early wake-ups per operation"]);
+    }
+
+    #[test]
+    fn what_failed_is_no_wake_up() {
+        let failing = || Err(Failure::Failed("nobody woke it".into()));
+        for pass in [Pass::Timed, Pass::Evidence] {
+            let failure = measured(pass, failing).unwrap_err();
+            assert_eq!(failure.to_string(), "nobody woke it");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Giving up the CPU to others that want it.
+//!
+//! ## Measures
+//! One sched_yield call of one of several tasks that do nothing else, and the switch to the next: all yields of all tasks are counted, and the
+//! time is divided by them. On the `same` CPU each yield is a switch.
+//! ## Does not measure
+//! Sleeping and waking (`switch.futex` and the others): nobody sleeps here. The call with nobody to yield to: see below.
+//! ## Reading it
+//! The nearest to a bare switch that can be had without the kernel's help: no waking, no idle CPU. More tasks find each
+//! other's traces in the caches, and make the kernel choose among more.
+//! With `cpus=free` each task has a CPU of its own on most machines; then there is nobody to yield to, the calls come back without a
+//! switch, and the number is withheld: it would be the cost of a call, as many old benchmarks of switches took it. It is shown where
+//! the machine is so busy that the tasks have to share.
+//! A kernel may also decline to switch, if it holds that the yielding task is owed time: where more than one yield in twenty is in
+//! vain, the number is withheld likewise.
+//! ## Source
+//! sched_yield(2); the three-costs experiment.
+
+use std::io::{Read, Write, pipe};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use rustix::thread::sched_yield;
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner};
+
+use super::ping_pong::{between, share};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "switch.yield",
+    title: "Yield to another task",
+    cases: Cases::Here(cases),
+    expect: &[together(Sysno::SCHED_YIELD, 1.0), switches(1.0)],
+    run,
+    source: include_str!("yield.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Per yield, while it is timed.
+const LEAST_SWITCHES: f64 = 0.95;
+
+fn cases() -> Vec<Case> {
+    let case = |between: Between, cpus: Placement, tasks| {
+        Case::new([
+            ("between", between.name()),
+            (Placement::KEY, cpus.name()),
+            ("tasks", tasks),
+        ])
+    };
+    let [same, free] = ["same", "free"].map(|name| {
+        let here = Placement::here();
+        here.into_iter().find(|placement| placement.name() == name)
+    });
+    let on_one = same.into_iter().flat_map(|same| {
+        let threads = case(Between::Threads, same, "2");
+        let processes = ["2", "4", "8"].map(|tasks| case(Between::Processes, same, tasks));
+        processes.into_iter().chain([threads])
+    });
+    let alone = free.map(|free| case(Between::Processes, free, "2"));
+    on_one.chain(alone).collect()
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let between = between(b.case())?;
+    let tasks = b.case().number("tasks");
+    b.operations_per_turn(tasks);
+    b.together(Placement::of(b.case())?, |cpus| {
+        yielders(between, cpus, tasks)
+    })?;
+    if let Some(switches) = b.timed_switches() {
+        // Free tasks may share a CPU in the process that counts, and not in those that time.
+        b.claim(
+            "switches of all its tasks per timed operation",
+            format!("at least {LEAST_SWITCHES}"),
+            switches,
+            "/proc",
+            switches >= LEAST_SWITCHES,
+        );
+    }
+    Ok(())
+}
+
+/// What all tasks know.
+struct Crowd {
+    yields: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Crowd {
+    /// One yield of the caller; how many there have been of all.
+    fn give_way(&self) -> u64 {
+        sched_yield();
+        self.yields.fetch_add(1, Relaxed) + 1
+    }
+}
+
+/// In a turn there are as many yields as tasks.
+fn yielders<'t>(between: Between, cpus: &[u32], tasks: u64) -> Result<Team<'t>, Failure> {
+    let failed = |cause| Failure::of("make a pipe", cause);
+    let (gate, mut open) = pipe().map_err(failed)?;
+    let crowd = share(Crowd {
+        yields: AtomicU64::new(0),
+        over: AtomicBool::new(false),
+    })?;
+    let mut partners = Vec::new();
+    for _ in 1..tasks {
+        let (mut gate, crowd) = (gate.try_clone().map_err(failed)?, crowd.clone());
+        let partner = Partner::start(between, cpus, move || {
+            // None yields before all are there.
+            gate.read_exact(&mut [0])?;
+            while !crowd.over.load(Relaxed) {
+                crowd.give_way();
+            }
+            Ok::<(), std::io::Error>(())
+        });
+        partners.push(partner.map_err(|error| Failure::Failed(error.to_string()))?);
+    }
+    let (mut waiting, end) = (partners.len(), crowd.clone());
+    // Yields that the last turns had more than they were asked for: the next need so many less.
+    let mut ahead = 0;
+    let turns = move |turns| {
+        open.write_all(&vec![0; std::mem::take(&mut waiting)])
+            .map_err(|cause| Failure::of("let the partners begin", cause))?;
+        let mut now = crowd.yields.load(Relaxed);
+        let enough = now + turns * tasks - ahead;
+        while now < enough {
+            now = crowd.give_way();
+        }
+        ahead = now - enough;
+        Ok(())
+    };
+    Ok(Team::new(partners, turns, move || {
+        end.over.store(true, Relaxed);
+        Ok(())
+    }))
+}

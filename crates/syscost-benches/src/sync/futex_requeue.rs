@@ -1,0 +1,55 @@
+//! Moving sleeping threads from one futex to another.
+//!
+//! ## Measures
+//! One FUTEX_CMP_REQUEUE that wakes nobody and moves all waiters (1, 8, 64 threads asleep in FUTEX_WAIT) to another word; the next
+//! moves them back. They sleep all the while.
+//! ## Does not measure
+//! Waking the first of them, as a condition variable does when it wakes all.
+//! ## Reading it
+//! Compare with `sync.futex_wake`: moving a waiter costs a fraction of waking it, which is why a broadcast wakes one and moves
+//! the others. What 64 cost more than 8, divided by 56, is one waiter.
+//! ## Source
+//! `perf bench futex requeue`.
+
+use std::sync::Arc;
+
+use rustix::thread::futex::{self, Flags};
+use syscost_harness::prelude::*;
+use syscost_sys::topology::Relation;
+
+use super::sleepers::{Bed, LOOKS, Watch};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "sync.futex_requeue",
+    title: "Futex requeue of sleeping threads",
+    cases: Cases::Grid(&[(Placement::KEY, &["same"]), ("waiters", &["1", "8", "64"])]),
+    expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
+    quick: |_| false,
+    run,
+    source: include_str!("futex_requeue.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let waiters = b.case().number("waiters");
+    b.together(Placement::At(Relation::SameCpu), |cpus| {
+        let bed = Arc::new(Bed::default());
+        let partners = bed.fill(cpus, waiters)?;
+        Watch::over(&bed, &partners)?.until_all_sleep()?;
+        let last = Arc::clone(&bed);
+        let mut at = 0;
+        let requeue = move |turns| {
+            for _ in 0..turns {
+                let [from, to] = [&bed.0[at].0, &bed.0[1 - at].0];
+                let moved = futex::cmp_requeue(from, Flags::PRIVATE, 0, waiters as u32, to, 0);
+                let moved = moved.map_err(|error| Failure::of("requeue", error))?;
+                if moved as u64 != waiters {
+                    return Err(Failure::Refuted(format!("moved {moved}, not {waiters}")));
+                }
+                at = 1 - at;
+            }
+            Ok(())
+        };
+        Ok(Team::new(partners, requeue, move || last.clear()))
+    })
+}

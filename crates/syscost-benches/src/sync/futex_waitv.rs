@@ -1,0 +1,63 @@
+//! Asking to sleep on several futexes at once, and finding that one has changed.
+//!
+//! ## Measures
+//! One futex_waitv on 1, 8 or 128 words, of which the last no longer has the value it is said to have: the kernel queues the
+//! thread on all words before it, takes it off again, and returns EAGAIN.
+//! ## Does not measure
+//! Sleep and wake-up, which cost what they cost with one word (`switch.futex`).
+//! ## Reading it
+//! What 128 words cost more than 8, divided by 120, is queueing on one word and leaving its queue.
+//! ## Source
+//! The kernel's own test of futex_waitv asks the same; Linux 5.16 brought the call.
+
+use std::sync::atomic::AtomicU32;
+
+use rustix::io::Errno;
+use rustix::thread::ClockId;
+use rustix::thread::futex::{Wait, WaitFlags, WaitPtr, WaitvFlags, waitv};
+use syscost_harness::prelude::*;
+
+use super::Padded;
+use crate::syscall::Bad;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "sync.futex_waitv",
+    title: "Wait for several futexes, one changed",
+    cases: Cases::Grid(&[("words", &["1", "8", "128"])]),
+    expect: &[calls(Sysno::FUTEX_WAITV)],
+    support: |_| match ask(&[]) {
+        Err(Errno::NOSYS) => Err(Unsupported::new("this kernel has no futex_waitv")),
+        _ => Ok(()),
+    },
+    quick: |_| false,
+    run,
+    source: include_str!("futex_waitv.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let words: Vec<Padded<AtomicU32>> = (0..b.case().number("words"))
+        .map(|_| Padded::default())
+        .collect();
+    let mut waits: Vec<Wait> = words.iter().map(|word| unchanged(&word.0)).collect();
+    if let Some(last) = waits.last_mut() {
+        last.val = 1;
+    }
+    b.try_iter(|| match ask(&waits) {
+        Err(Errno::AGAIN) => Ok(()),
+        Err(error) => Err(Bad::Refused(error)),
+        Ok(_) => Err(Bad::Answer),
+    })
+}
+
+fn unchanged(word: &AtomicU32) -> Wait {
+    let mut wait = Wait::new();
+    wait.uaddr = WaitPtr::new(word.as_ptr().cast());
+    wait.flags = WaitFlags::SIZE_U32 | WaitFlags::PRIVATE;
+    wait
+}
+
+#[inline(always)]
+fn ask(waits: &[Wait]) -> Result<usize, Errno> {
+    waitv(waits, WaitvFlags::empty(), None, ClockId::Monotonic)
+}

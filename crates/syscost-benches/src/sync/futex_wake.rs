@@ -1,0 +1,91 @@
+//! Waking threads that sleep on a futex: what it costs the waker.
+//!
+//! ## Measures
+//! One FUTEX_WAKE: of nobody (`waiters=0`), and of 1 or 8 threads that sleep in FUTEX_WAIT on the CPU that the row names. Each such
+//! call is timed alone, from its begin to its return, when all waiters have slept for some ten microseconds.
+//! ## Does not measure
+//! When the woken run (`switch.wakeup`), nor the round trip (`switch.futex`). The waiters are of the class SCHED_BATCH, which
+//! preempts nobody: on the same CPU a common waiter may run before the waker's call has returned.
+//! ## Reading it
+//! On the same CPU the waker only puts the others into the queue of those that want to run. On another CPU that has nothing to
+//! do, it must also be roused, by a message from core to core; in a virtual machine that goes through the hypervisor and may cost
+//! ten times as much. Eight waiters there need one message.
+//! ## Source
+//! `perf bench futex wake`.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use rustix::thread::futex::{self, Flags};
+use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
+use syscost_harness::prelude::*;
+use syscost_sys::topology::Relation;
+
+use super::hand_over;
+use super::sleepers::{Bed, LOOKS, Watch};
+use crate::syscall::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "sync.futex_wake",
+    title: "Futex wake, the waker's call",
+    cases: Cases::Here(cases),
+    quick: |case| case.number("waiters") < 8,
+    run,
+    source: include_str!("futex_wake.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let nobody = Case::new([("waiters", "0")]).expecting([calls(Sysno::FUTEX)]);
+    let some = hand_over::placements().flat_map(|placement| {
+        // The second that is woken on the waker's own CPU may preempt it.
+        let counts: &[&str] = match placement {
+            Placement::At(Relation::SameCpu) => &["1"],
+            _ => &["1", "8"],
+        };
+        counts.iter().map(move |waiters| {
+            let case = Case::new([(Placement::KEY, placement.name()), ("waiters", waiters)]);
+            let count = case.number("waiters") as f64;
+            let own = [
+                // The wake, each waiter's next wait, and perhaps a second look.
+                within(
+                    Counter::Syscall(Sysno::FUTEX),
+                    0.95 * (1.0 + count),
+                    2.1 + count,
+                ),
+                // Each waiter's next sleep; the waker goes on.
+                switches(count),
+                at_least(Counter::CoreCycles, SYSCALL_FLOOR_CYCLES),
+            ];
+            case.expecting(own.into_iter().chain(LOOKS))
+        })
+    });
+    [nobody].into_iter().chain(some).collect()
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let waiters = b.case().number("waiters");
+    if waiters == 0 {
+        let word = AtomicU32::new(0);
+        return b
+            .try_iter(|| -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) });
+    }
+    b.single_together(Placement::of(b.case())?, |cpus| {
+        let bed = Arc::new(Bed::default());
+        let partners = bed.fill(cpus, waiters)?;
+        let watch = Watch::over(&bed, &partners)?;
+        let last = Arc::clone(&bed);
+        let wake = move |turns| {
+            for _ in 0..turns {
+                let woken = futex::wake(&bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned());
+                let woken = woken.map_err(|error| Failure::of("wake", error))?;
+                if woken as u64 != waiters {
+                    return Err(Failure::Refuted(format!("woke {woken}, not {waiters}")));
+                }
+            }
+            Ok(())
+        };
+        Ok(Team::new(partners, wake, move || last.clear())
+            .prepared_by(move || watch.until_all_sleep()))
+    })
+}

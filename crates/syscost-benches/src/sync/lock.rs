@@ -1,0 +1,128 @@
+//! Shared: what locks of the C library have in common, free and contended.
+
+use std::fmt;
+use std::io::{Read, pipe};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner};
+use syscost_sys::topology::Relation;
+
+use super::claim;
+use super::contention::{self, Adder};
+
+/// Core cycles that two calls into a library and what they must do to a shared word take on any processor.
+const FLOOR_CYCLES: f64 = 8.0;
+
+/// Free, and contended with what is to be expected then.
+pub(super) fn cases(contended: &[Expect]) -> Vec<Case> {
+    let free =
+        Case::new([("state", "free")]).expecting([at_least(Counter::CoreCycles, FLOOR_CYCLES)]);
+    let contended = contention::cases(&[("state", "contended")], contended);
+    [free].into_iter().chain(contended).collect()
+}
+
+/// A lock that one thread can hold.
+pub(super) trait Lock: Default + Send + Sync + 'static {
+    /// Takes it, waiting while another holds it.
+    fn lock(&self) -> Result<(), Code>;
+
+    /// Takes it unless it is held.
+    fn try_lock(&self) -> Result<bool, Code>;
+
+    /// Gives it back.
+    fn unlock(&self) -> Result<(), Code>;
+}
+
+/// What the C library said was wrong.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Code(i32);
+
+impl Code {
+    #[inline(always)]
+    pub(super) fn check(code: i32) -> Result<(), Code> {
+        if code == 0 { Ok(()) } else { Err(Code(code)) }
+    }
+
+    /// Whether a try got the lock.
+    pub(super) fn tried(code: i32) -> Result<bool, Code> {
+        match code {
+            0 => Ok(true),
+            libc::EBUSY => Ok(false),
+            _ => Err(Code(code)),
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        std::io::Error::from_raw_os_error(self.0).fmt(f)
+    }
+}
+
+impl From<Code> for Failure {
+    fn from(code: Code) -> Self {
+        Failure::Failed(code.to_string())
+    }
+}
+
+/// A lock and, beside it, the number it guards. No two threads may be at it: it is read and written in two steps, so that a
+/// lock that lets two in loses additions.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct Guarded<L> {
+    lock: L,
+    number: AtomicU64,
+}
+
+impl<L: Lock> Adder for Guarded<L> {
+    type Error = Code;
+
+    #[inline(always)]
+    fn add(&self) -> Result<u64, Code> {
+        self.lock.lock()?;
+        let number = self.number.load(Relaxed) + 1;
+        self.number.store(number, Relaxed);
+        self.lock.unlock()?;
+        Ok(number)
+    }
+
+    fn number(&self) -> u64 {
+        self.number.load(Relaxed)
+    }
+}
+
+/// Measures taking and giving back a lock that nobody else wants, in a process that has another thread, asleep.
+pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
+    let lock = L::default();
+    lock.lock()?;
+    let refused = !lock.try_lock()?;
+    claim(b, "another try while it is held", "refused", refused);
+    lock.unlock()?;
+    let let_in = lock.try_lock()?;
+    claim(b, "another try once it is free", "let in", let_in);
+    lock.unlock()?;
+    b.together(Placement::At(Relation::SameCpu), |cpus| {
+        let (mut read, write) = pipe().map_err(|error| Failure::of("make a pipe", error))?;
+        // Until the other end is closed.
+        let partner = Partner::start(Between::Threads, cpus, move || {
+            read.read(&mut [0]).map(drop)
+        })
+        .map_err(|error| Failure::Failed(error.to_string()))?;
+        let lock = &lock;
+        Ok(Team::new(
+            vec![partner],
+            move |turns| {
+                for _ in 0..turns {
+                    lock.lock()?;
+                    lock.unlock()?;
+                }
+                Ok(())
+            },
+            move || {
+                drop(write);
+                Ok(())
+            },
+        ))
+    })
+}

@@ -1,0 +1,112 @@
+//! A mutex: pthread_mutex_lock and pthread_mutex_unlock.
+//!
+//! ## Measures
+//! A pthread mutex of the default kind. `free`: taken and given back by one thread while the process's only other thread
+//! sleeps. `contended`: several threads, each on a CPU of its own, take it as fast as they can, each time to add one to a number
+//! beside it; the result is the time per addition of them all together. `handed_over`: two threads take three mutexes in
+//! turn, each taking the next before it gives the last away, so that whoever comes first sleeps until the other hands over;
+//! one operation is a step of both (two locks, two unlocks, two switches), and the detail `hand_over_ns` is half of it.
+//! ## Does not measure
+//! Mutexes that check errors, nest, or are shared by processes. Work inside the lock. A process that never had a second thread:
+//! some C libraries leave out the atomic operations there.
+//! ## Reading it
+//! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per addition than one would fear, because
+//! a thread that gives the mutex back often gets it again before the other has woken: fast and unfair. The details
+//! `least_share_percent` and `most_share_percent` tell how much of all additions the least and the most served thread got; with
+//! two threads 50 and 50 would be fair. `handed_over` is what it costs when it is the other's turn each time.
+//!
+//! Threads that take turns on one CPU hardly ever meet inside so short a lock, so `contended` needs two.
+//! ## Source
+//! The microbenchmarks of the C library's locks; every number is guarded by what the lock promises.
+#![allow(unsafe_code)] // the C library's interface
+
+use std::cell::UnsafeCell;
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
+
+use super::hand_over::{self, Chain, LINKS, Side};
+use super::lock::{self, Code, Guarded, Lock};
+use super::{Padded, contention};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "sync.mutex",
+    title: "Mutex: lock and unlock",
+    cases: Cases::Here(cases),
+    quick: |case| case.get("state") != "handed_over",
+    run,
+    source: include_str!("mutex.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let handed_over = hand_over::placements().map(|placement| {
+        Case::new([("state", "handed_over"), (Placement::KEY, placement.name())]).expecting([
+            switches(2.0),
+            // Each wakes and waits. Where the woken preempts the waker, only one of them has to; who is overtaken waits again.
+            within(Counter::Syscall(Sysno::FUTEX), 1.9, 6.0),
+        ])
+    });
+    lock::cases(&[
+        at_most(Counter::Syscall(Sysno::FUTEX), 2.0),
+        at_most(Counter::Switches, 1.0),
+    ])
+    .into_iter()
+    .chain(handed_over)
+    .collect()
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    match b.case().get("state") {
+        "free" => lock::measure_free::<Mutex>(b),
+        "contended" => contention::measure(b, Guarded::<Mutex>::default),
+        _ => hand_over::measure(b, Between::Threads, || Ok(Mutexes::default())),
+    }
+}
+
+struct Mutex(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: a mutex is made to be used by several threads.
+unsafe impl Send for Mutex {}
+// SAFETY: as above.
+unsafe impl Sync for Mutex {}
+
+impl Default for Mutex {
+    fn default() -> Self {
+        Mutex(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
+    }
+}
+
+impl Lock for Mutex {
+    #[inline(always)]
+    fn lock(&self) -> Result<(), Code> {
+        // SAFETY: initialised, and it stays where it is while anybody uses it.
+        Code::check(unsafe { libc::pthread_mutex_lock(self.0.get()) })
+    }
+
+    fn try_lock(&self) -> Result<bool, Code> {
+        // SAFETY: as above.
+        Code::tried(unsafe { libc::pthread_mutex_trylock(self.0.get()) })
+    }
+
+    #[inline(always)]
+    fn unlock(&self) -> Result<(), Code> {
+        // SAFETY: as above, and only who holds it unlocks it.
+        Code::check(unsafe { libc::pthread_mutex_unlock(self.0.get()) })
+    }
+}
+
+#[derive(Default)]
+struct Mutexes([Padded<Mutex>; LINKS]);
+
+impl Chain for Mutexes {
+    type Error = Code;
+
+    fn lock(&self, _: Side, link: usize) -> Result<(), Code> {
+        self.0[link].0.lock()
+    }
+
+    fn unlock(&self, _: Side, link: usize) -> Result<(), Code> {
+        self.0[link].0.unlock()
+    }
+}

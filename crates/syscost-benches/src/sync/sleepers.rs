@@ -1,0 +1,137 @@
+//! Shared: threads that sleep on a futex until they are woken, and sleep again.
+#![allow(unsafe_code)] // raw system calls
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::thread::futex::{self, Flags};
+use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskStat;
+use syscost_sys::partner::{Between, Partner};
+use syscost_sys::raw::syscall3;
+
+use super::Padded;
+use crate::syscall::checked;
+
+/// How long a look waits for the sleepers to fall asleep.
+const NAP: Duration = Duration::from_micros(20);
+
+/// How long it waits once they slept elsewhere.
+const LONG_NAP: Duration = Duration::from_millis(1);
+
+/// Turns of an empty loop, some ten microseconds, during which the sleepers' CPU comes to rest and the measuring one to speed.
+const SETTLE_TURNS: u32 = 40_000;
+
+/// What sleepers sleep on: 0 while they shall, in the first word until they are moved to the second.
+#[derive(Default)]
+pub(super) struct Bed(pub(super) [Padded<AtomicU32>; 2]);
+
+impl Bed {
+    /// Starts `count` threads that sleep on the first word whenever they are woken.
+    pub(super) fn fill(
+        self: &Arc<Self>,
+        cpus: &[u32],
+        count: u64,
+    ) -> Result<Vec<Partner>, Failure> {
+        (0..count)
+            .map(|_| {
+                let bed = Arc::clone(self);
+                Partner::start(Between::Threads, cpus, move || bed.sleep())
+                    .map_err(|error| Failure::Failed(error.to_string()))
+            })
+            .collect()
+    }
+
+    fn sleep(&self) -> Result<(), String> {
+        wait_for_others().map_err(|error| error.to_string())?;
+        let word = &self.0[0].0;
+        while word.load(Ordering::Acquire) == 0 {
+            match futex::wait(word, Flags::PRIVATE, 0, None) {
+                Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all of them away.
+    pub(super) fn clear(&self) -> Result<(), Failure> {
+        for word in &self.0 {
+            word.0.store(1, Ordering::Release);
+            futex::wake(&word.0, Flags::PRIVATE, i32::MAX.cast_unsigned())
+                .map_err(|error| Failure::of("wake the sleepers", error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes the calling thread one that preempts no other (SCHED_BATCH), so that a waker on the same CPU goes on.
+fn wait_for_others() -> Result<(), crate::syscall::Bad> {
+    let priority: libc::c_int = 0;
+    let (own, batch) = (0, libc::SCHED_BATCH as usize);
+    // SAFETY: the parameter is one number, which lives through the call; nothing but this thread's class changes.
+    checked(unsafe {
+        syscall3(
+            Sysno::SCHED_SETSCHEDULER,
+            own,
+            batch,
+            (&raw const priority).expose_provenance(),
+        )
+    })?;
+    Ok(())
+}
+
+/// The calls of [`Watch::until_all_sleep`], as many as it takes.
+pub(super) const LOOKS: [Expect; 2] = [
+    at_least(Counter::Syscall(Sysno::PREAD64), 0.0),
+    at_least(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), 0.0),
+];
+
+/// Looks whether all of them sleep.
+pub(super) struct Watch {
+    bed: Arc<Bed>,
+    stats: Vec<TaskStat>,
+}
+
+impl Watch {
+    /// Over those that lie in the first word's queue.
+    pub(super) fn over(bed: &Arc<Bed>, partners: &[Partner]) -> Result<Self, Failure> {
+        let stats = partners.iter().map(|partner| TaskStat::of(partner.task()));
+        Ok(Watch {
+            bed: Arc::clone(bed),
+            stats: stats.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Returns when all of them sleep and both CPUs have come to rest. Costs one futex call, seldom more.
+    pub(super) fn until_all_sleep(&self) -> Result<(), Failure> {
+        loop {
+            for stat in &self.stats {
+                while !stat.is_asleep()? {
+                    thread::sleep(NAP);
+                }
+            }
+            // Under an audit they sleep for other reasons, too.
+            if self.queued()? == self.stats.len() {
+                break;
+            }
+            thread::sleep(LONG_NAP);
+        }
+        for turn in 0..SETTLE_TURNS {
+            black_box(turn);
+        }
+        Ok(())
+    }
+
+    /// How many lie in the first word's queue: as many as can be moved from there to where they are.
+    fn queued(&self) -> Result<usize, Failure> {
+        let word = &self.bed.0[0].0;
+        let most = i32::MAX.cast_unsigned();
+        futex::cmp_requeue(word, Flags::PRIVATE, 0, most, word, 0)
+            .map_err(|error| Failure::of("count the sleepers (FUTEX_CMP_REQUEUE)", error))
+    }
+}

@@ -1,0 +1,74 @@
+//! A spin lock: pthread_spin_lock and pthread_spin_unlock.
+//!
+//! ## Measures
+//! `free`: taken and given back by one thread while the process's only other thread sleeps. `contended`: several threads, each on a
+//! CPU of its own, take it as fast as they can, each time to add one to a number beside it; the result is the time per
+//! addition of them all together.
+//! ## Does not measure
+//! Threads that share a CPU: whoever waits then burns the time that the holder needs.
+//! ## Reading it
+//! Nobody ever sleeps, which saves the wake-ups of `sync.mutex` and costs a CPU per waiter. Contended, the cost is that of moving
+//! the lock's cache line between the cores. The details `least_share_percent` and `most_share_percent` tell how much of all
+//! additions the least and the most served thread got: a core that has the line often gets the lock again.
+//! ## Source
+//! As `sync.mutex`.
+#![allow(unsafe_code)] // the C library's interface
+
+use std::cell::UnsafeCell;
+
+use syscost_harness::prelude::*;
+
+use super::contention;
+use super::lock::{self, Code, Guarded, Lock};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "sync.spin_lock",
+    title: "Spin lock: lock and unlock",
+    cases: Cases::Here(|| lock::cases(&[contention::KEEP_RUNNING])),
+    quick: |case| case.get("state") == "free",
+    run,
+    source: include_str!("spin_lock.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    match b.case().get("state") {
+        "free" => lock::measure_free::<SpinLock>(b),
+        _ => contention::measure(b, Guarded::<SpinLock>::default),
+    }
+}
+
+struct SpinLock(UnsafeCell<libc::pthread_spinlock_t>);
+
+// SAFETY: a spin lock is made to be used by several threads.
+unsafe impl Send for SpinLock {}
+// SAFETY: as above.
+unsafe impl Sync for SpinLock {}
+
+impl Default for SpinLock {
+    fn default() -> Self {
+        let lock = SpinLock(UnsafeCell::new(0));
+        // SAFETY: nobody uses it yet. It holds no reference to itself, so it may be moved until it is used.
+        unsafe { libc::pthread_spin_init(lock.0.get(), libc::PTHREAD_PROCESS_PRIVATE) };
+        lock
+    }
+}
+
+impl Lock for SpinLock {
+    #[inline(always)]
+    fn lock(&self) -> Result<(), Code> {
+        // SAFETY: initialised, and it stays where it is while anybody uses it.
+        Code::check(unsafe { libc::pthread_spin_lock(self.0.get()) })
+    }
+
+    fn try_lock(&self) -> Result<bool, Code> {
+        // SAFETY: as above.
+        Code::tried(unsafe { libc::pthread_spin_trylock(self.0.get()) })
+    }
+
+    #[inline(always)]
+    fn unlock(&self) -> Result<(), Code> {
+        // SAFETY: as above, and only who holds it unlocks it.
+        Code::check(unsafe { libc::pthread_spin_unlock(self.0.get()) })
+    }
+}

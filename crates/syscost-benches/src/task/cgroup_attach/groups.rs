@@ -1,0 +1,182 @@
+//! Two control groups of our own and a process to move between them.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::{Errno, read};
+use rustix::pipe::pipe;
+use syscost_harness::prelude::*;
+
+use crate::task::child::{Child, close, fork};
+
+/// Two groups and a process; all three end with this.
+pub(super) struct Groups {
+    process: Option<Child>,
+    /// What is written to move the process.
+    id: String,
+    folder: PathBuf,
+    members: Vec<File>,
+    _life: std::os::fd::OwnedFd,
+}
+
+/// The groups' names within the folder that both are in.
+const NAMES: [&str; 2] = ["a", "b"];
+
+impl Groups {
+    /// Makes them below this process's own group.
+    pub(super) fn new() -> Result<Self, Failure> {
+        let own = own_group()?;
+        let folder = own.join(format!("syscost-{}-{}", std::process::id(), start_time()?));
+        let (end, life) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let process = fork(|| {
+            // The pipe ends with this process's parent, which alone has its other end then.
+            close(life.as_raw_fd());
+            while read(&end, &mut [0; 1]) == Err(Errno::INTR) {}
+            0
+        })?;
+        let mut groups = Self {
+            id: process.id().to_string(),
+            process: Some(process),
+            folder,
+            members: Vec::new(),
+            _life: life,
+        };
+        make(&groups.folder)?;
+        for name in NAMES {
+            let group = groups.folder.join(name);
+            make(&group)?;
+            let path = group.join("cgroup.procs");
+            let members = File::options().write(true).open(&path);
+            groups.members.push(members.map_err(|cause| {
+                Failure::Unsupported(format!("open {}: {cause}", path.display()))
+            })?);
+        }
+        // Where this process may make groups, it may still not be allowed to move others out of its own.
+        groups
+            .attach(0)
+            .map_err(|cause| Failure::Unsupported(cause.to_string()))?;
+        Ok(groups)
+    }
+
+    /// Moves the process.
+    pub(super) fn attach(&self, group: usize) -> Result<(), Failure> {
+        match (&self.members[group]).write(self.id.as_bytes()) {
+            Ok(written) if written == self.id.len() => Ok(()),
+            Ok(_) => Err(Failure::of("write to cgroup.procs", "it took only a part")),
+            Err(cause) => Err(Failure::of("write to cgroup.procs", cause)),
+        }
+    }
+
+    /// Whether the process is in this group.
+    pub(super) fn holds(&self, group: usize) -> Result<bool, Failure> {
+        let path = format!("/proc/{}/cgroup", self.id);
+        let text = fs::read_to_string(&path).map_err(|cause| Failure::of(&path, cause))?;
+        let wanted = self.folder.join(NAMES[group]);
+        Ok(path_in_tree(&text).is_some_and(|path| wanted.ends_with(path.trim_start_matches('/'))))
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        // A group can be removed once nobody is in it, not even a process that has just ended.
+        self.process = None;
+        let groups = NAMES.map(|name| self.folder.join(name));
+        for group in groups.iter().chain([&self.folder]) {
+            for _ in 0..100 {
+                match fs::remove_dir(group) {
+                    Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    _ => break,
+                }
+            }
+        }
+    }
+}
+
+fn make(group: &Path) -> Result<(), Failure> {
+    fs::create_dir(group).map_err(|cause| {
+        Failure::Unsupported(format!(
+            "make the control group {}: {cause}",
+            group.display()
+        ))
+    })
+}
+
+/// The folder of this process's own group, version 2.
+fn own_group() -> Result<PathBuf, Failure> {
+    let text = |path: &str| {
+        fs::read_to_string(path).map_err(|cause| Failure::Unsupported(format!("{path}: {cause}")))
+    };
+    let none = || Failure::Unsupported("no control groups of version 2 are mounted".to_owned());
+    let (mounts, groups) = (text("/proc/self/mountinfo")?, text("/proc/self/cgroup")?);
+    let (root, mount) = mount_of(&mounts).ok_or_else(none)?;
+    let path = path_in_tree(&groups).ok_or_else(none)?;
+    let below = Path::new(path).strip_prefix(root).map_err(|_| none())?;
+    Ok(Path::new(mount).join(below))
+}
+
+/// Where version 2 is mounted, and which group of it: `id parent device root mount options … - cgroup2 source options`.
+fn mount_of(mounts: &str) -> Option<(&str, &str)> {
+    mounts.lines().find_map(|line| {
+        let (mount, kind) = line.split_once(" - ")?;
+        let mut fields = mount.split(' ').skip(3);
+        let found = (fields.next()?, fields.next()?);
+        kind.starts_with("cgroup2 ").then_some(found)
+    })
+}
+
+/// The process's path in the tree of version 2: the line without a number and controllers, `0::/path`.
+fn path_in_tree(groups: &str) -> Option<&str> {
+    groups.lines().find_map(|line| line.strip_prefix("0::"))
+}
+
+/// When this process began, in clock ticks since the machine did: with its id it names this process and no later one.
+fn start_time() -> Result<u64, Failure> {
+    let stat = fs::read_to_string("/proc/self/stat")
+        .map_err(|cause| Failure::of("/proc/self/stat", cause))?;
+    // The name, the second field, may hold spaces; the last parenthesis ends it.
+    let field = stat
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.split(' ').nth(19)?.parse().ok());
+    field.ok_or_else(|| Failure::of("/proc/self/stat", "has no start time"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mount_of_version_2_is_found_beside_others() {
+        let mounts = "30 23 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+                      31 23 0:27 /part /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw\n";
+        assert_eq!(mount_of(mounts), Some(("/part", "/sys/fs/cgroup/unified")));
+        assert_eq!(mount_of(""), None);
+        assert_eq!(
+            path_in_tree("4:memory:/x\n0::/user.slice\n"),
+            Some("/user.slice")
+        );
+        assert_eq!(path_in_tree("4:memory:/x\n"), None);
+    }
+
+    #[test]
+    fn nothing_is_left_behind() {
+        let groups = match Groups::new() {
+            Ok(groups) => groups,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                return;
+            }
+        };
+        assert!(groups.holds(0).unwrap() && !groups.holds(1).unwrap());
+        groups.attach(1).unwrap();
+        assert!(groups.holds(1).unwrap() && !groups.holds(0).unwrap());
+        let folder = groups.folder.clone();
+        drop(groups);
+        assert!(!folder.exists());
+    }
+}

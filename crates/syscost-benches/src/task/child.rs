@@ -1,0 +1,138 @@
+//! Shared: child processes that leave by themselves and are waited for.
+//!
+//! None of them asks the kernel to follow its parent's death, which would be in the number: each does nothing but leave, or
+//! execute a program that does, so that none can stay. They leave by exit_group and run nothing the parent has at exit.
+#![allow(unsafe_code)] // fork and its like
+
+use std::ffi::{c_int, c_void};
+use std::os::fd::RawFd;
+use std::ptr;
+
+use syscost_harness::prelude::*;
+use syscost_sys::raw::{syscall1, syscall2};
+
+use crate::syscall::checked;
+
+/// A child that is to be waited for. One that is dropped instead is killed.
+#[must_use]
+pub(crate) struct Child(libc::pid_t);
+
+impl Child {
+    /// A child of this process that nobody else waits for.
+    pub(crate) fn new(id: libc::pid_t) -> Self {
+        Self(id)
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> i32 {
+        self.0
+    }
+
+    /// Waits for its end, which must be by exit with this status.
+    pub(crate) fn ends_with(self, wanted: c_int) -> Result<(), Failure> {
+        let mut status = 0;
+        // SAFETY: `status` is one int, writable.
+        let ended = unsafe { libc::waitpid(self.0, &raw mut status, 0) };
+        if ended != self.0 {
+            return Err(Failure::last_os_error("waiting for the child"));
+        }
+        std::mem::forget(self);
+        if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == wanted {
+            return Ok(());
+        }
+        Err(Failure::Failed(match libc::WIFEXITED(status) {
+            true => format!(
+                "the child left with status {}, not {wanted}",
+                libc::WEXITSTATUS(status)
+            ),
+            false => format!("the child was ended by signal {}", libc::WTERMSIG(status)),
+        }))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // SAFETY: the child has not been waited for, so its id is still its own.
+        unsafe {
+            libc::kill(self.0, libc::SIGKILL);
+            libc::waitpid(self.0, ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// Ends the calling process at once.
+pub(crate) fn leave(status: c_int) -> ! {
+    loop {
+        // SAFETY: ends the process.
+        unsafe { syscall1(Sysno::EXIT_GROUP, status as usize) };
+    }
+}
+
+/// Closes a descriptor in a child: its own copy, which it does not use again.
+pub(crate) fn close(fd: RawFd) {
+    // SAFETY: as the callers promise; the parent's descriptor stays open.
+    unsafe { syscall1(Sysno::CLOSE, fd as usize) };
+}
+
+/// Forks a child that does `work`, which allocates nothing, and leaves with the status that it returns.
+#[inline(always)]
+pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
+    // SAFETY: this process has one thread; the child goes on in a copy of it and never returns from here.
+    match unsafe { libc::fork() } {
+        -1 => Err(Failure::last_os_error("fork")),
+        0 => leave(work()),
+        child => Ok(Child(child)),
+    }
+}
+
+/// The same by clone3 itself, with these flags: only such as leave the child a memory of its own.
+#[inline(always)]
+pub(crate) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
+    // SAFETY: plain numbers, for which zero is a value.
+    let mut wanted: libc::clone_args = unsafe { std::mem::zeroed() };
+    wanted.flags = flags as u64;
+    wanted.exit_signal = libc::SIGCHLD as u64;
+    let (address, size) = ((&raw const wanted).addr(), size_of_val(&wanted));
+    debug_assert!(flags & libc::CLONE_VM == 0);
+    // SAFETY: `wanted` is of that size; as for fork.
+    match checked(unsafe { syscall2(Sysno::CLONE3, address, size) }) {
+        Ok(0) => leave(work()),
+        Ok(child) => Ok(Child(child as libc::pid_t)),
+        Err(cause) => Err(Failure::of("clone3", cause)),
+    }
+}
+
+/// Room for the stack of a child that shares its parent's memory.
+pub(crate) struct Stack(Vec<u128>);
+
+impl Stack {
+    /// 64 KiB, all of it touched.
+    pub(crate) fn new() -> Self {
+        Self(vec![1; (64 << 10) / size_of::<u128>()])
+    }
+
+    /// Where it begins: stacks grow downwards. Aligned to 16 bytes, as the ABIs want it.
+    pub(crate) fn top(&mut self) -> *mut c_void {
+        self.0.as_mut_ptr_range().end.cast()
+    }
+}
+
+/// Makes a child that shares this process's memory until it executes a program or ends, and holds its parent so long:
+/// vfork, with a stack of the child's own in place of the parent's, as posix_spawn does it.
+#[inline(always)]
+pub(crate) fn vfork<F: FnMut() -> c_int>(
+    stack: &mut Stack,
+    work: &mut F,
+) -> Result<Child, Failure> {
+    extern "C" fn begin<F: FnMut() -> c_int>(work: *mut c_void) -> c_int {
+        // SAFETY: the closure that `vfork` was given; its only other holder waits for this child.
+        leave(unsafe { (*work.cast::<F>())() })
+    }
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the child has a stack of its own and the parent stands still until the child has left it; the child makes
+    // raw system calls only, so that nothing of the parent's (errno, locks, allocator) is touched.
+    match unsafe { libc::clone(begin::<F>, stack.top(), flags, ptr::from_mut(work).cast()) } {
+        -1 => Err(Failure::last_os_error("clone with CLONE_VFORK")),
+        child => Ok(Child(child)),
+    }
+}

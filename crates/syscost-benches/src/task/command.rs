@@ -1,0 +1,81 @@
+//! Shared: what a child executes.
+#![allow(unsafe_code)] // execve and posix_spawn
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
+
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall3;
+
+use super::child::Child;
+
+/// A file to execute with arguments, in an empty environment.
+pub(crate) struct Command<'a, const N: usize> {
+    path: &'a CStr,
+    /// Ends in a null pointer.
+    arguments: [*const c_char; N],
+    environment: [*const c_char; 1],
+}
+
+impl<'a> Command<'a, 2> {
+    /// This file, which is told its own name only.
+    pub(crate) fn plain(path: &'a CStr) -> Self {
+        Self::new(path, [path.as_ptr(), ptr::null()])
+    }
+}
+
+impl<'a> Command<'a, 4> {
+    /// The shell, told to do `what`.
+    pub(crate) fn shell(path: &'a CStr, what: &'a CStr) -> Self {
+        let arguments = [c"sh".as_ptr(), c"-c".as_ptr(), what.as_ptr(), ptr::null()];
+        Self::new(path, arguments)
+    }
+}
+
+impl<'a, const N: usize> Command<'a, N> {
+    fn new(path: &'a CStr, arguments: [*const c_char; N]) -> Self {
+        Self {
+            path,
+            arguments,
+            environment: [ptr::null()],
+        }
+    }
+
+    /// Becomes the program. Returns the status to leave with, if that fails: what shells say of a missing file.
+    pub(crate) fn execute(&self) -> c_int {
+        // SAFETY: a string and two lists of strings, each ended by a null pointer, that live as long as `self`.
+        unsafe {
+            syscall3(
+                Sysno::EXECVE,
+                self.path.as_ptr().addr(),
+                self.arguments.as_ptr().addr(),
+                self.environment.as_ptr().addr(),
+            )
+        };
+        127
+    }
+
+    /// Starts the program as a child by the C library's posix_spawn, which returns when it was executed or failed.
+    pub(crate) fn spawn(&self) -> Result<Child, Failure> {
+        let mut child = 0;
+        // SAFETY: as above; the library only reads, but declares the strings as they were in 1988.
+        let error = unsafe {
+            libc::posix_spawn(
+                &raw mut child,
+                self.path.as_ptr(),
+                ptr::null(),
+                ptr::null(),
+                self.arguments.as_ptr().cast::<*mut c_char>(),
+                self.environment.as_ptr().cast::<*mut c_char>(),
+            )
+        };
+        if error == 0 {
+            Ok(Child::new(child))
+        } else {
+            Err(Failure::of(
+                "posix_spawn",
+                std::io::Error::from_raw_os_error(error),
+            ))
+        }
+    }
+}

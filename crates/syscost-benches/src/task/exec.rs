@@ -1,0 +1,72 @@
+//! Making a process that executes a program, by fork or vfork and execve.
+//!
+//! ## Measures
+//! Fork (the C library's) or vfork (see `task.vfork`), the child's execve of a tiny static program of ours, its run, wait4, and
+//! reading the byte that it wrote. The program is a few hundred bytes in memory: it maps one page, writes the byte and leaves.
+//! It is named /proc/self/fd/N, and has one argument and no environment.
+//! ## Does not measure
+//! A dynamic linker, start-up of a C library, or reading a program from a disk: what real programs add to this.
+//! ## Reading it
+//! What is left is the kernel's part: a new memory, its end, and that of the old one. `by=fork` less `by=vfork` is the copy of
+//! the parent's tables of pages, which grows with `resident_bytes`.
+//! ## Source
+//! lmbench `lat_proc exec`, whose program is a static one that prints a line.
+
+use syscost_harness::prelude::*;
+
+use super::child::{Stack, fork, vfork};
+use super::command::Command;
+use super::ids::{DISTINCT, Ids};
+use super::marked::Marked;
+use super::until;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "task.exec",
+    title: "Process that executes a program",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("by", "fork")],
+            expect: &[
+                // As for `task.fork`.
+                at_most(Counter::OtherSyscalls, 4.0),
+                at_most(Counter::MinorFaults, 16.0),
+            ],
+        },
+        CaseSpec {
+            params: &[("by", "vfork")],
+            expect: &[at_most(Counter::OtherSyscalls, 0.0)],
+        },
+    ]),
+    expect: &[
+        calls(Sysno::CLONE),
+        calls(Sysno::EXECVE),
+        calls(Sysno::WRITE),
+        calls(Sysno::EXIT_GROUP),
+        calls(Sysno::WAIT4),
+        calls(Sysno::READ),
+        exactly(Counter::Reported(DISTINCT), 1.0),
+        at_most(Counter::VoluntarySwitches, 2.5),
+    ],
+    run,
+    source: include_str!("exec.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (marked, mut ids) = (Marked::new()?, Ids::default());
+    let command = Command::plain(marked.path());
+    let mut stack = Stack::new();
+    until::tell_size(b);
+    let by_fork = b.case().get("by") == "fork";
+    b.try_iter(|| {
+        let child = match by_fork {
+            true => fork(|| command.execute())?,
+            false => vfork(&mut stack, &mut || command.execute())?,
+        };
+        ids.note(child.id());
+        child.ends_with(0)?;
+        marked.take()
+    })?;
+    b.report(DISTINCT, ids.distinct());
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! What a fork costs by the memory of the process that forks.
+//!
+//! ## Measures
+//! The C library's fork, its child's exit and waitpid, as `task.fork` with `until=reaped`, from a process that has so much more
+//! private memory, every page written: 0 to 1 GiB, in pages of 4 KiB or huge ones of 2 MiB. The child reads one byte of it.
+//! `fit=per_page` is the cost of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from 4 to
+//! 32 MiB in small pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the same memory from the child.
+//! ## Does not measure
+//! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`), or file mappings, whose
+//! tables are not copied.
+//! ## Reading it
+//! The tables of pages are copied, one entry for each page, and given back by the child. So the same memory in huge pages costs
+//! far less, which is a reason for a server to have them, and vfork nothing (`task.vfork`). `intercept_ns` is the fork without.
+//! ## Source
+//! LEBench, fork of small and big processes.
+
+mod line;
+mod memory;
+
+use rustix::mm::Advice;
+use syscost_harness::prelude::*;
+use syscost_results::stats::order::median;
+use syscost_sys::clock::Clock;
+
+use self::line::Line;
+use self::memory::{HUGE, Memory};
+use super::child::fork;
+use super::ids::{DISTINCT, Ids};
+use super::until;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "task.fork_by_rss",
+    title: "fork by resident memory",
+    cases: Cases::Here(cases),
+    expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
+    run,
+    source: include_str!("fork_by_rss.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Seconds that all the large sizes and fits take in a round: they go together, or a short run would be theirs.
+const LARGE_SECONDS: f64 = 1.0;
+
+/// Forks of each size in one observation.
+const REPEATS: usize = 3;
+
+/// The sizes that the line goes through, in MiB, and the whole memory, of which a part is always kept from the child.
+const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
+const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
+
+fn cases() -> Vec<Case> {
+    let row = |rss: &'static str, pages: &'static str| {
+        Case::new([("rss", rss), ("pages", pages)]).expecting(expected(1.0))
+    };
+    let fit = |pages: &'static str| {
+        let forks = (SMALL_MIB.0.len() * REPEATS) as f64;
+        let advices = exactly(
+            Counter::Syscall(Sysno::MADVISE),
+            2.0 * SMALL_MIB.0.len() as f64,
+        );
+        Case::new([("fit", "per_page"), ("pages", pages)])
+            .expecting(expected(forks))
+            .expecting([advices])
+            .dear(LARGE_SECONDS)
+    };
+    vec![
+        row("0", "4k"),
+        row("16M", "4k"),
+        row("16M", "huge"),
+        row("256M", "4k").dear(LARGE_SECONDS),
+        row("256M", "huge").dear(LARGE_SECONDS),
+        row("1G", "4k").dear(LARGE_SECONDS),
+        row("1G", "huge").dear(LARGE_SECONDS),
+        fit("4k"),
+        fit("huge"),
+    ]
+}
+
+/// What is expected of so many forks.
+fn expected(forks: f64) -> Vec<Expect> {
+    let once = |call| exactly(Counter::Syscall(call), forks);
+    vec![
+        once(Sysno::CLONE),
+        once(Sysno::EXIT_GROUP),
+        once(Sysno::WAIT4),
+        exactly(Counter::Reported(DISTINCT), forks),
+        // As for `task.fork`.
+        at_most(Counter::OtherSyscalls, 4.0 * forks),
+        at_most(Counter::MinorFaults, 16.0 * forks),
+        at_most(Counter::VoluntarySwitches, 1.5 * forks),
+    ]
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let is_huge = b.case().get("pages") == "huge";
+    if b.case().get("fit") == "per_page" {
+        return per_page(b, is_huge);
+    }
+    let bytes = match b.case().get("rss") {
+        "16M" => 16 << 20,
+        "256M" => 256 << 20,
+        "1G" => 1 << 30,
+        _ => 0,
+    };
+    let (clock, mut ids) = (*b.clock(), Ids::default());
+    let memory = match bytes {
+        0 => None,
+        _ => Some(Memory::fill(bytes, is_huge)?),
+    };
+    until::tell_size(b);
+    // One by one: batches, and their doubling for evidence, would make the largest dear beyond measure.
+    b.observe(|| forked(&clock, &mut ids, memory.as_ref(), bytes))?;
+    if let Some(memory) = memory {
+        memory.claim(b)?;
+    }
+    b.report(DISTINCT, ids.distinct());
+    Ok(())
+}
+
+/// What a fork took in ns, with the end of its child, which must have been given so much of the memory.
+fn forked(
+    clock: &Clock,
+    ids: &mut Ids,
+    memory: Option<&Memory>,
+    bytes: usize,
+) -> Result<f64, Failure> {
+    let start = clock.start();
+    let child = fork(|| {
+        if let Some(memory) = memory {
+            memory.look_at(bytes - 1);
+        }
+        0
+    })?;
+    ids.note(child.id());
+    child.ends_with(0)?;
+    Ok(clock.to_ns(clock.stop().ticks.saturating_sub(start)))
+}
+
+/// The slope of the cost by size, in ns per page.
+fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
+    let ((sizes, whole), page) = match is_huge {
+        true => (HUGE_MIB, HUGE),
+        false => (SMALL_MIB, rustix::param::page_size()),
+    };
+    let (clock, mut ids) = (*b.clock(), Ids::default());
+    let memory = Memory::fill(whole << 20, is_huge)?;
+    until::tell_size(b);
+    let mut shortest = sizes.map(|mib| (((mib << 20) / page) as f64, f64::INFINITY));
+    let mut upwards = false;
+    b.observe(|| {
+        // Up and down in turn, so that what drifts evenly cancels.
+        upwards = !upwards;
+        let mut points = Vec::with_capacity(sizes.len());
+        for step in 0..sizes.len() {
+            let index = if upwards {
+                step
+            } else {
+                sizes.len() - 1 - step
+            };
+            let bytes = sizes[index] << 20;
+            memory.advise(bytes, whole << 20, Advice::LinuxDontFork)?;
+            let mut times = [0.0; REPEATS];
+            for time in &mut times {
+                *time = forked(&clock, &mut ids, Some(&memory), bytes)?;
+                shortest[index].1 = shortest[index].1.min(*time);
+            }
+            memory.advise(bytes, whole << 20, Advice::LinuxDoFork)?;
+            points.push((shortest[index].0, median(&times).unwrap_or(f64::NAN)));
+        }
+        Ok(Line::through(&points).map_or(f64::NAN, |line| line.slope))
+    })?;
+    memory.claim(b)?;
+    b.report(DISTINCT, ids.distinct());
+    if let Some(line) = Line::through(&shortest) {
+        b.detail("intercept_ns", line.intercept);
+        // Noise only lengthens: the shortest of many forks of each size show the law.
+        let percent = 100.0 * line.largest_deviation(&shortest);
+        b.detail("deviation_percent", percent);
+        let claim = "deviation from the line in percent";
+        b.claim(claim, "at most 25", percent, "clock", percent <= 25.0);
+    }
+    Ok(())
+}

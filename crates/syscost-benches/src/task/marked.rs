@@ -1,0 +1,58 @@
+//! Shared: our tiny program, and the pipe through which each run of it leaves a marker.
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::pipe::{PipeFlags, pipe_with};
+use syscost_harness::prelude::*;
+use syscost_sys::tiny::{MARKER, TinyProgram};
+
+use super::command::Command;
+
+/// The program and its pipe.
+pub(crate) struct Marked {
+    program: TinyProgram,
+    markers: OwnedFd,
+    /// The program's end, inherited by who executes it.
+    _reports: OwnedFd,
+}
+
+impl Marked {
+    /// The program, executed once for trial.
+    pub(crate) fn new() -> Result<Self, Failure> {
+        // Nobody ever waits at this pipe: a marker is there when its program has ended, or never.
+        let (markers, reports) = pipe_with(PipeFlags::NONBLOCK)
+            .map_err(|cause| Failure::of("make a pipe for markers", cause))?;
+        let marked = Self {
+            program: TinyProgram::new(reports.as_raw_fd())?,
+            markers,
+            _reports: reports,
+        };
+        let trial = Command::plain(marked.path()).spawn();
+        let refused = |cause| Failure::Unsupported(format!("execute a program in memory: {cause}"));
+        trial.map_err(refused)?.ends_with(0)?;
+        marked.take()?;
+        Ok(marked)
+    }
+
+    /// The program's name.
+    pub(crate) fn path(&self) -> &CStr {
+        self.program.path()
+    }
+
+    /// How many markers were left and not taken.
+    pub(crate) fn waiting(&self) -> Result<u64, Failure> {
+        rustix::io::ioctl_fionread(&self.markers)
+            .map_err(|cause| Failure::of("counting the markers in the pipe", cause))
+    }
+
+    /// Takes the marker of the one run that has ended.
+    pub(crate) fn take(&self) -> Result<(), Failure> {
+        let mut bytes = [0; 2];
+        match rustix::io::read(&self.markers, &mut bytes) {
+            Ok(1) if bytes[0] == MARKER => Ok(()),
+            Ok(_) => Err(Failure::of("reading the marker", "other bytes were there")),
+            Err(_) => Err(Failure::of("reading the marker", "the program left none")),
+        }
+    }
+}

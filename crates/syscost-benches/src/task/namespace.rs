@@ -1,0 +1,86 @@
+//! Making a namespace and entering one.
+//!
+//! ## Measures
+//! One unshare of one kind of namespace, or one setns into a namespace that another process has, timed in a new child each,
+//! whose end then frees it. For `pid` and `time` the namespace is that of the caller's future children. Without privilege the
+//! child first enters a user namespace, untimed, in which it may make the others. The clock's own cost is taken off.
+//! ## Does not measure
+//! Giving a namespace back, which the kernel does later and elsewhere: a network takes milliseconds. So only as many are made
+//! as there are samples.
+//! ## Reading it
+//! `net` builds a network with its own loopback, tables and /proc files, `mnt` copies the mounts there are (`mounts_count`),
+//! `ipc` mounts a file system for message queues; the others are small objects. setns only changes pointers, but for
+//! `mnt`, which looks up root and working directory anew.
+//! ## Source
+//! unshare(2), setns(2): what starting a container is made of.
+
+mod kind;
+mod trial;
+
+use syscost_harness::prelude::*;
+
+use self::kind::Kind;
+use self::trial::{Call, Trial};
+use super::ids::{DISTINCT, Ids};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "task.namespace",
+    title: "Namespaces",
+    cases: Cases::Grid(&[
+        ("call", &["unshare", "setns"]),
+        (
+            "kind",
+            &["user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"],
+        ),
+    ]),
+    expect: &[
+        calls(Sysno::CLONE),
+        calls(Sysno::WAIT4),
+        calls(Sysno::EXIT_GROUP),
+        // Of the child: looking at its namespaces before and after, telling, and what the C library does in a fork.
+        at_most(Counter::OtherSyscalls, 8.0),
+        exactly(Counter::Reported(DISTINCT), 1.0),
+        exactly(Counter::Reported(CHANGED), 1.0),
+    ],
+    run,
+    source: include_str!("namespace.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const CHANGED: &str = "children that were in the namespace afterwards";
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let kind = Kind::of(b.case().get("kind"))?;
+    let call = match b.case().get("call") {
+        "setns" => Call::Setns,
+        _ => Call::Unshare,
+    };
+    let clock = *b.clock();
+    let mut trial = Trial::new(kind, call, false)?;
+    let mut is_within_user = false;
+    if trial.run(&clock)?.refused() && kind.name != "user" {
+        trial = Trial::new(kind, call, true)?;
+        is_within_user = true;
+    }
+    trial.run(&clock)?.possible(&call)?;
+    let counter = Counter::Syscall(call.number());
+    b.expect(exactly(counter, if is_within_user { 2.0 } else { 1.0 }));
+    let (mut ids, mut changed) = (Ids::default(), 0);
+    b.observe(|| {
+        let outcome = trial.run(&clock)?;
+        outcome.succeeded(&call)?;
+        ids.note(outcome.child);
+        changed += u64::from(outcome.has_changed);
+        Ok(outcome.ns)
+    })?;
+    b.report(DISTINCT, ids.distinct());
+    b.report(CHANGED, changed as f64);
+    if is_within_user {
+        b.detail("user_namespaces_entered_before_count", 1.0);
+    }
+    if kind.name == "mnt" {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        b.detail("mounts_count", mounts.lines().count() as f64);
+    }
+    Ok(())
+}

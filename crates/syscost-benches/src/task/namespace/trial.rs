@@ -1,0 +1,214 @@
+//! One call in one child, timed there.
+#![allow(unsafe_code)] // the calls themselves
+
+use std::ffi::c_int;
+use std::fs::File;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+
+use rustix::io::{Errno, read, write};
+use rustix::pipe::pipe;
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::raw::{syscall1, syscall2};
+
+use super::kind::Kind;
+use crate::task::child::{Child, clone3, close, fork};
+
+/// What is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
+    Unshare,
+    Setns,
+}
+
+impl Call {
+    pub(super) fn number(self) -> Sysno {
+        match self {
+            Call::Unshare => Sysno::UNSHARE,
+            Call::Setns => Sysno::SETNS,
+        }
+    }
+}
+
+/// What it is called with, again and again.
+pub(super) struct Trial {
+    kind: Kind,
+    /// First of all the child goes into a user namespace.
+    is_within_user: bool,
+    /// For setns.
+    holder: Option<Holder>,
+    answers: OwnedFd,
+    answer: OwnedFd,
+}
+
+/// What a child tells: the time, the error's number or 0, whether the namespace is the wanted one.
+const ANSWER: usize = 24;
+
+/// What became of one call.
+pub(super) struct Outcome {
+    /// The child.
+    pub(super) child: i32,
+    /// How long the call took, in ns.
+    pub(super) ns: f64,
+    /// Whether the child is in the namespace afterwards, and was not before.
+    pub(super) has_changed: bool,
+    error: i32,
+}
+
+impl Outcome {
+    /// Whether a privilege was missing.
+    pub(super) fn refused(&self) -> bool {
+        self.error == libc::EPERM
+    }
+
+    /// Whether this machine can do it.
+    pub(super) fn possible(&self, call: &Call) -> Result<(), Failure> {
+        self.succeeded(call)
+            .map_err(|failure| Failure::Unsupported(failure.to_string()))
+    }
+
+    /// Whether it did it.
+    pub(super) fn succeeded(&self, call: &Call) -> Result<(), Failure> {
+        match self.error {
+            0 => Ok(()),
+            error => Err(Failure::of(
+                call.number().name(),
+                Errno::from_raw_os_error(error),
+            )),
+        }
+    }
+}
+
+impl Trial {
+    pub(super) fn new(kind: Kind, call: Call, is_within_user: bool) -> Result<Self, Failure> {
+        let (answers, answer) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let holder = match call {
+            Call::Unshare => None,
+            Call::Setns => Some(Holder::new(kind, is_within_user)?),
+        };
+        Ok(Self {
+            kind,
+            is_within_user,
+            holder,
+            answers,
+            answer,
+        })
+    }
+
+    /// Makes a child that makes the call.
+    pub(super) fn run(&self, clock: &Clock) -> Result<Outcome, Failure> {
+        let child = fork(|| self.act(clock))?;
+        let id = child.id();
+        child.ends_with(0)?;
+        let mut told = [0; ANSWER];
+        match read(&self.answers, &mut told) {
+            Ok(ANSWER) => {}
+            _ => return Err(Failure::of("reading what the child found", "it is cut")),
+        }
+        let word = |index: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&told[8 * index..][..8]);
+            u64::from_ne_bytes(word)
+        };
+        Ok(Outcome {
+            child: id,
+            ns: f64::from_bits(word(0)),
+            error: word(1) as i32,
+            has_changed: word(2) == 1,
+        })
+    }
+
+    /// The child's part. It has a copy of everything, and allocates nothing.
+    fn act(&self, clock: &Clock) -> c_int {
+        let (mut ns, mut error, mut has_changed) = (0.0, 0, false);
+        if self.is_within_user {
+            error = self.call(libc::CLONE_NEWUSER);
+        }
+        if error == 0 {
+            let before = self.kind.own();
+            let mut empty = u64::MAX;
+            for _ in 0..8 {
+                let start = clock.start();
+                empty = empty.min(clock.stop().ticks.wrapping_sub(start));
+            }
+            let start = clock.start();
+            error = self.call(self.kind.flag);
+            let spent = clock.stop().ticks.wrapping_sub(start);
+            ns = clock.to_ns(spent) - clock.to_ns(empty);
+            let after = self.kind.own();
+            let wanted = self.holder.as_ref().map_or(after, |holder| holder.number);
+            has_changed = after != before && after == wanted;
+        }
+        let mut told = [0; ANSWER];
+        told[..8].copy_from_slice(&ns.to_bits().to_ne_bytes());
+        told[8..16].copy_from_slice(&(error as u64).to_ne_bytes());
+        told[16..].copy_from_slice(&u64::from(has_changed).to_ne_bytes());
+        c_int::from(write(&self.answer, &told) != Ok(ANSWER))
+    }
+
+    /// The call, for this kind of namespace: 0, or the error's number.
+    #[inline(always)]
+    fn call(&self, flag: c_int) -> c_int {
+        // SAFETY, of both: they change what the calling child belongs to, and no memory.
+        let answer = match &self.holder {
+            // SAFETY: see above.
+            None => unsafe { syscall1(Sysno::UNSHARE, flag as usize) },
+            Some(holder) => {
+                let file = match flag == self.kind.flag {
+                    true => &holder.wanted,
+                    false => &holder.user,
+                };
+                let fd = file.as_raw_fd() as usize;
+                // SAFETY: see above.
+                unsafe { syscall2(Sysno::SETNS, fd, flag as usize) }
+            }
+        };
+        (-answer) as c_int
+    }
+}
+
+/// A process that sits in a namespace, so that others can enter it. It leaves when this process does.
+struct Holder {
+    _process: Child,
+    _life: OwnedFd,
+    wanted: File,
+    user: File,
+    number: u64,
+}
+
+impl Holder {
+    fn new(kind: Kind, is_within_user: bool) -> Result<Self, Failure> {
+        let (end, life) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let flags = match is_within_user {
+            true => kind.flag | libc::CLONE_NEWUSER,
+            false => kind.flag,
+        };
+        let process = clone3(flags, || {
+            // The pipe ends with this process's parent, which alone has its other end then.
+            close(life.as_raw_fd());
+            while read(&end, &mut [0; 1]) == Err(Errno::INTR) {}
+            0
+        });
+        let process = process.map_err(|cause| match cause {
+            Failure::Failed(what) => Failure::Unsupported(what),
+            other => other,
+        })?;
+        let open = |kind: &str| {
+            let path = format!("/proc/{}/ns/{kind}", process.id());
+            File::open(&path).map_err(|cause| Failure::Unsupported(format!("open {path}: {cause}")))
+        };
+        let (wanted, user) = (open(kind.name)?, open("user")?);
+        let number = wanted
+            .metadata()
+            .map_err(|cause| Failure::of("look at a namespace", cause))?
+            .ino();
+        Ok(Self {
+            wanted,
+            user,
+            number,
+            _process: process,
+            _life: life,
+        })
+    }
+}

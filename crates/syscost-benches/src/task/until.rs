@@ -1,0 +1,122 @@
+//! Shared: a task that is made and then ended, timed up to either moment.
+#![allow(unsafe_code)] // sched_setscheduler
+
+use std::cell::Cell;
+
+use syscost_harness::prelude::*;
+use syscost_sys::counters::Usage;
+use syscost_sys::process;
+
+use super::marked::Marked;
+
+/// What tells that a new task ran before the call that made it came back. They share one CPU.
+pub(crate) enum Witness<'a> {
+    /// Nothing holds the maker: then it has made an involuntary switch within the call. So that it makes none, it is of the
+    /// class SCHED_BATCH for so long, whose new tasks preempt nobody.
+    Switches,
+    /// The maker is held until the task has executed our program: then the program's marker is there. So that it is not,
+    /// the maker is of the common class, which wakes up before others of its class.
+    Marker(&'a Marked),
+}
+
+impl Witness<'_> {
+    fn claim(&self) -> &'static str {
+        match self {
+            Witness::Switches => "involuntary switches within the call",
+            Witness::Marker(_) => "programs that ran within the call",
+        }
+    }
+
+    /// A count that grows when it happens.
+    fn count(&self) -> Result<u64, Failure> {
+        match self {
+            Witness::Switches => Ok(Usage::thread()?.involuntary_switches),
+            Witness::Marker(marked) => marked.waiting(),
+        }
+    }
+}
+
+/// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls that belong to the task's
+/// end: what it does, its last one, and the wait.
+pub(crate) fn measure<T>(
+    b: &mut Bencher,
+    ending: &[Sysno],
+    witness: Witness<'_>,
+    mut create: impl FnMut() -> Result<T, Failure>,
+    mut end: impl FnMut(T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    tell_size(b);
+    if b.case().get("until") == "reaped" {
+        ending.iter().for_each(|call| b.expect(calls(*call)));
+        return b.try_iter(|| end(create()?));
+    }
+    // The last task of the audit is ended after it: 31 of 32 are counted, or all.
+    let nearly_all = |call: &Sysno| within(Counter::Syscall(*call), 0.9, 1.0);
+    ending.iter().for_each(|call| b.expect(nearly_all(call)));
+    b.expect(at_most(Counter::Reported(witness.claim()), 0.25));
+    let _policy = match witness {
+        Witness::Switches => {
+            // Within the call; that the preparation waits is none of its business.
+            b.expect(at_most(Counter::VoluntarySwitches, 0.02));
+            Some(Batch::begin()?)
+        }
+        Witness::Marker(_) => {
+            b.expect(within(Counter::VoluntarySwitches, 0.9, 1.1));
+            None
+        }
+    };
+    let made = Cell::new(None);
+    let (mut early, mut before) = (0, 0);
+    b.single(
+        || {
+            let after = witness.count()?;
+            if let Some(task) = made.take() {
+                early += after.saturating_sub(before);
+                end(task)?;
+            }
+            before = witness.count()?;
+            Ok(())
+        },
+        || {
+            made.set(Some(create()?));
+            Ok(())
+        },
+    )?;
+    b.report(witness.claim(), early as f64);
+    made.take().map_or(Ok(()), end)
+}
+
+/// States how much memory the measuring process has: to copy its tables is most of what a fork costs.
+pub(crate) fn tell_size(b: &mut Bencher) {
+    if let Ok(bytes) = process::resident_bytes() {
+        b.detail("resident_bytes", bytes as f64);
+    }
+}
+
+/// The scheduling class SCHED_BATCH, until it goes out of scope.
+struct Batch(libc::c_int);
+
+impl Batch {
+    fn begin() -> Result<Self, Failure> {
+        // SAFETY: asks about the calling thread.
+        let before = unsafe { libc::sched_getscheduler(0) };
+        set(libc::SCHED_BATCH)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        // Where the class could be changed it can be changed back.
+        let _ = set(self.0);
+    }
+}
+
+fn set(policy: libc::c_int) -> Result<(), Failure> {
+    let none = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `none` is the parameter that these classes want.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const none) } {
+        0 => Ok(()),
+        _ => Err(Failure::last_os_error("sched_setscheduler")),
+    }
+}

@@ -1,0 +1,330 @@
+//! The same operation on several CPUs at once: how much of it all copies get done together.
+
+mod crowd;
+
+use std::fmt::Display;
+use std::path::Path;
+
+use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::stats::order::median;
+use syscost_results::{Evidence, Verdict};
+use syscost_sys::Unsupported;
+use syscost_sys::counters::{TaskReading, TaskStat};
+use syscost_sys::partner::Between;
+use syscost_sys::topology::Topology;
+
+use super::Bencher;
+use super::evidence::{Audited, COUNTED_NS, Counted};
+use super::pass::Pass;
+use crate::expect::{Counter, Manner};
+use crate::failure::Failure;
+use crowd::{Crowd, MOST_COPIES, Stint};
+
+/// Turns of one copy in the audited child.
+const AUDITED: u64 = 32;
+
+/// A window has so many chunks, and a chunk lasts so many timer pairs: neither ragged ends nor looks at the clock are more than about a
+/// hundredth of it.
+const CHUNKS: f64 = 100.0;
+
+/// Copies that overlap by this share of a window worked at once.
+const OVERLAP: f64 = 0.9;
+
+/// If no window overlaps by more than this, that is no noise: the copies work one after the other.
+const NO_OVERLAP: f64 = 0.5;
+
+/// Windows that are waited for at most until one of them overlaps.
+const MOST_WINDOWS: usize = 200;
+
+/// Copies that work in windows of one length.
+struct Course<O> {
+    crowd: Crowd<O>,
+    window_ns: f64,
+    /// Turns between two looks at the clock.
+    chunk: u64,
+    /// Turns of all copies so far.
+    turns: u64,
+}
+
+impl<O, E> Course<O>
+where
+    O: FnMut() -> Result<(), E>,
+    E: Display,
+{
+    /// What each copy did in another window.
+    fn window(&mut self) -> Result<Vec<Stint>, Failure> {
+        let stints = self.crowd.window(self.window_ns, self.chunk)?;
+        self.turns += turns_of(&stints);
+        Ok(stints)
+    }
+}
+
+impl Bencher<'_> {
+    /// Measures how many operations per second `count` copies of it do at once, each pinned to a CPU of its own: as processes or as
+    /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`Topology::spread`].
+    ///
+    /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn is so many operations. All copies begin
+    /// together and go on until a common end; the value is the sum of their operations over the time from the first beginning to the
+    /// last end.
+    pub fn copies<O, E>(
+        &mut self,
+        between: Between,
+        count: usize,
+        per_turn: u64,
+        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    ) -> Result<(), Failure>
+    where
+        O: FnMut() -> Result<(), E>,
+        E: Display,
+    {
+        self.begin(Manner::Copies)?;
+        self.findings.copies = Some(count as u32);
+        let cpus = self.seats(count)?;
+        let log = match self.pass {
+            Pass::Timed => self.time_copies(between, &cpus, per_turn, make)?,
+            Pass::Evidence => self.count_copies(between, &cpus, per_turn, make)?,
+        };
+        self.claim_cpus(&cpus, &log);
+        if count > 1 {
+            self.claim_overlap(&log);
+            self.tell_shares(&log);
+        }
+        Ok(())
+    }
+
+    /// The CPUs of so many copies, the measuring task's first.
+    fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
+        let mut cpus = match Topology::read(Path::new("/sys")) {
+            Ok(topology) => topology.spread(self.cpu, &self.allowed),
+            // Where nothing is told, by number.
+            Err(_) => {
+                let others = self.allowed.iter().filter(|cpu| **cpu != self.cpu);
+                [self.cpu].iter().chain(others).copied().collect()
+            }
+        };
+        if count == 0 || count > cpus.len().min(MOST_COPIES) {
+            let reason = format!(
+                "{count} copies need as many CPUs; {} may be used",
+                cpus.len()
+            );
+            return Err(Failure::Unsupported(reason));
+        }
+        cpus.truncate(count);
+        Ok(cpus)
+    }
+
+    fn time_copies<O, E>(
+        &mut self,
+        between: Between,
+        cpus: &[u32],
+        per_turn: u64,
+        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    ) -> Result<Vec<Vec<Stint>>, Failure>
+    where
+        O: FnMut() -> Result<(), E>,
+        E: Display,
+    {
+        let mut course = self.course(between, cpus, make)?;
+        let mut turns = Vec::new();
+        let mut warmed_ns = 0.0;
+        while turns.is_empty() || warmed_ns < self.effort.warm_up_ns {
+            let stints = course.window()?;
+            turns.push(turns_of(&stints) as f64);
+            warmed_ns += self.clock.to_ns(span(&stints));
+        }
+        let typical = median(&turns).unwrap_or(0.0) as u64;
+        let mut log = Vec::new();
+        self.sample(typical * per_turn, |bencher| {
+            let stints = course.window()?;
+            let operations = turns_of(&stints) * per_turn;
+            let ns = bencher.clock.to_ns(span(&stints));
+            if overlap(&stints) < OVERLAP {
+                bencher.findings.disturbed.push(Disturbance {
+                    sample: bencher.findings.values.len() as u32,
+                    cause: Cause::RunDelay,
+                });
+            }
+            log.push(stints);
+            Ok((operations as f64 * 1e9 / ns, None))
+        })?;
+        self.operations += course.turns * per_turn;
+        course.crowd.dismiss()?;
+        Ok(log)
+    }
+
+    fn count_copies<O, E>(
+        &mut self,
+        between: Between,
+        cpus: &[u32],
+        per_turn: u64,
+        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    ) -> Result<Vec<Vec<Stint>>, Failure>
+    where
+        O: FnMut() -> Result<(), E>,
+        E: Display,
+    {
+        // First, while this process has no other thread that a fork would lose. The last copy is that of a partner, if there is one.
+        let one = || make(cpus.len() - 1);
+        self.judge_audit(AUDITED * per_turn, |audited| {
+            let mut op = one()?;
+            let turns = match audited {
+                Audited::Operations => 1 + AUDITED,
+                Audited::Nothing => 1,
+            };
+            (0..turns).try_for_each(|_| op().map_err(failed))
+        })?;
+        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+            let mut op = one()?;
+            let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
+            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
+            self.findings.evidence.push(evidence);
+        }
+        let mut course = self.course(between, cpus, make.clone())?;
+        course.window()?;
+        let stats: Vec<TaskStat> = course
+            .crowd
+            .tasks()
+            .into_iter()
+            .map(TaskStat::of)
+            .collect::<Result<_, _>>()?;
+        let read = || -> Vec<Result<TaskReading, Unsupported>> {
+            stats.iter().map(TaskStat::read).collect()
+        };
+        let before = read();
+        let mut log = Vec::new();
+        let mut counted_ns = 0.0;
+        let mut have_met = false;
+        while counted_ns < COUNTED_NS || (!have_met && log.len() < MOST_WINDOWS) {
+            let stints = course.window()?;
+            have_met |= overlap(&stints) >= OVERLAP;
+            counted_ns += self.clock.to_ns(span(&stints));
+            log.push(stints);
+        }
+        // Each copy is judged by itself; the worst of them stands.
+        for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
+            let turns: u64 = log.iter().map(|stints| stints[number].operations).sum();
+            let used = before.and_then(|before| Ok(after? - before));
+            self.judge_counts(used.map(Counted::from), turns * per_turn);
+        }
+        self.operations += course.turns * per_turn;
+        course.crowd.dismiss()?;
+        Ok(log)
+    }
+
+    /// Starts the copies, makes the first windows with them, and finds how many turns they make between two looks at the clock.
+    fn course<O, E>(
+        &self,
+        between: Between,
+        cpus: &[u32],
+        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    ) -> Result<Course<O>, Failure>
+    where
+        O: FnMut() -> Result<(), E>,
+        E: Display,
+    {
+        let share = self.effort.case_ns / f64::from(self.effort.samples.max(1));
+        let window_ns = share
+            .max(self.effort.batch_ns)
+            .max(CHUNKS * CHUNKS * self.clock_cost.read_ns);
+        let mut course = Course {
+            crowd: Crowd::start(between, cpus, *self.clock, make)?,
+            window_ns: window_ns / 4.0,
+            chunk: 1,
+            turns: 0,
+        };
+        // What disturbs a window only lengthens it, and the first is cold.
+        let mut shortest = f64::INFINITY;
+        for _ in 0..4 {
+            let own = course.window()?[0];
+            let turn_ns = self.clock.to_ns(own.ended - own.began) / own.operations as f64;
+            shortest = shortest.min(turn_ns);
+            course.chunk = ((window_ns / CHUNKS / shortest) as u64).max(1);
+        }
+        course.window_ns = window_ns;
+        Ok(course)
+    }
+
+    /// Claims that every copy was on its CPU whenever it was looked.
+    fn claim_cpus(&mut self, cpus: &[u32], log: &[Vec<Stint>]) {
+        let on = |stints: &[Stint]| -> Vec<u32> { stints.iter().map(|stint| stint.cpu).collect() };
+        let told = |cpus: &[u32]| {
+            let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            numbers.join(" ")
+        };
+        let strayed = log.iter().find(|stints| on(stints) != cpus);
+        let seen = strayed.or(log.last()).map(|stints| on(stints));
+        let seen = seen.unwrap_or_default();
+        let holds = seen == cpus;
+        self.claim(
+            "CPUs of its copies",
+            told(cpus),
+            told(&seen),
+            "clock",
+            holds,
+        );
+    }
+
+    /// Claims that the copies worked at the same time: in the evidence pass that they can, in the timed one that they mostly did.
+    fn claim_overlap(&mut self, log: &[Vec<Stint>]) {
+        let shares: Vec<f64> = log.iter().map(|stints| overlap(stints)).collect();
+        let share = match self.pass {
+            Pass::Timed => median(&shares),
+            Pass::Evidence => shares.into_iter().reduce(f64::max),
+        };
+        let share = share.unwrap_or(0.0);
+        let verdict = if share >= OVERLAP {
+            Verdict::Confirmed
+        } else if self.pass == Pass::Timed || share > NO_OVERLAP {
+            Verdict::Unverified
+        } else {
+            Verdict::Refuted
+        };
+        let reason = "other tasks of the machine kept the copies apart";
+        self.findings.evidence.push(Evidence {
+            claim: "share of a window in which all copies worked".to_owned(),
+            expected: format!("at least {OVERLAP}").into(),
+            observed: Some(share.into()),
+            source: "clock".to_owned(),
+            verdict,
+            reason: (verdict == Verdict::Unverified).then(|| reason.to_owned()),
+        });
+    }
+
+    /// Tells how evenly the work was shared, in percent of an equal share.
+    fn tell_shares(&mut self, log: &[Vec<Stint>]) {
+        let copies = log.first().map_or(0, Vec::len);
+        let of =
+            |number: usize| -> u64 { log.iter().map(|stints| stints[number].operations).sum() };
+        let turns: Vec<u64> = (0..copies).map(of).collect();
+        let equal = turns.iter().sum::<u64>() as f64 / copies.max(1) as f64;
+        let percent = |turns: Option<&u64>| 100.0 * turns.copied().unwrap_or(0) as f64 / equal;
+        self.detail("least_share_percent", percent(turns.iter().min()));
+        self.detail("largest_share_percent", percent(turns.iter().max()));
+    }
+}
+
+fn failed(cause: impl Display) -> Failure {
+    Failure::Failed(format!("an operation failed: {cause}"))
+}
+
+/// Turns of all copies.
+fn turns_of(stints: &[Stint]) -> u64 {
+    stints.iter().map(|stint| stint.operations).sum()
+}
+
+/// From the first beginning to the last end, in ticks.
+fn span(stints: &[Stint]) -> u64 {
+    let began = stints.iter().map(|stint| stint.began).min().unwrap_or(0);
+    let ended = stints.iter().map(|stint| stint.ended).max().unwrap_or(0);
+    ended.saturating_sub(began).max(1)
+}
+
+/// The share of that in which all worked.
+fn overlap(stints: &[Stint]) -> f64 {
+    let last_began = stints.iter().map(|stint| stint.began).max().unwrap_or(0);
+    let first_ended = stints.iter().map(|stint| stint.ended).min().unwrap_or(0);
+    first_ended.saturating_sub(last_began) as f64 / span(stints) as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! Copies at work: they begin together, run to a common end, and tell what they did.
+
+use std::fmt::Display;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use syscost_sys::clock::Clock;
+use syscost_sys::counters::TaskId;
+use syscost_sys::cpu;
+use syscost_sys::partner::{Between, Partner, Shared};
+
+use crate::failure::Failure;
+
+/// More copies than this would not find a seat.
+pub(super) const MOST_COPIES: usize = 512;
+
+/// No CPU: what a seat holds before its copy has run.
+const NOWHERE: u32 = u32::MAX;
+
+/// What all copies see. A window is a span of time in which all of them work.
+struct Board {
+    orders: Orders,
+    seats: [Seat; MOST_COPIES],
+}
+
+/// What the measuring task orders. On lines of its own: copies that wait look at it all the time.
+#[repr(align(128))]
+struct Orders {
+    /// Number of the latest window that may begin.
+    window: AtomicU64,
+    /// When it ends, in ticks of the clock.
+    deadline: AtomicU64,
+    /// Operations between two looks at the clock.
+    chunk: AtomicU64,
+    /// There will be no more of them.
+    is_over: AtomicBool,
+}
+
+/// What one copy tells, on lines of its own.
+#[repr(align(128))]
+struct Seat {
+    /// Number of the latest window it has finished.
+    window: AtomicU64,
+    began: AtomicU64,
+    ended: AtomicU64,
+    operations: AtomicU64,
+    cpu: AtomicU32,
+    /// Its copy works no more, for whatever reason.
+    is_left: AtomicBool,
+}
+
+impl Seat {
+    /// One that nobody has taken.
+    fn free() -> Self {
+        Self {
+            window: AtomicU64::new(0),
+            began: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+            cpu: AtomicU32::new(NOWHERE),
+            is_left: AtomicBool::new(false),
+        }
+    }
+}
+
+/// What one copy did in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stint {
+    /// When it began, in ticks.
+    pub(super) began: u64,
+    /// When it ended, in ticks.
+    pub(super) ended: u64,
+    /// How many operations it did in between.
+    pub(super) operations: u64,
+    /// Where it was at the end.
+    pub(super) cpu: u32,
+}
+
+/// Copies of an operation: the measuring task does the first itself, partners the others.
+pub(super) struct Crowd<O> {
+    op: O,
+    partners: Vec<Partner>,
+    board: Shared<Board>,
+    clock: Clock,
+}
+
+impl<O, E> Crowd<O>
+where
+    O: FnMut() -> Result<(), E>,
+    E: Display,
+{
+    /// Starts a copy on each of these CPUs; the first is the measuring task's own. `make` is called within each copy, with its
+    /// number.
+    pub(super) fn start(
+        between: Between,
+        cpus: &[u32],
+        clock: Clock,
+        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    ) -> Result<Self, Failure> {
+        let board = Shared::new(Board {
+            orders: Orders {
+                window: AtomicU64::new(0),
+                deadline: AtomicU64::new(0),
+                chunk: AtomicU64::new(1),
+                is_over: AtomicBool::new(false),
+            },
+            seats: std::array::from_fn(|_| Seat::free()),
+        })
+        .map_err(|error| Failure::Failed(error.to_string()))?;
+        let mut crowd = Self {
+            op: make(0)?,
+            partners: Vec::new(),
+            board,
+            clock,
+        };
+        for (number, cpu) in cpus.iter().enumerate().skip(1) {
+            let (board, make) = (crowd.board.clone(), make.clone());
+            let work = move || {
+                let _leave = Leave(&board.seats[number]);
+                follow(&board, number, &clock, make)
+            };
+            let partner = Partner::start(between, &[*cpu], work)
+                .map_err(|error| Failure::Failed(error.to_string()))?;
+            crowd.partners.push(partner);
+        }
+        Ok(crowd)
+    }
+
+    /// One window of so many ns: what each copy did in it.
+    pub(super) fn window(&mut self, ns: f64, chunk: u64) -> Result<Vec<Stint>, Failure> {
+        let Board { orders, seats } = &*self.board;
+        let number = orders.window.load(Ordering::Relaxed) + 1;
+        let ticks = (ns * self.clock.ticks_per_ns()) as u64;
+        orders.chunk.store(chunk, Ordering::Relaxed);
+        let deadline = self.clock.start() + ticks;
+        orders.deadline.store(deadline, Ordering::Relaxed);
+        orders.window.store(number, Ordering::Release);
+        let own = work(&mut self.op, &self.clock, deadline, chunk)
+            .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
+        let mut stints = vec![own];
+        for seat in &seats[1..=self.partners.len()] {
+            while seat.window.load(Ordering::Acquire) < number {
+                if seat.is_left.load(Ordering::Acquire) {
+                    return Err(self.what_failed());
+                }
+                spin_loop();
+            }
+            stints.push(Stint {
+                began: seat.began.load(Ordering::Relaxed),
+                ended: seat.ended.load(Ordering::Relaxed),
+                operations: seat.operations.load(Ordering::Relaxed),
+                cpu: seat.cpu.load(Ordering::Relaxed),
+            });
+        }
+        Ok(stints)
+    }
+}
+
+impl<O> Crowd<O> {
+    /// Its tasks, the measuring one first.
+    pub(super) fn tasks(&self) -> Vec<TaskId> {
+        let partners = self.partners.iter().map(Partner::task);
+        [TaskId::own()].into_iter().chain(partners).collect()
+    }
+
+    /// Ends the copies and tells what went wrong with them.
+    pub(super) fn dismiss(mut self) -> Result<(), Failure> {
+        self.end();
+        for partner in self.partners.drain(..) {
+            partner
+                .join()
+                .map_err(|error| Failure::Failed(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// What the first partner that failed says.
+    fn what_failed(&mut self) -> Failure {
+        self.end();
+        let ended = self.partners.drain(..).map(Partner::join);
+        match ended.collect::<Result<(), _>>() {
+            Err(error) => Failure::Failed(error.to_string()),
+            Ok(()) => Failure::Failed("a copy failed and does not say why".to_owned()),
+        }
+    }
+
+    fn end(&self) {
+        let orders = &self.board.orders;
+        orders.is_over.store(true, Ordering::Relaxed);
+        orders.window.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl<O> Drop for Crowd<O> {
+    /// Threads would wait for ever; processes are killed by their own drop.
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Leaves the seat when a copy's work ends, well or badly.
+struct Leave<'a>(&'a Seat);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.is_left.store(true, Ordering::Release);
+    }
+}
+
+/// A partner's life: make the operation, work in every window.
+fn follow<O, E>(
+    board: &Board,
+    number: usize,
+    clock: &Clock,
+    make: impl Fn(usize) -> Result<O, Failure>,
+) -> Result<(), String>
+where
+    O: FnMut() -> Result<(), E>,
+    E: Display,
+{
+    let Board { orders, seats } = board;
+    let mut op = make(number).map_err(|failure| failure.to_string())?;
+    for window in 1.. {
+        while orders.window.load(Ordering::Acquire) < window {
+            spin_loop();
+        }
+        if orders.is_over.load(Ordering::Relaxed) {
+            break;
+        }
+        let deadline = orders.deadline.load(Ordering::Relaxed);
+        let chunk = orders.chunk.load(Ordering::Relaxed);
+        let stint = work(&mut op, clock, deadline, chunk).map_err(|cause| cause.to_string())?;
+        let seat = &seats[number];
+        seat.began.store(stint.began, Ordering::Relaxed);
+        seat.ended.store(stint.ended, Ordering::Relaxed);
+        seat.operations.store(stint.operations, Ordering::Relaxed);
+        seat.cpu.store(stint.cpu, Ordering::Relaxed);
+        seat.window.store(window, Ordering::Release);
+    }
+    Ok(())
+}
+
+/// Works until the deadline, at least one chunk.
+#[inline(always)]
+fn work<E>(
+    op: &mut impl FnMut() -> Result<(), E>,
+    clock: &Clock,
+    deadline: u64,
+    chunk: u64,
+) -> Result<Stint, E> {
+    let began = clock.start();
+    let mut operations = 0;
+    loop {
+        for _ in 0..chunk {
+            op()?;
+        }
+        operations += chunk;
+        let stop = clock.stop();
+        if stop.ticks >= deadline {
+            return Ok(Stint {
+                began,
+                ended: stop.ticks,
+                operations,
+                cpu: stop.cpu.or_else(|| cpu::current().ok()).unwrap_or(NOWHERE),
+            });
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Copies that work, and copies that do not do what their row says.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use syscost_sys::clock::Clock;
+use syscost_sys::cpu;
+use syscost_sys::partner::Shared;
+use syscost_sys::raw::Sysno;
+
+use super::*;
+use crate::bencher::{ClockCost, Effort, Findings, Situation};
+use crate::case::Case;
+use crate::expect::{Expect, calls};
+
+const EFFORT: Effort = Effort {
+    samples: 10,
+    warm_up_ns: 1e5,
+    batch_ns: 1e4,
+    case_ns: 1e6,
+    second_witness: false,
+};
+
+/// CPUs of two copies; none where this machine has no two.
+fn two_cpus() -> Option<Vec<u32>> {
+    let allowed = cpu::allowed().ok()?;
+    let two = allowed.get(..2).map(<[u32]>::to_vec);
+    if two.is_none() {
+        println!("skipped: two copies need two CPUs");
+    }
+    two
+}
+
+/// What a bencher on the first of these CPUs finds with `run`. In a thread of its own, which is pinned as a worker is.
+fn found(
+    cpus: &[u32],
+    pass: Pass,
+    declared: &[Expect],
+    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+) -> Result<Findings, Failure> {
+    let measure = || {
+        cpu::pin(cpus[0]).expect("the CPU is allowed");
+        let (case, clock) = (Case::default(), Clock::system());
+        let situation = Situation {
+            pass,
+            effort: &EFFORT,
+            clock: &clock,
+            clock_cost: ClockCost {
+                step_ns: 1.0,
+                read_ns: 40.0,
+            },
+            iterations: None,
+            cpu: cpus[0],
+            allowed: cpus,
+            seed: 1,
+        };
+        let mut bencher = Bencher::new(&case, declared, situation);
+        run(&mut bencher)?;
+        bencher.finish()
+    };
+    std::thread::scope(|scope| scope.spawn(measure).join().expect("no panic"))
+}
+
+fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
+    let of_claim = findings.evidence.iter().filter(|e| e.claim == claim);
+    let verdicts = of_claim.map(|evidence| evidence.verdict);
+    verdicts
+        .max()
+        .unwrap_or_else(|| panic!("nothing claims {claim}: {:?}", findings.evidence))
+}
+
+fn spin() -> Result<(), String> {
+    for turn in 0..100 {
+        std::hint::black_box(turn);
+    }
+    Ok(())
+}
+
+#[test]
+fn all_copies_work_and_every_operation_is_counted() {
+    let Some(cpus) = two_cpus() else { return };
+    for between in Between::ALL {
+        let done = Shared::new([const { AtomicU64::new(0) }; 2]).unwrap();
+        let theirs = done.clone();
+        let mut operations = 0;
+        let findings = found(&cpus, Pass::Timed, &[], |b| {
+            b.copies(between, 2, 3, move |number| {
+                let done = theirs.clone();
+                Ok(move || {
+                    done[number].fetch_add(3, Relaxed);
+                    spin()
+                })
+            })?;
+            operations = b.operations();
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(findings.copies, Some(2));
+        assert!(findings.values.len() >= 5 && findings.values.iter().all(|rate| *rate > 0.0));
+        let each = [0, 1].map(|number| done[number].load(Relaxed));
+        assert!(each[0] > 0 && each[1] > 0, "{each:?}");
+        assert_eq!(each[0] + each[1], operations);
+        assert_eq!(
+            verdict_of(&findings, "CPUs of its copies"),
+            Verdict::Confirmed
+        );
+        let shares = ["least_share_percent", "largest_share_percent"].map(|d| findings.details[d]);
+        assert!((shares[0] + shares[1] - 200.0).abs() < 1e-6, "{shares:?}");
+    }
+}
+
+#[test]
+fn a_copy_that_fails_fails_the_measurement() {
+    let Some(cpus) = two_cpus() else { return };
+    for between in Between::ALL {
+        for pass in [Pass::Timed, Pass::Evidence] {
+            let result = found(&cpus, pass, &[], |b| {
+                b.copies(between, 2, 1, |number| {
+                    let left = Cell::new(5_000_u32);
+                    Ok(move || {
+                        left.set(left.get().saturating_sub(1));
+                        match (number, left.get()) {
+                            (1, 0) => Err("no luck".to_owned()),
+                            _ => spin(),
+                        }
+                    })
+                })
+            });
+            let Err(Failure::Failed(reason)) = result else {
+                panic!("{result:?}");
+            };
+            assert!(reason.ends_with("no luck"), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_begin_or_panics_fails_the_measurement() {
+    let Some(cpus) = two_cpus() else { return };
+    type Op = fn() -> Result<(), String>;
+    let run = |make: fn(usize) -> Result<Op, Failure>| {
+        let result = found(&cpus, Pass::Timed, &[], |b| {
+            b.copies(Between::Processes, 2, 1, make)
+        });
+        result.expect_err("one of two copies works").to_string()
+    };
+    let reason = run(|number| match number {
+        0 => Ok(spin),
+        _ => Err(Failure::Failed("nothing to open".to_owned())),
+    });
+    assert!(reason.contains("nothing to open"), "{reason}");
+    let reason = run(|number| match number {
+        0 => Ok(spin),
+        _ => Ok(|| panic!("on purpose")),
+    });
+    assert!(reason.contains("panicked"), "{reason}");
+}
+
+#[test]
+fn more_copies_than_cpus_are_unsupported() {
+    let Some(cpus) = two_cpus() else { return };
+    let result = found(&cpus, Pass::Timed, &[], |b| {
+        b.copies(Between::Threads, 3, 1, |_| Ok(spin))
+    });
+    assert!(matches!(result, Err(Failure::Unsupported(_))), "{result:?}");
+}
+
+#[test]
+fn a_copy_on_another_cpu_than_its_row_says_is_refuted() {
+    let Some(cpus) = two_cpus() else { return };
+    let first = cpus[0];
+    let findings = found(&cpus, Pass::Evidence, &[], |b| {
+        b.copies(Between::Processes, 2, 1, move |_| {
+            // The lie: every copy goes where the first one is.
+            cpu::pin(first).map_err(|error| Failure::Failed(error.to_string()))?;
+            Ok(spin)
+        })
+    })
+    .unwrap();
+    assert_eq!(
+        verdict_of(&findings, "CPUs of its copies"),
+        Verdict::Refuted
+    );
+}
+
+#[test]
+fn copies_that_make_other_calls_than_they_claim_are_refuted() {
+    let Some(cpus) = two_cpus() else { return };
+    if syscost_sys::audit::available().is_err() {
+        println!("skipped: no audit here");
+        return;
+    }
+    let claim = "getppid system calls per operation";
+    let declared = [calls(Sysno::GETPPID)];
+    let lie = found(&cpus, Pass::Evidence, &declared, |b| {
+        b.copies(Between::Threads, 2, 1, |_| Ok(spin))
+    })
+    .unwrap();
+    assert_eq!(verdict_of(&lie, claim), Verdict::Refuted);
+    let truth = found(&cpus, Pass::Evidence, &declared, |b| {
+        b.copies(Between::Threads, 2, 1, |_| {
+            Ok(|| {
+                std::hint::black_box(std::os::unix::process::parent_id());
+                spin()
+            })
+        })
+    })
+    .unwrap();
+    assert_eq!(verdict_of(&truth, claim), Verdict::Confirmed);
+}
+
+#[test]
+fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
+    let Some(cpus) = two_cpus() else { return };
+    let sleeps = found(&cpus, Pass::Evidence, &[], |b| {
+        b.copies(Between::Processes, 2, 1, |_| {
+            Ok(|| {
+                std::thread::sleep(std::time::Duration::from_micros(10));
+                spin()
+            })
+        })
+    })
+    .unwrap();
+    let claim = "voluntary switches per operation";
+    assert_eq!(verdict_of(&sleeps, claim), Verdict::Refuted);
+    let faults = found(&cpus, Pass::Evidence, &[], |b| {
+        b.copies(Between::Processes, 2, 1, |_| {
+            Ok(|| {
+                // Beyond malloc's highest threshold: mapped, touched in one place and given back each time.
+                std::hint::black_box(vec![0_u8; 64 << 20])[0] = 1;
+                spin()
+            })
+        })
+    })
+    .unwrap();
+    let claim = "minor page faults per operation";
+    assert_eq!(verdict_of(&faults, claim), Verdict::Refuted);
+}
+
+fn stint(began: u64, ended: u64) -> Stint {
+    Stint {
+        began,
+        ended,
+        operations: 10,
+        cpu: 0,
+    }
+}
+
+#[test]
+fn only_the_time_in_which_all_worked_is_overlap() {
+    let together = [stint(0, 100), stint(2, 102)];
+    assert_eq!((span(&together), overlap(&together)), (102, 98.0 / 102.0));
+    let in_turn = [stint(0, 100), stint(100, 200)];
+    assert_eq!((span(&in_turn), overlap(&in_turn)), (200, 0.0));
+    assert_eq!(overlap(&[stint(0, 10), stint(50, 60)]), 0.0);
+}
+
+#[test]
+fn copies_one_after_the_other_are_refuted_and_copies_kept_apart_unverified() {
+    let Ok(cpus) = cpu::allowed() else { return };
+    let verdict = |pass: Pass, second_begins: [u64; 3]| {
+        let findings = found(&cpus, pass, &[], |b| {
+            let window = |begins: u64| vec![stint(0, 100), stint(begins, 100 + begins)];
+            b.claim_overlap(&second_begins.map(window));
+            b.observe(|| Ok(1.0))
+        });
+        findings.unwrap().evidence[0].verdict
+    };
+    assert_eq!(verdict(Pass::Evidence, [1, 1, 1]), Verdict::Confirmed);
+    assert_eq!(verdict(Pass::Evidence, [1, 100, 100]), Verdict::Confirmed);
+    assert_eq!(verdict(Pass::Evidence, [20, 100, 100]), Verdict::Unverified);
+    assert_eq!(verdict(Pass::Evidence, [100, 100, 100]), Verdict::Refuted);
+    assert_eq!(verdict(Pass::Timed, [1, 1, 100]), Verdict::Confirmed);
+    assert_eq!(verdict(Pass::Timed, [1, 100, 100]), Verdict::Unverified);
+}

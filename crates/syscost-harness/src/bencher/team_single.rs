@@ -1,0 +1,110 @@
+//! One task's share of an operation that several tasks do, timed alone: a waker's call.
+
+use syscost_sys::Unsupported;
+use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
+use syscost_sys::partner::Partner;
+
+use super::Bencher;
+use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Counted, plus, since};
+use super::pass::Pass;
+use super::team::{AtWork, Team};
+use crate::expect::Manner;
+use crate::failure::Failure;
+use crate::placement::Placement;
+
+impl Bencher<'_> {
+    /// Measures what one task's share of a common operation costs: the measuring task's turn alone, timed by itself, after an untimed
+    /// preparation ([`Team::prepared_by`]) that waits until the partners are ready. The timer's own cost is taken off, as by
+    /// [`Bencher::single`].
+    ///
+    /// Counted are the measuring task's switches and faults during its turns, the partners' from one preparation to the next, and
+    /// the system calls of all that the preparation alone does not make.
+    pub fn single_together<'t>(
+        &mut self,
+        placement: Placement,
+        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::SinglesTogether)?;
+        self.seated(placement, |b, cpus| match b.pass {
+            Pass::Timed => b.time_single_together(cpus, &make),
+            Pass::Evidence => b.count_single_together(cpus, &make),
+        })
+    }
+
+    fn time_single_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let mut work = AtWork::new(make(cpus)?, 1)?;
+        work.look();
+        let Team { prepare, turns, .. } = &mut work.team;
+        self.time_singles(prepare, || turns(1))?;
+        work.dismiss()
+    }
+
+    fn count_single_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        self.judge_audit(AUDITED_TOGETHER, |audited| {
+            let mut team = make(cpus)?;
+            team.single()?;
+            for _ in 0..AUDITED_TOGETHER {
+                (team.prepare)()?;
+                if audited == Audited::Operations {
+                    (team.turns)(1)?;
+                }
+            }
+            // What the last turn led to ends before the audit does.
+            (team.prepare)()?;
+            std::mem::forget(team);
+            Ok(())
+        })?;
+        let mut work = AtWork::new(make(cpus)?, 1)?;
+        let used = count_turns(&mut work.team)?;
+        self.operations += COUNTED_TOGETHER;
+        self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);
+        work.dismiss()
+    }
+}
+
+/// Counts single turns: of the measuring task what happens during them, of its partners also what follows from them.
+fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
+    let tasks = team.partners.iter().map(Partner::task);
+    let others: Vec<TaskStat> = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;
+    let own = TaskStat::of(TaskId::own())?;
+    let all = || -> Result<Vec<TaskReading>, Unsupported> {
+        [&own]
+            .into_iter()
+            .chain(&others)
+            .map(TaskStat::read)
+            .collect()
+    };
+    let mut during = Usage::default();
+    (team.prepare)()?;
+    let before = all()?;
+    for _ in 0..COUNTED_TOGETHER {
+        (team.prepare)()?;
+        let before = Usage::thread();
+        (team.turns)(1)?;
+        during = plus(during, since(before)?);
+    }
+    (team.prepare)()?;
+    let mut used = all()?;
+    for (now, then) in used.iter_mut().zip(before) {
+        *now = *now - then;
+    }
+    used[0] = TaskReading {
+        voluntary_switches: during.voluntary_switches,
+        involuntary_switches: during.involuntary_switches,
+        minor_faults: during.minor_faults,
+        major_faults: during.major_faults,
+        ..used[0]
+    };
+    Ok(used
+        .into_iter()
+        .reduce(|sum, task| sum + task)
+        .unwrap_or_default())
+}

@@ -1,0 +1,324 @@
+//! What is computed at the end of a run from what it measured.
+
+use syscost_results::stats::order::median;
+use syscost_results::{Evidence, Measurement, Status, Verdict};
+
+use super::rows::RowState;
+use crate::bencher::{Findings, Pass};
+use crate::catalogue::Row;
+use crate::derive::{Derive, Source};
+use crate::failure::Failure;
+
+/// Computes a derived row from the measured rows of its run, which hold their samples.
+///
+/// Rows that this machine cannot measure take no part. Should another one lack its number, there is none here either: a
+/// result of the remaining rows would be another one under the same name.
+pub fn derived<'a>(
+    row: &Row,
+    measured: impl Iterator<Item = (&'a Row, &'a Measurement)>,
+    target_half_width: f64,
+) -> Measurement {
+    let mut state = RowState::new(row.clone(), target_half_width);
+    if let Some(how) = &row.benchmark.derive {
+        let sources: Vec<_> = measured
+            .filter(|(source, _)| row.is_computed_from(source))
+            .collect();
+        match without_number(&sources) {
+            Some(reason) => state.skipped = Some(reason),
+            None => compute(&mut state, how, &sources),
+        }
+    }
+    state.measurement(
+        true,
+        "it is computed from rows that have no round in common",
+    )
+}
+
+/// Why these rows give nothing to compute with, if so.
+fn without_number(sources: &[(&Row, &Measurement)]) -> Option<String> {
+    if sources.is_empty() {
+        return Some("it is computed from rows that this run does not have".to_owned());
+    }
+    let (_, missing) = sources
+        .iter()
+        .find(|(_, row)| !matches!(row.status, Status::Ok | Status::Unsupported))?;
+    Some(format!(
+        "it is computed from {}, which has no number",
+        missing.name
+    ))
+}
+
+fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)]) {
+    let sources: Vec<_> = sources
+        .iter()
+        .filter(|(_, measurement)| measurement.status == Status::Ok)
+        .collect();
+    let case = state.row.case.clone();
+    let of = |median_of: &dyn Fn(&Measurement) -> Option<f64>| -> Option<Vec<Source<'_>>> {
+        sources
+            .iter()
+            .map(|(row, measurement)| {
+                Some(Source {
+                    id: row.benchmark.id,
+                    case: &row.case,
+                    median: median_of(measurement)?,
+                })
+            })
+            .collect()
+    };
+    let whole = of(&|measurement| measurement.estimate.median).unwrap_or_default();
+    let proof = (how.compute)(&case, &whole).map(|derived| {
+        let mut evidence = vec![proof_of(&sources)];
+        if derived.evidence.is_empty() {
+            evidence.clear(); // It claims nothing of its own, which its row will say.
+        }
+        evidence.extend(derived.evidence);
+        Findings {
+            evidence,
+            observed: true,
+            ..Findings::default()
+        }
+    });
+    let is_proved = proof.is_ok();
+    state.take(Pass::Evidence, 0, 0, None, proof);
+    let Some((_, first)) = sources.first().filter(|_| is_proved) else {
+        return;
+    };
+    for round in first.samples.iter().flatten() {
+        let of_round = |measurement: &Measurement| {
+            let mut rounds = measurement.samples.iter().flatten();
+            median(&rounds.find(|other| other.round == round.round)?.values)
+        };
+        // Rows settle at different times: what only some of them have is no round of all.
+        let Some(medians) = of(&of_round) else {
+            continue;
+        };
+        let value = (how.compute)(&case, &medians).and_then(|derived| {
+            if !derived.value.is_finite() {
+                let what = format!("computes {}, which is no number", derived.value);
+                return Err(Failure::Broken(what));
+            }
+            Ok(Findings {
+                iterations: 1,
+                values: vec![derived.value],
+                observed: true,
+                details: derived.details,
+                ..Findings::default()
+            })
+        });
+        state.take(Pass::Timed, round.round, round.cpu, None, value);
+    }
+}
+
+/// A result is proved no better than what it is computed from.
+fn proof_of(sources: &[&(&Row, &Measurement)]) -> Evidence {
+    let unproved = sources
+        .iter()
+        .find(|(_, row)| row.evidence.iter().any(|e| e.verdict != Verdict::Confirmed));
+    Evidence {
+        claim: "evidence of the rows it is computed from".to_owned(),
+        expected: "confirmed".into(),
+        observed: unproved.is_none().then(|| "confirmed".into()),
+        source: "this run".to_owned(),
+        verdict: match unproved {
+            None => Verdict::Confirmed,
+            Some(_) => Verdict::Unverified,
+        },
+        reason: unproved.map(|(_, row)| format!("that of {} is not complete", row.name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use syscost_results::{Better, Estimate, RoundSamples, Unit};
+
+    use super::*;
+    use crate::benchmark::{Benchmark, Quantity};
+    use crate::case::{Case, Cases};
+    use crate::derive::Derived;
+
+    const MEASURED: Benchmark = Benchmark {
+        id: "some.cost",
+        cases: Cases::Grid(&[("size", &["1", "2", "3"]), ("kind", &["a", "b"])]),
+        ..Benchmark::DEFAULT
+    };
+
+    /// The sum of the costs of a kind.
+    static SUM: Benchmark = Benchmark {
+        id: "some.sum",
+        quantity: Quantity::Level,
+        cases: Cases::Grid(&[("kind", &["a", "b"])]),
+        derive: Some(Derive {
+            from: &["some.cost"],
+            takes: |case, source| source.case.get("kind") == case.get("kind"),
+            compute: |_, sources| {
+                if sources.len() < 2 {
+                    return Err(Failure::Unsupported("two are needed".to_owned()));
+                }
+                let value = sources.iter().map(|source| source.median).sum();
+                Ok(Derived {
+                    value,
+                    evidence: vec![Evidence {
+                        claim: "sum".to_owned(),
+                        expected: "below 100".into(),
+                        observed: Some(value.into()),
+                        source: "arithmetic".to_owned(),
+                        verdict: if value < 100.0 {
+                            Verdict::Confirmed
+                        } else {
+                            Verdict::Refuted
+                        },
+                        reason: None,
+                    }],
+                    details: BTreeMap::from([("rows_count".to_owned(), sources.len() as f64)]),
+                })
+            },
+        }),
+        ..Benchmark::DEFAULT
+    };
+
+    fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
+        Measurement {
+            name: row.name(),
+            id: row.benchmark.id.to_owned(),
+            case: row.case.to_map(),
+            title: String::new(),
+            revision: 1,
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            status: Status::Ok,
+            reason: None,
+            estimate: Estimate {
+                median: median(&rounds.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
+                ..Estimate::default()
+            },
+            core_cycles: None,
+            flags: Vec::new(),
+            evidence: Vec::new(),
+            details: BTreeMap::new(),
+            histogram: Vec::new(),
+            samples: Some(
+                rounds
+                    .iter()
+                    .map(|&(round, value)| RoundSamples {
+                        round,
+                        cpu: 1,
+                        iterations: 10,
+                        core_ghz: None,
+                        values: vec![value - 1.0, value, value + 5.0],
+                        raw: Vec::new(),
+                        disturbed: Vec::new(),
+                        steal_percent: None,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Three rows of kind a: 1, 2 and 3 times the round's number plus one, in so many rounds each; and one of kind b.
+    fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
+        let benchmark: &'static Benchmark = &MEASURED;
+        let make = |size: u32, kind: &'static str, rounds: u32| {
+            let row = Row {
+                benchmark,
+                case: Case::new([("size", size.to_string()), ("kind", kind.to_owned())]),
+            };
+            let values: Vec<(u32, f64)> = (0..rounds)
+                .map(|round| (round, f64::from(size * (round + 1))))
+                .collect();
+            let measurement = source(&row, &values);
+            (row, measurement)
+        };
+        let mut rows: Vec<_> = (1..).zip(rounds).map(|(n, r)| make(n, "a", r)).collect();
+        rows.push(make(1, "b", 9));
+        rows
+    }
+
+    fn compute(kind: &'static str, run: &[(Row, Measurement)]) -> Measurement {
+        let row = Row {
+            benchmark: &SUM,
+            case: Case::new([("kind", kind)]),
+        };
+        derived(&row, run.iter().map(|(row, m)| (row, m)), 0.02)
+    }
+
+    #[test]
+    fn a_value_is_computed_in_each_round_that_all_sources_have() {
+        let row = compute("a", &run([9, 9, 7]));
+        assert_eq!((row.status, row.reason), (Status::Ok, None));
+        // Rounds 0 to 6 sum up to 6, 12, ... 42.
+        assert_eq!(row.estimate.median, Some(24.0));
+        assert_eq!((row.estimate.rounds, row.estimate.samples), (7, 7));
+        let interval = (row.estimate.ci95_low, row.estimate.ci95_high);
+        assert_eq!(interval, (Some(6.0), Some(42.0)));
+        assert_eq!(row.details["rows_count"], 3.0);
+        let claims: Vec<&str> = row.evidence.iter().map(|e| &*e.claim).collect();
+        assert_eq!(claims, ["evidence of the rows it is computed from", "sum"]);
+        let rounds: Vec<(u32, u32)> = row
+            .samples
+            .iter()
+            .flatten()
+            .map(|round| (round.round, round.cpu))
+            .collect();
+        assert_eq!(rounds[6], (6, 1));
+    }
+
+    #[test]
+    fn a_refuted_claim_withholds_the_number() {
+        // The median rounds of 29 sum up to 90: the claim holds. Of 39, to 120.
+        assert_eq!(compute("a", &run([29, 29, 29])).status, Status::Ok);
+        let row = compute("a", &run([39, 39, 39]));
+        assert_eq!((row.status, row.estimate.median), (Status::Withheld, None));
+        assert_eq!(row.samples, None);
+    }
+
+    #[test]
+    fn a_source_without_a_number_leaves_none() {
+        let mut measured = run([9, 9, 9]);
+        measured[1].1.status = Status::Withheld;
+        let row = compute("a", &measured);
+        let reason = "it is computed from some.cost{size=2,kind=a}, which has no number";
+        assert_eq!(
+            (row.status, row.reason.as_deref()),
+            (Status::Skipped, Some(reason))
+        );
+        assert_eq!(compute("b", &[]).status, Status::Skipped);
+    }
+
+    #[test]
+    fn what_the_machine_cannot_do_takes_no_part() {
+        let mut measured = run([9, 9, 9]);
+        measured[2].1.status = Status::Unsupported;
+        let row = compute("a", &measured);
+        assert_eq!(row.details["rows_count"], 2.0);
+        measured[1].1.status = Status::Unsupported;
+        let row = compute("a", &measured);
+        assert_eq!(
+            (row.status, row.reason.as_deref()),
+            (Status::Unsupported, Some("two are needed"))
+        );
+    }
+
+    #[test]
+    fn doubts_of_the_sources_are_told() {
+        let mut measured = run([9, 9, 9]);
+        let doubt = crate::expect::calls(syscost_sys::raw::Sysno::GETPPID);
+        measured[0].1.evidence = vec![doubt.unverified("seccomp audit", "not here")];
+        let row = compute("a", &measured);
+        assert_eq!(row.status, Status::Ok);
+        assert_eq!(row.evidence[0].verdict, Verdict::Unverified);
+    }
+
+    #[test]
+    fn rows_that_never_met_have_no_number() {
+        let mut measured = run([9, 9, 9]);
+        for round in measured[0].1.samples.iter_mut().flatten() {
+            round.round += 100;
+        }
+        let row = compute("a", &measured);
+        assert_eq!(row.status, Status::Skipped);
+        assert!(row.reason.unwrap().contains("no round in common"));
+    }
+}

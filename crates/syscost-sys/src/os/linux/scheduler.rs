@@ -1,0 +1,66 @@
+//! Scheduling classes.
+#![allow(unsafe_code)] // sched_setscheduler has no safe form, and musl's is none at all
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::process::Class;
+use crate::raw::{Sysno, syscall1, syscall2, syscall3};
+
+const SCHED_OTHER: i32 = 0;
+const SCHED_FIFO: i32 = 1;
+/// A flag of the policy: what the thread forks is in the normal class.
+const SCHED_RESET_ON_FORK: i32 = 0x4000_0000;
+
+pub(crate) fn class() -> io::Result<Class> {
+    // SAFETY: 0 is the calling thread; the call touches no memory.
+    let policy = checked(unsafe { syscall1(Sysno::SCHED_GETSCHEDULER, 0) })?;
+    let mut priority = 0_i32;
+    let address = (&raw mut priority).expose_provenance();
+    // SAFETY: sched_param is one int, which outlives the call.
+    checked(unsafe { syscall2(Sysno::SCHED_GETPARAM, 0, address) })?;
+    Ok(match policy as i32 & !SCHED_RESET_ON_FORK {
+        SCHED_OTHER => Class::Normal,
+        SCHED_FIFO => Class::Fifo(priority as u8),
+        other => Class::Other(other),
+    })
+}
+
+/// Another policy than these two cannot be set: it may need what a class does not hold.
+pub(crate) fn set_class(class: Class) -> io::Result<()> {
+    match class {
+        Class::Fifo(priority) => set(SCHED_FIFO | SCHED_RESET_ON_FORK, priority.into()),
+        // Who lacks the privilege may leave the class, but not take off the flag.
+        Class::Normal => set(SCHED_OTHER, 0).or_else(|_| set(SCHED_OTHER | SCHED_RESET_ON_FORK, 0)),
+        Class::Other(_) => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+fn set(policy: i32, priority: i32) -> io::Result<()> {
+    let address = (&raw const priority).expose_provenance();
+    // SAFETY: 0 is the calling thread; sched_param is one int, which outlives the call.
+    checked(unsafe { syscall3(Sysno::SCHED_SETSCHEDULER, 0, policy as usize, address) })?;
+    Ok(())
+}
+
+/// Sets how long a real-time thread may run without a sleep, in us; `None` takes the limit away as far as it may. The one before.
+pub(crate) fn limit_real_time(us: Option<u64>) -> io::Result<Option<u64>> {
+    let before = getrlimit(Resource::Rttime);
+    let lowest = [us, before.maximum].into_iter().flatten().min();
+    setrlimit(
+        Resource::Rttime,
+        Rlimit {
+            current: lowest,
+            maximum: before.maximum,
+        },
+    )?;
+    Ok(before.current)
+}
+
+fn checked(result: isize) -> io::Result<isize> {
+    match result {
+        0.. => Ok(result),
+        error => Err(io::Error::from_raw_os_error(-error as i32)),
+    }
+}

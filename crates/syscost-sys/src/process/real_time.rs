@@ -1,0 +1,128 @@
+//! The real-time class of the scheduler: entered on purpose, bounded, and left again.
+
+use std::fmt;
+
+use crate::{SystemError, os};
+
+/// How the scheduler treats a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// As everybody else (SCHED_OTHER).
+    Normal,
+    /// Before everybody else, until it sleeps (SCHED_FIFO), at this priority from 1 to 99.
+    Fifo(u8),
+    /// Another policy, by its number.
+    Other(i32),
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Class::Normal => f.write_str("SCHED_OTHER"),
+            Class::Fifo(priority) => write!(f, "SCHED_FIFO {priority}"),
+            Class::Other(policy) => write!(f, "policy {policy}"),
+        }
+    }
+}
+
+/// The class of the calling thread.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn class() -> Result<Class, SystemError> {
+    os::class().map_err(|cause| SystemError::new("sched_getscheduler", "of this thread", cause))
+}
+
+/// While it lives, the thread that entered is in class [`Class::Fifo`]; then it is in the normal one again.
+///
+/// A thread that runs on and on in this class keeps its processor from everybody else, so this process is ended by SIGXCPU when
+/// one of its real-time threads runs for a fifth of a second without a sleep. What it forks is in the normal class.
+#[derive(Debug)]
+pub struct RealTime {
+    limit: Option<u64>,
+    _of_its_thread: std::marker::PhantomData<*const ()>,
+}
+
+/// Longest time without a sleep, in us.
+const LONGEST_RUN_US: u64 = 200_000;
+
+impl RealTime {
+    /// Moves the calling thread, of the normal class, into the real-time class at this priority, from 1 to 99.
+    ///
+    /// # Errors
+    /// When the thread is in another class, or the system does not permit it: it needs CAP_SYS_NICE, or an RLIMIT_RTPRIO of that priority.
+    pub fn enter(priority: u8) -> Result<RealTime, SystemError> {
+        let wanted = Class::Fifo(priority);
+        let error =
+            |operation| move |cause| SystemError::new(operation, format!("to {wanted}"), cause);
+        let before = class()?;
+        if before != Class::Normal {
+            let cause = std::io::Error::other(format!("this thread is {before}"));
+            return Err(error("sched_setscheduler")(cause));
+        }
+        let limit = os::limit_real_time(Some(LONGEST_RUN_US)).map_err(error("setrlimit"))?;
+        // From here on the limit is given back, whatever happens.
+        let entered = RealTime {
+            limit,
+            _of_its_thread: std::marker::PhantomData,
+        };
+        os::set_class(wanted).map_err(error("sched_setscheduler"))?;
+        Ok(entered)
+    }
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        // Going back needs no privilege, and the limit was accepted before.
+        let _ = os::set_class(Class::Normal);
+        let _ = os::limit_real_time(self.limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_never_sleeps_is_ended() {
+        const SIGXCPU: i32 = 24;
+        // A child, so that only it is ended.
+        let child = os::fork(&mut || match RealTime::enter(1) {
+            Ok(_real_time) => loop {
+                std::hint::spin_loop();
+            },
+            Err(_) => 0,
+        });
+        match child.map(|child| os::wait_for(child).unwrap()) {
+            Ok(0) | Err(_) => println!("skipped: no real-time class here"),
+            Ok(ended) => assert_eq!(ended, 128 + SIGXCPU),
+        }
+    }
+
+    #[test]
+    fn the_class_is_entered_and_left() {
+        let Ok(before) = class() else {
+            println!("skipped: no classes here");
+            return;
+        };
+        // Twice, so that it is what it will be again.
+        let limit = os::limit_real_time(None).and_then(|_| os::limit_real_time(None));
+        let limit = limit.unwrap();
+        match RealTime::enter(3) {
+            Ok(real_time) => {
+                assert_eq!(class().unwrap(), Class::Fifo(3));
+                assert_eq!(
+                    os::limit_real_time(Some(LONGEST_RUN_US)).unwrap(),
+                    Some(LONGEST_RUN_US)
+                );
+                drop(real_time);
+            }
+            Err(error) => {
+                println!("skipped: {error}");
+                assert!(error.to_string().contains("SCHED_FIFO 3"));
+            }
+        }
+        assert_eq!(class().unwrap(), before);
+        assert_eq!(os::limit_real_time(None).unwrap(), limit);
+    }
+}

@@ -1,0 +1,247 @@
+//! A program of our own, a few hundred bytes long, to be executed where only the cost of executing counts.
+//!
+//! It is an ELF file with one loadable segment and no interpreter: it writes one byte to a given descriptor and leaves,
+//! with status 0 if the byte was taken. So whoever reads the byte knows that the program ran. It lies in memory only
+//! (memfd_create), and is executed by its name under /proc.
+#![allow(unsafe_code)] // the program's own instructions, in assembly
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use crate::{SystemError, Unsupported, os};
+
+/// The byte that the program writes.
+pub const MARKER: u8 = 0x5c;
+
+/// Where the file is loaded: a multiple of every page size.
+const BASE: u64 = 0x40_0000;
+
+/// Lengths of the file header and of the one program header, in bytes.
+const FILE_HEADER: u16 = 64;
+const PROGRAM_HEADER: u16 = 56;
+
+// The instructions, then the two words that they read: the descriptor and the marker.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+std::arch::global_asm!(
+    ".pushsection .rodata.syscost_tiny, \"a\", @progbits",
+    ".hidden syscost_tiny_begin",
+    ".globl syscost_tiny_begin",
+    "syscost_tiny_begin:",
+    "mov edi, dword ptr [rip + 2f]",
+    "lea rsi, [rip + 3f]",
+    "mov edx, 1",
+    "mov eax, {write}",
+    "syscall",
+    "xor edi, edi",
+    "cmp rax, 1",
+    "setne dil",
+    "mov eax, {exit_group}",
+    "syscall",
+    ".balign 4",
+    "2: .long 0",
+    "3: .long 0",
+    ".hidden syscost_tiny_end",
+    ".globl syscost_tiny_end",
+    "syscost_tiny_end:",
+    ".popsection",
+    write = const libc::SYS_write,
+    exit_group = const libc::SYS_exit_group,
+);
+
+#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+std::arch::global_asm!(
+    ".pushsection .rodata.syscost_tiny, \"a\", @progbits",
+    ".p2align 2",
+    ".hidden syscost_tiny_begin",
+    ".globl syscost_tiny_begin",
+    "syscost_tiny_begin:",
+    "ldr w0, 2f",
+    "adr x1, 3f",
+    "mov x2, #1",
+    "mov x8, #{write}",
+    "svc 0",
+    "cmp x0, #1",
+    "cset x0, ne",
+    "mov x8, #{exit_group}",
+    "svc 0",
+    "2: .long 0",
+    "3: .long 0",
+    ".hidden syscost_tiny_end",
+    ".globl syscost_tiny_end",
+    "syscost_tiny_end:",
+    ".popsection",
+    write = const libc::SYS_write,
+    exit_group = const libc::SYS_exit_group,
+);
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod code {
+    unsafe extern "C" {
+        static syscost_tiny_begin: u8;
+        static syscost_tiny_end: u8;
+    }
+
+    /// EM_X86_64 or EM_AARCH64.
+    const MACHINE: u16 = if cfg!(target_arch = "x86_64") {
+        62
+    } else {
+        183
+    };
+
+    /// The machine's number in an ELF file, and the program's instructions and words.
+    pub(super) fn get() -> Option<(u16, &'static [u8])> {
+        let (begin, end) = (&raw const syscost_tiny_begin, &raw const syscost_tiny_end);
+        // SAFETY: both labels stand in one section of constants, the end behind the begin.
+        let code = unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) };
+        Some((MACHINE, code))
+    }
+}
+
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+mod code {
+    pub(super) fn get() -> Option<(u16, &'static [u8])> {
+        None
+    }
+}
+
+/// The program, ready to be executed as long as this lives.
+#[derive(Debug)]
+pub struct TinyProgram {
+    file: OwnedFd,
+    path: CString,
+}
+
+impl TinyProgram {
+    /// A program that writes its byte to this descriptor, which the executing process must have open.
+    ///
+    /// # Errors
+    /// `Unsupported` where the program is not written for the processor, or where the kernel makes no executable file
+    /// in memory (before Linux 3.17, or with `vm.memfd_noexec=2`).
+    pub fn new(report_to: RawFd) -> Result<Self, Unsupported> {
+        let file = os::program_in_memory(&image(report_to)?)
+            .map_err(|cause| SystemError::new("memfd_create", "for a program of ours", cause))?;
+        // A number of digits holds no NUL.
+        let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
+            .map_err(|_| Unsupported::new("no path"))?;
+        Ok(Self { file, path })
+    }
+
+    /// Its name, for this process and those that inherit its descriptors; they stay open across exec.
+    pub fn path(&self) -> &CStr {
+        &self.path
+    }
+
+    /// Its file.
+    pub fn file(&self) -> &OwnedFd {
+        &self.file
+    }
+}
+
+/// The whole file, little-endian, as the System V ABI lays it out.
+fn image(report_to: RawFd) -> Result<Vec<u8>, Unsupported> {
+    const EXECUTABLE: u16 = 2;
+    const LOAD: u32 = 1;
+    const READ_AND_EXECUTE: u32 = 4 | 1;
+    const ALIGNMENT: u64 = 0x1_0000;
+    let (machine, code) =
+        code::get().ok_or_else(|| Unsupported::new("no program is written for this processor"))?;
+    let headers = u64::from(FILE_HEADER + PROGRAM_HEADER);
+    let length = headers + code.len() as u64;
+
+    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+    file.resize(16, 0);
+    let halves = |file: &mut Vec<u8>, values: &[u16]| {
+        values
+            .iter()
+            .for_each(|value| file.extend(value.to_le_bytes()));
+    };
+    let words = |file: &mut Vec<u8>, values: &[u32]| {
+        values
+            .iter()
+            .for_each(|value| file.extend(value.to_le_bytes()));
+    };
+    let longs = |file: &mut Vec<u8>, values: &[u64]| {
+        values
+            .iter()
+            .for_each(|value| file.extend(value.to_le_bytes()));
+    };
+    halves(&mut file, &[EXECUTABLE, machine]);
+    words(&mut file, &[1]); // version
+    longs(&mut file, &[BASE + headers, u64::from(FILE_HEADER), 0]); // entry, program headers, no sections
+    words(&mut file, &[0]); // flags
+    halves(&mut file, &[FILE_HEADER, PROGRAM_HEADER, 1, 0, 0, 0]);
+    words(&mut file, &[LOAD, READ_AND_EXECUTE]);
+    longs(&mut file, &[0, BASE, BASE, length, length, ALIGNMENT]);
+
+    let (instructions, _) = code.split_at(code.len() - 8);
+    file.extend(instructions);
+    words(&mut file, &[report_to.cast_unsigned(), u32::from(MARKER)]);
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::fd::AsFd;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn the_file_is_a_few_hundred_bytes() {
+        let Ok(file) = image(1) else {
+            println!("skipped: not written for this processor");
+            return;
+        };
+        assert!((120..400).contains(&file.len()), "{}", file.len());
+        assert!(file.starts_with(b"\x7fELF") && file.ends_with(&[1, 0, 0, 0, MARKER, 0, 0, 0]));
+    }
+
+    #[test]
+    fn it_runs_and_leaves_its_marker() {
+        let program = match TinyProgram::new(1) {
+            Ok(program) => program,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                return;
+            }
+        };
+        let mut child = Command::new(program.path().to_str().unwrap())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut said).unwrap();
+        assert_eq!(said, [MARKER]);
+        assert!(child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_byte_that_nobody_takes_is_told_by_the_status() {
+        let Ok(program) = TinyProgram::new(99) else {
+            println!("skipped: no program in memory");
+            return;
+        };
+        let status = Command::new(program.path().to_str().unwrap())
+            .status()
+            .unwrap();
+        assert_eq!((status.code(), status.signal()), (Some(1), None));
+    }
+
+    #[test]
+    fn the_file_cannot_be_changed() {
+        let Ok(program) = TinyProgram::new(1) else {
+            println!("skipped: no program in memory");
+            return;
+        };
+        let file = program.file().as_fd();
+        assert!(rustix::io::write(file, b"x").is_err());
+        assert!(rustix::fs::ftruncate(file, 0).is_err());
+    }
+}
