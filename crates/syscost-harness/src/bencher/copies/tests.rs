@@ -116,7 +116,7 @@ fn a_copy_that_fails_fails_the_measurement() {
         for pass in [Pass::Timed, Pass::Evidence] {
             let result = found(&cpus, pass, &[], |b| {
                 b.copies(between, 2, 1, |number| {
-                    let left = Cell::new(5_000_u32);
+                    let left = Cell::new(20_u32);
                     Ok(move || {
                         left.set(left.get().saturating_sub(1));
                         match (number, left.get()) {
