@@ -11,6 +11,7 @@ mod copies;
 mod evidence;
 mod pass;
 mod team;
+mod team_difference;
 mod team_single;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,8 @@ use crate::failure::Failure;
 
 use body::{Body, KernelBody};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
-pub use team::{Baseline, Team};
+pub use team::Team;
+pub use team_difference::Baseline;
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::path::Path;
 
-use syscost_results::stats::order::median;
 use syscost_sys::counters::{TaskId, TaskPlace, TaskReading, TaskStat};
 use syscost_sys::partner::Partner;
 use syscost_sys::topology::Topology;
@@ -14,7 +13,7 @@ use super::Bencher;
 use super::body::Body;
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Counted};
 use super::pass::Pass;
-use crate::expect::{self, Counter, Expect, Manner};
+use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
@@ -67,6 +66,14 @@ impl<'t> Team<'t> {
         (self.turns)(1)
     }
 
+    /// Ends partner processes at once, in an audited child: their last calls are no part of the operation. Nothing else is
+    /// dropped, for threads would notice; they go with the child.
+    pub(super) fn abandon(self) {
+        // Waited for, lest the dead of hundreds of audits stay until the worker ends.
+        drop(self.partners);
+        mem::forget((self.prepare, self.turns, self.end));
+    }
+
     /// Ends the partners and tells what went wrong with them.
     fn dismiss(self) -> Result<(), Failure> {
         (self.end)()?;
@@ -82,7 +89,7 @@ impl<'t> Team<'t> {
 /// A team at work: its loop, who and where its tasks are.
 pub(super) struct AtWork<'t> {
     pub(super) team: Team<'t>,
-    per_turn: u64,
+    pub(super) per_turn: u64,
     tasks: Vec<TaskId>,
     places: Vec<TaskPlace>,
     seen: Vec<Vec<u32>>,
@@ -155,21 +162,6 @@ impl Body for AtWork<'_> {
     }
 }
 
-/// What is taken off the cost of an operation that several tasks do: what another team, or this task alone, does as many
-/// times.
-pub struct Baseline<'m, 't> {
-    /// What it is, for its claims, e.g. `the same work in one task`.
-    pub name: &'static str,
-    /// The detail that tells its cost, e.g. `same_work_ns`.
-    pub detail: &'static str,
-    /// What must be counted of it. What is not declared is expected not to happen.
-    pub expect: &'m [Expect],
-    /// Operations per turn.
-    pub per_turn: u64,
-    /// Starts it, like the operation's own team.
-    pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>,
-}
-
 impl Bencher<'_> {
     /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
     /// is called anew in the audited child, so that the calls of all tasks are counted.
@@ -184,30 +176,6 @@ impl Bencher<'_> {
         self.seated(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together(cpus, &make),
             Pass::Evidence => b.count_together(cpus, b.per_turn, &make),
-        })
-    }
-
-    /// Like [`Bencher::together`], for what an operation costs more than its baselines together. Batches of all of them alternate
-    /// in this process, each is counted by itself, and the whole cost is kept as the raw value. A difference has no floor in
-    /// cycles: it may be nothing.
-    pub fn together_difference<'t>(
-        &mut self,
-        placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
-        baselines: &[Baseline<'_, 't>],
-    ) -> Result<(), Failure> {
-        self.begin(Manner::Together)?;
-        self.declared
-            .retain(|expect| expect.counter != Counter::CoreCycles);
-        self.seated(placement, |b, cpus| match b.pass {
-            Pass::Timed => b.time_together_difference(cpus, &make, baselines),
-            Pass::Evidence => {
-                let mut seen = b.count_together(cpus, b.per_turn, &make)?;
-                for baseline in baselines {
-                    seen.extend(b.count_baseline(cpus, baseline)?);
-                }
-                Ok(seen)
-            }
         })
     }
 
@@ -242,6 +210,7 @@ impl Bencher<'_> {
         }
         Ok(())
     }
+
     /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
     /// not tell.
     pub fn cpu_ns(&self) -> Option<f64> {
@@ -270,61 +239,7 @@ impl Bencher<'_> {
         work.dismiss()
     }
 
-    fn time_together_difference<'t>(
-        &mut self,
-        cpus: &[u32],
-        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
-        baselines: &[Baseline<'_, 't>],
-    ) -> Result<Vec<Vec<u32>>, Failure> {
-        let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
-        let mut others = baselines
-            .iter()
-            .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_turn))
-            .collect::<Result<Vec<_>, _>>()?;
-        let turns = self.prepare_batches(self.per_turn, &mut work)?;
-        let iterations = turns * work.per_turn;
-        let mut costs = vec![Vec::new(); others.len()];
-        let mut shortest = f64::INFINITY;
-        self.sample(iterations, |bencher| {
-            // A B A: what drifts evenly during a sample cancels.
-            let mut around = Vec::with_capacity(2 * others.len());
-            for other in &mut others {
-                around.push(bencher.time_leg(other, iterations)?);
-            }
-            let raw = bencher.time_leg(&mut work, iterations)?;
-            for other in others.iter_mut().rev() {
-                around.push(bencher.time_leg(other, iterations)?);
-            }
-            shortest = shortest.min(raw * iterations as f64);
-            let without = (0..costs.len())
-                .map(|index| (around[index] + around[around.len() - 1 - index]) / 2.0);
-            for (costs, ns) in costs.iter_mut().zip(without.clone()) {
-                costs.push(ns);
-            }
-            Ok((raw - without.sum::<f64>(), Some(raw)))
-        })?;
-        self.note_overhead(shortest);
-        for (baseline, costs) in baselines.iter().zip(&costs) {
-            self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));
-        }
-        let mut seen = work.dismiss()?;
-        for other in others {
-            seen.extend(other.dismiss()?);
-        }
-        Ok(seen)
-    }
-
-    /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took.
-    fn time_leg(&mut self, work: &mut AtWork<'_>, operations: u64) -> Result<f64, Failure> {
-        let turns = operations.div_ceil(work.per_turn);
-        let lead_in = turns.div_ceil(16);
-        work.turns(lead_in)?;
-        let ns = self.time_turns(work, turns)?;
-        self.operations += (lead_in + turns) * work.per_turn;
-        Ok(ns / (turns * work.per_turn) as f64)
-    }
-
-    fn count_together<'t>(
+    pub(super) fn count_together<'t>(
         &mut self,
         cpus: &[u32],
         per_turn: u64,
@@ -339,8 +254,7 @@ impl Bencher<'_> {
             if audited == Audited::Operations {
                 (team.turns)(audited_turns)?;
             }
-            // The partners' last calls are no part of the operation; they go with the audited child.
-            std::mem::forget(team);
+            team.abandon();
             Ok(())
         })?;
         let mut work = AtWork::new(make(cpus)?, per_turn)?;
@@ -359,23 +273,6 @@ impl Bencher<'_> {
             self.findings.evidence.push(evidence);
         }
         work.dismiss()
-    }
-
-    /// Counts what a baseline does, against what is expected of it alone.
-    fn count_baseline(
-        &mut self,
-        cpus: &[u32],
-        baseline: &Baseline<'_, '_>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
-        let expected = expect::complete(baseline.expect, Manner::Together);
-        let declared = mem::replace(&mut self.declared, expected);
-        let known = self.findings.evidence.len();
-        let seen = self.count_together(cpus, baseline.per_turn, baseline.make);
-        self.declared = declared;
-        for evidence in &mut self.findings.evidence[known..] {
-            evidence.claim = format!("{}: {}", baseline.name, evidence.claim);
-        }
-        seen
     }
 
     /// Claims that every task was where the row's name puts it.
