@@ -1,5 +1,6 @@
 //! The evidence pass: counts what the operation does, in a process that times nothing for the record.
 
+use std::io::pipe;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -190,10 +191,12 @@ impl Bencher<'_> {
         if expected.is_empty() {
             return Ok(());
         }
+        let (told, tell) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let mut count = |audited| -> Result<SyscallCounts, AuditError> {
             audit::count_syscalls(AUDIT_LIMIT, || {
                 // The child's conditions are others than ours, so it may fail here alone; it must not pass as quiet.
                 if let Err(failure) = body(audited) {
+                    let _ = serde_json::to_writer(&tell, &failure);
                     panic!("{failure}");
                 }
             })
@@ -227,7 +230,11 @@ impl Bencher<'_> {
                 .iter()
                 .map(|expect| expect.unverified(AUDIT, reason.to_string()))
                 .collect(),
-            Err(error) => return Err(Failure::Failed(format!("under the {AUDIT}: {error}"))),
+            Err(error) => {
+                drop(tell);
+                let died = |_| Failure::Failed(format!("under the {AUDIT}: {error}"));
+                return Err(serde_json::from_reader(told).unwrap_or_else(died));
+            }
         };
         self.findings.evidence.extend(evidence);
         Ok(())

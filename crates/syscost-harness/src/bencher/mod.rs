@@ -28,7 +28,8 @@ use crate::failure::Failure;
 
 use body::{Body, KernelBody};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
-pub use team::{Baseline, Team};
+pub use team::Team;
+pub use team_difference::Baseline;
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {

@@ -9,6 +9,8 @@ use crate::{SystemError, os};
 pub enum Class {
     /// As everybody else (SCHED_OTHER).
     Normal,
+    /// As everybody else, but preempting nobody when it wakes up (SCHED_BATCH).
+    Batch,
     /// Before everybody else, until it sleeps (SCHED_FIFO), at this priority from 1 to 99.
     Fifo(u8),
     /// Another policy, by its number.
@@ -19,6 +21,7 @@ impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Class::Normal => f.write_str("SCHED_OTHER"),
+            Class::Batch => f.write_str("SCHED_BATCH"),
             Class::Fifo(priority) => write!(f, "SCHED_FIFO {priority}"),
             Class::Other(policy) => write!(f, "policy {policy}"),
         }

@@ -10,6 +10,8 @@ mod difference;
 mod seats;
 mod single;
 
+use std::mem;
+
 use syscost_sys::partner::Partner;
 
 use super::Bencher;
@@ -72,6 +74,14 @@ impl<'t> Team<'t> {
     fn single(&mut self) -> Result<(), Failure> {
         (self.prepare)()?;
         (self.turns)(1)
+    }
+
+    /// Ends partner processes at once, in an audited child: their last calls are no part of the operation. Nothing else is
+    /// dropped, for threads would notice; they go with the child.
+    fn abandon(self) {
+        // Waited for, lest the dead of hundreds of audits stay until the worker ends.
+        drop(self.partners);
+        mem::forget((self.prepare, self.turns, self.end));
     }
 
     /// Ends the partners and tells what went wrong with them.
@@ -146,8 +156,7 @@ impl Bencher<'_> {
             if audited == Audited::Operations {
                 (team.turns)(audited_turns)?;
             }
-            // The partners' last calls are no part of the operation; they go with the audited child.
-            std::mem::forget(team);
+            team.abandon();
             Ok(())
         })?;
         let mut work = AtWork::new(make(cpus)?, per_turn)?;

@@ -58,7 +58,7 @@ impl Bencher<'_> {
             }
             // What the last turn led to ends before the audit does.
             (team.prepare)()?;
-            std::mem::forget(team);
+            team.abandon();
             Ok(())
         })?;
         let mut work = AtWork::new(make(cpus)?, 1)?;
