@@ -1,8 +1,8 @@
 //! Messages go one way as fast as the partner takes them.
 //!
 //! ## Measures
-//! Bytes handed over per second, by the size of the messages: the time from before the first of many messages (1024, or as many
-//! as are 1 MiB) is sent until the partner has received all of them into its own buffer and has said so. The ways are
+//! Bytes handed over per second, by the size of the messages: the time from before the first of many messages (512, or as many
+//! as are 512 KiB) is sent until the partner has received all of them into its own buffer and has said so. The ways are
 //! those of `ipc.round_trip` that carry more than a word. The detail `cpu_ns_per_byte` is the CPU time of both tasks together.
 //! ## Does not measure
 //! What is done with the bytes: of each message the sender writes 8 bytes, its number, and the receiver compares
@@ -10,9 +10,10 @@
 //! written and summed up on both sides.
 //! ## Reading it
 //! Small messages are a matter of calls per message, large ones of copies per byte: two through the kernel or a ring, one with
-//! `process_vm_readv`. On the `same` CPU the two take turns, as the buffer between them fills and empties (64 KiB
-//! in a pipe and in the ring, ten datagrams, ten messages of a POSIX queue, one message with `process_vm_readv`); on two CPUs they copy at the same time,
-//! and sleep where one is faster than the other. Of the 1 MiB that a sample of large messages lasts, the partner's first wake-up is a part.
+//! `process_vm_readv`. On the `same` CPU the two take turns, as the buffer between them fills and empties (64 KiB in a pipe
+//! and in the ring, ten datagrams, ten messages of a POSIX queue, one message with `process_vm_readv`); on two CPUs they copy at
+//! the same time, and sleep where one is faster than the other. A sample is one such batch or more: the wake-ups at its start and its
+//! end are a part of it, on two CPUs a visible one.
 //! ## Source
 //! lmbench `bw_pipe`, `bw_unix`; ipc-bench; CMA in MPI libraries.
 
@@ -25,7 +26,7 @@ use syscost_sys::partner::{Between, Partner, Shared};
 use super::channel::{self, Channel, Job};
 use super::ledger::{Ledger, Tally};
 use super::message::Message;
-use super::setting::{Setting, case, ledger, same_and_nearest};
+use super::setting::{Setting, case, is_plain, ledger, same_and_nearest};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -34,6 +35,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
+    quick: |case| {
+        let ways = ["pipe", "unix_stream", "shared_spin", "process_vm_readv"];
+        is_plain(case) && ways.contains(&case.get("via")) && case.number("bytes") == 65536
+    },
     support: channel::support,
     run,
     source: include_str!("bandwidth.rs"),
@@ -47,10 +52,10 @@ const QUEUE: &[u32] = &[64, 1024, 4096, 16384];
 const ONE: &[u32] = &[65536];
 
 /// Messages of a turn at most.
-const MOST_PER_TURN: u64 = 1024;
+const MOST_PER_TURN: u64 = 512;
 
 /// Bytes of a turn at most, unless a message is larger.
-const TURN_BYTES: u64 = 1 << 20;
+const TURN_BYTES: u64 = 512 << 10;
 
 fn cases() -> Vec<Case> {
     let near = same_and_nearest();
@@ -73,7 +78,7 @@ fn cases() -> Vec<Case> {
         add(via, Between::Processes, same, ALL);
         add(via, Between::Processes, other, SOME);
     }
-    add("shared_spin", Between::Processes, other, ALL);
+    add("shared_spin", Between::Processes, other, SOME);
     add("pipe", Between::Processes, &free, ONE);
     add("pipe", Between::Threads, same, ONE);
     add("unix_datagram", Between::Processes, same, DATAGRAM);
@@ -99,10 +104,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 /// Measures one way of handing over; the liar has its own.
 pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.bytes)?;
-    for expect in C::calls(1.0, setting.parts()) {
-        b.expect(expect);
-    }
-    setting.expect_switches::<C>(b, 0.0);
+    setting.expect::<C>(b, 1.0, 0.0);
     // What tells the end of the messages that are sent together: a wait and a wake, before and after what is counted.
     b.expect(at_most(Counter::OtherSyscalls, 0.1));
     let bytes = setting.bytes as u64;

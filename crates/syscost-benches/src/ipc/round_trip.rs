@@ -28,13 +28,23 @@ use syscost_sys::partner::{Between, Partner, Shared};
 use super::channel::{self, Channel, Job};
 use super::ledger::{Ledger, Tally};
 use super::message::Message;
-use super::setting::{Setting, case, ledger, same_and_nearest};
+use super::setting::{Setting, case, is_plain, ledger, same_and_nearest};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.round_trip",
     title: "Round trip of a message",
     cases: Cases::Here(cases),
+    quick: |case| {
+        let ways = [
+            "pipe",
+            "unix_stream",
+            "shared_futex",
+            "shared_spin",
+            "signal",
+        ];
+        is_plain(case) && ways.contains(&case.get("via")) && matches!(case.number("bytes"), 8 | 64)
+    },
     support: channel::support,
     run,
     source: include_str!("round_trip.rs"),
@@ -42,7 +52,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 const ALL: &[u32] = &[1, 64, 1024, 4096, 16384, 65536];
-const QUEUE: &[u32] = &[1, 64, 1024, 4096, 16384];
+const SOME: &[u32] = &[64, 4096, 16384, 65536];
+const DATAGRAM: &[u32] = &[64, 4096, 65536];
+const QUEUE: &[u32] = &[64, 1024, 4096, 16384];
 const TWO: &[u32] = &[64, 65536];
 const ONE: &[u32] = &[64];
 const WORD: &[u32] = &[8];
@@ -65,11 +77,13 @@ fn cases() -> Vec<Case> {
         .filter(|placement| !near.contains(placement))
         .collect();
     for via in ["pipe", "unix_stream", "shared_futex"] {
-        add(via, Between::Processes, &near, ALL);
+        add(via, Between::Processes, same, ALL);
+        add(via, Between::Processes, other, SOME);
         add(via, Between::Processes, &elsewhere, ONE);
         add(via, Between::Threads, same, ONE);
     }
-    add("process_vm_readv", Between::Processes, &near, ALL);
+    add("process_vm_readv", Between::Processes, same, ALL);
+    add("process_vm_readv", Between::Processes, other, SOME);
     // Two that spin on one CPU would wait for each other's time slices.
     add("shared_spin", Between::Processes, other, ALL);
     for placement in elsewhere.iter().filter(|one| **one != Placement::Free) {
@@ -78,7 +92,7 @@ fn cases() -> Vec<Case> {
     for (via, sizes) in [
         ("fifo", TWO),
         ("socketpair", TWO),
-        ("unix_datagram", ALL),
+        ("unix_datagram", DATAGRAM),
         ("unix_seqpacket", TWO),
         ("posix_queue", QUEUE),
         ("sysv_queue", QUEUE),
@@ -105,12 +119,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.bytes)?;
-    for expect in C::calls(2.0, setting.parts()) {
-        b.expect(expect);
-    }
     // On one CPU each must make way for the other; on two, an answer may come before one has fallen asleep.
     let waits = C::SLEEPS && setting.placement.name() == "same";
-    setting.expect_switches::<C>(b, if waits { 1.9 } else { 0.0 });
+    setting.expect::<C>(b, 2.0, if waits { 1.9 } else { 0.0 });
     let last = RefCell::new(None);
     b.together(setting.placement, |cpus| {
         let book = ledger()?;

@@ -45,9 +45,14 @@ impl Setting {
         self.bytes.div_ceil(4096) as f64
     }
 
-    /// Expects so many switches of both per operation: each side waits once for each part of a message, or as its way tells. One
-    /// that spins never waits, but may be preempted.
-    pub(super) fn expect_switches<C: Channel>(&self, b: &mut Bencher, least: f64) {
+    /// Expects what an operation of so many messages makes of calls, and switches of both: each side waits once for each part of a
+    /// message, or as its way tells. One that spins never waits, but may be preempted.
+    pub(super) fn expect<C: Channel>(&self, b: &mut Bencher, messages: f64, least: f64) {
+        for expect in C::calls(messages, self.parts()) {
+            b.expect(expect);
+        }
+        // Memory that came anew with each message would fault once a page.
+        b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
         let most = 2.1 * C::WAITS * self.parts();
         b.expect(within(Counter::Switches, least, most));
         if !C::SLEEPS {
@@ -90,6 +95,17 @@ pub(super) fn same_and_nearest() -> Vec<Placement> {
         .filter(pinned)
         .take(2)
         .collect()
+}
+
+/// Whether people look at it first: between processes, on the same CPU, or the nearest other one for those that spin.
+pub(super) fn is_plain(case: &Case) -> bool {
+    let near = same_and_nearest();
+    let place = match case.get("via") {
+        "shared_spin" => near.last(),
+        _ => near.first(),
+    };
+    case.get("between") == Between::Processes.name()
+        && place.is_some_and(|place| place.name() == case.get(Placement::KEY))
 }
 
 /// One case. The parameters stand in the order of its name.

@@ -23,12 +23,14 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Partner, Shared};
 use syscost_sys::scratch;
 
+use super::setting::is_plain;
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.unix_connect",
     title: "Connection of a unix socket",
     cases: Cases::Here(cases),
+    quick: |case| case.get("name") == "path" && is_plain(case),
     expect: &[
         together(Sysno::SOCKET, 1.0),
         together(Sysno::CONNECT, 1.0),

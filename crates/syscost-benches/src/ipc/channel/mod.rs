@@ -139,3 +139,73 @@ fn crossed<T>(mut make: impl FnMut() -> Result<(T, T), Failure>) -> Result<Ends<
 
 /// What the measuring task reads from and writes to, and what the partner does.
 type Ends<T> = ((T, T), (T, T));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_sys::partner::{Between, Partner};
+
+    /// Fifty messages, there and back.
+    fn carries<C: Channel>(sizes: &[usize]) {
+        let cpus = syscost_sys::cpu::allowed().unwrap_or_default();
+        for &bytes in sizes {
+            match allowed::<C>(bytes) {
+                Ok(()) => {}
+                Err(Failure::Unsupported(why)) => {
+                    println!("skipped: {why}");
+                    continue;
+                }
+                Err(failure) => panic!("{failure}"),
+            }
+            let (mut own, mut theirs) = C::open(bytes).unwrap();
+            let partner = Partner::start(Between::Processes, &cpus, move || -> Result<(), Bad> {
+                theirs.begin();
+                let mut message = Message::new(bytes);
+                for _ in 0..50 {
+                    theirs.receive(&mut message)?;
+                    theirs.send(&message)?;
+                }
+                theirs.settle()
+            });
+            let partner = partner.unwrap();
+            own.meet(partner.task());
+            let (mut message, mut answer) = (Message::new(bytes), Message::new(bytes));
+            for number in 1..=50 {
+                own.settle().unwrap();
+                message.write(number, true);
+                assert_eq!(own.send(&message).unwrap(), bytes);
+                assert_eq!(own.receive(&mut answer).unwrap(), bytes);
+                assert_eq!(answer.bytes(), message.bytes(), "message {number}");
+            }
+            partner.join().unwrap();
+        }
+    }
+
+    // Not signals: they would go to any thread of the program that runs the tests.
+    #[test]
+    fn every_way_carries_every_byte() {
+        let sizes = [1, 64, 5000, 65536];
+        carries::<ByStream<pipe::Pipe>>(&sizes);
+        carries::<ByStream<fifo::Fifo>>(&sizes);
+        carries::<ByStream<unix_stream::UnixStream>>(&sizes);
+        carries::<ByStream<socketpair::SocketPair>>(&sizes);
+        carries::<ByPacket<unix_datagram::UnixDatagram>>(&sizes);
+        carries::<ByPacket<unix_seqpacket::UnixSeqpacket>>(&sizes);
+        carries::<ring::Ring<ring::Sleep>>(&[1, 64, 5000, 65536, 1 << 20]);
+        carries::<ring::Ring<ring::Spin>>(&[1, 64, 5000]);
+        carries::<process_vm_readv::VmRead>(&sizes);
+        carries::<posix_queue::PosixQueue>(&[1, 64, 4096]);
+        carries::<sysv_queue::SysvQueue>(&[1, 64, 4096]);
+        carries::<eventfd::EventFd>(&[8]);
+    }
+
+    #[test]
+    fn a_message_larger_than_a_queue_allows_is_unsupported() {
+        let case = |via, bytes: &'static str| Case::new([("via", via), ("bytes", bytes)]);
+        assert!(support(&case("pipe", "999999999999")).is_ok());
+        for via in ["posix_queue", "sysv_queue"] {
+            let too_large = support(&case(via, "999999999999"));
+            assert!(too_large.is_err(), "{via}");
+        }
+    }
+}
