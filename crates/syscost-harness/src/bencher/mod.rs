@@ -28,8 +28,7 @@ use crate::failure::Failure;
 
 use body::{Body, KernelBody};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
-pub use team::Team;
-pub use team_difference::Baseline;
+pub use team::{Baseline, Team};
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {
