@@ -79,6 +79,8 @@ impl<'t> Team<'t> {
     /// Ends partner processes at once, in an audited child: their last calls are no part of the operation. Nothing else is
     /// dropped, for threads would notice; they go with the child.
     fn abandon(self) {
+        // Stopped first: one that sees its neighbour's end would say so, and be counted.
+        self.partners.iter().for_each(Partner::freeze);
         // Waited for, lest the dead of hundreds of audits stay until the worker ends.
         drop(self.partners);
         mem::forget((self.prepare, self.turns, self.end));
