@@ -52,10 +52,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (mut stack, mut ids) = (Stack::new(), Ids::default());
     let before = RUNS.load(SeqCst);
     let create = || create(&mut stack).map(|id| ids.note(id));
-    until::measure(b, &[Sysno::EXIT], Witness::Switches, create, |()| {
+    let measured = until::measure(b, &[Sysno::EXIT], Witness::Switches, create, |()| {
         join();
         Ok(())
-    })?;
+    });
+    // Whatever happened, no thread may be left on a stack that is about to go.
+    join();
+    measured?;
     b.report(DISTINCT, ids.distinct());
     b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
     Ok(())

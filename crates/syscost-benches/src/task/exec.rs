@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[
                 // As for `task.fork`.
                 at_most(Counter::OtherSyscalls, 4.0),
-                at_most(Counter::MinorFaults, 16.0),
+                within(Counter::MinorFaults, 0.9, 16.0),
             ],
         },
         CaseSpec {

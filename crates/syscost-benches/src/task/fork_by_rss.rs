@@ -87,7 +87,7 @@ fn expected(forks: f64) -> Vec<Expect> {
         exactly(Counter::Reported(DISTINCT), forks),
         // As for `task.fork`.
         at_most(Counter::OtherSyscalls, 4.0 * forks),
-        at_most(Counter::MinorFaults, 16.0 * forks),
+        within(Counter::MinorFaults, 0.9 * forks, 16.0 * forks),
         at_most(Counter::VoluntarySwitches, 1.5 * forks),
     ]
 }
