@@ -56,11 +56,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (marked, mut ids) = (Marked::new()?, Ids::default());
     let command = Command::plain(marked.path());
     let mut stack = Stack::new();
-    until::tell_size(b); let l1=crate::task::lie("noexec");
+    until::tell_size(b);
+    let l1 = crate::task::lie("noexec");
     let by_fork = b.case().get("by") == "fork";
     b.try_iter(|| {
         let child = match by_fork {
-            true if l1 => fork(|| { let _=rustix::io::write(&marked._reports,&[0x5c]); 0 })?, true => fork(|| command.execute())?,
+            true if l1 => fork(|| {
+                let _ = rustix::io::write(&marked._reports, &[0x5c]);
+                0
+            })?,
+            true => fork(|| command.execute())?,
             false => vfork(&mut stack, &mut || command.execute())?,
         };
         ids.note(child.id());
