@@ -1046,7 +1046,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__run)
-            opts="-o -v -h --profile --budget --cpus --seed --format --output --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
+            opts="-o -v -h --profile --budget --cpus --seed --format --output --real-time --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -39,7 +39,7 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explai
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, and lies that must be refuted'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (a minute) or careful (many minutes)' -r -f -a "quick\t'Six rounds, seconds'
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (two minutes) or careful (many minutes)' -r -f -a "quick\t'Six rounds, seconds'
 standard\t'Nine rounds, up to seventeen, a minute'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l budget -d 'Seconds the run may take, if not the profile\'s own; ends it even before its fewest rounds' -r
@@ -52,6 +52,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand run" -l resume -d 'Take 
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l time-limit -d 'Seconds one row may take in one process before it is ended' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l compare-with -d 'Compare with this run: its document, `latest` or an id; prints the comparison behind the table (with --format json only the comparison: the run\'s document is kept, and written with -o)' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l fail-on -d 'Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l real-time -d 'Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. A task of this class takes its CPU from everybody else, for moments'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l no-samples -d 'Leave the raw samples out of the document'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l no-save -d 'Do not keep the run in the data folder'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l strict -d 'Exit with 4 if a number was withheld'

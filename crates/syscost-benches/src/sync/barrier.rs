@@ -112,20 +112,7 @@ impl Place {
     fn meet(&self, own: usize, meeting: u64) -> Result<(), String> {
         self.arrived[own].0.store(meeting, Ordering::Release);
         // SAFETY: initialised, and both threads hold it as long as they use it.
-        if super::lie() == 20 {
-            return Ok(());
-        }
-        if super::lie() == 22 {
-            while self.arrived[1 - own].0.load(Ordering::Acquire) < meeting {
-                std::hint::spin_loop()
-            }
-            return Ok(());
-        }
-        match if super::lie() == 21 {
-            0
-        } else {
-            unsafe { libc::pthread_barrier_wait(self.barrier.get()) }
-        } {
+        match unsafe { libc::pthread_barrier_wait(self.barrier.get()) } {
             0 | libc::PTHREAD_BARRIER_SERIAL_THREAD => {}
             code => return Err(std::io::Error::from_raw_os_error(code).to_string()),
         }

@@ -57,14 +57,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let command = Command::plain(marked.path());
     let mut stack = Stack::new();
     until::tell_size(b);
-    let l1 = crate::task::lie("noexec");
     let by_fork = b.case().get("by") == "fork";
     b.try_iter(|| {
         let child = match by_fork {
-            true if l1 => fork(|| {
-                let _ = rustix::io::write(&marked._reports, &[0x5c]);
-                0
-            })?,
             true => fork(|| command.execute())?,
             false => vfork(&mut stack, &mut || command.execute())?,
         };

@@ -38,18 +38,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut ids = Ids::default();
-    let l1 = crate::task::lie("vfork");
-    let l2 = crate::task::lie("early");
-    let mut stack = crate::task::child::Stack::new();
     let create = || {
-        let child = if l1 {
-            crate::task::child::vfork(&mut stack, &mut || 0)?
-        } else {
-            fork(|| 0)?
-        };
-        if l2 {
-            std::thread::yield_now()
-        }
+        let child = fork(|| 0)?;
         ids.note(child.id());
         Ok(child)
     };

@@ -159,11 +159,7 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
                 sizes.len() - 1 - step
             };
             let bytes = sizes[index] << 20;
-            if !crate::task::lie("alike") {
-                memory.advise(bytes, whole << 20, Advice::LinuxDontFork)?;
-            } else {
-                memory.advise(bytes, whole << 20, Advice::LinuxDoFork)?;
-            }
+            memory.advise(bytes, whole << 20, Advice::LinuxDontFork)?;
             let mut times = [0.0; REPEATS];
             for time in &mut times {
                 *time = forked(&clock, &mut ids, Some(&memory), bytes)?;

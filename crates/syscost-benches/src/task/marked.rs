@@ -14,7 +14,7 @@ pub(crate) struct Marked {
     program: TinyProgram,
     markers: OwnedFd,
     /// The program's end, inherited by who executes it.
-    pub(crate) _reports: OwnedFd,
+    _reports: OwnedFd,
 }
 
 impl Marked {
