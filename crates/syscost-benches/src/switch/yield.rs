@@ -29,7 +29,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.yield",
     title: "Yield to another task",
     cases: Cases::Here(cases),
-    expect: &[together(Sysno::SCHED_YIELD, 1.0), switches(1.0)],
+    expect: &[
+        // Each partner may be a call ahead or behind when the audit ends: of eight tasks, up to seven calls in 64.
+        within(Counter::Syscall(Sysno::SCHED_YIELD), 0.8, 1.2),
+        switches(1.0),
+    ],
     run,
     source: include_str!("yield.rs"),
     ..Benchmark::DEFAULT
