@@ -30,8 +30,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Yield to another task",
     cases: Cases::Here(cases),
     expect: &[
-        // The partners yield on until the audit has ended them.
-        within(Counter::Syscall(Sysno::SCHED_YIELD), 0.95, 1.3),
+        // Each partner may be a call behind when the audit ends, and yields on until it has ended.
+        within(Counter::Syscall(Sysno::SCHED_YIELD), 0.8, 1.3),
         switches(1.0),
     ],
     quick: |case| case.get(Placement::KEY) == "same" && case.number("tasks") == 2,

@@ -9,6 +9,7 @@
 mod body;
 mod copies;
 mod evidence;
+mod histogram;
 mod pass;
 mod team;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::expect::{self, Counter, Expect, Manner, at_least};
 use crate::failure::Failure;
 
 use body::{Body, KernelBody};
+use histogram::{buckets, new_histogram};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use team::{Baseline, Team};
 
@@ -374,16 +376,7 @@ impl<'a> Bencher<'a> {
                 _ => {}
             }
         }
-        self.findings.histogram = self
-            .singles
-            .iter_recorded()
-            .map(|bucket| {
-                (
-                    bucket.value_iterated_to() as f64 / 10.0,
-                    bucket.count_at_value(),
-                )
-            })
-            .collect();
+        self.findings.histogram = buckets(&self.singles);
         Ok(self.findings)
     }
 
@@ -404,9 +397,4 @@ impl<'a> Bencher<'a> {
         self.declared = expect::complete(&self.declared, manner);
         Ok(())
     }
-}
-
-/// Tenths of a nanosecond up to a hundred seconds, two significant digits.
-fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 1_000_000_000_000, 2).expect("constant bounds are valid")
 }

@@ -10,6 +10,7 @@ mod distribution;
 mod heatmap;
 mod histogram;
 mod over_runs;
+mod parameters;
 pub mod rows;
 mod scale;
 mod tail;

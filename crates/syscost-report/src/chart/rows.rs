@@ -1,11 +1,10 @@
 //! From a run's rows to a chart.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use syscost_results::{Measurement, Status, Unit};
 
 use crate::sentence;
 
+use super::parameters::{number, numbers, parameters, values, varying};
 use super::{Bar, Chart, Distribution, Line, Panel, Value, scale};
 
 /// A kind of chart.
@@ -308,65 +307,6 @@ fn no_pair(rows: &[&Measurement]) -> NoChart {
             )
         }
     })
-}
-
-/// The parameters whose values differ between the rows.
-fn varying<'a>(rows: &[&'a Measurement]) -> Vec<&'a String> {
-    let mut seen: BTreeMap<&String, BTreeSet<Option<&String>>> = BTreeMap::new();
-    for key in rows.iter().flat_map(|row| row.case.keys()) {
-        let values = seen.entry(key).or_default();
-        values.extend(rows.iter().map(|row| row.case.get(key)));
-    }
-    seen.into_iter()
-        .filter(|(_, values)| values.len() > 1)
-        .map(|(key, _)| key)
-        .collect()
-}
-
-/// A parameter's values in all rows: by size if all are numbers, else as they come; `None` if a row lacks it.
-fn values(rows: &[&Measurement], key: &str) -> Option<Vec<String>> {
-    let mut found: Vec<String> = Vec::new();
-    for row in rows {
-        let value = row.case.get(key)?;
-        if !found.contains(value) {
-            found.push(value.clone());
-        }
-    }
-    if found.iter().all(|value| number(value).is_some()) {
-        found.sort_by(|a, b| {
-            number(a)
-                .unwrap_or(0.0)
-                .total_cmp(&number(b).unwrap_or(0.0))
-        });
-    }
-    Some(found)
-}
-
-/// A parameter's values as numbers, without repetition; `None` if one is no number.
-fn numbers(rows: &[&Measurement], key: &str) -> Option<Vec<f64>> {
-    values(rows, key)?
-        .iter()
-        .map(|value| number(value))
-        .collect()
-}
-
-/// A parameter's value as a number, `4K` being 4096.
-fn number(text: &str) -> Option<f64> {
-    let (digits, factor) = match text.chars().last()? {
-        'K' | 'k' => (&text[..text.len() - 1], 1024.0),
-        'M' => (&text[..text.len() - 1], 1_048_576.0),
-        'G' => (&text[..text.len() - 1], 1_073_741_824.0),
-        _ => (text, 1.0),
-    };
-    let number = digits.parse::<f64>().ok()?;
-    Some(number * factor).filter(|number| number.is_finite())
-}
-
-/// A row's parameters as its name writes them and in the name's order, each with its key.
-fn parameters(row: &Measurement) -> impl Iterator<Item = (&str, &str)> {
-    let (_, case) = row.name.split_once('{').unwrap_or_default();
-    let parameters = case.strip_suffix('}').unwrap_or_default().split(',');
-    parameters.filter_map(|parameter| Some((parameter.split_once('=')?.0, parameter)))
 }
 
 /// What tells the rows apart, as a selector has it, without the parameters in `but`: the parameters that differ, after the name where that does.
