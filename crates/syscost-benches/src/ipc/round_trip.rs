@@ -28,7 +28,7 @@ use syscost_sys::partner::{Between, Partner, Shared};
 use super::channel::{self, Channel, Job};
 use super::ledger::{Ledger, Tally};
 use super::message::Message;
-use super::setting::{Setting, case, is_plain, ledger, same_and_nearest};
+use super::setting::{Setting, case, is_plain, ledger, same_and_nearest, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -119,9 +119,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.bytes)?;
-    // On one CPU each must make way for the other; on two, an answer may come before one has fallen asleep.
-    let waits = C::SLEEPS && setting.placement.name() == "same";
-    setting.expect::<C>(b, 2.0, if waits { 1.9 } else { 0.0 });
+    let least = if C::SLEEPS {
+        sleeps(setting.placement)
+    } else {
+        0.0
+    };
+    setting.expect::<C>(b, 2.0, least);
     let last = RefCell::new(None);
     b.together(setting.placement, |cpus| {
         let book = ledger()?;

@@ -97,6 +97,12 @@ pub(super) fn same_and_nearest() -> Vec<Placement> {
         .collect()
 }
 
+/// How often two that wait for each other in turn fall asleep at least, per turn. On one CPU each must make way for the other; on
+/// two, one or the other may be served before it has fallen asleep, but not always.
+pub(super) fn sleeps(placement: Placement) -> f64 {
+    if placement.name() == "same" { 1.9 } else { 1.0 }
+}
+
 /// Whether people look at it first: between processes, on the same CPU, or the nearest other one for those that spin.
 pub(super) fn is_plain(case: &Case) -> bool {
     let near = same_and_nearest();

@@ -23,7 +23,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Partner, Shared};
 use syscost_sys::scratch;
 
-use super::setting::is_plain;
+use super::setting::{is_plain, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -67,9 +67,7 @@ struct Counts {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let is_abstract = b.case().get("name") == "abstract";
     let placement = Placement::of(b.case())?;
-    // On one CPU each must make way for the other; on two, the partner may be done before the other has fallen asleep.
-    let least = if placement.name() == "same" { 1.9 } else { 0.0 };
-    b.expect(within(Counter::Switches, least, 2.1));
+    b.expect(within(Counter::Switches, sleeps(placement), 2.1));
     let counts = Shared::new(Counts::default());
     let counts = counts.map_err(|error| Failure::of("share memory", error))?;
     b.together(placement, |cpus| {
