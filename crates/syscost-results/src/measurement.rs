@@ -132,7 +132,7 @@ pub enum Status {
     Unsupported,
     /// The operation failed, crashed or hung.
     Failed,
-    /// It was not run: interrupted, or out of budget.
+    /// It was not run: interrupted, out of budget, or computed from a row that has no number.
     Skipped,
 }
 

@@ -195,3 +195,75 @@ fn a_crash_and_a_hang_cost_one_row_each() {
     assert_eq!(row(&run, "liar.hang")["reason"], "still running after 1 s");
     assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
 }
+
+/// The medians of a row's rounds, by number of the round.
+fn medians(row: &Value) -> Vec<(u64, f64)> {
+    let rounds = row["samples"].as_array().expect("samples").iter();
+    rounds
+        .map(|round| {
+            let values = round["values"].as_array().expect("values");
+            let values: Vec<f64> = values.iter().filter_map(Value::as_f64).collect();
+            let median = syscost_results::stats::order::median(&values).expect("a median");
+            (round["round"].as_u64().expect("a number"), median)
+        })
+        .collect()
+}
+
+#[test]
+fn a_derived_row_is_computed_in_every_round_from_rows_measured_along_with_it() {
+    let program = Program::new();
+    let run = program.json(&[
+        "run",
+        "selftest.ratio",
+        "--profile",
+        "quick",
+        "--format",
+        "json",
+    ]);
+    assert_valid(&run);
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|row| row["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "selftest.spin{us=5}",
+            "selftest.spin{us=50}",
+            "selftest.ratio"
+        ]
+    );
+    let ratio = row(&run, "selftest.ratio");
+    assert_eq!(ratio["status"], "ok", "{ratio}");
+    let [short, long] =
+        ["selftest.spin{us=5}", "selftest.spin{us=50}"].map(|n| medians(row(&run, n)));
+    let expected: Vec<(u64, f64)> = std::iter::zip(short, long)
+        .map(|((round, short), (_, long))| (round, long / short))
+        .collect();
+    assert_eq!(medians(ratio), expected);
+    assert_eq!(ratio["estimate"]["rounds"], 6);
+}
+
+#[test]
+fn a_law_brings_the_throughputs_it_is_fitted_to() {
+    let program = Program::new();
+    let law = "scale.law{of=futex_wait,as=threads,term=contention}";
+    let run = program.json(&["run", law, "--profile", "quick", "--format", "json"]);
+    assert_valid(&run);
+    let (last, throughputs) = rows(&run).split_last().expect("rows");
+    assert_eq!(last["name"], law);
+    assert!(!throughputs.is_empty());
+    for row in throughputs {
+        assert_eq!(
+            (&row["id"], &row["case"]["as"], &row["case"]["call"]),
+            (&"scale.futex".into(), &"threads".into(), &"wait".into())
+        );
+    }
+    // Fewer than four CPUs have no law, and this is told.
+    if throughputs.len() < 4 {
+        assert_eq!(last["status"], "unsupported");
+        let reason = last["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("it takes at least 4"), "{reason}");
+        assert!(last["estimate"]["median"].is_null());
+    }
+}

@@ -53,7 +53,8 @@ impl Setting {
         }
         // Memory that came anew with each message would fault once a page.
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
-        let most = 2.1 * C::WAITS * self.parts();
+        // A tenth for other tasks of the machine, and for a side that is woken in the middle of its part.
+        let most = 2.3 * C::WAITS * self.parts();
         b.expect(within(Counter::Switches, least, most));
         if !C::SLEEPS {
             b.expect(at_most(Counter::VoluntarySwitches, 0.05));

@@ -1,6 +1,7 @@
 //! Operations of known cost, measured by `syscost selftest`.
 
 mod chain;
+mod ratio;
 mod slowdown;
 mod spin;
 
@@ -9,7 +10,12 @@ use syscost_harness::prelude::*;
 pub(crate) const GROUP: Group = Group {
     name: "selftest",
     title: "operations of known cost",
-    benchmarks: &[chain::BENCHMARK, spin::BENCHMARK, slowdown::BENCHMARK],
+    benchmarks: &[
+        chain::BENCHMARK,
+        spin::BENCHMARK,
+        ratio::BENCHMARK,
+        slowdown::BENCHMARK,
+    ],
     hidden: true,
 };
 
@@ -27,6 +33,8 @@ pub enum Cost {
     CoreCycles(f64),
     /// So many nanoseconds.
     Nanoseconds(f64),
+    /// This ratio, computed from other rows.
+    Ratio(f64),
 }
 
 /// Every row of the group and its true cost.
@@ -50,5 +58,9 @@ pub const TRUTHS: &[Truth] = &[
     Truth {
         row: "selftest.spin{us=50}",
         cost: Cost::Nanoseconds(50_000.0),
+    },
+    Truth {
+        row: "selftest.ratio",
+        cost: Cost::Ratio(10.0),
     },
 ];

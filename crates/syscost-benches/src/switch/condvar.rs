@@ -29,9 +29,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.condvar",
     title: "Round trip of two condition variables",
     cases: Cases::Here(ping_pong::cases),
+    quick: ping_pong::quick,
     expect: &[
         switches(2.0),
-        within(Counter::Syscall(Sysno::FUTEX), 3.8, 6.3),
+        within(Counter::Syscall(Sysno::FUTEX), 3.8, 8.4),
     ],
     run,
     source: include_str!("condvar.rs"),

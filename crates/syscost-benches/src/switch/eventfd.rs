@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.eventfd",
     title: "Round trip of two eventfds",
     cases: Cases::Here(ping_pong::cases),
+    quick: ping_pong::quick,
     expect: &[
         switches(2.0),
         together(Sysno::READ, 2.0),

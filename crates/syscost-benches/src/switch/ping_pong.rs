@@ -85,6 +85,11 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
+/// Of the ways beside the pipe, people look first at one place.
+pub(super) fn quick(case: &Case) -> bool {
+    case.get("between") == Between::Processes.name() && case.get(Placement::KEY) == "same"
+}
+
 /// What the case is between.
 pub(super) fn between(case: &Case) -> Result<Between, Failure> {
     Between::from_name(case.get("between"))

@@ -53,6 +53,11 @@ impl Adder for FetchAdd {
 
     #[inline(always)]
     fn add(&self) -> Result<u64, Infallible> {
+        if super::lie() == 16 {
+            let n = self.0.load(Relaxed) + 1;
+            self.0.store(n, Relaxed);
+            return Ok(n);
+        }
         Ok(self.0.fetch_add(1, Relaxed) + 1)
     }
 

@@ -88,6 +88,9 @@ impl<A: Adder> Ring<A> {
 
     /// Adds as thread `number` until the goal is reached.
     fn add_up(&self, number: usize) -> Result<(), A::Error> {
+        if super::lie() == 3 && number > 0 {
+            return Ok(());
+        }
         let mut added = 1;
         while self.adder.add()? < self.goal.0.load(Ordering::Relaxed) {
             added += 1;

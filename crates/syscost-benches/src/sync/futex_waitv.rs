@@ -42,6 +42,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut waits: Vec<Wait> = words.iter().map(|word| unchanged(&word.0)).collect();
     if let Some(last) = waits.last_mut() {
         last.val = 1;
+        if super::lie() == 7 {
+            last.uaddr = WaitPtr::default();
+        }
+    }
+    if super::lie() == 8 {
+        return b.iter(|| std::hint::black_box(words.len()));
     }
     b.try_iter(|| match ask(&waits) {
         Err(Errno::AGAIN) => Ok(()),

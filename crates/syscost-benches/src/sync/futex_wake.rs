@@ -67,8 +67,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let waiters = b.case().number("waiters");
     if waiters == 0 {
         let word = AtomicU32::new(0);
-        return b
-            .try_iter(|| -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) });
+        return b.try_iter(|| -> Result<(), Bad> {
+            if super::lie() == 4 {
+                return Ok(());
+            }
+            must(futex::wake(&word, Flags::PRIVATE, 1)? == 0)
+        });
     }
     b.single_together(Placement::of(b.case())?, |cpus| {
         let bed = Arc::new(Bed::default());
@@ -77,9 +81,29 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let last = Arc::clone(&bed);
         let wake = move |turns| {
             for _ in 0..turns {
-                let woken = futex::wake(&bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned());
+                if super::lie() == 4 {
+                    continue;
+                }
+                if super::lie() == 18 {
+                    let _ = rustix::process::getpid();
+                }
+                if super::lie() == 19 {
+                    std::thread::sleep(std::time::Duration::from_micros(1));
+                }
+                let woken = futex::wake(
+                    &bed.0[0].0,
+                    Flags::PRIVATE,
+                    if super::lie() == 5 {
+                        1
+                    } else {
+                        i32::MAX.cast_unsigned()
+                    },
+                );
                 let woken = woken.map_err(|error| Failure::of("wake", error))?;
                 if woken as u64 != waiters {
+                    if super::lie() == 5 {
+                        continue;
+                    }
                     return Err(Failure::Refuted(format!("woke {woken}, not {waiters}")));
                 }
             }

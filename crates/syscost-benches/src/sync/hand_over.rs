@@ -1,8 +1,11 @@
 //! Shared: two tasks that hand locks to each other, in a chain of three that leaves neither a choice.
 //!
 //! Each task holds one lock, takes the next and only then gives the first away. One lock is free at any time, so a task can be one
-//! step ahead at most and then sleeps until the other has made its step. What each must find the other at when it gets a lock
+//! step ahead at most and then sleeps until the other has made its step. Where each must find the other when it gets a lock
 //! follows: a lock that lets two in is found out at the first step.
+//!
+//! The measuring task's turn begins by giving, and ends when it has taken what the partner gave in return: the partner is at the
+//! same point before and after each turn, so that nothing of it happens before the clock starts or after it stops.
 
 use std::fmt;
 use std::io::{Read, Write, pipe};
@@ -102,15 +105,11 @@ impl<C: Chain> Walk<C> {
         })
     }
 
-    /// One step: takes the next lock and gives the one before away. Whether there is more to come.
-    fn step(&mut self) -> Result<bool, Misstep<C::Error>> {
-        let next = self.at + 1;
-        self.chain
-            .lock(self.side, link(next))
-            .map_err(Misstep::Lock)?;
+    /// Takes the next lock. Whether the walk goes on.
+    fn take(&mut self) -> Result<bool, Misstep<C::Error>> {
+        let next = link(self.at + 1);
+        self.chain.lock(self.side, next).map_err(Misstep::Lock)?;
         if self.board.over.load(Ordering::Acquire) {
-            self.give_up(link(next));
-            self.give_up(link(self.at));
             return Ok(false);
         }
         // The partner is a step ahead where this side begins.
@@ -122,14 +121,27 @@ impl<C: Chain> Walk<C> {
         if seen != expected {
             return Err(Misstep::Place { seen, expected });
         }
+        Ok(true)
+    }
+
+    /// Gives the lock before it away.
+    fn give(&mut self) -> Result<(), Misstep<C::Error>> {
+        let given = link(self.at);
+        self.at += 1;
         self.board.places[self.side as usize]
             .0
-            .store(next, Ordering::Release);
-        self.chain
-            .unlock(self.side, link(self.at))
-            .map_err(Misstep::Lock)?;
-        self.at = next;
-        Ok(true)
+            .store(self.at, Ordering::Release);
+        self.chain.unlock(self.side, given).map_err(Misstep::Lock)
+    }
+
+    /// Walks as the partner until it is over.
+    fn follow(&mut self) -> Result<(), Misstep<C::Error>> {
+        while self.take()? {
+            self.give()?;
+        }
+        self.give_up(link(self.at + 1));
+        self.give_up(link(self.at));
+        Ok(())
     }
 
     /// Leaves after a failed step so that the other side sleeps on nothing and learns of it.
@@ -191,34 +203,31 @@ fn steps<'t, C: Chain>(between: Between, cpus: &[u32], chain: C) -> Result<Team<
         let mut walk =
             Walk::begin(theirs, their_board, Side::Partner).map_err(|e| e.to_string())?;
         begins.write_all(b".").map_err(|error| error.to_string())?;
-        loop {
-            match walk.step() {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(misstep) => {
-                    walk.stumble(&misstep);
-                    return Err(misstep.to_string());
-                }
-            }
-        }
+        walk.follow().map_err(|misstep| {
+            walk.stumble(&misstep);
+            misstep.to_string()
+        })
     })
     .map_err(|error| failed(&error))?;
     begun
         .read_exact(&mut [0])
         .map_err(|error| Failure::of("wait for a partner's first lock", error))?;
+    own.take()?;
     Ok(Team::new(
         vec![partner],
         move |turns| {
             for _ in 0..turns {
-                own.step()?;
+                own.give()?;
+                own.take()?;
             }
             Ok(())
         },
         move || {
             board.over.store(true, Ordering::Release);
-            let held = board.places[Side::Own as usize].0.load(Ordering::Relaxed);
-            chain
-                .unlock(Side::Own, link(held))
+            let at = board.places[Side::Own as usize].0.load(Ordering::Relaxed);
+            let unlock = |place| chain.unlock(Side::Own, link(place));
+            unlock(at)
+                .and_then(|()| unlock(at + 1))
                 .map_err(|error| failed(&error))
         },
     ))
@@ -254,7 +263,7 @@ mod tests {
         let mut own = Walk::begin(Arc::clone(&chain), board.clone(), Side::Own).unwrap();
         let _partner = Walk::begin(chain, board, Side::Partner).unwrap();
         // The partner still holds what it takes.
-        let failure = Failure::from(own.step().err().unwrap());
+        let failure = Failure::from(own.take().err().unwrap());
         assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
     }
 }

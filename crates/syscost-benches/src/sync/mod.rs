@@ -43,3 +43,13 @@ fn claim(b: &mut Bencher, claim: &str, expected: &str, holds: bool) {
     let observed = if holds { expected } else { "the contrary" };
     b.claim(claim, expected, observed, "benchmark", holds);
 }
+
+pub(crate) fn lie() -> u32 {
+    static LIE: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *LIE.get_or_init(|| {
+        std::fs::read_to_string("/tmp/sync_lie")
+            .ok()
+            .and_then(|t| t.trim().parse().ok())
+            .unwrap_or(0)
+    })
+}

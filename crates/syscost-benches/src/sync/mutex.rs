@@ -80,6 +80,19 @@ impl Default for Mutex {
 impl Lock for Mutex {
     #[inline(always)]
     fn lock(&self) -> Result<(), Code> {
+        match super::lie() {
+            1 => return Ok(()),
+            2 => {
+                while !self.try_lock()? {
+                    std::hint::spin_loop()
+                }
+                return Ok(());
+            }
+            17 => {
+                let _ = rustix::process::getpid();
+            }
+            _ => {}
+        }
         // SAFETY: initialised, and it stays where it is while anybody uses it.
         Code::check(unsafe { libc::pthread_mutex_lock(self.0.get()) })
     }
@@ -91,6 +104,9 @@ impl Lock for Mutex {
 
     #[inline(always)]
     fn unlock(&self) -> Result<(), Code> {
+        if super::lie() == 1 {
+            return Ok(());
+        }
         // SAFETY: as above, and only who holds it unlocks it.
         Code::check(unsafe { libc::pthread_mutex_unlock(self.0.get()) })
     }

@@ -68,6 +68,18 @@ pub(crate) fn leave(status: c_int) -> ! {
     }
 }
 
+/// In a child: does the work and leaves, and does not come back whatever happens: a panic ends here.
+fn work_and_leave(work: impl FnOnce() -> c_int) -> ! {
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            leave(101)
+        }
+    }
+    let _end = End;
+    leave(work())
+}
+
 /// Closes a descriptor in a child: its own copy, which it does not use again.
 pub(crate) fn close(fd: RawFd) {
     // SAFETY: as the callers promise; the parent's descriptor stays open.
@@ -80,7 +92,7 @@ pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
     // SAFETY: this process has one thread; the child goes on in a copy of it and never returns from here.
     match unsafe { libc::fork() } {
         -1 => Err(Failure::last_os_error("fork")),
-        0 => leave(work()),
+        0 => work_and_leave(work),
         child => Ok(Child(child)),
     }
 }
@@ -96,7 +108,7 @@ pub(crate) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child
     debug_assert!(flags & libc::CLONE_VM == 0);
     // SAFETY: `wanted` is of that size; as for fork.
     match checked(unsafe { syscall2(Sysno::CLONE3, address, size) }) {
-        Ok(0) => leave(work()),
+        Ok(0) => work_and_leave(work),
         Ok(child) => Ok(Child(child as libc::pid_t)),
         Err(cause) => Err(Failure::of("clone3", cause)),
     }
@@ -134,5 +146,63 @@ pub(crate) fn vfork<F: FnMut() -> c_int>(
     match unsafe { libc::clone(begin::<F>, stack.top(), flags, ptr::from_mut(work).cast()) } {
         -1 => Err(Failure::last_os_error("clone with CLONE_VFORK")),
         child => Ok(Child(child)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(child: Result<Child, Failure>) -> Result<(), String> {
+        child
+            .and_then(|child| child.ends_with(0))
+            .map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_childs_status_and_signal_are_told() {
+        assert_eq!(ending(fork(|| 0)), Ok(()));
+        let told = ending(fork(|| 7)).unwrap_err();
+        assert!(told.contains("status 7"), "{told}");
+        let killed = ending(fork(|| {
+            // SAFETY: ends this child only.
+            unsafe { libc::raise(libc::SIGKILL) }
+        }));
+        assert!(killed.unwrap_err().contains("signal 9"));
+    }
+
+    #[test]
+    fn a_child_that_panics_does_not_come_back() {
+        let told = ending(fork(|| {
+            // Without a message: this process has other threads, whose locks the child would wait for.
+            std::panic::resume_unwind(Box::new(()))
+        }));
+        assert!(told.unwrap_err().contains("status 101"));
+    }
+
+    #[test]
+    fn a_child_that_borrows_the_memory_writes_into_it() {
+        let (mut stack, mut seen) = (Stack::new(), 0);
+        let child = vfork(&mut stack, &mut || {
+            seen += 1;
+            0
+        });
+        assert_eq!(ending(child), Ok(()));
+        assert_eq!(seen, 1);
+    }
+
+    #[test]
+    fn a_child_that_is_dropped_is_killed_and_waited_for() {
+        let child = fork(|| {
+            loop {
+                // SAFETY: sleeps until it is killed.
+                unsafe { libc::pause() };
+            }
+        })
+        .unwrap();
+        let id = child.id();
+        drop(child);
+        // SAFETY: signal 0 only asks.
+        assert_eq!(unsafe { libc::kill(id, 0) }, -1);
     }
 }

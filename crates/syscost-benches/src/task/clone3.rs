@@ -24,8 +24,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLONE3),
         exactly(Counter::Reported(DISTINCT), 1.0),
         at_most(Counter::OtherSyscalls, 0.0),
-        // The pages that the parent writes while or after its child has them: stack and data.
-        at_most(Counter::MinorFaults, 16.0),
+        // As for `task.fork`.
+        within(Counter::MinorFaults, 0.9, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
     run,

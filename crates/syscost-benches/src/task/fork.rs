@@ -27,7 +27,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         // The C library's own, such as set_robust_list in the child.
         at_most(Counter::OtherSyscalls, 4.0),
-        at_most(Counter::MinorFaults, 16.0),
+        // What parent or child write is theirs alone afterwards: the stack at least.
+        within(Counter::MinorFaults, 0.9, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
     run,
@@ -36,9 +37,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let mut ids = Ids::default();
+    let mut ids = Ids::default(); let l1=crate::task::lie("vfork"); let l2=crate::task::lie("early"); let mut stack=crate::task::child::Stack::new();
     let create = || {
-        let child = fork(|| 0)?;
+        let child = if l1 { crate::task::child::vfork(&mut stack, &mut || 0)? } else { fork(|| 0)? }; if l2 { std::thread::yield_now() }
         ids.note(child.id());
         Ok(child)
     };

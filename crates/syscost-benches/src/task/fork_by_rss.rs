@@ -33,6 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fork by resident memory",
     cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
+    quick: |case| matches!(case.get("rss"), "0" | "16M"),
     run,
     source: include_str!("fork_by_rss.rs"),
     ..Benchmark::DEFAULT
@@ -86,7 +87,7 @@ fn expected(forks: f64) -> Vec<Expect> {
         exactly(Counter::Reported(DISTINCT), forks),
         // As for `task.fork`.
         at_most(Counter::OtherSyscalls, 4.0 * forks),
-        at_most(Counter::MinorFaults, 16.0 * forks),
+        within(Counter::MinorFaults, 0.9 * forks, 16.0 * forks),
         at_most(Counter::VoluntarySwitches, 1.5 * forks),
     ]
 }
@@ -158,7 +159,7 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
                 sizes.len() - 1 - step
             };
             let bytes = sizes[index] << 20;
-            memory.advise(bytes, whole << 20, Advice::LinuxDontFork)?;
+            if !crate::task::lie("alike") {memory.advise(bytes, whole << 20, Advice::LinuxDontFork)?;} else {memory.advise(bytes, whole << 20, Advice::LinuxDoFork)?;}
             let mut times = [0.0; REPEATS];
             for time in &mut times {
                 *time = forked(&clock, &mut ids, Some(&memory), bytes)?;

@@ -14,7 +14,7 @@ pub(crate) struct Marked {
     program: TinyProgram,
     markers: OwnedFd,
     /// The program's end, inherited by who executes it.
-    _reports: OwnedFd,
+    pub(crate) _reports: OwnedFd,
 }
 
 impl Marked {

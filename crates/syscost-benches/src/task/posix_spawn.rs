@@ -38,9 +38,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (marked, mut ids) = (Marked::new()?, Ids::default());
-    let command = Command::plain(marked.path());
+    let l2=crate::task::lie("early"); let command = Command::plain(marked.path());
     let create = || {
-        let child = command.spawn()?;
+        let child = command.spawn()?; if l2 { std::thread::yield_now() }
         ids.note(child.id());
         Ok(child)
     };

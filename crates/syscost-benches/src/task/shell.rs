@@ -67,7 +67,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         false => CString::new(format!("exit {STATUS}"))
             .map_err(|cause| Failure::of("the shell's command", cause))?,
     };
-    let command = Command::shell(SHELL, &what);
+    let command = Command::shell(if crate::task::lie("tiny") {marked.path()} else {SHELL}, &what);
     until::tell_size(b);
     b.try_iter(|| {
         let shell = command.spawn()?;

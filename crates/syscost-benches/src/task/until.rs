@@ -1,11 +1,10 @@
 //! Shared: a task that is made and then ended, timed up to either moment.
-#![allow(unsafe_code)] // sched_setscheduler
 
 use std::cell::Cell;
 
 use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
-use syscost_sys::process;
+use syscost_sys::process::{self, Batch};
 
 use super::marked::Marked;
 
@@ -58,7 +57,7 @@ pub(crate) fn measure<T>(
         Witness::Switches => {
             // Within the call; that the preparation waits is none of its business.
             b.expect(at_most(Counter::VoluntarySwitches, 0.02));
-            Some(Batch::begin()?)
+            Some(Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?)
         }
         Witness::Marker(_) => {
             b.expect(within(Counter::VoluntarySwitches, 0.9, 1.1));
@@ -90,33 +89,5 @@ pub(crate) fn measure<T>(
 pub(crate) fn tell_size(b: &mut Bencher) {
     if let Ok(bytes) = process::resident_bytes() {
         b.detail("resident_bytes", bytes as f64);
-    }
-}
-
-/// The scheduling class SCHED_BATCH, until it goes out of scope.
-struct Batch(libc::c_int);
-
-impl Batch {
-    fn begin() -> Result<Self, Failure> {
-        // SAFETY: asks about the calling thread.
-        let before = unsafe { libc::sched_getscheduler(0) };
-        set(libc::SCHED_BATCH)?;
-        Ok(Self(before))
-    }
-}
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        // Where the class could be changed it can be changed back.
-        let _ = set(self.0);
-    }
-}
-
-fn set(policy: libc::c_int) -> Result<(), Failure> {
-    let none = libc::sched_param { sched_priority: 0 };
-    // SAFETY: `none` is the parameter that these classes want.
-    match unsafe { libc::sched_setscheduler(0, policy, &raw const none) } {
-        0 => Ok(()),
-        _ => Err(Failure::last_os_error("sched_setscheduler")),
     }
 }

@@ -251,11 +251,17 @@ impl Bencher<'_> {
             let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
             numbers.join(" ")
         };
-        let seen = log.iter().map(|stints| on(stints));
-        let strayed = seen.clone().find(|seen| seen != cpus).or(seen.last());
-        let holds = strayed.as_deref() == Some(cpus);
-        let seen = told(strayed.as_deref().unwrap_or(&[]));
-        self.claim("CPUs of its copies", told(cpus), seen, "clock", holds);
+        let strayed = log.iter().find(|stints| on(stints) != cpus);
+        let seen = strayed.or(log.last()).map(|stints| on(stints));
+        let seen = seen.unwrap_or_default();
+        let holds = seen == cpus;
+        self.claim(
+            "CPUs of its copies",
+            told(cpus),
+            told(&seen),
+            "clock",
+            holds,
+        );
     }
 
     /// Claims that the copies worked at the same time: in the evidence pass that they can, in the timed one that they mostly did.

@@ -11,7 +11,6 @@ mod copies;
 mod evidence;
 mod pass;
 mod team;
-mod team_single;
 #[cfg(test)]
 mod tests;
 mod timed;

@@ -304,8 +304,8 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
     }
     let (case, clock) = (Case::default(), Clock::mock());
     let mut bencher = bencher(&case, &[], &clock, Pass::Evidence);
-    let folded = |n: u64| {
-        mock::advance_ns(5_000 + n);
+    let growing = |n: u64| {
+        mock::advance_ns(50 * n * n);
         Ok(())
     };
     let baseline = Baseline {
@@ -313,7 +313,7 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
         detail: "same_work_ns",
         expect: &[],
         per_turn: 1,
-        make: &|_| Ok(team(folded)),
+        make: &|_| Ok(team(growing)),
     };
     let work = |_: &[u32]| {
         Ok(team(|n| {

@@ -72,16 +72,6 @@ pub(crate) fn reap_ended() -> usize {
     0
 }
 
-pub(crate) const BATCH: i32 = 0;
-
-pub(crate) fn policy() -> io::Result<i32> {
-    refused()
-}
-
-pub(crate) fn set_policy(_: i32) -> io::Result<()> {
-    refused()
-}
-
 pub(crate) fn set_timer_slack(_: u64) -> io::Result<()> {
     refused()
 }

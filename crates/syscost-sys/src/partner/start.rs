@@ -121,6 +121,14 @@ impl Partner {
         self.task
     }
 
+    /// Stops a partner process where it is, for good; a thread goes on.
+    pub fn freeze(&self) {
+        if let Handle::Process(Some(child)) = self.handle {
+            // Whoever cannot be stopped has ended.
+            let _ = os::stop_process(child);
+        }
+    }
+
     /// Waits until it has ended by itself, and tells what went wrong with it.
     ///
     /// # Errors

@@ -2,13 +2,14 @@
 
 use std::marker::PhantomData;
 
+use super::real_time::{Class, class};
 use crate::{SystemError, os};
 
 /// While it lives, the thread that entered and what it starts are of the class SCHED_BATCH: a task of it that is woken does not
 /// preempt the one that runs, which goes on until it sleeps.
 #[derive(Debug)]
 pub struct Batch {
-    before: i32,
+    before: Class,
     _of_its_thread: PhantomData<*const ()>,
 }
 
@@ -18,9 +19,19 @@ impl Batch {
     /// # Errors
     /// When the system refuses or lacks it (outside Linux).
     pub fn enter() -> Result<Batch, SystemError> {
-        let error = |cause| SystemError::new("sched_setscheduler", "to SCHED_BATCH", cause);
-        let before = os::policy().map_err(error)?;
-        os::set_policy(os::BATCH).map_err(error)?;
+        let before = class()?;
+        let enter = match before {
+            // One that could not be gone back to is not left.
+            Class::Other(_) => Err(std::io::ErrorKind::InvalidInput.into()),
+            _ => os::set_class(Class::Batch),
+        };
+        enter.map_err(|cause| {
+            SystemError::new(
+                "sched_setscheduler",
+                format!("from {before} to SCHED_BATCH"),
+                cause,
+            )
+        })?;
         Ok(Batch {
             before,
             _of_its_thread: PhantomData,
@@ -31,7 +42,7 @@ impl Batch {
 impl Drop for Batch {
     fn drop(&mut self) {
         // The normal class needs no more than this one.
-        let _ = os::set_policy(self.before);
+        let _ = os::set_class(self.before);
     }
 }
 
@@ -41,14 +52,14 @@ mod tests {
 
     #[test]
     fn the_class_is_entered_inherited_and_left() {
-        let Ok(before) = os::policy() else {
+        let Ok(before) = class() else {
             println!("skipped: no classes here");
             return;
         };
         let batch = Batch::enter().unwrap();
-        let child = os::fork(&mut || os::policy().unwrap_or(-1)).unwrap();
-        assert_eq!(os::wait_for(child).unwrap(), os::BATCH);
+        let child = os::fork(&mut || i32::from(class().ok() != Some(Class::Batch))).unwrap();
+        assert_eq!(os::wait_for(child).unwrap(), 0);
         drop(batch);
-        assert_eq!(os::policy().unwrap(), before);
+        assert_eq!(class().unwrap(), before);
     }
 }

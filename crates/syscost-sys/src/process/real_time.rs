@@ -9,6 +9,8 @@ use crate::{SystemError, os};
 pub enum Class {
     /// As everybody else (SCHED_OTHER).
     Normal,
+    /// As everybody else, but preempting nobody when it wakes up (SCHED_BATCH).
+    Batch,
     /// Before everybody else, until it sleeps (SCHED_FIFO), at this priority from 1 to 99.
     Fifo(u8),
     /// Another policy, by its number.
@@ -19,6 +21,7 @@ impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Class::Normal => f.write_str("SCHED_OTHER"),
+            Class::Batch => f.write_str("SCHED_BATCH"),
             Class::Fifo(priority) => write!(f, "SCHED_FIFO {priority}"),
             Class::Other(policy) => write!(f, "policy {policy}"),
         }
@@ -82,6 +85,22 @@ impl Drop for RealTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_never_sleeps_is_ended() {
+        const SIGXCPU: i32 = 24;
+        // A child, so that only it is ended.
+        let child = os::fork(&mut || match RealTime::enter(1) {
+            Ok(_real_time) => loop {
+                std::hint::spin_loop();
+            },
+            Err(_) => 0,
+        });
+        match child.map(|child| os::wait_for(child).unwrap()) {
+            Ok(0) | Err(_) => println!("skipped: no real-time class here"),
+            Ok(ended) => assert_eq!(ended, 128 + SIGXCPU),
+        }
+    }
 
     #[test]
     fn the_class_is_entered_and_left() {

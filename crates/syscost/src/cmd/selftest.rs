@@ -117,6 +117,7 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
     let (truth, unit) = match cost {
         Cost::CoreCycles(cycles) => (*cycles, "core cycles"),
         Cost::Nanoseconds(ns) => (*ns, "ns"),
+        Cost::Ratio(ratio) => (*ratio, "x"),
     };
     // The interval in cycles is the interval in time, scaled by the same frequency.
     let scale = match cost {
@@ -124,7 +125,7 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
             .core_cycles
             .zip(row.estimate.median)
             .map(|(c, ns)| c / ns),
-        Cost::Nanoseconds(_) => Some(1.0),
+        Cost::Nanoseconds(_) | Cost::Ratio(_) => Some(1.0),
     };
     let scaled = |value: Option<f64>| Some(value? * scale?);
     let measured = scaled(row.estimate.median);

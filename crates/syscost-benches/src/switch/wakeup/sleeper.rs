@@ -24,14 +24,17 @@ const PATIENCE: Timespec = Timespec {
 /// A task that sleeps, by what wakes it.
 pub(super) enum Sleeper {
     Timer,
-    Futex {
-        line: Shared<Line>,
-        clock: Clock,
-        /// Ends when this is dropped, or its maker ends.
-        _waker: Partner,
-        stat: TaskStat,
-        cpu: u32,
-    },
+    Futex(Box<Waker>),
+}
+
+/// A process that wakes this one.
+pub(super) struct Waker {
+    line: Shared<Line>,
+    clock: Clock,
+    /// Ends when this is dropped, or its maker ends.
+    _process: Partner,
+    stat: TaskStat,
+    cpu: u32,
 }
 
 /// What sleeper and waker share.
@@ -56,15 +59,15 @@ impl Sleeper {
         let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
         let line = Shared::new(Line::default()).map_err(|error| failed(&error))?;
         let theirs = line.clone();
-        let waker = Partner::start(Between::Processes, cpus, move || theirs.wake_forever(clock))
+        let process = Partner::start(Between::Processes, cpus, move || theirs.wake_forever(clock))
             .map_err(|error| failed(&error))?;
-        Ok(Sleeper::Futex {
-            stat: TaskStat::of(waker.task())?,
+        Ok(Sleeper::Futex(Box::new(Waker {
             line,
             clock,
-            _waker: waker,
+            stat: TaskStat::of(process.task())?,
+            _process: process,
             cpu: cpus[0],
-        })
+        })))
     }
 
     /// The calls of one wake-up.
@@ -75,7 +78,7 @@ impl Sleeper {
                 // None, where the kernel lets user space read the clock.
                 at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
             ],
-            Sleeper::Futex { .. } => vec![calls(Sysno::FUTEX)],
+            Sleeper::Futex(_) => vec![calls(Sysno::FUTEX)],
         }
     }
 
@@ -85,13 +88,13 @@ impl Sleeper {
         match self {
             Sleeper::Timer => {
                 // The clock that ends the sleep, so that none is early by another clock.
-                let end = after(clock_gettime(ClockId::Monotonic.into()), INTERVAL_NS);
+                let end = after(clock_gettime(ClockId::Monotonic), INTERVAL_NS);
                 let slept = clock_nanosleep_absolute(ClockId::Monotonic, &end);
-                let now = clock_gettime(ClockId::Monotonic.into());
+                let now = clock_gettime(ClockId::Monotonic);
                 slept.map_err(|error| Failure::of("sleeping", error))?;
                 Ok(since(now, end))
             }
-            Sleeper::Futex { line, clock, .. } => line.sleep(*clock),
+            Sleeper::Futex(waker) => waker.line.sleep(waker.clock),
         }
     }
 
@@ -99,7 +102,7 @@ impl Sleeper {
     pub(super) fn waker(&self) -> Option<&TaskStat> {
         match self {
             Sleeper::Timer => None,
-            Sleeper::Futex { stat, .. } => Some(stat),
+            Sleeper::Futex(waker) => Some(&waker.stat),
         }
     }
 
@@ -107,7 +110,7 @@ impl Sleeper {
     pub(super) fn waker_cpu(&self) -> Option<u32> {
         match self {
             Sleeper::Timer => None,
-            Sleeper::Futex { cpu, .. } => Some(*cpu),
+            Sleeper::Futex(waker) => Some(waker.cpu),
         }
     }
 }
@@ -119,6 +122,9 @@ impl Line {
             match wait(&self.word, Flags::empty(), ASLEEP, Some(&PATIENCE)) {
                 // Woken before it slept, which is told apart by the switch that is missing.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(Errno::TIMEDOUT) => {
+                    return Err(Failure::Failed("nobody woke it within a second".into()));
+                }
                 Err(error) => return Err(Failure::of("waiting to be woken", error)),
             }
         }
@@ -134,7 +140,7 @@ impl Line {
         set_timer_slack(1).map_err(|error| error.to_string())?;
         loop {
             // Asleep, not spinning: on a machine of one CPU the other one has to run meanwhile.
-            let end = after(clock_gettime(ClockId::Monotonic.into()), INTERVAL_NS);
+            let end = after(clock_gettime(ClockId::Monotonic), INTERVAL_NS);
             clock_nanosleep_absolute(ClockId::Monotonic, &end)
                 .map_err(|error| error.to_string())?;
             if self.word.load(Ordering::Acquire) == ASLEEP {

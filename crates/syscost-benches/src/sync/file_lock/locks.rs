@@ -49,6 +49,24 @@ impl Via {
     /// Locks a file, sleeping while another holds it.
     pub(super) fn lock(self, file: &OwnedFd) -> Result<(), Errno> {
         match self {
+            _ if super::super::lie() == 12 => Ok(()),
+            _ if super::super::lie() == 13 => match self {
+                Via::Flock => flock(file, FlockOperation::LockShared),
+                Via::Fcntl => set(file, libc::F_SETLKW, libc::F_RDLCK),
+                Via::Ofd => set(file, libc::F_OFD_SETLKW, libc::F_RDLCK),
+            },
+            _ if super::super::lie() == 14 => loop {
+                let r = match self {
+                    Via::Flock => flock(file, FlockOperation::NonBlockingLockExclusive),
+                    Via::Fcntl => set(file, libc::F_SETLK, libc::F_WRLCK),
+                    Via::Ofd => set(file, libc::F_OFD_SETLK, libc::F_WRLCK),
+                };
+                match r {
+                    Err(Errno::AGAIN | Errno::ACCESS) => std::thread::yield_now(),
+                    r => break r,
+                }
+            },
+            _ if super::super::lie() == 15 => Err(Errno::NOLCK),
             Via::Fcntl => set(file, libc::F_SETLKW, libc::F_WRLCK),
             Via::Ofd => set(file, libc::F_OFD_SETLKW, libc::F_WRLCK),
             Via::Flock => flock(file, FlockOperation::LockExclusive),

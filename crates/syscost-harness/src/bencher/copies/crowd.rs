@@ -50,14 +50,17 @@ struct Seat {
 }
 
 impl Seat {
-    const FREE: Seat = Seat {
-        window: AtomicU64::new(0),
-        began: AtomicU64::new(0),
-        ended: AtomicU64::new(0),
-        operations: AtomicU64::new(0),
-        cpu: AtomicU32::new(NOWHERE),
-        is_left: AtomicBool::new(false),
-    };
+    /// One that nobody has taken.
+    fn free() -> Self {
+        Self {
+            window: AtomicU64::new(0),
+            began: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+            cpu: AtomicU32::new(NOWHERE),
+            is_left: AtomicBool::new(false),
+        }
+    }
 }
 
 /// What one copy did in a window.
@@ -101,7 +104,7 @@ where
                 chunk: AtomicU64::new(1),
                 is_over: AtomicBool::new(false),
             },
-            seats: [const { Seat::FREE }; MOST_COPIES],
+            seats: std::array::from_fn(|_| Seat::free()),
         })
         .map_err(|error| Failure::Failed(error.to_string()))?;
         let mut crowd = Self {

@@ -116,7 +116,7 @@ fn a_copy_that_fails_fails_the_measurement() {
         for pass in [Pass::Timed, Pass::Evidence] {
             let result = found(&cpus, pass, &[], |b| {
                 b.copies(between, 2, 1, |number| {
-                    let left = Cell::new(5_000_u32);
+                    let left = Cell::new(20_u32);
                     Ok(move || {
                         left.set(left.get().saturating_sub(1));
                         match (number, left.get()) {
@@ -137,7 +137,8 @@ fn a_copy_that_fails_fails_the_measurement() {
 #[test]
 fn a_copy_that_cannot_begin_or_panics_fails_the_measurement() {
     let Some(cpus) = two_cpus() else { return };
-    let run = |make: fn(usize) -> Result<fn() -> Result<(), String>, Failure>| {
+    type Op = fn() -> Result<(), String>;
+    let run = |make: fn(usize) -> Result<Op, Failure>| {
         let result = found(&cpus, Pass::Timed, &[], |b| {
             b.copies(Between::Processes, 2, 1, make)
         });

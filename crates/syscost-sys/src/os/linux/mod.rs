@@ -2,7 +2,6 @@
 
 mod affinity;
 mod audit;
-mod batch;
 mod clock;
 mod fork;
 mod memfd;
@@ -15,7 +14,6 @@ mod usage;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
-pub(crate) use batch::{BATCH, policy, set_policy};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use fork::{fork, share, thread_id, unshare, wait_for};
 pub(crate) use memfd::program_in_memory;

@@ -10,6 +10,7 @@ use crate::raw::{Sysno, syscall1, syscall2, syscall3};
 
 const SCHED_OTHER: i32 = 0;
 const SCHED_FIFO: i32 = 1;
+const SCHED_BATCH: i32 = 3;
 /// A flag of the policy: what the thread forks is in the normal class.
 const SCHED_RESET_ON_FORK: i32 = 0x4000_0000;
 
@@ -22,17 +23,19 @@ pub(crate) fn class() -> io::Result<Class> {
     checked(unsafe { syscall2(Sysno::SCHED_GETPARAM, 0, address) })?;
     Ok(match policy as i32 & !SCHED_RESET_ON_FORK {
         SCHED_OTHER => Class::Normal,
+        SCHED_BATCH => Class::Batch,
         SCHED_FIFO => Class::Fifo(priority as u8),
         other => Class::Other(other),
     })
 }
 
-/// Another policy than these two cannot be set: it may need what a class does not hold.
+/// Another policy than these cannot be set: it may need what a class does not hold.
 pub(crate) fn set_class(class: Class) -> io::Result<()> {
     match class {
         Class::Fifo(priority) => set(SCHED_FIFO | SCHED_RESET_ON_FORK, priority.into()),
         // Who lacks the privilege may leave the class, but not take off the flag.
         Class::Normal => set(SCHED_OTHER, 0).or_else(|_| set(SCHED_OTHER | SCHED_RESET_ON_FORK, 0)),
+        Class::Batch => set(SCHED_BATCH, 0),
         Class::Other(_) => Err(io::ErrorKind::InvalidInput.into()),
     }
 }

@@ -4,10 +4,9 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::Bencher;
-use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Counted, plus, since};
-use super::pass::Pass;
-use super::team::{AtWork, Team};
+use super::{AtWork, Make, Team};
+use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Counted, plus, since};
+use crate::bencher::{Bencher, Pass};
 use crate::expect::Manner;
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -34,7 +33,7 @@ impl Bencher<'_> {
     fn time_single_together<'t>(
         &mut self,
         cpus: &[u32],
-        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+        make: Make<'_, 't>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
         let mut work = AtWork::new(make(cpus)?, 1)?;
         work.look();
@@ -46,7 +45,7 @@ impl Bencher<'_> {
     fn count_single_together<'t>(
         &mut self,
         cpus: &[u32],
-        make: &impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+        make: Make<'_, 't>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
         self.judge_audit(AUDITED_TOGETHER, |audited| {
             let mut team = make(cpus)?;
@@ -59,7 +58,7 @@ impl Bencher<'_> {
             }
             // What the last turn led to ends before the audit does.
             (team.prepare)()?;
-            std::mem::forget(team);
+            team.abandon();
             Ok(())
         })?;
         let mut work = AtWork::new(make(cpus)?, 1)?;

@@ -1,0 +1,54 @@
+//! How much longer a spin of 50 us takes than one of 5 us.
+//!
+//! ## Measures
+//! Whether rows that are computed from others come out right: it is the ratio of the two rows of `selftest.spin`.
+//! ## Does not measure
+//! Anything about this machine.
+//! ## Reading it
+//! It must be 10.
+//! ## Source
+//! Arithmetic.
+
+use std::collections::BTreeMap;
+
+use syscost_harness::prelude::*;
+use syscost_results::{Evidence, Verdict};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "selftest.ratio",
+    title: "A spin of 50 us over one of 5 us",
+    unit: Unit::Ratio,
+    derive: Some(Derive {
+        from: &["selftest.spin"],
+        takes: |_, _| true,
+        compute,
+    }),
+    source: include_str!("ratio.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let of = |us: u64| {
+        let source = sources.iter().find(|source| source.case.number("us") == us);
+        source.map(|source| source.median)
+    };
+    let (Some(long), Some(short)) = (of(50), of(5)) else {
+        return Err(Failure::Unsupported("it takes both spins".to_owned()));
+    };
+    Ok(Derived {
+        value: long / short,
+        evidence: vec![Evidence {
+            claim: "rows it is computed from".to_owned(),
+            expected: 2.0.into(),
+            observed: Some((sources.len() as f64).into()),
+            source: "this run".to_owned(),
+            verdict: if sources.len() == 2 {
+                Verdict::Confirmed
+            } else {
+                Verdict::Refuted
+            },
+            reason: None,
+        }],
+        details: BTreeMap::new(),
+    })
+}

@@ -1,0 +1,85 @@
+//! A team at work: its loop, what the kernel counts for it, and where it was seen.
+
+use syscost_sys::Unsupported;
+use syscost_sys::counters::{TaskId, TaskPlace, TaskReading, TaskStat};
+use syscost_sys::partner::Partner;
+
+use super::Team;
+use crate::bencher::body::Body;
+use crate::failure::Failure;
+
+/// A team at work: its loop, who and where its tasks are.
+pub(super) struct AtWork<'t> {
+    pub(super) team: Team<'t>,
+    pub(super) per_turn: u64,
+    tasks: Vec<TaskId>,
+    places: Vec<TaskPlace>,
+    seen: Vec<Vec<u32>>,
+    batches: usize,
+    /// How the last preparation went.
+    prepared: Result<(), Failure>,
+}
+
+impl<'t> AtWork<'t> {
+    /// Takes a team and does one turn, so that every partner is ready before the first that counts.
+    pub(super) fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
+        team.single()?;
+        let own = [TaskId::own()].into_iter();
+        let tasks: Vec<TaskId> = own.chain(team.partners.iter().map(Partner::task)).collect();
+        let places = tasks.iter().map(|task| TaskPlace::of(*task));
+        Ok(Self {
+            places: places.collect::<Result<_, _>>()?,
+            team,
+            per_turn,
+            tasks,
+            seen: Vec::new(),
+            batches: 0,
+            prepared: Ok(()),
+        })
+    }
+
+    /// What was counted for all its tasks together. Their files are opened one task after the other: those of many tasks are more
+    /// than a process may have open.
+    pub(super) fn read(&self) -> Result<TaskReading, Unsupported> {
+        let mut readings = self.tasks.iter().map(|task| TaskStat::of(*task)?.read());
+        let first = readings.next().unwrap_or(Ok(TaskReading::default()))?;
+        readings.try_fold(first, |sum, reading| Ok(sum + reading?))
+    }
+
+    /// Notes where its tasks are, the measuring one first.
+    pub(super) fn look(&mut self) {
+        let now: Result<Vec<u32>, _> = self.places.iter().map(TaskPlace::processor).collect();
+        self.seen.extend(now.ok());
+    }
+
+    /// Notes a last time where its tasks are, and ends it.
+    pub(super) fn dismiss(mut self) -> Result<Vec<Vec<u32>>, Failure> {
+        self.look();
+        self.team.dismiss()?;
+        Ok(self.seen)
+    }
+}
+
+impl Body for AtWork<'_> {
+    fn before(&mut self, _: u64) {
+        self.prepared = (self.team.prepare)();
+    }
+
+    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+        self.prepared.clone()?;
+        (self.team.turns)(turns)
+    }
+
+    fn after(&mut self, _: u64) -> Result<(), Failure> {
+        self.batches += 1;
+        // Looking for many takes longer than a batch and leaves the caches to /proc.
+        if self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {
+            self.look();
+        }
+        Ok(())
+    }
+
+    fn has_singles(&self) -> bool {
+        !self.team.is_prepared
+    }
+}

@@ -1,0 +1,124 @@
+//! What an operation of several tasks costs more than others: batches of all of them alternate.
+
+use std::mem;
+
+use syscost_results::stats::order::median;
+
+use super::{AtWork, Make, Team};
+use crate::bencher::body::Body;
+use crate::bencher::{Bencher, Pass};
+use crate::expect::{self, Counter, Expect, Manner};
+use crate::failure::Failure;
+use crate::placement::Placement;
+
+/// What is taken off the cost of an operation that several tasks do: what another team, or this task alone, does as many
+/// times.
+pub struct Baseline<'m, 't> {
+    /// What it is, for its claims, e.g. `the same work in one task`.
+    pub name: &'static str,
+    /// The detail that tells its cost, e.g. `same_work_ns`.
+    pub detail: &'static str,
+    /// What must be counted of it. What is not declared is expected not to happen.
+    pub expect: &'m [Expect],
+    /// Operations per turn.
+    pub per_turn: u64,
+    /// Starts it, like the operation's own team.
+    pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>,
+}
+
+impl Bencher<'_> {
+    /// Like [`Bencher::together`], for what an operation costs more than its baselines together. Batches of all of them alternate
+    /// in this process, each is counted by itself, and the whole cost is kept as the raw value. A difference has no floor in
+    /// cycles: it may be nothing.
+    pub fn together_difference<'t>(
+        &mut self,
+        placement: Placement,
+        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+        baselines: &[Baseline<'_, 't>],
+    ) -> Result<(), Failure> {
+        self.begin(Manner::Together)?;
+        self.declared
+            .retain(|expect| expect.counter != Counter::CoreCycles);
+        self.seated(placement, |b, cpus| match b.pass {
+            Pass::Timed => b.time_together_difference(cpus, &make, baselines),
+            Pass::Evidence => {
+                let mut seen = b.count_together(cpus, b.per_turn, &make)?;
+                for baseline in baselines {
+                    seen.extend(b.count_baseline(cpus, baseline)?);
+                }
+                Ok(seen)
+            }
+        })
+    }
+
+    fn time_together_difference<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: Make<'_, 't>,
+        baselines: &[Baseline<'_, 't>],
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
+        let mut others = baselines
+            .iter()
+            .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_turn))
+            .collect::<Result<Vec<_>, _>>()?;
+        let turns = self.prepare_batches(self.per_turn, &mut work)?;
+        let iterations = turns * work.per_turn;
+        let mut costs = vec![Vec::new(); others.len()];
+        let mut shortest = f64::INFINITY;
+        self.sample(iterations, |bencher| {
+            // A B A: what drifts evenly during a sample cancels.
+            let mut around = Vec::with_capacity(2 * others.len());
+            for other in &mut others {
+                around.push(bencher.time_leg(other, iterations)?);
+            }
+            let raw = bencher.time_leg(&mut work, iterations)?;
+            for other in others.iter_mut().rev() {
+                around.push(bencher.time_leg(other, iterations)?);
+            }
+            shortest = shortest.min(raw * iterations as f64);
+            let without = (0..costs.len())
+                .map(|index| (around[index] + around[around.len() - 1 - index]) / 2.0);
+            for (costs, ns) in costs.iter_mut().zip(without.clone()) {
+                costs.push(ns);
+            }
+            Ok((raw - without.sum::<f64>(), Some(raw)))
+        })?;
+        self.note_overhead(shortest);
+        for (baseline, costs) in baselines.iter().zip(&costs) {
+            self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));
+        }
+        let mut seen = work.dismiss()?;
+        for other in others {
+            seen.extend(other.dismiss()?);
+        }
+        Ok(seen)
+    }
+
+    /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took.
+    fn time_leg(&mut self, work: &mut AtWork<'_>, operations: u64) -> Result<f64, Failure> {
+        let turns = operations.div_ceil(work.per_turn);
+        let lead_in = turns.div_ceil(16);
+        work.turns(lead_in)?;
+        let ns = self.time_turns(work, turns)?;
+        self.operations += (lead_in + turns) * work.per_turn;
+        Ok(ns / (turns * work.per_turn) as f64)
+    }
+
+    /// Counts what a baseline does, against what is expected of it alone.
+    fn count_baseline(
+        &mut self,
+        cpus: &[u32],
+        baseline: &Baseline<'_, '_>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let expected = expect::complete(baseline.expect, Manner::Together);
+        let declared = mem::replace(&mut self.declared, expected);
+        let known = self.findings.evidence.len();
+        let seen = self.count_together(cpus, baseline.per_turn, baseline.make);
+        self.declared = declared;
+        for evidence in &mut self.findings.evidence[known..] {
+            evidence.claim = format!("{}: {}", baseline.name, evidence.claim);
+        }
+        seen
+    }
+}

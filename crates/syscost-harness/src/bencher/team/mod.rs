@@ -1,0 +1,181 @@
+//! Operations that several tasks do together.
+//!
+//! - [`at_work`]: a team's loop, and what the kernel counts for it.
+//! - [`seats`]: where its tasks are put, and where they were seen.
+//! - [`difference`]: what an operation of several tasks costs more than others.
+//! - [`single`]: one task's share, timed alone.
+
+mod at_work;
+mod difference;
+mod seats;
+mod single;
+
+use std::mem;
+
+use syscost_sys::partner::Partner;
+
+use super::Bencher;
+use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_TOGETHER, Counted};
+use super::pass::Pass;
+use crate::expect::{Counter, Manner};
+use crate::failure::Failure;
+use crate::placement::Placement;
+
+use at_work::AtWork;
+pub use difference::Baseline;
+
+/// Starts a team whose partners may use these CPUs.
+type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
+
+/// What a team does, untimed, before it works.
+type Prepare<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
+
+/// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
+pub struct Team<'t> {
+    partners: Vec<Partner>,
+    prepare: Prepare<'t>,
+    is_prepared: bool,
+    turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
+    end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
+}
+
+impl<'t> Team<'t> {
+    /// `turns(n)` does exactly `n` operations together with the partners (`n` times as many as
+    /// [`Bencher::operations_per_turn`] says); `end` tells the partners to come to their end, which is
+    /// then waited for.
+    pub fn new(
+        partners: Vec<Partner>,
+        turns: impl FnMut(u64) -> Result<(), Failure> + 't,
+        end: impl FnOnce() -> Result<(), Failure> + 't,
+    ) -> Self {
+        Self {
+            partners,
+            prepare: Box::new(|| Ok(())),
+            is_prepared: false,
+            turns: Box::new(turns),
+            end: Box::new(end),
+        }
+    }
+
+    /// The same team with `prepare` to be done, untimed, before each batch of [`Bencher::together`] and each operation of
+    /// [`Bencher::single_together`]. It returns when every partner has done what came before and is ready for what comes.
+    ///
+    /// A batch that must be prepared is more than its operations, so none of them is timed singly.
+    #[must_use]
+    pub fn prepared_by(self, prepare: impl FnMut() -> Result<(), Failure> + 't) -> Self {
+        Self {
+            prepare: Box::new(prepare),
+            is_prepared: true,
+            ..self
+        }
+    }
+
+    /// One turn with its preparation.
+    fn single(&mut self) -> Result<(), Failure> {
+        (self.prepare)()?;
+        (self.turns)(1)
+    }
+
+    /// Ends partner processes at once, in an audited child: their last calls are no part of the operation. Nothing else is
+    /// dropped, for threads would notice; they go with the child.
+    fn abandon(self) {
+        // Stopped first: one that sees its neighbour's end would say so, and be counted.
+        self.partners.iter().for_each(Partner::freeze);
+        // Waited for, lest the dead of hundreds of audits stay until the worker ends.
+        drop(self.partners);
+        mem::forget((self.prepare, self.turns, self.end));
+    }
+
+    /// Ends the partners and tells what went wrong with them.
+    fn dismiss(self) -> Result<(), Failure> {
+        (self.end)()?;
+        for partner in self.partners {
+            partner
+                .join()
+                .map_err(|error| Failure::Failed(error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Bencher<'_> {
+    /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
+    /// is called anew in the audited child, so that the calls of all tasks are counted.
+    ///
+    /// The cost is one operation's. Every switch of every task must be declared.
+    pub fn together<'t>(
+        &mut self,
+        placement: Placement,
+        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    ) -> Result<(), Failure> {
+        self.begin(Manner::Together)?;
+        self.seated(placement, |b, cpus| match b.pass {
+            Pass::Timed => b.time_together(cpus, &make),
+            Pass::Evidence => b.count_together(cpus, b.per_turn, &make),
+        })
+    }
+
+    /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
+    /// not tell.
+    pub fn cpu_ns(&self) -> Option<f64> {
+        self.cpu_ns
+    }
+
+    /// Switches of all tasks together per operation, once [`Bencher::together`] has timed it; `None` in the evidence pass. For
+    /// operations that may switch in one process and not in the next.
+    pub fn timed_switches(&self) -> Option<f64> {
+        self.timed_switches
+    }
+
+    fn time_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: Make<'_, 't>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
+        let before = work.read()?;
+        let done = self.operations;
+        self.time_batches(self.per_turn, &mut work)?;
+        let used = work.read()? - before;
+        let operations = (self.operations - done) as f64;
+        self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+        self.timed_switches = Some(used.switches() as f64 / operations);
+        work.dismiss()
+    }
+
+    fn count_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        per_turn: u64,
+        make: Make<'_, 't>,
+    ) -> Result<Vec<Vec<u32>>, Failure> {
+        // First, while this process has no other thread that a fork would lose.
+        let audited_turns = AUDITED_TOGETHER.div_ceil(per_turn);
+        self.judge_audit(audited_turns * per_turn, |audited| {
+            let mut team = make(cpus)?;
+            team.single()?;
+            (team.prepare)()?;
+            if audited == Audited::Operations {
+                (team.turns)(audited_turns)?;
+            }
+            team.abandon();
+            Ok(())
+        })?;
+        let mut work = AtWork::new(make(cpus)?, per_turn)?;
+        let turns = self
+            .turns_lasting(COUNTED_NS, per_turn, &mut work)?
+            .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
+        (work.team.prepare)()?;
+        // The first reading may fault on its own code and stack.
+        let before = work.read().and_then(|_| work.read());
+        (work.team.turns)(turns)?;
+        let used = before.and_then(|before| Ok(work.read()? - before));
+        self.operations += turns * per_turn;
+        self.judge_counts(used.map(Counted::from), turns * per_turn);
+        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+            let evidence = self.judge_scaling(expect, per_turn, &mut work)?;
+            self.findings.evidence.push(evidence);
+        }
+        work.dismiss()
+    }
+}

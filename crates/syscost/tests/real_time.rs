@@ -1,0 +1,56 @@
+//! The real-time class is entered when asked for, which the document tells, and not otherwise.
+
+mod common;
+
+use common::{Program, row};
+use serde_json::{Value, json};
+
+const ROW: &str = "switch.wakeup{by=timer,class=fifo,cpu=idle}";
+
+fn measured(more: &[&str]) -> Value {
+    let mut arguments = vec![
+        "run",
+        ROW,
+        "--profile",
+        "quick",
+        "--no-save",
+        "--format",
+        "json",
+    ];
+    arguments.extend(more);
+    Program::new().json(&arguments)
+}
+
+#[test]
+fn the_real_time_class_is_entered_only_when_asked_for() {
+    let run = measured(&[]);
+    let refused = row(&run, ROW);
+    assert_eq!(refused["status"], "unsupported");
+    let reason = refused["reason"].as_str().expect("a reason");
+    assert!(reason.contains("--real-time"), "{reason}");
+    assert_eq!(run["config"]["environment"], Value::Null);
+}
+
+#[test]
+fn the_document_tells_that_it_was_asked_for() {
+    let run = measured(&["--real-time"]);
+    let asked = json!({ "SYSCOST_REAL_TIME": "1" });
+    assert_eq!(run["config"]["environment"], asked);
+    let row = row(&run, ROW);
+    if row["status"] == "unsupported" {
+        println!("skipped: {}", row["reason"]);
+        return;
+    }
+    let class = row["evidence"]
+        .as_array()
+        .expect("evidence")
+        .iter()
+        .find(|one| one["claim"] == "class of the task")
+        .expect("the class is claimed");
+    assert_eq!(class["observed"], "SCHED_FIFO 80");
+    // As many quantiles as wake-ups allow, and no more.
+    let (details, singles) = (&row["details"], row["details"]["singles_count"].as_f64());
+    assert!(details["longest_ns"].is_number(), "{row}");
+    assert_eq!(details["p99_9_ns"].is_number(), singles >= Some(2_995.0));
+    assert!(details["p99_99_ns"].is_null());
+}
