@@ -12,55 +12,9 @@ use crate::{
 };
 
 mod flags;
+mod tail;
 
-/// A quantile in the tail, told only of enough operations timed singly: with fewer, not even the largest bounds it with 95 %
-/// confidence ([`interval::upper_bound`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tail {
-    /// Its name without the unit, as in details: `p99_9`.
-    pub name: &'static str,
-    /// One operation in so many is slower.
-    pub one_in: u64,
-    /// Operations it needs.
-    pub least: u64,
-}
-
-impl Tail {
-    /// The 99th percentile.
-    pub const P99: Tail = Tail {
-        name: "p99",
-        one_in: 100,
-        least: 299,
-    };
-
-    /// Those further out, told as details.
-    pub const FURTHER: [Tail; 2] = [
-        Tail {
-            name: "p99_9",
-            one_in: 1_000,
-            least: 2_995,
-        },
-        Tail {
-            name: "p99_99",
-            one_in: 10_000,
-            least: 29_956,
-        },
-    ];
-
-    /// The bound of the histogram's bin under which all but one in so many operations lie; `None` of too few.
-    pub fn of(self, histogram: &[(f64, u64)]) -> Option<f64> {
-        let total: u64 = histogram.iter().map(|(_, count)| count).sum();
-        if total < self.least {
-            return None;
-        }
-        let wanted = total - total / self.one_in;
-        let mut seen = 0;
-        histogram.iter().find_map(|&(bound, count)| {
-            seen += count;
-            (seen >= wanted).then_some(bound)
-        })
-    }
-}
+pub use tail::Tail;
 
 /// How the samples of one case are to be judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -176,7 +130,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
             .insert("outliers_count".to_owned(), outliers as f64);
     }
     if !below_resolution {
-        tell_tail(&mut out.details, rules);
+        tail::tell(&mut out.details, rules);
     }
     flags::add(
         &mut out,
@@ -217,22 +171,6 @@ fn medians_of<'a>(
         .iter()
         .filter_map(|round| order::median(values(round)))
         .collect()
-}
-
-/// What lies beyond the 99th percentile of the operations timed singly, as far out as their number allows, and the
-/// longest of how many.
-fn tell_tail(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>) {
-    let unit = suffix(rules.unit);
-    for tail in Tail::FURTHER {
-        let told = tail.of(rules.histogram);
-        details.extend(told.map(|bound| (format!("{}_{unit}", tail.name), bound)));
-    }
-    let longest = rules.histogram.iter().rev().find(|(_, count)| *count > 0);
-    if let Some((bound, _)) = longest {
-        let count: u64 = rules.histogram.iter().map(|(_, count)| count).sum();
-        details.insert(format!("longest_{unit}"), *bound);
-        details.insert("singles_count".to_owned(), count as f64);
-    }
 }
 
 /// How far the cycles may be from the median times the frequency before they tell of other rounds than it does.

@@ -148,60 +148,6 @@ fn a_positive_cost_with_a_negative_sample_has_no_minimum() {
 }
 
 #[test]
-fn the_99th_percentile_needs_299_operations() {
-    let with = |histogram: &[(f64, u64)]| {
-        let rules = Rules {
-            histogram,
-            ..Rules::new(Unit::Nanoseconds)
-        };
-        estimate(&levels(&[10.0; 6]), &rules).estimate.p99
-    };
-    assert_eq!(with(&[(10.0, 298)]), None);
-    assert_eq!(with(&[(10.0, 295), (30.0, 2), (90.0, 2)]), Some(30.0));
-    assert_eq!(with(&[(10.0, 990), (20.0, 9), (70.0, 1)]), Some(10.0));
-    assert_eq!(with(&[(10.0, 989), (20.0, 10), (70.0, 1)]), Some(20.0));
-}
-
-#[test]
-fn a_tail_is_told_as_far_out_as_its_operations_allow() {
-    let with = |histogram: &[(f64, u64)]| {
-        let rules = Rules {
-            histogram,
-            ..Rules::new(Unit::Nanoseconds)
-        };
-        let details = estimate(&levels(&[10.0; 6]), &rules).details;
-        let tail: Vec<(String, f64)> = details.into_iter().collect();
-        tail.iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    assert_eq!(with(&[]), "");
-    assert_eq!(
-        with(&[(10.0, 2_993), (30.0, 1), (90.0, 0)]),
-        "longest_ns 30, singles_count 2994"
-    );
-    assert_eq!(
-        with(&[(10.0, 2_993), (30.0, 1), (90.0, 1)]),
-        "longest_ns 90, p99_9_ns 10, singles_count 2995"
-    );
-    assert_eq!(
-        with(&[(10.0, 29_926), (20.0, 27), (30.0, 2), (90.0, 1)]),
-        "longest_ns 90, p99_99_ns 30, p99_9_ns 20, singles_count 29956"
-    );
-}
-
-#[test]
-fn a_tail_needs_as_many_operations_as_bound_it() {
-    for tail in Tail::FURTHER.into_iter().chain([Tail::P99]) {
-        // That all of n operations lie below the quantile must be unlikely.
-        let all_below = |n: u64| (1.0 - 1.0 / tail.one_in as f64).powf(n as f64);
-        assert!(all_below(tail.least) <= 0.05, "{}", tail.name);
-        assert!(all_below(tail.least - 1) > 0.05, "{}", tail.name);
-    }
-}
-
-#[test]
 fn cycles_use_the_frequency_of_their_own_round() {
     // The same work at three frequencies: 300 cycles each time.
     let mut rounds = levels(&[100.0, 100.0, 150.0, 150.0, 300.0, 300.0]);

@@ -1,0 +1,124 @@
+//! Quantiles of the operations timed singly.
+
+use std::collections::BTreeMap;
+
+use super::{Rules, suffix};
+
+/// A quantile in the tail, told only of enough operations timed singly: with fewer, not even the largest bounds it with 95 %
+/// confidence ([`upper_bound`](crate::stats::interval::upper_bound)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tail {
+    /// Its name without the unit, as in details: `p99_9`.
+    pub name: &'static str,
+    /// One operation in so many is slower.
+    pub one_in: u64,
+    /// Operations it needs.
+    pub least: u64,
+}
+
+impl Tail {
+    /// The 99th percentile.
+    pub const P99: Tail = Tail {
+        name: "p99",
+        one_in: 100,
+        least: 299,
+    };
+
+    /// Those further out, told as details.
+    pub const FURTHER: [Tail; 2] = [
+        Tail {
+            name: "p99_9",
+            one_in: 1_000,
+            least: 2_995,
+        },
+        Tail {
+            name: "p99_99",
+            one_in: 10_000,
+            least: 29_956,
+        },
+    ];
+
+    /// The bound of the histogram's bin under which all but one in so many operations lie; `None` of too few.
+    pub fn of(self, histogram: &[(f64, u64)]) -> Option<f64> {
+        let total: u64 = histogram.iter().map(|(_, count)| count).sum();
+        if total < self.least {
+            return None;
+        }
+        let wanted = total - total / self.one_in;
+        let mut seen = 0;
+        histogram.iter().find_map(|&(bound, count)| {
+            seen += count;
+            (seen >= wanted).then_some(bound)
+        })
+    }
+}
+
+/// What lies beyond the 99th percentile of the operations timed singly, as far out as their number allows, and the
+/// longest of how many.
+pub(super) fn tell(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>) {
+    let unit = suffix(rules.unit);
+    for tail in Tail::FURTHER {
+        let told = tail.of(rules.histogram);
+        details.extend(told.map(|bound| (format!("{}_{unit}", tail.name), bound)));
+    }
+    let longest = rules.histogram.iter().rev().find(|(_, count)| *count > 0);
+    if let Some((bound, _)) = longest {
+        let count: u64 = rules.histogram.iter().map(|(_, count)| count).sum();
+        details.insert(format!("longest_{unit}"), *bound);
+        details.insert("singles_count".to_owned(), count as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unit;
+
+    #[test]
+    fn the_99th_percentile_needs_299_operations() {
+        let with = |histogram: &[(f64, u64)]| Tail::P99.of(histogram);
+        assert_eq!(with(&[(10.0, 298)]), None);
+        assert_eq!(with(&[(10.0, 295), (30.0, 2), (90.0, 2)]), Some(30.0));
+        assert_eq!(with(&[(10.0, 990), (20.0, 9), (70.0, 1)]), Some(10.0));
+        assert_eq!(with(&[(10.0, 989), (20.0, 10), (70.0, 1)]), Some(20.0));
+    }
+
+    #[test]
+    fn a_tail_is_told_as_far_out_as_its_operations_allow() {
+        let with = |histogram: &[(f64, u64)]| {
+            let mut details = BTreeMap::new();
+            let rules = Rules {
+                histogram,
+                ..Rules::new(Unit::Nanoseconds)
+            };
+            tell(&mut details, &rules);
+            let told = details
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"));
+            told.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(with(&[]), "");
+        assert_eq!(
+            with(&[(10.0, 2_993), (30.0, 1), (90.0, 0)]),
+            "longest_ns 30, singles_count 2994"
+        );
+        assert_eq!(
+            with(&[(10.0, 2_993), (30.0, 1), (90.0, 1)]),
+            "longest_ns 90, p99_9_ns 10, singles_count 2995"
+        );
+        assert_eq!(
+            with(&[(10.0, 29_926), (20.0, 27), (30.0, 2), (90.0, 1)]),
+            "longest_ns 90, p99_99_ns 30, p99_9_ns 20, singles_count 29956"
+        );
+    }
+
+    #[test]
+    fn a_tail_needs_as_many_operations_as_bound_it() {
+        for tail in Tail::FURTHER.into_iter().chain([Tail::P99]) {
+            // That all of n operations lie below the quantile must be unlikely.
+            let all_below = |n: u64| (1.0 - 1.0 / tail.one_in as f64).powf(n as f64);
+            assert!(all_below(tail.least) <= 0.05, "{}", tail.name);
+            assert!(all_below(tail.least - 1) > 0.05, "{}", tail.name);
+        }
+    }
+}
