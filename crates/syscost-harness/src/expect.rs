@@ -70,6 +70,14 @@ impl Bound {
         }
     }
 
+    /// The most it allows; `None` if that is not bounded.
+    pub fn most(&self) -> Option<f64> {
+        match *self {
+            Bound::Exactly(most) | Bound::AtMost(most) | Bound::Within(_, most) => Some(most),
+            Bound::AtLeast(_) => None,
+        }
+    }
+
     /// The bound as evidence shows it.
     pub fn fact(&self) -> Fact {
         match *self {

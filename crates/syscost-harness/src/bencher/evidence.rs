@@ -4,7 +4,7 @@ use std::io::pipe;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use syscost_results::{Evidence, Verdict};
+use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::Unsupported;
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
 use syscost_sys::counters::{TaskReading, Usage};
@@ -148,6 +148,9 @@ impl Bencher<'_> {
     }
 
     pub(super) fn judge_counts(&mut self, counted: Result<Counted, Unsupported>, operations: u64) {
+        let voluntary = counted
+            .as_ref()
+            .map_or(0, |counted| counted.voluntary_switches);
         for expect in &self.declared {
             let count: fn(&Counted) -> Option<u64> = match expect.counter {
                 Counter::MinorFaults => |counted| Some(counted.minor_faults),
@@ -167,6 +170,9 @@ impl Bencher<'_> {
                     if count == 1 && operations > 1 && matches!(expect.bound, Bound::AtMost(_)) {
                         evidence.verdict = Verdict::Confirmed;
                         evidence.reason = Some(format!("a single one in {operations} operations"));
+                    }
+                    if expect.counter == Counter::Switches && evidence.verdict == Verdict::Refuted {
+                        excuse_preemptions(&mut evidence, expect.bound, voluntary, operations);
                     }
                     evidence
                 }
@@ -375,6 +381,18 @@ impl From<TaskReading> for Counted {
 pub(super) enum Audited {
     Operations,
     Nothing,
+}
+
+/// Switches beyond the bound of which the tasks made no more than it allows by themselves are other programs' doing: they refute
+/// nothing.
+fn excuse_preemptions(evidence: &mut Evidence, bound: Bound, voluntary: u64, operations: u64) {
+    let per_operation = |count: u64| count as f64 / operations as f64;
+    let Some(most) = bound.most() else { return };
+    let too_many = matches!(evidence.observed, Some(Fact::Number(observed)) if observed > most);
+    if too_many && per_operation(voluntary) <= most {
+        evidence.verdict = Verdict::Unverified;
+        evidence.reason = Some("other tasks of the machine preempted them".to_owned());
+    }
 }
 
 fn named_call(expect: &Expect) -> Option<Sysno> {

@@ -11,7 +11,7 @@ use crate::bencher::Effort;
 pub enum Profile {
     /// Six rounds, the fewest that give a 95 % interval; seconds.
     Quick,
-    /// Nine rounds, up to seventeen where the interval is still wide; a minute.
+    /// Nine rounds, up to seventeen where the interval is still wide; two minutes.
     #[default]
     Standard,
     /// Twelve rounds, up to thirty, of longer batches; many minutes.
@@ -39,8 +39,8 @@ impl Profile {
     /// The time budget when none is given.
     pub fn budget(self) -> Duration {
         Duration::from_secs(match self {
-            Profile::Quick => 9,
-            Profile::Standard => 55,
+            Profile::Quick => 12,
+            Profile::Standard => 110,
             Profile::Careful => 900,
         })
     }

@@ -26,7 +26,7 @@ pub use run::RunArguments;
 
 /// What does this computer charge for its primitives?
 ///
-/// Measures clock reads, calls, operations, system calls and signals on this machine. Every number comes with a 95 %
+/// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages and locks on this machine. Every number comes with a 95 %
 /// confidence interval over fresh processes and with evidence: what the benchmark claims is compared with what the kernel
 /// counted, and a refuted claim withholds its number.
 #[derive(Debug, Parser)]

@@ -18,7 +18,7 @@ const SMALL: usize = 4 << 10;
 pub(super) const HUGE: usize = 2 << 20;
 
 /// How long the memory may take to be filled. In a virtual machine the host may have to find it first.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(6);
 
 /// Private memory, every page of it written. Unmapped when it goes out of scope.
 pub(super) struct Memory {
