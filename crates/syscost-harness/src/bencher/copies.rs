@@ -14,7 +14,8 @@ use syscost_sys::partner::Between;
 use syscost_sys::topology::Topology;
 
 use super::Bencher;
-use super::evidence::{Audited, COUNTED_NS, Counted};
+use super::counts::Counted;
+use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;

@@ -4,16 +4,16 @@ use std::io::pipe;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use syscost_results::{Evidence, Fact, Verdict};
-use syscost_sys::Unsupported;
+use syscost_results::{Evidence, Verdict};
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
-use syscost_sys::counters::{TaskReading, Usage};
+use syscost_sys::counters::Usage;
 use syscost_sys::perf;
 use syscost_sys::raw::Sysno;
 use syscost_sys::scratch;
 
 use super::Bencher;
 use super::body::Body;
+use super::counts::{Counted, plus, since};
 use crate::expect::{Bound, Counter, Expect};
 use crate::failure::Failure;
 
@@ -57,8 +57,6 @@ const SCALING_LIMIT_NS: f64 = 50e6;
 const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
 
 const AUDIT: &str = "seccomp audit";
-const RUSAGE: &str = "getrusage";
-const NOT_TOLD: &str = "this kernel does not tell";
 
 thread_local! {
     /// Opened once a worker: the kernel takes tens of milliseconds to arm and disarm it.
@@ -145,41 +143,6 @@ impl Bencher<'_> {
             .iter()
             .copied()
             .find(|expect| matches(expect.counter))
-    }
-
-    pub(super) fn judge_counts(&mut self, counted: Result<Counted, Unsupported>, operations: u64) {
-        let voluntary = counted
-            .as_ref()
-            .map_or(0, |counted| counted.voluntary_switches);
-        for expect in &self.declared {
-            let count: fn(&Counted) -> Option<u64> = match expect.counter {
-                Counter::MinorFaults => |counted| Some(counted.minor_faults),
-                Counter::MajorFaults => |counted| Some(counted.major_faults),
-                Counter::VoluntarySwitches => |counted| Some(counted.voluntary_switches),
-                Counter::Switches => |counted| Some(counted.switches),
-                Counter::Migrations => |counted| counted.migrations,
-                _ => continue,
-            };
-            let (source, counted) = match &counted {
-                Ok(counted) => (counted.source, count(counted).ok_or(NOT_TOLD.to_owned())),
-                Err(reason) => (RUSAGE, Err(reason.to_string())),
-            };
-            let evidence = match counted {
-                Ok(count) => {
-                    let mut evidence = expect.judge(count as f64 / operations as f64, source);
-                    if count == 1 && operations > 1 && matches!(expect.bound, Bound::AtMost(_)) {
-                        evidence.verdict = Verdict::Confirmed;
-                        evidence.reason = Some(format!("a single one in {operations} operations"));
-                    }
-                    if expect.counter == Counter::Switches && evidence.verdict == Verdict::Refuted {
-                        excuse_preemptions(&mut evidence, expect.bound, voluntary, operations);
-                    }
-                    evidence
-                }
-                Err(reason) => expect.unverified(source, reason),
-            };
-            self.findings.evidence.push(evidence);
-        }
     }
 
     /// Counts system calls by number in a forked child; what `Audited::Nothing` makes is taken off.
@@ -341,78 +304,15 @@ impl Bencher<'_> {
     }
 }
 
-/// What the kernel counted, for one task or several.
-pub(super) struct Counted {
-    minor_faults: u64,
-    major_faults: u64,
-    voluntary_switches: u64,
-    switches: u64,
-    migrations: Option<u64>,
-    source: &'static str,
-}
-
-impl From<Usage> for Counted {
-    fn from(used: Usage) -> Self {
-        Self {
-            minor_faults: used.minor_faults,
-            major_faults: used.major_faults,
-            voluntary_switches: used.voluntary_switches,
-            switches: used.voluntary_switches + used.involuntary_switches,
-            migrations: None,
-            source: RUSAGE,
-        }
-    }
-}
-
-impl From<TaskReading> for Counted {
-    fn from(used: TaskReading) -> Self {
-        Self {
-            minor_faults: used.minor_faults,
-            major_faults: used.major_faults,
-            voluntary_switches: used.voluntary_switches,
-            switches: used.switches(),
-            migrations: used.migrations,
-            source: "/proc",
-        }
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Audited {
     Operations,
     Nothing,
 }
 
-/// Switches beyond the bound of which the tasks made no more than it allows by themselves are other programs' doing: they refute
-/// nothing.
-fn excuse_preemptions(evidence: &mut Evidence, bound: Bound, voluntary: u64, operations: u64) {
-    let per_operation = |count: u64| count as f64 / operations as f64;
-    let Some(most) = bound.most() else { return };
-    let too_many = matches!(evidence.observed, Some(Fact::Number(observed)) if observed > most);
-    if too_many && per_operation(voluntary) <= most {
-        evidence.verdict = Verdict::Unverified;
-        evidence.reason = Some("other tasks of the machine preempted them".to_owned());
-    }
-}
-
 fn named_call(expect: &Expect) -> Option<Sysno> {
     match expect.counter {
         Counter::Syscall(call) => Some(call),
         _ => None,
-    }
-}
-
-pub(super) fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
-    let now = Usage::thread()?;
-    Ok(now - before?)
-}
-
-pub(super) fn plus(a: Usage, b: Usage) -> Usage {
-    Usage {
-        minor_faults: a.minor_faults + b.minor_faults,
-        major_faults: a.major_faults + b.major_faults,
-        voluntary_switches: a.voluntary_switches + b.voluntary_switches,
-        involuntary_switches: a.involuntary_switches + b.involuntary_switches,
-        max_rss_kib: a.max_rss_kib.max(b.max_rss_kib),
     }
 }

@@ -3,11 +3,12 @@
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
 //! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
 //! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
-//! different processes: the timed one takes samples and nothing else, the evidence one counts and times nothing, so that
-//! no counter disturbs a sample and the code that is counted is the code that is timed.
+//! different processes: the timed one takes samples, the evidence one counts, so that no counter disturbs a sample and the
+//! code that is counted is the code that is timed.
 
 mod body;
 mod copies;
+mod counts;
 mod evidence;
 mod histogram;
 mod pass;
@@ -16,8 +17,7 @@ mod team;
 mod tests;
 mod timed;
 
-use std::collections::BTreeMap;
-use std::hint::black_box;
+use std::{collections::BTreeMap, hint::black_box};
 
 use hdrhistogram::Histogram;
 use syscost_results::{Evidence, Fact, Verdict};
@@ -146,7 +146,7 @@ impl<'a> Bencher<'a> {
         &mut self.random
     }
 
-    /// Whether this pass times; set-up that only serves the clock can be left out otherwise.
+    /// Whether this pass times.
     pub fn is_timed(&self) -> bool {
         self.pass == Pass::Timed
     }

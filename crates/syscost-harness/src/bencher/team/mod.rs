@@ -15,7 +15,8 @@ use std::mem;
 use syscost_sys::partner::Partner;
 
 use super::Bencher;
-use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_TOGETHER, Counted};
+use super::counts::Counted;
+use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_TOGETHER};
 use super::pass::Pass;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;

@@ -5,7 +5,8 @@ use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
 use super::{AtWork, Make, Team};
-use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Counted, plus, since};
+use crate::bencher::counts::{Counted, plus, since};
+use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER};
 use crate::bencher::{Bencher, Pass};
 use crate::expect::Manner;
 use crate::failure::Failure;
