@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::io::{Errno, read};
 use rustix::pipe::pipe;
 use syscost_harness::prelude::*;
+use syscost_sys::scratch::{Directory, directory_in};
 
 use crate::task::child::{Child, close, fork};
 
@@ -18,19 +19,15 @@ pub(super) struct Groups {
     process: Option<Child>,
     /// What is written to move the process.
     id: String,
-    folder: PathBuf,
+    groups: Vec<Directory>,
     members: Vec<File>,
     _life: std::os::fd::OwnedFd,
 }
-
-/// The groups' names within the folder that both are in.
-const NAMES: [&str; 2] = ["a", "b"];
 
 impl Groups {
     /// Makes them below this process's own group.
     pub(super) fn new() -> Result<Self, Failure> {
         let own = own_group()?;
-        let folder = own.join(format!("syscost-{}-{}", std::process::id(), start_time()?));
         let (end, life) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let process = fork(|| {
             // The pipe ends with this process's parent, which alone has its other end then.
@@ -41,19 +38,20 @@ impl Groups {
         let mut groups = Self {
             id: process.id().to_string(),
             process: Some(process),
-            folder,
+            groups: Vec::new(),
             members: Vec::new(),
             _life: life,
         };
-        make(&groups.folder)?;
-        for name in NAMES {
-            let group = groups.folder.join(name);
-            make(&group)?;
-            let path = group.join("cgroup.procs");
+        for _ in 0..2 {
+            // On record, so that not even kill -9 leaves it behind.
+            let group = directory_in(&own)
+                .map_err(|cause| Failure::Unsupported(format!("make a control group: {cause}")))?;
+            let path = group.path().join("cgroup.procs");
             let members = File::options().write(true).open(&path);
             groups.members.push(members.map_err(|cause| {
                 Failure::Unsupported(format!("open {}: {cause}", path.display()))
             })?);
+            groups.groups.push(group);
         }
         // Where this process may make groups, it may still not be allowed to move others out of its own.
         groups
@@ -75,7 +73,7 @@ impl Groups {
     pub(super) fn holds(&self, group: usize) -> Result<bool, Failure> {
         let path = format!("/proc/{}/cgroup", self.id);
         let text = fs::read_to_string(&path).map_err(|cause| Failure::of(&path, cause))?;
-        let wanted = self.folder.join(NAMES[group]);
+        let wanted = self.groups[group].path();
         Ok(path_in_tree(&text).is_some_and(|path| wanted.ends_with(path.trim_start_matches('/'))))
     }
 }
@@ -84,10 +82,9 @@ impl Drop for Groups {
     fn drop(&mut self) {
         // A group can be removed once nobody is in it, not even a process that has just ended.
         self.process = None;
-        let groups = NAMES.map(|name| self.folder.join(name));
-        for group in groups.iter().chain([&self.folder]) {
+        for group in &self.groups {
             for _ in 0..100 {
-                match fs::remove_dir(group) {
+                match fs::remove_dir(group.path()) {
                     Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
                         thread::sleep(Duration::from_millis(1));
                     }
@@ -96,15 +93,6 @@ impl Drop for Groups {
             }
         }
     }
-}
-
-fn make(group: &Path) -> Result<(), Failure> {
-    fs::create_dir(group).map_err(|cause| {
-        Failure::Unsupported(format!(
-            "make the control group {}: {cause}",
-            group.display()
-        ))
-    })
 }
 
 /// The folder of this process's own group, version 2.
@@ -133,17 +121,6 @@ fn mount_of(mounts: &str) -> Option<(&str, &str)> {
 /// The process's path in the tree of version 2: the line without a number and controllers, `0::/path`.
 fn path_in_tree(groups: &str) -> Option<&str> {
     groups.lines().find_map(|line| line.strip_prefix("0::"))
-}
-
-/// When this process began, in clock ticks since the machine did: with its id it names this process and no later one.
-fn start_time() -> Result<u64, Failure> {
-    let stat = fs::read_to_string("/proc/self/stat")
-        .map_err(|cause| Failure::of("/proc/self/stat", cause))?;
-    // The name, the second field, may hold spaces; the last parenthesis ends it.
-    let field = stat
-        .rsplit_once(") ")
-        .and_then(|(_, rest)| rest.split(' ').nth(19)?.parse().ok());
-    field.ok_or_else(|| Failure::of("/proc/self/stat", "has no start time"))
 }
 
 #[cfg(test)]
@@ -175,8 +152,8 @@ mod tests {
         assert!(groups.holds(0).unwrap() && !groups.holds(1).unwrap());
         groups.attach(1).unwrap();
         assert!(groups.holds(1).unwrap() && !groups.holds(0).unwrap());
-        let folder = groups.folder.clone();
+        let paths = [0, 1].map(|group| groups.groups[group].path().to_owned());
         drop(groups);
-        assert!(!folder.exists());
+        assert!(!paths.iter().any(|path| path.exists()));
     }
 }
