@@ -1,4 +1,5 @@
 //! Mappings of anonymous memory.
+#![allow(unsafe_code)] // mmap and madvise
 
 use std::io;
 use std::ptr;
