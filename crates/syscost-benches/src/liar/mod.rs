@@ -15,6 +15,7 @@ mod spins;
 mod vdso;
 mod wrong_sum;
 mod yields_alone;
+mod yields_twice;
 
 use syscost_harness::prelude::*;
 use syscost_results::Status;
@@ -33,6 +34,7 @@ pub(crate) const GROUP: Group = Group {
         spins::BENCHMARK,
         elsewhere::BENCHMARK,
         yields_alone::BENCHMARK,
+        yields_twice::BENCHMARK,
         drops::BENCHMARK,
         crash::BENCHMARK,
         hang::BENCHMARK,
@@ -54,6 +56,7 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.spins", Status::Withheld),
     ("liar.elsewhere", Status::Withheld),
     ("liar.yields_alone", Status::Withheld),
+    ("liar.yields_twice", Status::Withheld),
     ("liar.drops", Status::Failed),
     ("liar.crash", Status::Failed),
     ("liar.hang", Status::Failed),

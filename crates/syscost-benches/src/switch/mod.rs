@@ -12,7 +12,7 @@ mod signal;
 mod socketpair;
 mod sysv_semaphore;
 mod wakeup;
-mod r#yield;
+pub(crate) mod r#yield;
 
 use syscost_harness::prelude::*;
 

@@ -108,7 +108,7 @@ impl Drop for End {
 }
 
 /// In a turn there are as many yields as tasks.
-fn yielders<'t>(between: Between, cpus: &[u32], tasks: u64) -> Result<Team<'t>, Failure> {
+pub(crate) fn yielders<'t>(between: Between, cpus: &[u32], tasks: u64) -> Result<Team<'t>, Failure> {
     let failed = |cause| Failure::of("make a pipe", cause);
     let (gate, mut open) = pipe().map_err(failed)?;
     let crowd = share(Crowd {
