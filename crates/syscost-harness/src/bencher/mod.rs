@@ -57,7 +57,7 @@ pub struct Bencher<'a> {
     findings: Findings,
     operations: u64,
     measured: bool,
-    expected_too_late: bool,
+    set_too_late: bool,
     reports: BTreeMap<&'static str, f64>,
     singles: Histogram<u64>,
 }
@@ -91,7 +91,7 @@ impl<'a> Bencher<'a> {
             findings: Findings::default(),
             operations: 0,
             measured: false,
-            expected_too_late: false,
+            set_too_late: false,
             reports: BTreeMap::new(),
             singles: new_histogram(),
         }
@@ -127,13 +127,17 @@ impl<'a> Bencher<'a> {
         syscost_results::stats::order::median(&self.findings.values)
     }
 
-    /// Makes the result a rate: each operation moves so many bytes. To be called before the measurement, by benchmarks in B/s.
+    /// Makes the result a rate: each operation moves so many bytes. To be called before the measurement, by benchmarks in B/s. For
+    /// [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::batches`], [`Bencher::together`] and
+    /// [`Bencher::copies`]; the others measure times and refuse.
     pub fn rate(&mut self, bytes: u64) {
+        self.set_too_late |= self.measured;
         self.findings.bytes = Some(bytes as f64);
     }
 
     /// Makes each turn of several tasks so many operations. To be called before the measurement.
     pub fn operations_per_turn(&mut self, count: u64) {
+        self.set_too_late |= self.measured;
         self.per_turn = count;
     }
 
@@ -215,7 +219,7 @@ impl<'a> Bencher<'a> {
         per_turn: u64,
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.begin(Manner::Slopes)?;
+        self.begin_times(Manner::Slopes, "slope")?;
         match self.pass {
             Pass::Timed => self.time_slope(per_turn, body),
             Pass::Evidence => self.count_batches(per_turn, body),
@@ -230,7 +234,7 @@ impl<'a> Bencher<'a> {
         kernel: &impl Work,
         share: f64,
     ) -> Result<(), Failure> {
-        self.begin(Manner::Batches)?;
+        self.begin_times(Manner::Batches, "kernel_difference")?;
         let per_turn = kernel.operations_per_turn();
         if per_turn != baseline.operations_per_turn() {
             return Err(Failure::Broken(
@@ -255,7 +259,7 @@ impl<'a> Bencher<'a> {
         prepare: impl FnMut() -> Result<(), Failure>,
         op: impl FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.begin(Manner::Singles)?;
+        self.begin_times(Manner::Singles, "single")?;
         match self.pass {
             Pass::Timed => self.time_singles(prepare, op),
             Pass::Evidence => self.count_singles(prepare, op),
@@ -267,7 +271,7 @@ impl<'a> Bencher<'a> {
         &mut self,
         mut observation: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
-        self.begin(Manner::Observations)?;
+        self.begin_times(Manner::Observations, "observe")?;
         self.findings.observed = true;
         match self.pass {
             Pass::Timed => self.time_observations(observation),
@@ -282,7 +286,7 @@ impl<'a> Bencher<'a> {
 
     /// Adds an expectation that is known only at run time, before the measurement: afterwards it would never be checked.
     pub fn expect(&mut self, expect: Expect) {
-        self.expected_too_late |= self.measured;
+        self.set_too_late |= self.measured;
         self.declared
             .retain(|other| other.counter != expect.counter);
         self.declared.push(expect);
@@ -304,9 +308,9 @@ impl<'a> Bencher<'a> {
         if !self.measured {
             return Err(Failure::Broken("measured nothing".into()));
         }
-        if self.expected_too_late {
+        if self.set_too_late {
             return Err(Failure::Broken(
-                "expects something only after it measured".into(),
+                "expects or sets something only after it measured".into(),
             ));
         }
         for expect in &self.declared {
@@ -340,6 +344,15 @@ impl<'a> Bencher<'a> {
             Pass::Timed => self.time_batches(per_turn, &mut body),
             Pass::Evidence => self.count_batches(per_turn, body),
         }
+    }
+
+    /// Like `begin`, for what cannot make a rate of its times.
+    fn begin_times(&mut self, manner: Manner, call: &str) -> Result<(), Failure> {
+        if self.findings.bytes.is_some() {
+            let what = format!("sets a rate, and `{call}` gives times");
+            return Err(Failure::Broken(what));
+        }
+        self.begin(manner)
     }
 
     fn begin(&mut self, manner: Manner) -> Result<(), Failure> {

@@ -297,6 +297,79 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
 }
 
 #[test]
+fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
+    if syscost_sys::cpu::pin(0).is_err() {
+        println!("skipped: processor 0 is not ours");
+        return;
+    }
+    for pass in [Pass::Timed, Pass::Evidence] {
+        let (case, clock) = (Case::default(), Clock::mock());
+        let expect = [exactly(Counter::Reported("turns"), 1.0)];
+        let mut bencher = bencher(&case, &expect, &clock, pass);
+        let baseline = Baseline {
+            name: "less",
+            detail: "less_ns",
+            expect: &[],
+            per_turn: 1,
+            make: &|_| {
+                Ok(team(|n| {
+                    mock::advance_ns(100 * n);
+                    Ok(())
+                }))
+            },
+        };
+        let turns = std::cell::Cell::new(0);
+        let make = |_: &[u32]| {
+            // The first is made before any that counts.
+            turns.set(turns.get() - 1);
+            Ok(team(|n| {
+                turns.set(turns.get() + n as i64);
+                mock::advance_ns(400 * n);
+                Ok(())
+            }))
+        };
+        bencher
+            .together_difference(HERE, make, &[baseline])
+            .expect("measured");
+        assert_eq!(bencher.operations() as i64, turns.get(), "{pass:?}");
+    }
+}
+
+#[test]
+fn a_rate_that_would_not_be_one_is_a_defect() {
+    let nothing = || Ok(());
+    for refused in [
+        timed(|b| {
+            b.rate(8);
+            b.slope(1, |_| Ok(()))
+        }),
+        timed(|b| {
+            b.rate(8);
+            b.single(nothing, nothing)
+        }),
+        timed(|b| {
+            b.rate(8);
+            b.together_difference(HERE, |_| Ok(team(|_| Ok(()))), &[])
+        }),
+        timed(|b| {
+            b.rate(8);
+            b.single_together(HERE, |_| Ok(team(|_| Ok(()))))
+        }),
+        timed(|b| {
+            b.rate(8);
+            b.observe(|| Ok(1.0))
+        }),
+        timed(|b| {
+            b.iter(|| mock::advance_ns(70))?;
+            b.rate(8);
+            Ok(())
+        }),
+    ] {
+        assert!(matches!(refused, Err(Failure::Broken(_))), "{refused:?}");
+    }
+}
+
+#[test]
 fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
     if syscost_sys::cpu::pin(0).is_err() {
         println!("skipped: processor 0 is not ours");

@@ -36,7 +36,7 @@ impl Bencher<'_> {
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
         baselines: &[Baseline<'_, 't>],
     ) -> Result<(), Failure> {
-        self.begin(Manner::Together)?;
+        self.begin_times(Manner::Together, "together_difference")?;
         self.declared
             .retain(|expect| expect.counter != Counter::CoreCycles);
         self.seated(placement, |b, cpus| match b.pass {
@@ -70,11 +70,13 @@ impl Bencher<'_> {
             // A B A: what drifts evenly during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
             for other in &mut others {
-                around.push(bencher.time_leg(other, iterations)?);
+                around.push(bencher.time_leg(other, iterations)?.0);
             }
-            let raw = bencher.time_leg(&mut work, iterations)?;
+            let (raw, done) = bencher.time_leg(&mut work, iterations)?;
+            // The baselines' are no operations of the benchmark: what it reports is per operation of its own.
+            bencher.operations += done;
             for other in others.iter_mut().rev() {
-                around.push(bencher.time_leg(other, iterations)?);
+                around.push(bencher.time_leg(other, iterations)?.0);
             }
             shortest = shortest.min(raw * iterations as f64);
             let without = (0..costs.len())
@@ -95,14 +97,15 @@ impl Bencher<'_> {
         Ok(seen)
     }
 
-    /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took.
-    fn time_leg(&mut self, work: &mut AtWork<'_>, operations: u64) -> Result<f64, Failure> {
+    /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took. Tells
+    /// how many it made.
+    fn time_leg(&self, work: &mut AtWork<'_>, operations: u64) -> Result<(f64, u64), Failure> {
         let turns = operations.div_ceil(work.per_turn);
         let lead_in = turns.div_ceil(16);
         work.turns(lead_in)?;
         let ns = self.time_turns(work, turns)?;
-        self.operations += (lead_in + turns) * work.per_turn;
-        Ok(ns / (turns * work.per_turn) as f64)
+        let ns = ns / (turns * work.per_turn) as f64;
+        Ok((ns, (lead_in + turns) * work.per_turn))
     }
 
     /// Counts what a baseline does, against what is expected of it alone.
@@ -113,9 +116,10 @@ impl Bencher<'_> {
     ) -> Result<Vec<Vec<u32>>, Failure> {
         let expected = expect::complete(baseline.expect, Manner::Together);
         let declared = mem::replace(&mut self.declared, expected);
-        let known = self.findings.evidence.len();
+        let (known, operations) = (self.findings.evidence.len(), self.operations);
         let seen = self.count_together(cpus, baseline.per_turn, baseline.make);
         self.declared = declared;
+        self.operations = operations;
         for evidence in &mut self.findings.evidence[known..] {
             evidence.claim = format!("{}: {}", baseline.name, evidence.claim);
         }

@@ -24,7 +24,7 @@ impl Bencher<'_> {
         placement: Placement,
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<(), Failure> {
-        self.begin(Manner::SinglesTogether)?;
+        self.begin_times(Manner::SinglesTogether, "single_together")?;
         self.seated(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_single_together(cpus, &make),
             Pass::Evidence => b.count_single_together(cpus, &make),
