@@ -48,11 +48,15 @@ impl Placement {
 
     /// Those of a pair that the CPUs this process may use allow, the nearest first.
     pub fn here() -> Vec<Placement> {
-        let allowed = cpu::allowed().unwrap_or_default();
+        Self::among(&cpu::allowed().unwrap_or_default())
+    }
+
+    /// Those of a pair that these CPUs allow, the nearest first.
+    pub fn among(allowed: &[u32]) -> Vec<Placement> {
         let relations: Vec<Relation> = match topology() {
             Ok(topology) => Relation::ALL
                 .into_iter()
-                .filter(|relation| topology.pair(*relation, &allowed).is_some())
+                .filter(|relation| topology.pair(*relation, allowed).is_some())
                 .collect(),
             // Where nothing is told, one CPU is the same as itself all the same.
             Err(_) => vec![Relation::SameCpu],

@@ -65,7 +65,7 @@ impl Bencher<'_> {
     /// Tells how often, in percent of the looks, partners were seen how near.
     fn tell_mix(&mut self, seen: &[Vec<u32>]) {
         let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
-        let mut counts: BTreeMap<&'static str, f64> = Placement::here()
+        let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.allowed)
             .into_iter()
             .filter(|placement| *placement != Placement::Free)
             .map(|placement| (placement.name(), 0.0))
