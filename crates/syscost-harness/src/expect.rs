@@ -78,6 +78,14 @@ impl Bound {
         }
     }
 
+    /// The least it demands; 0 if that is not bounded.
+    pub fn least(&self) -> f64 {
+        match *self {
+            Bound::Exactly(least) | Bound::AtLeast(least) | Bound::Within(least, _) => least,
+            Bound::AtMost(_) => 0.0,
+        }
+    }
+
     /// The bound as evidence shows it.
     pub fn fact(&self) -> Fact {
         match *self {
@@ -221,16 +229,21 @@ impl Manner {
 /// The declared expectations, completed by what every honest benchmark satisfies unless it says otherwise: no system
 /// calls beside those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
 /// several tasks do together is expected not to switch and not to migrate, copies not to migrate.
-pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
+///
+/// `cpus` is how many CPUs the tasks of an operation may use: so many of its calls can be made at the same time.
+pub fn complete(declared: &[Expect], manner: Manner, cpus: usize) -> Vec<Expect> {
     let mut all = declared.to_vec();
     if manner == Manner::Observations {
         return all;
     }
     let named: f64 = declared
         .iter()
-        .map(|expect| match (expect.counter, expect.bound) {
-            (Counter::Syscall(_), Bound::Exactly(value)) => value,
-            _ => 0.0,
+        .filter(|expect| matches!(expect.counter, Counter::Syscall(_)))
+        .map(|expect| match expect.bound {
+            Bound::Exactly(value) => value,
+            // Partners make theirs outside of the time that is taken.
+            _ if manner == Manner::SinglesTogether => 0.0,
+            bound => bound.least(),
         })
         .sum();
     let mut defaults = vec![
@@ -258,7 +271,7 @@ pub fn complete(declared: &[Expect], manner: Manner) -> Vec<Expect> {
     }
     defaults.push(at_least(
         Counter::CoreCycles,
-        (SYSCALL_FLOOR_CYCLES * named).max(OPERATION_FLOOR_CYCLES),
+        (SYSCALL_FLOOR_CYCLES * named / cpus.max(1) as f64).max(OPERATION_FLOOR_CYCLES),
     ));
     for default in defaults {
         if !all.iter().any(|expect| expect.counter == default.counter) {
@@ -289,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_system_call_gets_a_floor_and_nothing_beside_it() {
-        let all = complete(&[calls(Sysno::GETPPID)], Manner::Batches);
+        let all = complete(&[calls(Sysno::GETPPID)], Manner::Batches, 1);
         assert_eq!(bound(&all, Counter::CoreCycles), Some(Bound::AtLeast(50.0)));
         assert_eq!(
             bound(&all, Counter::OtherSyscalls),
@@ -302,8 +315,21 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_several_tasks_have_a_floor_on_all_their_cpus() {
+        let pair = [together(Sysno::READ, 2.0), together(Sysno::WRITE, 2.0)];
+        let floor = |manner, cpus| bound(&complete(&pair, manner, cpus), Counter::CoreCycles);
+        assert_eq!(floor(Manner::Together, 1), Some(Bound::AtLeast(190.0)));
+        assert_eq!(floor(Manner::Together, 2), Some(Bound::AtLeast(95.0)));
+        assert_eq!(
+            floor(Manner::SinglesTogether, 2),
+            Some(Bound::AtLeast(OPERATION_FLOOR_CYCLES)),
+            "whose calls they are is not said"
+        );
+    }
+
+    #[test]
     fn a_declared_expectation_replaces_the_default() {
-        let all = complete(&[exactly(Counter::OtherSyscalls, 3.0)], Manner::Singles);
+        let all = complete(&[exactly(Counter::OtherSyscalls, 3.0)], Manner::Singles, 1);
         assert_eq!(
             bound(&all, Counter::OtherSyscalls),
             Some(Bound::Exactly(3.0))
@@ -322,7 +348,7 @@ mod tests {
 
     #[test]
     fn observations_are_expected_nothing_by_default() {
-        assert_eq!(complete(&[], Manner::Observations), []);
+        assert_eq!(complete(&[], Manner::Observations, 1), []);
     }
 
     #[test]

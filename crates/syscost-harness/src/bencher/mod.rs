@@ -356,12 +356,17 @@ impl<'a> Bencher<'a> {
     }
 
     fn begin(&mut self, manner: Manner) -> Result<(), Failure> {
+        self.begin_on(manner, 1)
+    }
+
+    /// Like `begin`, for tasks that may use so many CPUs at once.
+    fn begin_on(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
         if self.measured {
             return Err(Failure::Broken("measured twice".into()));
         }
         self.measured = true;
         self.is_team = manner.is_together();
-        self.declared = expect::complete(&self.declared, manner);
+        self.declared = expect::complete(&self.declared, manner, cpus);
         Ok(())
     }
 }

@@ -114,7 +114,7 @@ impl Bencher<'_> {
         cpus: &[u32],
         baseline: &Baseline<'_, '_>,
     ) -> Result<Vec<Vec<u32>>, Failure> {
-        let expected = expect::complete(baseline.expect, Manner::Together);
+        let expected = expect::complete(baseline.expect, Manner::Together, 1);
         let declared = mem::replace(&mut self.declared, expected);
         let (known, operations) = (self.findings.evidence.len(), self.operations);
         let seen = self.count_together(cpus, baseline.per_turn, baseline.make);

@@ -109,7 +109,7 @@ impl Bencher<'_> {
         placement: Placement,
         make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
     ) -> Result<(), Failure> {
-        self.begin(Manner::Together)?;
+        self.begin_on(Manner::Together, self.cpus_of(placement)?)?;
         self.seated(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together(cpus, &make),
             Pass::Evidence => b.count_together(cpus, b.per_turn, &make),

@@ -12,6 +12,15 @@ use crate::failure::Failure;
 use crate::placement::Placement;
 
 impl Bencher<'_> {
+    /// How many CPUs the tasks of a team may use.
+    pub(super) fn cpus_of(&self, placement: Placement) -> Result<usize, Failure> {
+        let mut cpus = placement.cpus(self.cpu, &self.allowed)?;
+        cpus.push(self.cpu);
+        cpus.sort_unstable();
+        cpus.dedup();
+        Ok(cpus.len())
+    }
+
     /// Measures with the measuring task where the placement wants it, and claims that all were there.
     pub(super) fn seated(
         &mut self,
