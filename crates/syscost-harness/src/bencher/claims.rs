@@ -16,17 +16,31 @@ impl Bencher<'_> {
         source: &str,
         holds: bool,
     ) {
+        let verdict = match holds {
+            true => Verdict::Confirmed,
+            false => Verdict::Refuted,
+        };
+        self.claim_verdict(claim, expected, observed, source, verdict, None);
+    }
+
+    /// The same where there is more to say than yes and no. What a busy machine may have caused, as all that is judged from times, is
+    /// `Unverified`, with the reason; it refutes only where it is grossly wrong.
+    pub fn claim_verdict(
+        &mut self,
+        claim: &str,
+        expected: impl Into<Fact>,
+        observed: impl Into<Fact>,
+        source: &str,
+        verdict: Verdict,
+        reason: Option<&str>,
+    ) {
         self.findings.evidence.push(Evidence {
             claim: claim.to_owned(),
             expected: expected.into(),
             observed: Some(observed.into()),
             source: source.to_owned(),
-            verdict: if holds {
-                Verdict::Confirmed
-            } else {
-                Verdict::Refuted
-            },
-            reason: None,
+            verdict,
+            reason: reason.map(str::to_owned),
         });
     }
 
