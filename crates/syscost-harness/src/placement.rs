@@ -77,8 +77,11 @@ impl Placement {
         let relation = match self {
             Placement::Free => return Ok(allowed.to_vec()),
             Placement::Distinct => {
-                let others = allowed.iter().copied().filter(|cpu| *cpu != own);
-                return Ok(others.collect());
+                let others = spread(own, allowed).split_off(1);
+                return match others.is_empty() {
+                    true => Err(Unsupported::new(format!("no CPU but {own} may be used"))),
+                    false => Ok(others),
+                };
             }
             Placement::At(Relation::SameCpu) => return Ok(vec![own]),
             Placement::At(relation) => relation,
@@ -90,6 +93,17 @@ impl Placement {
         partner.map(|cpu| vec![*cpu]).ok_or_else(|| {
             Unsupported::new(format!("no allowed CPU is {} to CPU {own}", self.name()))
         })
+    }
+}
+
+/// `own` and the other CPUs in the order in which tasks spread over them; by number where nothing is told.
+pub(crate) fn spread(own: u32, allowed: &[u32]) -> Vec<u32> {
+    match topology() {
+        Ok(topology) => topology.spread(own, allowed),
+        Err(_) => {
+            let others = allowed.iter().filter(|cpu| **cpu != own);
+            [own].iter().chain(others).copied().collect()
+        }
     }
 }
 
@@ -117,10 +131,14 @@ mod tests {
             return;
         };
         let own = allowed[0];
-        assert_eq!(
-            Placement::Distinct.cpus(own, &allowed).unwrap(),
-            allowed[1..]
-        );
+        match Placement::Distinct.cpus(own, &allowed) {
+            Ok(mut others) => {
+                others.sort_unstable();
+                assert_eq!(others, allowed[1..]);
+            }
+            Err(reason) => println!("skipped: {reason}"),
+        }
+        assert!(Placement::Distinct.cpus(own, &[own]).is_err());
         let placements = Placement::here();
         assert_eq!(placements[0].name(), "same");
         for placement in placements {

@@ -3,7 +3,6 @@
 mod crowd;
 
 use std::fmt::Display;
-use std::path::Path;
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
@@ -11,7 +10,6 @@ use syscost_results::{Evidence, Verdict};
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
-use syscost_sys::topology::Topology;
 
 use super::Bencher;
 use super::counts::Counted;
@@ -19,6 +17,7 @@ use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
+use crate::placement::spread;
 use crowd::{Crowd, MOST_COPIES, Stint};
 
 /// Turns of one copy in the audited child.
@@ -62,7 +61,7 @@ where
 
 impl Bencher<'_> {
     /// Measures how many operations per second `count` copies of it do at once, each pinned to a CPU of its own: as processes or as
-    /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`Topology::spread`].
+    /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
     /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn is so many operations. All copies begin
     /// together and go on until a common end; the value is the sum of their operations over the time from the first beginning to the
@@ -95,14 +94,7 @@ impl Bencher<'_> {
 
     /// The CPUs of so many copies, the measuring task's first.
     fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
-        let mut cpus = match Topology::read(Path::new("/sys")) {
-            Ok(topology) => topology.spread(self.cpu, &self.allowed),
-            // Where nothing is told, by number.
-            Err(_) => {
-                let others = self.allowed.iter().filter(|cpu| **cpu != self.cpu);
-                [self.cpu].iter().chain(others).copied().collect()
-            }
-        };
+        let mut cpus = spread(self.cpu, &self.allowed);
         if count == 0 || count > cpus.len().min(MOST_COPIES) {
             let reason = format!(
                 "{count} copies need as many CPUs; {} may be used",
