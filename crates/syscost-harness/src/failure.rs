@@ -1,7 +1,8 @@
 //! Why a benchmark gave no number.
 
 use serde::{Deserialize, Serialize};
-use syscost_sys::Unsupported;
+use syscost_sys::partner::PartnerError;
+use syscost_sys::{SystemError, Unsupported};
 
 /// Why a benchmark gave no number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -29,6 +30,18 @@ impl Failure {
     /// The last error of the C library, with what was tried.
     pub fn last_os_error(tried: &str) -> Self {
         Self::of(tried, std::io::Error::last_os_error())
+    }
+}
+
+impl From<PartnerError> for Failure {
+    fn from(error: PartnerError) -> Self {
+        Failure::Failed(error.to_string())
+    }
+}
+
+impl From<SystemError> for Failure {
+    fn from(error: SystemError) -> Self {
+        Failure::Failed(error.to_string())
     }
 }
 

@@ -119,35 +119,137 @@ pub(super) fn measure_round_trip<W: Wake>(
     })
 }
 
-fn round_trips<'t, W: Wake>(between: Between, cpus: &[u32], wake: W) -> Result<Team<'t>, Failure> {
-    let wake = Arc::new(wake);
-    let over = share(AtomicBool::new(false))?;
-    let failed = |error: W::Error| Failure::Failed(error.to_string());
-    let (theirs, is_over) = (Arc::clone(&wake), over.clone());
-    let partner = Partner::start(between, cpus, move || {
-        loop {
-            theirs.sleep(Side::Partner)?;
-            if is_over.load(Ordering::Relaxed) {
-                return Ok::<(), W::Error>(());
-            }
-            theirs.wake(Side::Own)?;
+/// Two tasks that wake each other in turn.
+struct RoundTrips<W> {
+    wake: Arc<W>,
+    /// The measuring task has ended it, or the partner has failed.
+    is_over: Shared<AtomicBool>,
+}
+
+impl<W: Wake> RoundTrips<W> {
+    fn new(wake: W) -> Result<Self, Failure> {
+        Ok(Self {
+            wake: Arc::new(wake),
+            is_over: share(AtomicBool::new(false))?,
+        })
+    }
+
+    fn again(&self) -> Self {
+        Self {
+            wake: Arc::clone(&self.wake),
+            is_over: self.is_over.clone(),
         }
-    })
-    .map_err(|error| Failure::Failed(error.to_string()))?;
-    wake.meet(partner.task());
-    let last = Arc::clone(&wake);
-    Ok(Team::new(
-        vec![partner],
-        move |turns| {
-            for _ in 0..turns {
-                wake.wake(Side::Partner).map_err(failed)?;
-                wake.sleep(Side::Own).map_err(failed)?;
+    }
+
+    /// A round trip of the measuring task.
+    fn turn(&self) -> Result<(), Failure> {
+        self.wake.wake(Side::Partner).map_err(failed)?;
+        self.wake.sleep(Side::Own).map_err(failed)?;
+        match self.is_over.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => Err(Failure::Failed("the partner failed".into())),
+        }
+    }
+
+    /// The partner's work.
+    fn answer(&self) -> Result<(), W::Error> {
+        let _leave = Leave(self);
+        loop {
+            self.wake.sleep(Side::Partner)?;
+            if self.is_over.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            self.wake.wake(Side::Own)?;
+        }
+    }
+
+    fn end(&self) -> Result<(), Failure> {
+        self.is_over.store(true, Ordering::Release);
+        self.wake.wake(Side::Partner).map_err(failed)
+    }
+}
+
+/// Whatever ends the partner, the measuring task shall not sleep on.
+struct Leave<'a, W: Wake>(&'a RoundTrips<W>);
+
+impl<W: Wake> Drop for Leave<'_, W> {
+    fn drop(&mut self) {
+        if !self.0.is_over.swap(true, Ordering::AcqRel) {
+            // Where not even this works, the time limit ends it.
+            let _ = self.0.wake.wake(Side::Own);
+        }
+    }
+}
+
+fn failed(error: impl fmt::Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+fn round_trips<'t, W: Wake>(between: Between, cpus: &[u32], wake: W) -> Result<Team<'t>, Failure> {
+    let own = RoundTrips::new(wake)?;
+    let theirs = own.again();
+    let partner = Partner::start(between, cpus, move || theirs.answer())?;
+    own.wake.meet(partner.task());
+    let last = own.again();
+    let turns = move |turns| (0..turns).try_for_each(|_| own.turn());
+    Ok(Team::new(vec![partner], turns, move || last.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+    use std::thread;
+
+    /// Words to wait at, the partner's of which fails at the third turn.
+    #[derive(Default)]
+    struct Failing {
+        woken: [AtomicBool; 2],
+        sleeps: AtomicU32,
+    }
+
+    impl Wake for Failing {
+        type Error = &'static str;
+
+        fn wake(&self, side: Side) -> Result<(), Self::Error> {
+            self.woken[side as usize].store(true, Ordering::Release);
+            Ok(())
+        }
+
+        fn sleep(&self, side: Side) -> Result<(), Self::Error> {
+            if side == Side::Partner && self.sleeps.fetch_add(1, Ordering::Relaxed) == 2 {
+                return Err("no luck");
+            }
+            while !self.woken[side as usize].swap(false, Ordering::AcqRel) {
+                thread::yield_now();
             }
             Ok(())
-        },
-        move || {
-            over.store(true, Ordering::Relaxed);
-            last.wake(Side::Partner).map_err(failed)
-        },
-    ))
+        }
+    }
+
+    #[test]
+    fn a_partner_that_fails_does_not_leave_the_other_asleep() {
+        let Ok(own) = RoundTrips::new(Failing::default()) else {
+            println!("skipped: no shared memory here");
+            return;
+        };
+        let theirs = own.again();
+        let partner = thread::spawn(move || theirs.answer());
+        let failure = (0..3).find_map(|_| own.turn().err());
+        assert!(matches!(failure, Some(Failure::Failed(_))), "{failure:?}");
+        assert_eq!(partner.join().unwrap(), Err("no luck"));
+    }
+
+    #[test]
+    fn a_partner_that_is_told_to_end_ends_well() {
+        let Ok(own) = RoundTrips::new(Failing::default()) else {
+            println!("skipped: no shared memory here");
+            return;
+        };
+        let theirs = own.again();
+        let partner = thread::spawn(move || theirs.answer());
+        own.turn().unwrap();
+        own.end().unwrap();
+        assert_eq!(partner.join().unwrap(), Ok(()));
+    }
 }

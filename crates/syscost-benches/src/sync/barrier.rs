@@ -15,8 +15,8 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Partner};
@@ -48,27 +48,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.together(Placement::of(b.case())?, |cpus| {
         let place = Arc::new(Place::new()?);
         let theirs = Arc::clone(&place);
-        let partner = Partner::start(Between::Threads, cpus, move || {
-            let mut met = 0;
-            while met < theirs.last.load(Ordering::Acquire) {
-                met += 1;
-                theirs.meet(1, met)?;
-            }
-            Ok::<(), String>(())
-        })
-        .map_err(|error| Failure::Failed(error.to_string()))?;
+        let partner = Partner::start(Between::Threads, cpus, move || theirs.follow())?;
         let own = Arc::clone(&place);
-        let turns = move |turns| {
-            for _ in 0..2 * turns {
-                let met = own.arrived[0].0.load(Ordering::Relaxed) + 1;
-                own.meet(0, met).map_err(Failure::Refuted)?;
-            }
-            Ok(())
-        };
+        let turns = move |turns| (0..2 * turns).try_for_each(|_| own.lead());
         Ok(Team::new(vec![partner], turns, move || {
             let met = place.arrived[0].0.load(Ordering::Relaxed) + 1;
             place.last.store(met, Ordering::Release);
-            place.meet(0, met).map_err(Failure::Refuted)
+            place.lead()
         }))
     })?;
     if let Some(two) = b.median() {
@@ -83,6 +69,8 @@ struct Place {
     arrived: [Padded<AtomicU64>; 2],
     /// The last meeting.
     last: AtomicU64,
+    /// Why the partner has left.
+    left: OnceLock<Failure>,
 }
 
 // SAFETY: a barrier is made to be used by several threads; it stays where it is, in an Arc's memory, from its first use.
@@ -100,6 +88,7 @@ impl Place {
                 barrier: UnsafeCell::new(unsafe { barrier.assume_init() }),
                 arrived: Default::default(),
                 last: AtomicU64::new(u64::MAX),
+                left: OnceLock::new(),
             }),
             code => {
                 let error = std::io::Error::from_raw_os_error(code);
@@ -108,21 +97,52 @@ impl Place {
         }
     }
 
-    /// Comes to a meeting as thread `own`. The other must then have come, too, to this one or already to the next.
-    fn meet(&self, own: usize, meeting: u64) -> Result<(), String> {
-        self.arrived[own].0.store(meeting, Ordering::Release);
-        // SAFETY: initialised, and both threads hold it as long as they use it.
-        match unsafe { libc::pthread_barrier_wait(self.barrier.get()) } {
-            0 | libc::PTHREAD_BARRIER_SERIAL_THREAD => {}
-            code => return Err(std::io::Error::from_raw_os_error(code).to_string()),
+    /// Comes to the next meeting as the measuring thread.
+    fn lead(&self) -> Result<(), Failure> {
+        let met = self.arrived[0].0.load(Ordering::Relaxed) + 1;
+        let result = self.meet(0, met);
+        match self.left.get() {
+            Some(why) => Err(why.clone()),
+            None => result,
         }
+    }
+
+    /// Comes to all meetings as the partner.
+    fn follow(&self) -> Result<(), Failure> {
+        let mut met = 0;
+        while met < self.last.load(Ordering::Acquire) {
+            met += 1;
+            self.meet(1, met).inspect_err(|why| {
+                let _ = self.left.set(why.clone());
+                // The measuring thread may sleep at the barrier. If it has left, too, this one sleeps there until the process ends.
+                let _ = self.wait();
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Comes to a meeting as thread `own`. The other must then have come, too, to this one or already to the next.
+    fn meet(&self, own: usize, meeting: u64) -> Result<(), Failure> {
+        self.arrived[own].0.store(meeting, Ordering::Release);
+        self.wait()?;
         let other = self.arrived[1 - own].0.load(Ordering::Acquire);
         if other == meeting || other == meeting + 1 {
             return Ok(());
         }
-        Err(format!(
+        Err(Failure::Refuted(format!(
             "the barrier let one pass alone: at meeting {meeting} the other was at {other}"
-        ))
+        )))
+    }
+
+    fn wait(&self) -> Result<(), Failure> {
+        // SAFETY: initialised, and both threads hold it as long as they use it.
+        match unsafe { libc::pthread_barrier_wait(self.barrier.get()) } {
+            0 | libc::PTHREAD_BARRIER_SERIAL_THREAD => Ok(()),
+            code => {
+                let error = std::io::Error::from_raw_os_error(code);
+                Err(Failure::of("wait at the barrier", error))
+            }
+        }
     }
 }
 
@@ -140,7 +160,21 @@ mod tests {
         // The other thread skips a meeting.
         let theirs = Arc::clone(&place);
         let other = std::thread::spawn(move || theirs.meet(1, 5));
-        assert!(place.meet(0, 2).unwrap_err().contains("alone"));
+        let failure = place.meet(0, 2).unwrap_err();
+        assert!(failure.to_string().contains("alone"), "{failure}");
         assert!(other.join().unwrap().is_err());
+    }
+
+    #[test]
+    fn what_the_partner_finds_out_ends_the_measurement_too() {
+        let place = Arc::new(Place::new().unwrap());
+        let theirs = Arc::clone(&place);
+        let partner = std::thread::spawn(move || theirs.follow());
+        assert_eq!(place.lead(), Ok(()));
+        // One that comes without saying so lets the partner pass alone.
+        assert_eq!(place.wait(), Ok(()));
+        let failure = place.lead().unwrap_err();
+        assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
+        assert_eq!(partner.join().unwrap(), Err(failure));
     }
 }

@@ -178,3 +178,7 @@ pub(crate) fn set_class(_: Class) -> io::Result<()> {
 pub(crate) fn limit_real_time(_: Option<u64>) -> io::Result<Option<u64>> {
     refused()
 }
+
+pub(crate) fn is_readable(_: std::os::fd::BorrowedFd<'_>) -> bool {
+    false
+}

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{self, JoinHandle};
 
@@ -127,6 +128,11 @@ impl Partner {
             // Whoever cannot be stopped has ended.
             let _ = os::stop_process(child);
         }
+    }
+
+    /// Whether it has ended, well or badly, or is about to and has said why. Costs a system call.
+    pub fn has_ended(&self) -> bool {
+        os::is_readable(self.reports.as_fd())
     }
 
     /// Waits until it has ended by itself, and tells what went wrong with it.
@@ -258,13 +264,34 @@ mod tests {
         each(|between| {
             let all = cpu::allowed().unwrap();
             let failing = Partner::start(between, &all, || Err("no luck"));
+            let failing = failing.unwrap();
+            while !failing.has_ended() {
+                thread::yield_now();
+            }
             assert_eq!(
-                failing.unwrap().join().unwrap_err().to_string(),
+                failing.join().unwrap_err().to_string(),
                 "a partner failed: no luck"
             );
             let nowhere = Partner::start(between, &[9_999], || Ok::<(), String>(()));
             assert!(nowhere.unwrap_err().to_string().contains("9999"));
         });
+    }
+
+    #[test]
+    fn a_killed_partner_has_ended() {
+        let Ok(all) = cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let partner = Partner::start(Between::Processes, &all, || -> Result<(), String> {
+            std::process::abort()
+        });
+        let partner = partner.unwrap();
+        while !partner.has_ended() {
+            thread::yield_now();
+        }
+        let how = partner.join().unwrap_err().to_string();
+        assert!(how.contains("ended with 134"), "{how}");
     }
 
     #[test]
@@ -280,6 +307,7 @@ mod tests {
         })
         .unwrap();
         let pid = partner.task().process;
+        assert!(!partner.has_ended(), "it is parked");
         drop(partner);
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
     }

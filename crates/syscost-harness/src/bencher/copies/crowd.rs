@@ -14,6 +14,9 @@ use crate::failure::Failure;
 /// More copies than this would not find a seat.
 pub(super) const MOST_COPIES: usize = 512;
 
+/// Turns of waiting between two looks, each a system call, whether a copy is still there: about a millisecond.
+const SPINS: u32 = 1 << 16;
+
 /// No CPU: what a seat holds before its copy has run.
 const NOWHERE: u32 = u32::MAX;
 
@@ -138,9 +141,13 @@ where
         let own = work(&mut self.op, &self.clock, deadline, chunk)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
         let mut stints = vec![own];
-        for seat in &seats[1..=self.partners.len()] {
+        for (seat, partner) in seats[1..].iter().zip(&self.partners) {
+            let mut spins: u32 = 0;
             while seat.window.load(Ordering::Acquire) < number {
-                if seat.is_left.load(Ordering::Acquire) {
+                spins = spins.wrapping_add(1);
+                // A process that was killed does not leave its seat by itself.
+                let is_gone = spins.is_multiple_of(SPINS) && partner.has_ended();
+                if is_gone || seat.is_left.load(Ordering::Acquire) {
                     return Err(self.what_failed());
                 }
                 spin_loop();

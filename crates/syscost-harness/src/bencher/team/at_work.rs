@@ -5,6 +5,7 @@ use syscost_sys::counters::{TaskId, TaskPlace, TaskReading, TaskStat};
 use syscost_sys::partner::Partner;
 
 use super::Team;
+use super::seats::Seen;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
@@ -14,7 +15,7 @@ pub(super) struct AtWork<'t> {
     pub(super) per_turn: u64,
     tasks: Vec<TaskId>,
     places: Vec<TaskPlace>,
-    seen: Vec<Vec<u32>>,
+    seen: Seen,
     batches: usize,
     /// How the last preparation went.
     prepared: Result<(), Failure>,
@@ -23,19 +24,35 @@ pub(super) struct AtWork<'t> {
 impl<'t> AtWork<'t> {
     /// Takes a team and does one turn, so that every partner is ready before the first that counts.
     pub(super) fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
-        team.single()?;
         let own = [TaskId::own()].into_iter();
         let tasks: Vec<TaskId> = own.chain(team.partners.iter().map(Partner::task)).collect();
-        let places = tasks.iter().map(|task| TaskPlace::of(*task));
-        Ok(Self {
-            places: places.collect::<Result<_, _>>()?,
-            team,
-            per_turn,
-            tasks,
-            seen: Vec::new(),
-            batches: 0,
-            prepared: Ok(()),
-        })
+        let places = team.single().and_then(|()| {
+            let places = tasks.iter().map(|task| TaskPlace::of(*task));
+            Ok(places.collect::<Result<_, _>>()?)
+        });
+        match places {
+            Ok(places) => Ok(Self {
+                places,
+                team,
+                per_turn,
+                tasks,
+                seen: Seen::default(),
+                batches: 0,
+                prepared: Ok(()),
+            }),
+            Err(failure) => Err(Team::explain([team], failure)),
+        }
+    }
+
+    /// Has it do what is measured, and ends it.
+    pub(super) fn lead(
+        mut self,
+        measure: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<Seen, Failure> {
+        match measure(&mut self) {
+            Ok(()) => self.dismiss(),
+            Err(failure) => Err(Team::explain([self.team], failure)),
+        }
     }
 
     /// What was counted for all its tasks together. Their files are opened one task after the other: those of many tasks are more
@@ -48,12 +65,12 @@ impl<'t> AtWork<'t> {
 
     /// Notes where its tasks are, the measuring one first.
     pub(super) fn look(&mut self) {
-        let now: Result<Vec<u32>, _> = self.places.iter().map(TaskPlace::processor).collect();
-        self.seen.extend(now.ok());
+        let now = self.places.iter().map(TaskPlace::processor).collect();
+        self.seen.note(now);
     }
 
     /// Notes a last time where its tasks are, and ends it.
-    pub(super) fn dismiss(mut self) -> Result<Vec<Vec<u32>>, Failure> {
+    pub(super) fn dismiss(mut self) -> Result<Seen, Failure> {
         self.look();
         self.team.dismiss()?;
         Ok(self.seen)

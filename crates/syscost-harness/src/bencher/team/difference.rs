@@ -4,7 +4,7 @@ use std::mem;
 
 use syscost_results::stats::order::median;
 
-use super::{AtWork, Make, Team};
+use super::{AtWork, Make, Seen, Team};
 use crate::bencher::body::Body;
 use crate::bencher::{Bencher, Pass};
 use crate::expect::{self, Counter, Expect, Manner};
@@ -56,23 +56,45 @@ impl Bencher<'_> {
         cpus: &[u32],
         make: Make<'_, 't>,
         baselines: &[Baseline<'_, 't>],
-    ) -> Result<Vec<Vec<u32>>, Failure> {
+    ) -> Result<Seen, Failure> {
         let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
         let mut others = baselines
             .iter()
             .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_turn))
             .collect::<Result<Vec<_>, _>>()?;
-        let turns = self.prepare_batches(self.per_turn, &mut work)?;
+        match self.time_legs(&mut work, &mut others, baselines) {
+            Ok(()) => {
+                let mut seen = work.dismiss()?;
+                for other in others {
+                    seen.extend(other.dismiss()?);
+                }
+                Ok(seen)
+            }
+            Err(failure) => {
+                let teams = [work].into_iter().chain(others);
+                Err(Team::explain(teams.map(|one| one.team), failure))
+            }
+        }
+    }
+
+    /// Takes the samples: batches of all in turn.
+    fn time_legs(
+        &mut self,
+        work: &mut AtWork<'_>,
+        others: &mut [AtWork<'_>],
+        baselines: &[Baseline<'_, '_>],
+    ) -> Result<(), Failure> {
+        let turns = self.prepare_batches(self.per_turn, work)?;
         let iterations = turns * work.per_turn;
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {
             // A B A: what drifts evenly during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
-            for other in &mut others {
+            for other in others.iter_mut() {
                 around.push(bencher.time_leg(other, iterations)?.0);
             }
-            let (raw, done) = bencher.time_leg(&mut work, iterations)?;
+            let (raw, done) = bencher.time_leg(work, iterations)?;
             // The baselines' are no operations of the benchmark: what it reports is per operation of its own.
             bencher.operations += done;
             for other in others.iter_mut().rev() {
@@ -90,11 +112,7 @@ impl Bencher<'_> {
         for (baseline, costs) in baselines.iter().zip(&costs) {
             self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));
         }
-        let mut seen = work.dismiss()?;
-        for other in others {
-            seen.extend(other.dismiss()?);
-        }
-        Ok(seen)
+        Ok(())
     }
 
     /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took. Tells
@@ -113,7 +131,7 @@ impl Bencher<'_> {
         &mut self,
         cpus: &[u32],
         baseline: &Baseline<'_, '_>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
+    ) -> Result<Seen, Failure> {
         let expected = expect::complete(baseline.expect, Manner::Together, 1);
         let declared = mem::replace(&mut self.declared, expected);
         let (known, operations) = (self.findings.evidence.len(), self.operations);

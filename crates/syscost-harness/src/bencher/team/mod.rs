@@ -11,6 +11,8 @@ mod seats;
 mod single;
 
 use std::mem;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use syscost_sys::partner::Partner;
 
@@ -24,12 +26,22 @@ use crate::placement::Placement;
 
 use at_work::AtWork;
 pub use difference::Baseline;
+use seats::Seen;
 
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
 
 /// What a team does, untimed, before it works.
 type Prepare<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
+
+/// How long a partner may take to say what went wrong and end, once the measuring task has felt it.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How long its neighbours may take to feel it, too.
+const NEIGHBOURS: Duration = Duration::from_millis(5);
+
+/// So many different complaints are told.
+const MOST_WORDS: usize = 3;
 
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
 pub struct Team<'t> {
@@ -87,9 +99,69 @@ impl<'t> Team<'t> {
         mem::forget((self.prepare, self.turns, self.end));
     }
 
+    /// What the partners of teams that failed say of it. The measuring task often sees no more than that one of them is gone: a closed
+    /// pipe, a missing file.
+    fn explain(teams: impl IntoIterator<Item = Team<'t>>, failure: Failure) -> Failure {
+        // The rest stays as it is meanwhile: whose pipes close would complain of that.
+        let (mut partners, mut rests) = (Vec::new(), Vec::new());
+        for Team {
+            partners: of_this,
+            prepare,
+            turns,
+            end,
+            ..
+        } in teams
+        {
+            partners.extend(of_this);
+            rests.push((prepare, turns, end));
+        }
+        let begun = Instant::now();
+        while !partners.iter().any(Partner::has_ended) {
+            if partners.is_empty() || begun.elapsed() > LAST_WORDS {
+                return failure;
+            }
+            thread::sleep(NEIGHBOURS);
+        }
+        // One after the other sees that its neighbour is gone.
+        thread::sleep(NEIGHBOURS);
+        let mut said: Vec<String> = Vec::new();
+        for partner in partners.into_iter().filter(Partner::has_ended) {
+            let words = partner.join().err().map(|error| error.to_string());
+            said.extend(words.filter(|words| !said.contains(words)));
+        }
+        said.truncate(MOST_WORDS);
+        match (failure, said.is_empty()) {
+            (Failure::Broken(what), _) => Failure::Broken(what),
+            (Failure::Refuted(_), false) => Failure::Refuted(said.join("; ")),
+            (_, false) => Failure::Failed(said.join("; ")),
+            // What cannot be read of a task that is gone is not missing in this machine.
+            (Failure::Unsupported(what), true) => {
+                Failure::Failed(format!("a partner ended early: {what}"))
+            }
+            (failure, true) => failure,
+        }
+    }
+
+    /// Does in an audited child what `work` says, and leaves the child's partners as they are.
+    fn audited(
+        mut self,
+        work: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match work(&mut self) {
+            Ok(()) => {
+                self.abandon();
+                Ok(())
+            }
+            Err(failure) => Err(Team::explain([self], failure)),
+        }
+    }
+
     /// Ends the partners and tells what went wrong with them.
-    fn dismiss(self) -> Result<(), Failure> {
-        (self.end)()?;
+    fn dismiss(mut self) -> Result<(), Failure> {
+        let end = mem::replace(&mut self.end, Box::new(|| Ok(())));
+        if let Err(failure) = end() {
+            return Err(Team::explain([self], failure));
+        }
         for partner in self.partners {
             partner
                 .join()
@@ -128,20 +200,17 @@ impl Bencher<'_> {
         self.timed_switches
     }
 
-    fn time_together<'t>(
-        &mut self,
-        cpus: &[u32],
-        make: Make<'_, 't>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
-        let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
-        let before = work.read()?;
-        let done = self.operations;
-        self.time_batches(self.per_turn, &mut work)?;
-        let used = work.read()? - before;
-        let operations = (self.operations - done) as f64;
-        self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
-        self.timed_switches = Some(used.switches() as f64 / operations);
-        work.dismiss()
+    fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
+        AtWork::new(make(cpus)?, self.per_turn)?.lead(|work| {
+            let before = work.read()?;
+            let done = self.operations;
+            self.time_batches(self.per_turn, work)?;
+            let used = work.read()? - before;
+            let operations = (self.operations - done) as f64;
+            self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+            self.timed_switches = Some(used.switches() as f64 / operations);
+            Ok(())
+        })
     }
 
     fn count_together<'t>(
@@ -149,34 +218,35 @@ impl Bencher<'_> {
         cpus: &[u32],
         per_turn: u64,
         make: Make<'_, 't>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
+    ) -> Result<Seen, Failure> {
         // First, while this process has no other thread that a fork would lose.
         let audited_turns = AUDITED_TOGETHER.div_ceil(per_turn);
         self.judge_audit(audited_turns * per_turn, |audited| {
-            let mut team = make(cpus)?;
-            team.single()?;
-            (team.prepare)()?;
-            if audited == Audited::Operations {
-                (team.turns)(audited_turns)?;
-            }
-            team.abandon();
-            Ok(())
+            make(cpus)?.audited(|team| {
+                team.single()?;
+                (team.prepare)()?;
+                match audited {
+                    Audited::Operations => (team.turns)(audited_turns),
+                    Audited::Nothing => Ok(()),
+                }
+            })
         })?;
-        let mut work = AtWork::new(make(cpus)?, per_turn)?;
-        let turns = self
-            .turns_lasting(COUNTED_NS, per_turn, &mut work)?
-            .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
-        (work.team.prepare)()?;
-        // The first reading may fault on its own code and stack.
-        let before = work.read().and_then(|_| work.read());
-        (work.team.turns)(turns)?;
-        let used = before.and_then(|before| Ok(work.read()? - before));
-        self.operations += turns * per_turn;
-        self.judge_counts(used.map(Counted::from), turns * per_turn);
-        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-            let evidence = self.judge_scaling(expect, per_turn, &mut work)?;
-            self.findings.evidence.push(evidence);
-        }
-        work.dismiss()
+        AtWork::new(make(cpus)?, per_turn)?.lead(|work| {
+            let turns = self
+                .turns_lasting(COUNTED_NS, per_turn, work)?
+                .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
+            (work.team.prepare)()?;
+            // The first reading may fault on its own code and stack.
+            let before = work.read().and_then(|_| work.read());
+            (work.team.turns)(turns)?;
+            let used = before.and_then(|before| Ok(work.read()? - before));
+            self.operations += turns * per_turn;
+            self.judge_counts(used.map(Counted::from), turns * per_turn);
+            if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+                let evidence = self.judge_scaling(expect, per_turn, work)?;
+                self.findings.evidence.push(evidence);
+            }
+            Ok(())
+        })
     }
 }

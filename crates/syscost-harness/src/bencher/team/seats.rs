@@ -3,13 +3,39 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use syscost_sys::cpu;
+use syscost_results::Verdict;
 use syscost_sys::topology::Topology;
+use syscost_sys::{Unsupported, cpu};
 
 use crate::bencher::Bencher;
 use crate::expect::Counter;
 use crate::failure::Failure;
 use crate::placement::Placement;
+
+/// Where the tasks of a team were seen.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// The CPUs of all tasks at each look, the measuring one's first.
+    looks: Vec<Vec<u32>>,
+    /// Why a look was in vain, if one was.
+    unread: Option<Unsupported>,
+}
+
+impl Seen {
+    /// Adds a look.
+    pub(super) fn note(&mut self, look: Result<Vec<u32>, Unsupported>) {
+        match look {
+            Ok(cpus) => self.looks.push(cpus),
+            Err(reason) => self.unread = Some(reason),
+        }
+    }
+
+    /// Adds those of another team.
+    pub(super) fn extend(&mut self, other: Seen) {
+        self.looks.extend(other.looks);
+        self.unread = other.unread.or(self.unread.take());
+    }
+}
 
 impl Bencher<'_> {
     /// How many CPUs the tasks of a team may use.
@@ -25,7 +51,7 @@ impl Bencher<'_> {
     pub(super) fn seated(
         &mut self,
         placement: Placement,
-        measure: impl FnOnce(&mut Self, &[u32]) -> Result<Vec<Vec<u32>>, Failure>,
+        measure: impl FnOnce(&mut Self, &[u32]) -> Result<Seen, Failure>,
     ) -> Result<(), Failure> {
         if placement == Placement::Free {
             // The kernel moves who is free to be moved.
@@ -43,10 +69,11 @@ impl Bencher<'_> {
         };
         pin(&own)?;
         let result = measure(self, &cpus);
-        pin(&[self.cpu])?;
+        let back = pin(&[self.cpu]);
         let seen = result?;
+        back?;
         if self.pinned {
-            self.claim_seats(&cpus, &seen);
+            self.claim_seats(placement, &cpus, &seen);
         } else {
             self.tell_mix(&seen);
         }
@@ -54,33 +81,49 @@ impl Bencher<'_> {
     }
 
     /// Claims that every task was where the row's name puts it.
-    fn claim_seats(&mut self, partners: &[u32], seen: &[Vec<u32>]) {
-        let strayed = seen.iter().find(|cpus| {
+    fn claim_seats(&mut self, placement: Placement, partners: &[u32], seen: &Seen) {
+        let strayed = seen.looks.iter().find(|cpus| {
             let (own, others) = cpus
                 .split_first()
                 .expect("the measuring task is seen first");
-            *own != self.cpu || others.iter().any(|cpu| !partners.contains(cpu))
+            let is_shared = placement == Placement::Distinct && !all_differ(cpus);
+            *own != self.cpu || others.iter().any(|cpu| !partners.contains(cpu)) || is_shared
         });
-        let told = |own: u32, others: &[u32]| format!("{own} with {}", cpu::format_list(others));
-        let expected = told(self.cpu, partners);
+        let told = |cpus: &[u32]| match placement {
+            Placement::Distinct => format!("{} with {:?}", cpus[0], &cpus[1..]),
+            _ => format!("{} with {}", cpus[0], cpu::format_list(&cpus[1..])),
+        };
+        let mut places = vec![self.cpu];
+        places.extend(partners);
+        let expected = match placement {
+            Placement::Distinct => {
+                format!("{}, each on its own", cpu::format_list(&places))
+            }
+            _ => told(&places),
+        };
         let observed = match strayed {
-            Some(cpus) => told(cpus[0], &cpus[1..]),
+            Some(cpus) => told(cpus),
             None => expected.clone(),
         };
-        let holds = strayed.is_none() && !seen.is_empty();
-        self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
+        match seen.looks.is_empty() {
+            true => self.claim_unseen("CPUs of its tasks", expected, seen),
+            false => {
+                let holds = strayed.is_none();
+                self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
+            }
+        }
     }
 
     /// Tells how often, in percent of the looks, partners were seen how near.
-    fn tell_mix(&mut self, seen: &[Vec<u32>]) {
+    fn tell_mix(&mut self, seen: &Seen) {
         let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
         let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.allowed)
             .into_iter()
             .filter(|placement| *placement != Placement::Free)
             .map(|placement| (placement.name(), 0.0))
             .collect();
-        let pairs: Vec<(u32, u32)> = seen
-            .iter()
+        let looks = seen.looks.iter();
+        let pairs: Vec<(u32, u32)> = looks
             .flat_map(|cpus| cpus[1..].iter().map(|other| (cpus[0], *other)))
             .collect();
         for (own, other) in &pairs {
@@ -92,12 +135,25 @@ impl Bencher<'_> {
             let percent = 100.0 * count / pairs.len().max(1) as f64;
             self.detail(&format!("placed_{name}_percent"), percent);
         }
-        self.claim(
-            "looks at where its tasks are",
-            "at least 1",
-            pairs.len() as f64,
-            "/proc",
-            !pairs.is_empty(),
-        );
+        let (what, least) = ("looks at where its tasks are", "at least 1");
+        match pairs.is_empty() {
+            true => self.claim_unseen(what, least.to_owned(), seen),
+            false => self.claim(what, least, pairs.len() as f64, "/proc", true),
+        }
     }
+
+    /// A claim on places that nobody could look at.
+    fn claim_unseen(&mut self, claim: &str, expected: String, seen: &Seen) {
+        let reason = seen.unread.as_ref().map(Unsupported::to_string);
+        let reason = reason.unwrap_or_else(|| "nobody looked".to_owned());
+        let verdict = Verdict::Unverified;
+        self.claim_verdict(claim, expected, "unknown", "/proc", verdict, Some(&reason));
+    }
+}
+
+/// Whether no CPU stands twice among these.
+fn all_differ(cpus: &[u32]) -> bool {
+    let mut sorted = cpus.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|two| two[0] != two[1])
 }

@@ -4,7 +4,7 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::{AtWork, Make, Team};
+use super::{AtWork, Make, Seen, Team};
 use crate::bencher::counts::{Counted, plus, since};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER};
 use crate::bencher::{Bencher, Pass};
@@ -35,38 +35,38 @@ impl Bencher<'_> {
         &mut self,
         cpus: &[u32],
         make: Make<'_, 't>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
-        let mut work = AtWork::new(make(cpus)?, 1)?;
-        work.look();
-        let Team { prepare, turns, .. } = &mut work.team;
-        self.time_singles(prepare, || turns(1))?;
-        work.dismiss()
+    ) -> Result<Seen, Failure> {
+        AtWork::new(make(cpus)?, 1)?.lead(|work| {
+            work.look();
+            let Team { prepare, turns, .. } = &mut work.team;
+            self.time_singles(prepare, || turns(1))
+        })
     }
 
     fn count_single_together<'t>(
         &mut self,
         cpus: &[u32],
         make: Make<'_, 't>,
-    ) -> Result<Vec<Vec<u32>>, Failure> {
+    ) -> Result<Seen, Failure> {
         self.judge_audit(AUDITED_TOGETHER, |audited| {
-            let mut team = make(cpus)?;
-            team.single()?;
-            for _ in 0..AUDITED_TOGETHER {
-                (team.prepare)()?;
-                if audited == Audited::Operations {
-                    (team.turns)(1)?;
+            make(cpus)?.audited(|team| {
+                team.single()?;
+                for _ in 0..AUDITED_TOGETHER {
+                    (team.prepare)()?;
+                    if audited == Audited::Operations {
+                        (team.turns)(1)?;
+                    }
                 }
-            }
-            // What the last turn led to ends before the audit does.
-            (team.prepare)()?;
-            team.abandon();
-            Ok(())
+                // What the last turn led to ends before the audit does.
+                (team.prepare)()
+            })
         })?;
-        let mut work = AtWork::new(make(cpus)?, 1)?;
-        let used = count_turns(&mut work.team)?;
-        self.operations += COUNTED_TOGETHER;
-        self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);
-        work.dismiss()
+        AtWork::new(make(cpus)?, 1)?.lead(|work| {
+            let used = count_turns(&mut work.team)?;
+            self.operations += COUNTED_TOGETHER;
+            self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);
+            Ok(())
+        })
     }
 }
 

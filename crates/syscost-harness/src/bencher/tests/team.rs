@@ -1,4 +1,11 @@
-//! Operations of several tasks, of which only the measuring one is there.
+//! Operations of several tasks: their arithmetic, their places, and their ends.
+
+use std::io::{Read, Write, pipe};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use syscost_sys::counters::TaskId;
+use syscost_sys::partner::{Between, Partner};
 
 use super::*;
 
@@ -144,4 +151,152 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
         refuted,
         ["the same work: time of 2n operations over time of n"]
     );
+}
+
+/// A bencher on the first of these CPUs, in a thread of its own, which is pinned as a worker is.
+fn on(
+    cpus: &[u32],
+    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+) -> Result<Findings, Failure> {
+    let measure = || {
+        syscost_sys::cpu::pin(cpus[0]).expect("the CPU is allowed");
+        let (case, clock) = (Case::default(), Clock::mock());
+        let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
+        (bencher.cpu, bencher.allowed) = (cpus[0], cpus.to_vec());
+        run(&mut bencher)?;
+        bencher.finish()
+    };
+    std::thread::scope(|scope| scope.spawn(measure).join().expect("no panic"))
+}
+
+fn allowed() -> Vec<u32> {
+    let allowed = syscost_sys::cpu::allowed().unwrap_or_default();
+    if allowed.is_empty() {
+        println!("skipped: no affinity here");
+    }
+    allowed
+}
+
+#[test]
+fn what_a_partner_says_of_its_failure_is_told() {
+    let allowed = allowed();
+    if allowed.is_empty() {
+        return;
+    }
+    let failure = on(&allowed[..1], |b| {
+        b.together(HERE, |cpus| {
+            let (mut inbox, mut outbox) = pipe().expect("a pipe");
+            let partner = Partner::start(Between::Processes, cpus, move || {
+                let two = inbox.read_exact(&mut [0; 2]);
+                two.map_err(|error| error.to_string())?;
+                Err::<(), _>("the third is too much".to_owned())
+            })?;
+            let turns = move |n| {
+                mock::advance_ns(100 * n);
+                let sent = outbox.write_all(&vec![0; n as usize]);
+                sent.map_err(|error| Failure::of("send", error))
+            };
+            Ok(Team::new(vec![partner], turns, || Ok(())))
+        })
+    });
+    let words = "a partner failed: the third is too much";
+    assert_eq!(failure, Err(Failure::Failed(words.into())));
+}
+
+#[test]
+fn a_partner_that_is_gone_is_no_missing_feature() {
+    let allowed = allowed();
+    if allowed.is_empty() {
+        return;
+    }
+    for (end, words) in [
+        (Err("no luck"), "a partner failed: no luck"),
+        (Ok(()), "a partner ended early"),
+    ] {
+        let failure = on(&allowed[..1], |b| {
+            b.together(HERE, |cpus| {
+                let partner = Partner::start(Between::Threads, cpus, move || end)?;
+                let TaskId { process, thread } = partner.task();
+                let file = format!("/proc/{process}/task/{thread}/stat");
+                let gone = move |_| {
+                    while std::path::Path::new(&file).exists() {
+                        std::thread::yield_now();
+                    }
+                    Ok(())
+                };
+                Ok(Team::new(vec![partner], gone, || Ok(())))
+            })
+        });
+        match failure {
+            Err(Failure::Failed(why)) => assert!(why.starts_with(words), "{why}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn tasks_that_share_a_cpu_are_not_distinct() {
+    let allowed = allowed();
+    let Some(two) = allowed.get(..2) else {
+        println!("skipped: needs two CPUs");
+        return;
+    };
+    for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
+        let findings = on(two, |b| {
+            b.together(Placement::Distinct, |cpus| {
+                let (over, is_over) = (Arc::new(AtomicBool::new(false)), Ordering::Relaxed);
+                let start = || {
+                    let over = Arc::clone(&over);
+                    Partner::start(Between::Threads, &cpus[..1], move || {
+                        while !over.load(is_over) {
+                            std::thread::yield_now();
+                        }
+                        Ok::<(), String>(())
+                    })
+                };
+                let partners = (0..partners).map(|_| start()).collect::<Result<_, _>>()?;
+                let turns = |n| {
+                    mock::advance_ns(100 * n);
+                    Ok(())
+                };
+                let end = move || {
+                    over.store(true, is_over);
+                    Ok(())
+                };
+                Ok(Team::new(partners, turns, end))
+            })
+        })
+        .expect("measured");
+        let seats = findings
+            .evidence
+            .iter()
+            .find(|one| one.claim == "CPUs of its tasks")
+            .expect("places are claimed");
+        assert_eq!(seats.verdict, verdict, "{seats:?}");
+    }
+}
+
+#[test]
+fn every_placement_that_may_be_seen_is_told() {
+    let allowed = allowed();
+    let Some(two) = allowed.get(..2) else {
+        println!("skipped: needs two CPUs");
+        return;
+    };
+    let findings = on(two, |b| {
+        b.together(Placement::Free, |_| {
+            Ok(team(|n| {
+                mock::advance_ns(100 * n);
+                Ok(())
+            }))
+        })
+    })
+    .expect("measured");
+    for placement in Placement::among(two) {
+        let detail = format!("placed_{}_percent", placement.name());
+        let is_told = findings.details.contains_key(&detail);
+        assert_eq!(is_told, placement != Placement::Free, "{detail}");
+    }
+    let unseen = findings.evidence.iter().find(|e| e.source == "/proc");
+    assert_eq!(unseen.map(|e| e.verdict), Some(Verdict::Unverified));
 }

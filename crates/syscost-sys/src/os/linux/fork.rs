@@ -2,9 +2,11 @@
 #![allow(unsafe_code)] // fork and mmap
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::process::{Pid, WaitOptions};
 
@@ -38,6 +40,13 @@ pub(crate) fn wait_for(child: u32) -> io::Result<i32> {
             status.exit_status().or(signal)
         })
         .unwrap_or(-1))
+}
+
+/// Whether a reader would not wait, be it that there is nobody left to write.
+pub(crate) fn is_readable(reader: BorrowedFd<'_>) -> bool {
+    let mut ready = [PollFd::from_borrowed_fd(reader, PollFlags::IN)];
+    let at_once = Timespec::default();
+    rustix::io::retry_on_intr(|| poll(&mut ready, Some(&at_once))).is_ok_and(|count| count > 0)
 }
 
 pub(crate) fn thread_id() -> u32 {
