@@ -33,7 +33,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.
         within(Counter::Switches, 1.7, 2.1),
-        within(Counter::Syscall(Sysno::FUTEX), 3.8, 8.4),
+        // Who finds that it has the turn before it sleeps calls nothing for it, which is often under an audit on a busy machine.
+        within(Counter::Syscall(Sysno::FUTEX), 1.9, 8.4),
     ],
     run,
     source: include_str!("condvar.rs"),
