@@ -1,5 +1,4 @@
 //! Shared: threads that sleep on a futex until they are woken, and sleep again.
-#![allow(unsafe_code)] // raw system calls
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -12,13 +11,15 @@ use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskStat;
 use syscost_sys::partner::{Between, Partner};
-use syscost_sys::raw::syscall3;
+use syscost_sys::process::Batch;
 
 use super::Padded;
-use crate::syscall::checked;
 
-/// How long a look waits for the sleepers to fall asleep.
+/// How long the first look waits for a sleeper to fall asleep; each that follows, twice as long.
 const NAP: Duration = Duration::from_micros(20);
+
+/// No longer than this.
+const LONGEST_NAP: Duration = Duration::from_millis(10);
 
 /// How long it waits once they slept elsewhere.
 const LONG_NAP: Duration = Duration::from_millis(1);
@@ -40,14 +41,14 @@ impl Bed {
         (0..count)
             .map(|_| {
                 let bed = Arc::clone(self);
-                Partner::start(Between::Threads, cpus, move || bed.sleep())
-                    .map_err(|error| Failure::Failed(error.to_string()))
+                Ok(Partner::start(Between::Threads, cpus, move || bed.sleep())?)
             })
             .collect()
     }
 
     fn sleep(&self) -> Result<(), String> {
-        wait_for_others().map_err(|error| error.to_string())?;
+        // Preempts no other, so that a waker on the same CPU goes on.
+        let _batch = Batch::enter().map_err(|error| error.to_string())?;
         let word = &self.0[0].0;
         while word.load(Ordering::Acquire) == 0 {
             match futex::wait(word, Flags::PRIVATE, 0, None) {
@@ -69,27 +70,13 @@ impl Bed {
     }
 }
 
-/// Makes the calling thread one that preempts no other (SCHED_BATCH), so that a waker on the same CPU goes on.
-fn wait_for_others() -> Result<(), crate::syscall::Bad> {
-    let priority: libc::c_int = 0;
-    let (own, batch) = (0, libc::SCHED_BATCH as usize);
-    // SAFETY: the parameter is one number, which lives through the call; nothing but this thread's class changes.
-    checked(unsafe {
-        syscall3(
-            Sysno::SCHED_SETSCHEDULER,
-            own,
-            batch,
-            (&raw const priority).expose_provenance(),
-        )
-    })?;
-    Ok(())
+/// The calls of [`Watch::until_all_sleep`] beyond the first look at each: at most so many of each kind per operation.
+pub(super) const fn looks(most: f64) -> [Expect; 2] {
+    [
+        at_most(Counter::Syscall(Sysno::PREAD64), most),
+        at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), most),
+    ]
 }
-
-/// The calls of [`Watch::until_all_sleep`], as many as it takes.
-pub(super) const LOOKS: [Expect; 2] = [
-    at_least(Counter::Syscall(Sysno::PREAD64), 0.0),
-    at_least(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), 0.0),
-];
 
 /// Looks whether all of them sleep.
 pub(super) struct Watch {
@@ -111,8 +98,11 @@ impl Watch {
     pub(super) fn until_all_sleep(&self) -> Result<(), Failure> {
         loop {
             for stat in &self.stats {
+                let mut nap = NAP;
                 while !stat.is_asleep()? {
-                    thread::sleep(NAP);
+                    thread::sleep(nap);
+                    // However long it takes, the looks are few.
+                    nap = (2 * nap).min(LONGEST_NAP);
                 }
             }
             // Under an audit they sleep for other reasons, too.
