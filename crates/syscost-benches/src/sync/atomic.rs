@@ -8,8 +8,8 @@
 //! Additions that nobody disputes (`op.atomic`).
 //! ## Reading it
 //! Compare with `op.atomic`: the difference is what it costs to move the cache line between cores, shared by as many additions as a core
-//! makes before it loses the line again. The details `least_share_percent` and `most_share_percent` tell how much of all
-//! additions the least and the most served thread got.
+//! makes before it loses the line again. The details `least_share_percent` and `largest_share_percent` tell how much of an
+//! equal share of the additions the least and the most served thread got.
 //! ## Source
 //! The contended counter of many talks on scaling; that no addition is lost is its evidence.
 

@@ -12,8 +12,8 @@
 //! ## Reading it
 //! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per addition than one would fear, because
 //! a thread that gives the mutex back often gets it again before the other has woken: fast and unfair. The details
-//! `least_share_percent` and `most_share_percent` tell how much of all additions the least and the most served thread got; with
-//! two threads 50 and 50 would be fair. `handed_over` is what it costs when it is the other's turn each time.
+//! `least_share_percent` and `largest_share_percent` tell how much of an equal share of the additions the least and the most served
+//! thread got; 100 and 100 would be fair. `handed_over` is what it costs when it is the other's turn each time.
 //!
 //! Threads that take turns on one CPU hardly ever meet inside so short a lock, so `contended` needs two.
 //! ## Source

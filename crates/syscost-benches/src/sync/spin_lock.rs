@@ -8,8 +8,8 @@
 //! Threads that share a CPU: whoever waits then burns the time that the holder needs.
 //! ## Reading it
 //! Nobody ever sleeps, which saves the wake-ups of `sync.mutex` and costs a CPU per waiter. Contended, the cost is that of moving
-//! the lock's cache line between the cores. The details `least_share_percent` and `most_share_percent` tell how much of all
-//! additions the least and the most served thread got: a core that has the line often gets the lock again.
+//! the lock's cache line between the cores. The details `least_share_percent` and `largest_share_percent` tell how much of an
+//! equal share of the additions the least and the most served thread got: a core that has the line often gets the lock again.
 //! ## Source
 //! As `sync.mutex`.
 #![allow(unsafe_code)] // the C library's interface

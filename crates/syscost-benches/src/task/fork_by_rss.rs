@@ -19,6 +19,7 @@ mod memory;
 
 use rustix::mm::Advice;
 use syscost_harness::prelude::*;
+use syscost_results::Verdict;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
 
@@ -39,8 +40,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Seconds that all the large sizes and fits take in a round: they go together, or a short run would be theirs.
-const LARGE_SECONDS: f64 = 0.5;
+/// Seconds that a gigabyte takes in a round, filled and forked; and a quarter of it, or a fit. Together half a second.
+const GIGABYTE_SECONDS: f64 = 0.15;
+const QUARTER_SECONDS: f64 = 0.05;
 
 /// Forks of each size in one observation.
 const REPEATS: usize = 3;
@@ -62,16 +64,16 @@ fn cases() -> Vec<Case> {
         Case::new([("fit", "per_page"), ("pages", pages)])
             .expecting(expected(forks))
             .expecting([advices])
-            .dear(LARGE_SECONDS)
+            .dear(QUARTER_SECONDS)
     };
     vec![
         row("0", "4k"),
         row("16M", "4k"),
         row("16M", "huge"),
-        row("256M", "4k").dear(LARGE_SECONDS),
-        row("256M", "huge").dear(LARGE_SECONDS),
-        row("1G", "4k").dear(LARGE_SECONDS),
-        row("1G", "huge").dear(LARGE_SECONDS),
+        row("256M", "4k").dear(QUARTER_SECONDS),
+        row("256M", "huge").dear(QUARTER_SECONDS),
+        row("1G", "4k").dear(GIGABYTE_SECONDS),
+        row("1G", "huge").dear(GIGABYTE_SECONDS),
         fit("4k"),
         fit("huge"),
     ]
@@ -177,13 +179,21 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         // Noise only lengthens: the shortest of many forks of each size show the law.
         let percent = 100.0 * line.largest_deviation(&shortest);
         b.detail("deviation_percent", percent);
+        // Times of a disturbed process are no law, and no lie as long as they are near to one.
+        let verdict = |holds: bool, is_near: bool| match (holds, is_near) {
+            (true, _) => (Verdict::Confirmed, None),
+            (false, true) => (Verdict::Unverified, Some("the machine is too noisy to tell")),
+            (false, false) => (Verdict::Refuted, None),
+        };
+        let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
         let claim = "deviation from the line in percent";
-        b.claim(claim, "at most 25", percent, "clock", percent <= 25.0);
+        b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
         if b.case().get("pages") == "4k" {
             // Eight times the pages: who forks the same memory each time has a level line, which fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
+            let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);
             let claim = "time of the largest fork over that of the smallest";
-            b.claim(claim, "at least 1.5", rise, "clock", rise >= 1.5);
+            b.claim_verdict(claim, "at least 1.5", rise, "clock", rises, reason);
         }
     }
     Ok(())

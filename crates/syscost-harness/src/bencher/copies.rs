@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_results::{Evidence, Verdict};
+use syscost_results::Verdict;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
@@ -274,14 +274,14 @@ impl Bencher<'_> {
             Verdict::Refuted
         };
         let reason = "other tasks of the machine kept the copies apart";
-        self.findings.evidence.push(Evidence {
-            claim: "share of a window in which all copies worked".to_owned(),
-            expected: format!("at least {OVERLAP}").into(),
-            observed: Some(share.into()),
-            source: "clock".to_owned(),
+        self.claim_verdict(
+            "share of a window in which all copies worked",
+            format!("at least {OVERLAP}"),
+            share,
+            "clock",
             verdict,
-            reason: (verdict == Verdict::Unverified).then(|| reason.to_owned()),
-        });
+            (verdict == Verdict::Unverified).then_some(reason),
+        );
     }
 
     /// Tells how evenly the work was shared, in percent of an equal share.
