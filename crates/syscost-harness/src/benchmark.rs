@@ -27,7 +27,7 @@ pub struct Benchmark {
     pub cases: Cases,
     /// What must be counted for its numbers to be shown, beside what the harness expects of every benchmark.
     pub expect: &'static [Expect],
-    /// How dear its set-up is.
+    /// How dear the set-up of each of its rows is; a case may say otherwise ([`Case::dear`]).
     pub setup: Setup,
     /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first.
     pub quick: fn(&Case) -> bool,
@@ -82,9 +82,20 @@ pub enum Setup {
     Cheap,
     /// Takes about so many seconds, e.g. a gigabyte to fill.
     Dear {
-        /// Seconds of one set-up on a common machine.
+        /// Seconds of one row's set-up on a common machine. Those of all rows of a benchmark are added up before they are compared with
+        /// the budget.
         seconds: f64,
     },
+}
+
+impl Setup {
+    /// Seconds of one row's set-up; 0 of a cheap one.
+    pub fn seconds(self) -> f64 {
+        match self {
+            Setup::Cheap => 0.0,
+            Setup::Dear { seconds } => seconds,
+        }
+    }
 }
 
 /// Benchmarks that belong together.

@@ -7,6 +7,8 @@ use syscost_results::Evidence;
 use syscost_results::measurement::Disturbance;
 use syscost_sys::clock::Clock;
 
+use crate::benchmark::Setup;
+
 /// Which of the two passes a worker makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,6 +32,24 @@ pub struct Effort {
     pub case_ns: f64,
     /// Whether the kernel's tracepoint counts system calls beside the audit: opening it takes tens of milliseconds.
     pub second_witness: bool,
+}
+
+/// How much longer a round of a row with a dear set-up is.
+const DEAR_FACTOR: u32 = 2;
+
+impl Effort {
+    /// That for a row with such a set-up: dear ones get fewer, longer rounds.
+    pub fn with_setup(&self, setup: Setup) -> Effort {
+        let factor = match setup {
+            Setup::Cheap => 1,
+            Setup::Dear { .. } => DEAR_FACTOR,
+        };
+        Effort {
+            samples: self.samples * factor,
+            case_ns: self.case_ns * f64::from(factor),
+            ..self.clone()
+        }
+    }
 }
 
 /// What the clock costs, so that a worker need not measure it anew.

@@ -1,5 +1,6 @@
 //! The shuffled rounds, the stop rule and the budget.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::journal::{Journal, Record};
@@ -10,9 +11,6 @@ use crate::worker::{Job, WorkerError};
 
 /// Rounds of a benchmark whose set-up is dear: the fewest that give an interval, each with more samples.
 const DEAR_LOOKS: [u32; 1] = [6];
-
-/// How much longer a round of a dear benchmark is.
-const DEAR_FACTOR: u32 = 2;
 
 /// Set-up of one benchmark may take this share of the budget.
 const DEAR_SHARE: f64 = 0.5;
@@ -110,7 +108,7 @@ impl Session<'_> {
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerError> {
         let mut random = fastrand::Rng::with_seed(seed);
-        let effort = scaled(&effort_of(benchmark.setup, profile.effort()), scale);
+        let effort = scaled(&profile.effort(), scale);
         let passes: &[Pass] = if round == 0 {
             &[Pass::Evidence, Pass::Timed]
         } else {
@@ -227,8 +225,14 @@ impl Session<'_> {
     /// Skips what is too dear for the budget, of which this run has that share.
     pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
         let budget = share * self.header.config.budget_s;
+        let mut together: BTreeMap<&str, f64> = BTreeMap::new();
+        for state in &self.states {
+            *together.entry(state.row.benchmark.id).or_default() += state.row.setup().seconds();
+        }
         for state in &mut self.states {
-            state.skipped = too_dear(state.row.setup(), budget);
+            let is_dear = state.row.setup() != Setup::Cheap;
+            let seconds = together[state.row.benchmark.id];
+            state.skipped = is_dear.then(|| too_dear(seconds, budget)).flatten();
         }
     }
 }
@@ -254,16 +258,13 @@ enum Round {
     Cut,
 }
 
-/// Why a benchmark of this set-up cannot be afforded, if so.
-fn too_dear(setup: Setup, budget_s: f64) -> Option<String> {
-    let Setup::Dear { seconds } = setup else {
-        return None;
-    };
+/// Why a benchmark cannot be afforded whose rows' set-up takes so long together, if so.
+fn too_dear(seconds: f64, budget_s: f64) -> Option<String> {
     let rounds = DEAR_LOOKS[0];
     (seconds * f64::from(rounds) > budget_s * DEAR_SHARE).then(|| {
         format!(
-            "its set-up takes about {seconds:.0} s in each of {rounds} rounds, more than half of the budget of \
-             {budget_s:.0} s; give it more with --budget"
+            "the set-up of its benchmark's rows takes about {seconds:.1} s in each of {rounds} rounds, more than half of the budget \
+             of {budget_s:.0} s; give it more with --budget"
         )
     })
 }
@@ -274,15 +275,6 @@ fn looks_of(setup: Setup, looks: &[u32]) -> &[u32] {
         Setup::Cheap => looks,
         Setup::Dear { .. } => &DEAR_LOOKS,
     }
-}
-
-/// Fewer, longer rounds for a dear set-up.
-fn effort_of(setup: Setup, mut effort: Effort) -> Effort {
-    if let Setup::Dear { .. } = setup {
-        effort.samples *= DEAR_FACTOR;
-        effort.case_ns *= f64::from(DEAR_FACTOR);
-    }
-    effort
 }
 
 /// The scale at which `to_go` more rounds fit into what is left, going by the last round. The first round carries the
@@ -323,24 +315,20 @@ mod tests {
         let looks = Profile::Standard.looks();
         assert_eq!(looks_of(Setup::Cheap, looks), looks);
         assert_eq!(looks_of(DEAR, looks), [6]);
-        let (cheap, dear) = (
-            Profile::Standard.effort(),
-            effort_of(DEAR, Profile::Standard.effort()),
-        );
-        assert_eq!(dear.samples, 2 * cheap.samples);
-        assert_eq!(effort_of(Setup::Cheap, cheap.clone()), cheap);
+        let cheap = Profile::Standard.effort();
+        assert_eq!(cheap.with_setup(DEAR).samples, 2 * cheap.samples);
+        assert_eq!(cheap.with_setup(Setup::Cheap), cheap);
     }
 
     #[test]
     fn a_set_up_that_eats_the_budget_is_skipped_with_advice() {
-        assert_eq!(too_dear(Setup::Cheap, 1.0), None);
         assert_eq!(
-            too_dear(DEAR, 24.0),
+            too_dear(2.0, 24.0),
             None,
             "six rounds of 2 s fit into half of 24 s"
         );
-        let reason = too_dear(DEAR, 23.0).expect("they do not fit into half of 23 s");
-        assert!(reason.contains("about 2 s in each of 6 rounds") && reason.contains("--budget"));
+        let reason = too_dear(2.0, 23.0).expect("they do not fit into half of 23 s");
+        assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
     }
 
     #[test]

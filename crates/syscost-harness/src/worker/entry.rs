@@ -52,9 +52,10 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         answer(&Reply::Begin(index))?;
         let result = match known.iter().find(|case| case.suffix() == *suffix) {
             Some(case) => process::with_stack_offset(job.stack_offset, || {
+                let setup = case.setup().unwrap_or(benchmark.setup);
                 let situation = Situation {
                     pass: job.pass,
-                    effort: &job.effort,
+                    effort: &job.effort.with_setup(setup),
                     clock: &clock,
                     clock_cost: job.clock.cost,
                     iterations: *iterations,

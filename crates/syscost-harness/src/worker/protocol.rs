@@ -14,7 +14,7 @@ pub struct Job {
     pub cases: Vec<(String, Option<u64>)>,
     /// Timed or evidence pass.
     pub pass: Pass,
-    /// How much to take.
+    /// How much to take of a case whose set-up is cheap; the worker knows which are dear.
     pub effort: Effort,
     /// The run's clock.
     pub clock: ClockSettings,
