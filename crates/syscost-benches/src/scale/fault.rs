@@ -11,14 +11,13 @@
 //! others as in `scale.syscall`.
 //! ## Source
 //! will-it-scale `page_fault1`.
-#![allow(unsafe_code)] // a mapping of our own
-
-use std::ptr;
+#![allow(unsafe_code)] // memory that is given back
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
+use syscost_sys::memory::{Memory, Pages};
 
 use super::crowd;
 
@@ -44,55 +43,27 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (between, count) = (crowd::between(b.case())?, crowd::count(b.case()));
     b.copies(between, count, PAGES as u64, |_| {
-        let pages = Pages::map().map_err(|cause| Failure::of("map memory", cause))?;
+        let mut pages = Touched::reserve()?;
         Ok(move || pages.touch_all_anew())
     })
 }
 
-/// Anonymous memory.
-struct Pages {
-    start: *mut u8,
-    page: usize,
-}
+/// Memory whose pages are given back when all were touched.
+struct Touched(Memory);
 
-impl Pages {
-    fn map() -> Result<Self, Errno> {
-        let page = page_size();
-        // SAFETY: a mapping where the kernel likes it touches no memory in use.
-        let start = unsafe {
-            mmap_anonymous(
-                ptr::null_mut(),
-                PAGES * page,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE,
-            )
-        }?;
-        let pages = Self {
-            start: start.cast(),
-            page,
-        };
-        // One fault a page. A kernel without huge pages knows no such advice, and needs none.
-        // SAFETY: the mapping is ours, and this changes nothing in it.
-        match unsafe { madvise(start, PAGES * page, Advice::LinuxNoHugepage) } {
-            Ok(()) | Err(Errno::INVAL) => Ok(pages),
-            Err(cause) => Err(cause),
-        }
+impl Touched {
+    fn reserve() -> Result<Self, Unsupported> {
+        Memory::reserve(PAGES * page_size(), Pages::Small).map(Touched)
     }
 
-    fn touch_all_anew(&self) -> Result<(), Errno> {
-        for number in 0..PAGES {
-            // SAFETY: within the mapping, which nobody else knows.
-            unsafe { self.start.add(number * self.page).write_volatile(1) };
+    fn touch_all_anew(&mut self) -> Result<(), Errno> {
+        let words = page_size() / size_of::<u64>();
+        for page in self.0.words().chunks_exact_mut(words) {
+            // SAFETY: a reference to a word may be written through. Volatile, or nobody would miss it.
+            unsafe { (&raw mut page[0]).write_volatile(1) };
         }
-        // SAFETY: the mapping is ours, and nothing in it is needed.
-        unsafe { madvise(self.start.cast(), PAGES * self.page, Advice::LinuxDontNeed) }
-    }
-}
-
-impl Drop for Pages {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nobody uses it any more.
-        let unmapped = unsafe { munmap(self.start.cast(), PAGES * self.page) };
-        debug_assert!(unmapped.is_ok(), "{unmapped:?}");
+        let (start, bytes) = (self.0.start().cast(), self.0.bytes());
+        // SAFETY: the memory is ours, and nothing in it is needed.
+        unsafe { madvise(start, bytes, Advice::LinuxDontNeed) }
     }
 }
