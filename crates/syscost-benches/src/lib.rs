@@ -19,7 +19,7 @@ mod timing;
 
 use syscost_harness::{Catalogue, Group};
 
-pub use liar::LIARS;
+pub use liar::{LIARS, TWO_CPU_LIARS};
 pub use selftest::TRUTHS;
 
 /// Every group, in the report's order.

@@ -9,6 +9,9 @@ use syscost_harness::Catalogue;
 /// With a CPU of its own for each task there is nobody to yield to: the evidence is there to withhold this number.
 const REFUTED_BY_DESIGN: &str = "switch.yield{between=processes,cpus=free,tasks=2}";
 
+/// So many rows may need a second try. What disturbs more of them than that is no other test.
+const MOST_SECOND_TRIES: usize = 30;
+
 /// Measures these and returns the rows in trouble, with the reason.
 fn troubles(program: &Program, selectors: &[&str]) -> Vec<(String, String)> {
     let mut arguments = vec![
@@ -61,6 +64,7 @@ fn every_benchmark_runs_or_says_why_not() {
     // Other tests run beside this one, and what several tasks do together is easily disturbed: twice is no accident.
     let names: Vec<&str> = first.iter().map(|(name, _)| &**name).collect();
     println!("measured again: {first:#?}");
+    assert!(first.len() <= MOST_SECOND_TRIES, "{} rows", first.len());
     let mut again = troubles(&program, &names);
     if !again.is_empty() {
         let names: Vec<String> = again.iter().map(|(name, _)| name.clone()).collect();

@@ -44,6 +44,9 @@ pub(crate) const GROUP: Group = Group {
     hidden: true,
 };
 
+/// The liars that need two CPUs; where there are none, they may say so.
+pub const TWO_CPU_LIARS: &[&str] = &["liar.spins", "liar.elsewhere"];
+
 /// Each liar and how it must come out.
 pub const LIARS: &[(&str, Status)] = &[
     ("liar.nothing", Status::Withheld),
