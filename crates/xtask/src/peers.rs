@@ -16,7 +16,7 @@ pub(crate) struct Peer {
     /// Its command, for the shell.
     pub(crate) command: &'static str,
     /// Where both run.
-    pub(crate) placement: Placement,
+    pub(crate) placement: Cpus,
     /// How many invocations make one figure, their median: many short ones, so that an interruption spoils only one.
     pub(crate) invocations: usize,
     /// Reads the figure from what it prints, standard output first: nanoseconds per operation, or bytes per second where
@@ -39,7 +39,7 @@ impl Peer {
 
 /// The CPUs a peer and our row may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placement {
+pub(crate) enum Cpus {
     /// All tasks on one.
     One,
     /// Two, among which the kernel places the tasks as it likes.
@@ -59,7 +59,7 @@ const CALLS: &[Peer] = &[
         row: "syscall.null{call=getppid}",
         name: "perf bench syscall basic",
         command: PERF_GETPPID,
-        placement: Placement::One,
+        placement: Cpus::One,
         invocations: 15,
         read: perf_bench,
         differs: "perf calls getppid through the C library and chooses the call anew in every turn of its loop; ours is \
@@ -71,7 +71,7 @@ const CALLS: &[Peer] = &[
         row: "syscall.null{call=getppid,through=libc}",
         name: "perf bench syscall basic",
         command: PERF_GETPPID,
-        placement: Placement::One,
+        placement: Cpus::One,
         invocations: 15,
         read: perf_bench,
         differs: "Both call the C library's getppid; perf chooses the call anew in every turn of its loop. perf's figure \
@@ -83,7 +83,7 @@ const CALLS: &[Peer] = &[
         row: "timing.sleep{by=clock_nanosleep,us=1000,slack_ns=default}",
         name: "cyclictest --policy other",
         command: CYCLICTEST,
-        placement: Placement::One,
+        placement: Cpus::One,
         invocations: 1,
         read: cyclictest,
         differs: "cyclictest sleeps until a point in time, ours for a time: making the call is in our figure and not in \
@@ -95,7 +95,7 @@ const CALLS: &[Peer] = &[
         row: "timing.sleep{by=clock_nanosleep,us=1000,slack_ns=1}",
         name: "cyclictest --policy other, slack 1 ns",
         command: CYCLICTEST_WITHOUT_SLACK,
-        placement: Placement::One,
+        placement: Cpus::One,
         invocations: 1,
         read: cyclictest,
         differs: "cyclictest sleeps until a point in time, ours for a time: making the call is in our figure and not in \
@@ -131,7 +131,7 @@ mod tests {
             .collect();
         for peer in peers() {
             // Not every machine has two CPUs.
-            let may_lack = peer.placement == Placement::Two;
+            let may_lack = peer.placement == Cpus::Two;
             let is_there = rows.iter().any(|row| row == peer.row);
             assert!(is_there || may_lack, "{}", peer.row);
         }

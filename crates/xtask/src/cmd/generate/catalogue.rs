@@ -45,7 +45,7 @@ calls are those of the architecture this page was made on. Unless a benchmark sa
 
 "
     .to_owned();
-    for expect in complete(&[], Manner::Batches) {
+    for expect in complete(&[], Manner::Batches, 1) {
         let _ = writeln!(text, "- {}", claim(&expect));
     }
     let _ = writeln!(

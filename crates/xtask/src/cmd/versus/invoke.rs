@@ -9,7 +9,7 @@ use syscost_results::Unit;
 use syscost_results::stats::order;
 use syscost_sys::cpu;
 
-use crate::peers::{Peer, Placement};
+use crate::peers::{Cpus, Peer};
 use crate::program::{Program, measured};
 
 /// Seconds after which an invocation of a peer is ended.
@@ -23,17 +23,17 @@ const MOST_LINES: usize = 6;
 ///
 /// # Errors
 /// When there are not so many.
-pub(super) fn cpus(placement: Placement, cpu: u32, allowed: &[u32]) -> Result<Vec<u32>> {
+pub(super) fn cpus(placement: Cpus, cpu: u32, allowed: &[u32]) -> Result<Vec<u32>> {
     Ok(match placement {
-        Placement::One => vec![cpu],
-        Placement::Two => {
+        Cpus::One => vec![cpu],
+        Cpus::Two => {
             let other = allowed.iter().rev().find(|&&other| other != cpu);
             vec![
                 *other.context("it needs two CPUs, and this process may use one")?,
                 cpu,
             ]
         }
-        Placement::All => Vec::new(),
+        Cpus::All => Vec::new(),
     })
 }
 
@@ -142,7 +142,7 @@ mod tests {
             row: "a.b",
             name: "sh",
             command,
-            placement: Placement::All,
+            placement: Cpus::All,
             invocations: 3,
             read: |printed| printed.lines().find_map(|line| line.trim().parse().ok()),
             differs: "Nothing.",
@@ -178,11 +178,11 @@ mod tests {
 
     #[test]
     fn two_cpus_are_the_chosen_one_and_another() {
-        assert_eq!(cpus(Placement::One, 2, &[0, 1, 2]).unwrap(), [2]);
-        assert_eq!(cpus(Placement::Two, 2, &[0, 1, 2]).unwrap(), [1, 2]);
-        assert_eq!(cpus(Placement::Two, 0, &[0, 3]).unwrap(), [3, 0]);
-        assert!(cpus(Placement::All, 0, &[0, 3]).unwrap().is_empty());
-        let error = cpus(Placement::Two, 4, &[4]).unwrap_err().to_string();
+        assert_eq!(cpus(Cpus::One, 2, &[0, 1, 2]).unwrap(), [2]);
+        assert_eq!(cpus(Cpus::Two, 2, &[0, 1, 2]).unwrap(), [1, 2]);
+        assert_eq!(cpus(Cpus::Two, 0, &[0, 3]).unwrap(), [3, 0]);
+        assert!(cpus(Cpus::All, 0, &[0, 3]).unwrap().is_empty());
+        let error = cpus(Cpus::Two, 4, &[4]).unwrap_err().to_string();
         assert!(error.contains("two CPUs"), "{error}");
     }
 

@@ -6,7 +6,7 @@ use syscost_report::units;
 use syscost_results::{Machine, Unit};
 
 use super::compare::Comparison;
-use crate::peers::{Peer, Placement};
+use crate::peers::{Cpus, Peer};
 
 const INTRODUCTION: &str = "\
 # Against other tools
@@ -48,9 +48,9 @@ pub(super) fn line(
 ) -> Line {
     let figure = |value| units::quantity(unit, value);
     let cpus = match peer.placement {
-        Placement::One => "one",
-        Placement::Two => "two",
-        Placement::All => "all",
+        Cpus::One => "one",
+        Cpus::Two => "two",
+        Cpus::All => "all",
     };
     let ratio = comparison.ratio;
     // Whoever reads the figures must know whether other programs ran beside.
@@ -123,11 +123,11 @@ mod tests {
     use syscost_results::stats::bootstrap::BootstrapInterval;
 
     const PEERS: [&Peer; 2] = [
-        &peer("a.b{c=d}", "tool one", Placement::One),
-        &peer("e.f", "tool", Placement::Two),
+        &peer("a.b{c=d}", "tool one", Cpus::One),
+        &peer("e.f", "tool", Cpus::Two),
     ];
 
-    const fn peer(row: &'static str, name: &'static str, placement: Placement) -> Peer {
+    const fn peer(row: &'static str, name: &'static str, placement: Cpus) -> Peer {
         Peer {
             row,
             name,
