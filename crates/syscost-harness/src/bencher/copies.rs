@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_results::Verdict;
+use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
@@ -194,12 +194,15 @@ impl Bencher<'_> {
             counted_ns += self.clock.to_ns(span(&stints));
             log.push(stints);
         }
-        // Each copy is judged by itself; the worst of them stands.
+        // Each copy is judged by itself; the worst of them is told.
+        let known = self.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
             let turns: u64 = log.iter().map(|stints| stints[number].operations).sum();
             let used = before.and_then(|before| Ok(after? - before));
             self.judge_counts(used.map(Counted::from), turns * per_turn);
         }
+        let of_all = self.findings.evidence.split_off(known);
+        self.findings.evidence.extend(worst(of_all));
         self.operations += course.turns * per_turn;
         course.crowd.dismiss()?;
         Ok(log)
@@ -295,6 +298,26 @@ impl Bencher<'_> {
         self.detail("least_share_percent", percent(turns.iter().min()));
         self.detail("largest_share_percent", percent(turns.iter().max()));
     }
+}
+
+/// Of each claim the evidence with the worst verdict, and of these that with the largest count.
+fn worst(evidence: Vec<Evidence>) -> Vec<Evidence> {
+    let badness = |one: &Evidence| {
+        let count = match one.observed {
+            Some(Fact::Number(count)) => count,
+            _ => f64::INFINITY,
+        };
+        (one.verdict, count)
+    };
+    let mut worst: Vec<Evidence> = Vec::new();
+    for one in evidence {
+        match worst.iter_mut().find(|known| known.claim == one.claim) {
+            Some(known) if badness(&one) > badness(known) => *known = one,
+            Some(_) => {}
+            None => worst.push(one),
+        }
+    }
+    worst
 }
 
 fn failed(cause: impl Display) -> Failure {

@@ -11,7 +11,7 @@ use syscost_sys::raw::Sysno;
 use super::*;
 use crate::bencher::{ClockCost, Effort, Findings, Situation};
 use crate::case::Case;
-use crate::expect::{Expect, calls};
+use crate::expect::{Expect, at_most, calls};
 
 const EFFORT: Effort = Effort {
     samples: 10,
@@ -172,7 +172,7 @@ fn a_copy_on_another_cpu_than_its_row_says_is_refuted() {
     let findings = found(&cpus, Pass::Evidence, &[], |b| {
         b.copies(Between::Processes, 2, 1, move |_| {
             // The lie: every copy goes where the first one is.
-            cpu::pin(first).map_err(|error| Failure::Failed(error.to_string()))?;
+            cpu::pin(first)?;
             Ok(spin)
         })
     })
@@ -244,6 +244,16 @@ fn stint(began: u64, ended: u64) -> Stint {
         operations: 10,
         cpu: 0,
     }
+}
+
+#[test]
+fn of_several_copies_the_worst_is_told() {
+    let claim = |observed: f64| at_most(Counter::MinorFaults, 0.01).judge(observed, "/proc");
+    let other = at_most(Counter::MajorFaults, 0.0).judge(0.0, "/proc");
+    let all = vec![claim(0.002), claim(0.009), other.clone(), claim(0.001)];
+    assert_eq!(worst(all), [claim(0.009), other]);
+    let refuted = vec![claim(0.5), claim(0.001), claim(7.0)];
+    assert_eq!(worst(refuted), [claim(7.0)]);
 }
 
 #[test]
