@@ -3,7 +3,7 @@
 //! ## Measures
 //! How many bytes one at a time, each a write into the copy's own pipe and a read out of it, all copies pass per second together.
 //! ## Does not measure
-//! Tasks that wake each other: `switch.pipe`; bandwidth: `ipc.pipe`.
+//! Tasks that wake each other: `switch.pipe`; bandwidth: `ipc.bandwidth`.
 //! ## Reading it
 //! The copies have nothing in common but the kernel's allocators and, as threads, the table of open files, which every call looks into. The
 //! first copy runs on the measured CPU, the others as in `scale.syscall`.

@@ -53,7 +53,10 @@ fn text(benchmark: &Benchmark) -> Result<String> {
         ),
         None => "Unless it says otherwise, every benchmark must also make no system calls it does not name, take no page \
                  faults, never sleep, take twice the time for twice the work, and cost more than 50 core cycles per system \
-                 call. A refuted claim withholds the number."
+                 call. Where several tasks do an operation together, none of them may be switched out or moved, and the \
+                 system calls are shared by their CPUs; where it is timed one by one, nothing is said of twice the work; of \
+                 values that a benchmark observes itself, nothing is expected that is not declared. A refuted claim withholds \
+                 the number."
             .to_owned(),
     };
     writeln!(out, "{}", paragraphs(&others))?;
