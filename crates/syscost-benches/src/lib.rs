@@ -10,6 +10,7 @@ mod memory;
 mod op;
 mod scale;
 pub mod selftest;
+mod sides;
 mod signal;
 mod switch;
 mod sync;

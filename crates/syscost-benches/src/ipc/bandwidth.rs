@@ -233,9 +233,7 @@ mod tests {
         sender.send(150)?;
         sender.send(50)?;
         sender.finish()?;
-        partner
-            .join()
-            .map_err(|error| Failure::Failed(error.to_string()))?;
+        partner.join()?;
         assert_eq!(book.sent.load().messages, 200);
         Ok(book.sent.load() == book.received.load())
     }

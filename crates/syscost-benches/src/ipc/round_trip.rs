@@ -251,9 +251,7 @@ mod tests {
         let (mut caller, partner) = talkers::<C>(setting, cpus, book.clone())?;
         caller.turns(200)?;
         caller.finish()?;
-        partner
-            .join()
-            .map_err(|error| Failure::Failed(error.to_string()))?;
+        partner.join()?;
         let sent = book.sent.load();
         assert_eq!(sent.messages, 200);
         Ok(sent == book.received.load() && sent == book.returned.load())

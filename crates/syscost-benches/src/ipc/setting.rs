@@ -79,13 +79,13 @@ impl Setting {
             }
             served
         });
-        partner.map_err(|error| Failure::Failed(error.to_string()))
+        Ok(partner?)
     }
 }
 
 /// A fresh ledger.
 pub(super) fn ledger() -> Result<Shared<Ledger>, Failure> {
-    Shared::new(Ledger::default()).map_err(|error| Failure::Failed(error.to_string()))
+    Ok(Shared::new(Ledger::default())?)
 }
 
 /// Where the partner of most rows stands: the same CPU, and the nearest other one if there is any.

@@ -121,8 +121,7 @@ fn connections<'t>(
             drop(one);
             accepted += 1;
         }
-    })
-    .map_err(|error| Failure::Failed(error.to_string()))?;
+    })?;
     let last = address.clone();
     let ended = counts.clone();
     let mut connected = 0;

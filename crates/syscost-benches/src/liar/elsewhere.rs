@@ -51,8 +51,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             cpu::pin_to(&cpus_of_its_own).map_err(|error| error.to_string())?;
             while pass(&mut question, &mut reply).map_err(|error| error.to_string())? {}
             Ok::<(), String>(())
-        })
-        .map_err(|error| Failure::Failed(error.to_string()))?;
+        })?;
         Ok(Team::new(
             vec![partner],
             move |turns| {

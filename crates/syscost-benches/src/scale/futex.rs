@@ -39,8 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let word =
-        Shared::new(AtomicU32::new(VALUE)).map_err(|error| Failure::Failed(error.to_string()))?;
+    let word = Shared::new(AtomicU32::new(VALUE))?;
     let flags = match crowd::between(b.case())? {
         Between::Threads => Flags::PRIVATE,
         Between::Processes => Flags::empty(),

@@ -66,7 +66,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 fn empty_file() -> Result<scratch::File, Failure> {
-    let file = scratch::file("open").map_err(|error| Failure::Failed(error.to_string()))?;
+    let file = scratch::file("open")?;
     fs::write(file.path(), "")
         .map_err(|cause| Failure::of(&format!("write {}", file.path().display()), cause))?;
     Ok(file)

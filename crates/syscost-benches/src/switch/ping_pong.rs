@@ -8,36 +8,21 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Partner, Shared};
 
-/// One of the two tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The measuring one, which wakes first.
-    Own,
-    /// The other one.
-    Partner,
-}
-
-impl Side {
-    /// Both.
-    pub(super) const BOTH: [Side; 2] = [Side::Own, Side::Partner];
-}
+use crate::sides::Padded;
+pub(super) use crate::sides::Side;
 
 /// One of a kind for each side, e.g. what it sleeps on, out of the way of the other's cache line.
 pub(super) struct Pair<T> {
-    own: Apart<T>,
-    partner: Apart<T>,
+    own: Padded<T>,
+    partner: Padded<T>,
 }
-
-/// As far apart as any processor fetches lines together.
-#[repr(align(128))]
-struct Apart<T>(T);
 
 impl<T> Pair<T> {
     /// Makes both.
     pub(super) fn make<E>(mut one: impl FnMut() -> Result<T, E>) -> Result<Self, E> {
         Ok(Self {
-            own: Apart(one()?),
-            partner: Apart(one()?),
+            own: Padded(one()?),
+            partner: Padded(one()?),
         })
     }
 
@@ -52,7 +37,7 @@ impl<T> Pair<T> {
 
 /// Puts a value where threads and processes share it.
 pub(super) fn share<T: Send + Sync + 'static>(value: T) -> Result<Shared<T>, Failure> {
-    Shared::new(value).map_err(|error| Failure::Failed(error.to_string()))
+    Ok(Shared::new(value)?)
 }
 
 /// How the two wake each other.

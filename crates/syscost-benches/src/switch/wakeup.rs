@@ -144,7 +144,7 @@ fn claim_class(b: &mut Bencher) -> Result<(), Failure> {
         "fifo" => format!("SCHED_FIFO {PRIORITY}"),
         _ => "SCHED_OTHER".to_owned(),
     };
-    let seen = class().map_err(|error| Failure::Failed(error.to_string()))?;
+    let seen = class()?;
     let seen = seen.to_string();
     let holds = seen == expected;
     b.claim(
@@ -154,7 +154,7 @@ fn claim_class(b: &mut Bencher) -> Result<(), Failure> {
         "sched_getscheduler",
         holds,
     );
-    let slack = timer_slack().map_err(|error| Failure::Failed(error.to_string()))?;
+    let slack = timer_slack()?;
     let what = "timer slack in ns";
     b.claim(what, "at most 1", slack as f64, "prctl", slack <= 1);
     Ok(())

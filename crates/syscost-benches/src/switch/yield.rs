@@ -108,7 +108,11 @@ impl Drop for End {
 }
 
 /// In a turn there are as many yields as tasks.
-pub(crate) fn yielders<'t>(between: Between, cpus: &[u32], tasks: u64) -> Result<Team<'t>, Failure> {
+pub(crate) fn yielders<'t>(
+    between: Between,
+    cpus: &[u32],
+    tasks: u64,
+) -> Result<Team<'t>, Failure> {
     let failed = |cause| Failure::of("make a pipe", cause);
     let (gate, mut open) = pipe().map_err(failed)?;
     let crowd = share(Crowd {
@@ -126,7 +130,7 @@ pub(crate) fn yielders<'t>(between: Between, cpus: &[u32], tasks: u64) -> Result
             }
             Ok::<(), std::io::Error>(())
         });
-        partners.push(partner.map_err(|error| Failure::Failed(error.to_string()))?);
+        partners.push(partner?);
     }
     let (mut waiting, end) = (partners.len(), End(crowd.clone()));
     // Yields that the last turns had more than they were asked for: the next need so many less.

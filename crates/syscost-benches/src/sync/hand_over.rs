@@ -15,19 +15,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Partner, Shared};
 
+pub(super) use crate::sides::Side;
+
 use super::Padded;
 
 /// How many locks the chain has.
 pub(super) const LINKS: usize = 3;
-
-/// One of the two tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The measuring one.
-    Own,
-    /// The other one.
-    Partner,
-}
 
 /// Three locks, each of which one task can hold.
 pub(super) trait Chain: Send + Sync + 'static {

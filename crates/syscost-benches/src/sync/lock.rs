@@ -107,8 +107,7 @@ pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
         // Until the other end is closed.
         let partner = Partner::start(Between::Threads, cpus, move || {
             read.read(&mut [0]).map(drop)
-        })
-        .map_err(|error| Failure::Failed(error.to_string()))?;
+        })?;
         let lock = &lock;
         Ok(Team::new(
             vec![partner],

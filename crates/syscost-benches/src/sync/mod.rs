@@ -16,6 +16,8 @@ mod spin_lock;
 
 use syscost_harness::prelude::*;
 
+use crate::sides::Padded;
+
 pub(crate) const GROUP: Group = Group {
     name: "sync",
     title: "locks and wake-ups",
@@ -32,11 +34,6 @@ pub(crate) const GROUP: Group = Group {
     ],
     hidden: false,
 };
-
-/// A value on cache lines of its own: neighbours are fetched in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Padded<T>(T);
 
 /// Claims what a try of a lock must come to.
 fn claim(b: &mut Bencher, claim: &str, expected: &str, holds: bool) {

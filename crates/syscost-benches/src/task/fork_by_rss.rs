@@ -182,7 +182,10 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         // Times of a disturbed process are no law, and no lie as long as they are near to one.
         let verdict = |holds: bool, is_near: bool| match (holds, is_near) {
             (true, _) => (Verdict::Confirmed, None),
-            (false, true) => (Verdict::Unverified, Some("the machine is too noisy to tell")),
+            (false, true) => (
+                Verdict::Unverified,
+                Some("the machine is too noisy to tell"),
+            ),
             (false, false) => (Verdict::Refuted, None),
         };
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);

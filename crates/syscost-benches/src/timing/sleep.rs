@@ -81,7 +81,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "longest_overshoot_ns",
         overshoots.iter().copied().fold(f64::NAN, f64::max),
     );
-    let seen = timer_slack().map_err(|error| Failure::Failed(error.to_string()))?;
+    let seen = timer_slack()?;
     b.detail("timer_slack_ns", seen as f64);
     let (expected, observed) = (slack.wanted as f64, seen as f64);
     b.claim(

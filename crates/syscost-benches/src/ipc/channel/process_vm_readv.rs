@@ -45,8 +45,7 @@ impl Channel for VmRead {
         let refused = Shared::new(AtomicBool::new(false));
         let refused = refused.map_err(|error| Failure::of("share memory", error))?;
         let tell = refused.clone();
-        let cpus =
-            syscost_sys::cpu::allowed().map_err(|error| Failure::Failed(error.to_string()))?;
+        let cpus = syscost_sys::cpu::allowed()?;
         let reader = Partner::start(Between::Processes, &cpus, move || {
             let mut seen = [0; WORD.len()];
             let came = read_from(process, at, &mut seen);

@@ -23,8 +23,7 @@ impl Load {
             loop {
                 sum = black_box(sum.wrapping_add(1));
             }
-        })
-        .map_err(|error| Failure::Failed(error.to_string()))?;
+        })?;
         let stat = TaskStat::of(process.task())?;
         let at_start = (Instant::now(), stat.read()?);
         Ok(Self {

@@ -127,7 +127,7 @@ impl Locks {
 
 fn open_twice() -> Result<[OwnedFd; 2], Failure> {
     let failed = |error| Failure::of("make a file to lock", error);
-    let name = scratch::file("lock").map_err(|error| Failure::Failed(error.to_string()))?;
+    let name = scratch::file("lock")?;
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let first: File = options.create(true).open(name.path()).map_err(failed)?;

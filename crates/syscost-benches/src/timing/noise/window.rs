@@ -30,7 +30,7 @@ impl Window {
         Ok(Self {
             gaps,
             unseen_switches: switches.saturating_sub(gaps.lost),
-            ran_on: cpu::current().map_err(|error| Failure::Failed(error.to_string()))?,
+            ran_on: cpu::current()?,
         })
     }
 }

@@ -58,7 +58,7 @@ fn on<T>(number: u32, ready: &Barrier, side: impl FnOnce() -> T) -> Result<(T, u
     ready.wait();
     pinned.map_err(|error| Failure::Unsupported(error.to_string()))?;
     let result = side();
-    let seen = cpu::current().map_err(|error| Failure::Failed(error.to_string()))?;
+    let seen = cpu::current()?;
     Ok((result, seen))
 }
 

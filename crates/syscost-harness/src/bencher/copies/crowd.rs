@@ -108,8 +108,7 @@ where
                 is_over: AtomicBool::new(false),
             },
             seats: std::array::from_fn(|_| Seat::free()),
-        })
-        .map_err(|error| Failure::Failed(error.to_string()))?;
+        })?;
         let mut crowd = Self {
             op: make(0)?,
             partners: Vec::new(),
@@ -122,8 +121,7 @@ where
                 let _leave = Leave(&board.seats[number]);
                 follow(&board, number, &clock, make)
             };
-            let partner = Partner::start(between, &[*cpu], work)
-                .map_err(|error| Failure::Failed(error.to_string()))?;
+            let partner = Partner::start(between, &[*cpu], work)?;
             crowd.partners.push(partner);
         }
         Ok(crowd)
@@ -174,9 +172,7 @@ impl<O> Crowd<O> {
     pub(super) fn dismiss(mut self) -> Result<(), Failure> {
         self.end();
         for partner in self.partners.drain(..) {
-            partner
-                .join()
-                .map_err(|error| Failure::Failed(error.to_string()))?;
+            partner.join()?;
         }
         Ok(())
     }
@@ -186,7 +182,7 @@ impl<O> Crowd<O> {
         self.end();
         let ended = self.partners.drain(..).map(Partner::join);
         match ended.collect::<Result<(), _>>() {
-            Err(error) => Failure::Failed(error.to_string()),
+            Err(error) => error.into(),
             Ok(()) => Failure::Failed("a copy failed and does not say why".to_owned()),
         }
     }

@@ -163,9 +163,7 @@ impl<'t> Team<'t> {
             return Err(Team::explain([self], failure));
         }
         for partner in self.partners {
-            partner
-                .join()
-                .map_err(|error| Failure::Failed(error.to_string()))?;
+            partner.join()?;
         }
         Ok(())
     }
