@@ -37,8 +37,8 @@ impl Load {
         &self.stat
     }
 
-    /// Claims that it wanted the CPU all the time: it has never slept. Which share it got, and how many wake-ups took the CPU from
-    /// it, is told beside: on a busy machine others have theirs.
+    /// Claims that it wanted the CPU all the time: it has never slept. Which share it got, and how often it was preempted, is told beside: on a
+    /// busy machine others do so, too.
     pub(super) fn tell(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
         let (began, before) = self.at_start;
         let used = self.stat.read()? - before;
@@ -49,7 +49,7 @@ impl Load {
             b.detail("load_ran_percent", percent);
         }
         let preempted = used.involuntary_switches as f64 / tally.tries().max(1) as f64;
-        b.detail("load_preempted_percent", 100.0 * preempted);
+        b.detail("load_preemptions_per_wake_up", preempted);
         Ok(())
     }
 }
