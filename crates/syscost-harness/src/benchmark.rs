@@ -33,6 +33,9 @@ pub struct Benchmark {
     pub quick: fn(&Case) -> bool,
     /// Whether this machine can do it, told without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
+    /// Whether this case is there to be refuted on a machine with nothing else to do, and so show that it would be: its withheld number is
+    /// no trouble, not even to `--strict`.
+    pub refuted_by_design: fn(&Case) -> bool,
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
     pub derive: Option<Derive>,
     /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
@@ -55,6 +58,7 @@ impl Benchmark {
         setup: Setup::Cheap,
         quick: |_| true,
         support: |_| Ok(()),
+        refuted_by_design: |_| false,
         derive: None,
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",

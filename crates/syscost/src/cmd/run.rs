@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
-use syscost_harness::real_time;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::worker::Program;
+use syscost_harness::{Catalogue, real_time};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
-use syscost_results::{Run, Status};
+use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::cpu;
 
@@ -207,10 +207,19 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
     let withheld = run
         .measurements
         .iter()
-        .any(|row| row.status == Status::Withheld);
+        .any(|row| row.status == Status::Withheld && !is_refuted_by_design(row));
     if arguments.strict && withheld {
         exit::WITHHELD
     } else {
         exit::DONE
     }
+}
+
+/// Whether the catalogue has this row to be refuted.
+fn is_refuted_by_design(row: &Measurement) -> bool {
+    let benchmark = CATALOGUE.find(&row.id);
+    let rows = benchmark.map(|benchmark| Catalogue::rows(std::iter::once(benchmark)));
+    rows.into_iter()
+        .flatten()
+        .any(|known| known.name() == row.name && (known.benchmark.refuted_by_design)(&known.case))
 }
