@@ -11,6 +11,7 @@
 
 pub mod chart;
 pub mod compare;
+mod curves;
 pub mod export;
 mod footer;
 pub mod history;
