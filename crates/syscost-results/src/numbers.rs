@@ -65,13 +65,13 @@ const LIST: &[Wanted] = &[
         &[("op", "add"), ("type", "i64"), ("shape", "latency")],
     ),
     wanted("Function call", "call.integer", &[("arguments", "0")]),
-    wanted(L1, "memory.hierarchy", &[("level", "l1")]),
+    wanted(L1, "memory.cache_latency", &[("level", "1")]),
     wanted(
         "Branch mispredicted",
         "op.branch_miss",
         &[("branch", "conditional")],
     ),
-    wanted("L2 cache hit", "memory.hierarchy", &[("level", "l2")]),
+    wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")]),
     wanted("Atomic addition", "op.atomic", &[("op", "fetch_add")]),
     wanted(
         "64-bit division",
@@ -86,11 +86,15 @@ const LIST: &[Wanted] = &[
     ),
     wanted(
         "Main memory reference",
-        "memory.hierarchy",
+        "memory.cache_latency",
         &[("level", "memory")],
     ),
     wanted("System call", "syscall.null", &[("call", "getppid")]),
-    wanted("Page fault", "memory.page_fault", &[("kind", "anonymous")]),
+    wanted(
+        "Page fault",
+        "memory.page_fault",
+        &[("kind", "anonymous_write")],
+    ),
     wanted(
         "File opened and closed",
         "syscall.open_close",
@@ -118,7 +122,7 @@ const LIST: &[Wanted] = &[
     mebibyte(
         "1 MiB read from memory",
         "memory.bandwidth",
-        &[("op", "read"), ("level", "memory"), ("threads", "1")],
+        &[("op", "read"), ("bytes", "1G"), ("threads", "1")],
     ),
     wanted(
         "Process forked and waited for",
