@@ -110,7 +110,9 @@ impl Chase {
         let begin = |part: usize| part % parts * lines / parts;
         let mut seen =
             vec![0_u64; (self.memory.bytes() / self.route.least_distance()).div_ceil(64)];
-        let mut at: Vec<*const Node> = (0..parts).map(|part| self.node(begin(part)).cast_const()).collect();
+        let mut at: Vec<*const Node> = (0..parts)
+            .map(|part| self.node(begin(part)).cast_const())
+            .collect();
         let mut counts = vec![0; parts];
         let longest = lines.div_ceil(parts);
         for step in 0..longest {
