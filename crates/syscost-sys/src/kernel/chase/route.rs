@@ -92,7 +92,7 @@ pub(super) enum Sequence {
     ByPages {
         pages: Vec<u32>,
         /// What the number of the step is combined with, for each round.
-        masks: [u32; BLOCK],
+        masks: Vec<u32>,
         /// The order of a page's lines; each page begins elsewhere in it.
         lines: Vec<u32>,
     },
@@ -112,9 +112,9 @@ impl Sequence {
                 }
                 Self::ByPages {
                     pages: shuffled(pages, seed),
-                    masks: std::array::from_fn(|round| {
-                        random_word(!seed, 1 + round as u64) as u32 & (pages as u32 - 1)
-                    }),
+                    masks: (1..=BLOCK as u64)
+                        .map(|round| random_word(!seed, round) as u32 & (pages as u32 - 1))
+                        .collect(),
                     lines: shuffled(BLOCK, seed),
                 }
             }
