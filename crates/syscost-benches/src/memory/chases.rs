@@ -51,3 +51,11 @@ pub(super) fn pages(case: &Case) -> Result<Pages, Unsupported> {
 pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
     pages(case)?.bytes().map(drop)
 }
+
+/// The largest pages that the kernel gives for the asking.
+pub(super) fn largest() -> Pages {
+    match Pages::Huge.bytes() {
+        Ok(_) => Pages::Huge,
+        Err(_) => Pages::Small,
+    }
+}

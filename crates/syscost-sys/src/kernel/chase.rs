@@ -41,6 +41,8 @@ pub struct Chase {
     entry: machine::Entry,
     operations_per_turn: u64,
     chains: usize,
+    /// The position where the first chain begins.
+    first: usize,
     /// The place of each chain.
     table: Box<[Line]>,
     /// Steps that each chain has made.
@@ -69,6 +71,7 @@ impl Chase {
             entry: code.entry,
             operations_per_turn: code.operations,
             chains,
+            first: 0,
             table: Box::default(),
             steps: Cell::new(0),
         };
@@ -77,16 +80,17 @@ impl Chase {
         Ok(chase)
     }
 
-    /// The same cycle with another number of chains, from its beginning.
+    /// The same cycle with another number of chains, the first of which begins at this position.
     ///
     /// # Errors
     /// As [`Chase::new`].
-    pub fn set_chains(&mut self, chains: usize) -> Result<(), Unsupported> {
+    pub fn set_chains(&mut self, chains: usize, first: usize) -> Result<(), Unsupported> {
         let code = machine::chase(chains)?;
         if self.lines() < chains {
             return Err(no_such_chains(chains));
         }
         (self.entry, self.operations_per_turn, self.chains) = (code.entry, code.operations, chains);
+        self.first = first;
         self.begin();
         Ok(())
     }
@@ -96,9 +100,19 @@ impl Chase {
         self.route.lines()
     }
 
+    /// Its route.
+    pub fn route(&self) -> Route {
+        self.route
+    }
+
     /// The memory it goes through.
     pub fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// That memory, for something else.
+    pub fn into_memory(self) -> Memory {
+        self.memory
     }
 
     /// Walks once around the cycle and counts the different lines it came by: [`Chase::lines`] if it is what it should be.
@@ -175,7 +189,7 @@ impl Chase {
 
     /// The position where a chain begins.
     fn start(&self, chain: usize) -> usize {
-        chain * self.lines() / self.chains
+        (self.first + chain * self.lines() / self.chains) % self.lines()
     }
 
     /// Where the line of this position is.

@@ -60,11 +60,11 @@ fn chains_can_be_changed_and_begin_anew() {
         return;
     };
     chase.run(3);
-    chase.set_chains(8).unwrap();
+    chase.set_chains(8, 1000).unwrap();
     let expected = chase.expected(5);
     assert_eq!(chase.run(5), expected);
     for wrong in [0, 13, 33] {
-        let reason = chase.set_chains(wrong).unwrap_err().to_string();
+        let reason = chase.set_chains(wrong, 0).unwrap_err().to_string();
         assert!(reason.contains("1 to 12, 16, 24 or 32"), "{reason}");
     }
 }
