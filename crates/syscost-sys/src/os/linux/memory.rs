@@ -1,5 +1,5 @@
 //! Mappings of anonymous memory.
-#![allow(unsafe_code)] // mappings have no safe form
+#![allow(unsafe_code)] // mmap and madvise
 
 use std::io;
 use std::ptr;
