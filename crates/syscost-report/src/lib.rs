@@ -14,6 +14,7 @@ pub mod compare;
 mod curves;
 pub mod export;
 mod footer;
+mod hierarchy;
 pub mod history;
 pub mod html;
 mod layout;

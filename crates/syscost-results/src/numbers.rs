@@ -283,9 +283,7 @@ fn is_told_by((id, case): Place, row: &Measurement) -> bool {
         let has = row.case.get(key);
         has.is_some_and(|has| has == value || value == ANY)
     };
-    row.id == id
-        && row.case.len() == case.len()
-        && case.iter().all(|(key, value)| has(key, value))
+    row.id == id && row.case.len() == case.len() && case.iter().all(|(key, value)| has(key, value))
 }
 
 /// Median and interval in ns; `None` if the unit does not fit the scale.
