@@ -31,6 +31,8 @@ pub struct Benchmark {
     pub setup: Setup,
     /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first.
     pub quick: fn(&Case) -> bool,
+    /// Whether only the careful profile measures this case, unless it is named with its parameters: points between the points of a curve.
+    pub careful: fn(&Case) -> bool,
     /// Whether this machine can do it, told without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
@@ -54,6 +56,7 @@ impl Benchmark {
         expect: &[],
         setup: Setup::Cheap,
         quick: |_| true,
+        careful: |_| false,
         support: |_| Ok(()),
         derive: None,
         run: |_| Err(Failure::Broken("has no run function".into())),

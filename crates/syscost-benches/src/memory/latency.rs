@@ -16,6 +16,8 @@
 //! ## Source
 //! The random cycle is Sattolo's (Information Processing Letters 22, 1986). The idea of pointer chasing for latency is from lmbench's lat_mem_rd.
 
+use std::collections::BTreeSet;
+
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Order, Route};
 use syscost_sys::memory::Pages;
@@ -34,6 +36,9 @@ const STRIDE: usize = 256;
 /// Sizes at which other orders than the random one are measured, and which the quick profile takes.
 const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
 
+/// The largest size.
+const LARGEST: usize = 1024 * MIB;
+
 /// From so much on the set-up takes longer than the measurement.
 const DEAR: usize = 64 * MIB;
 
@@ -45,22 +50,27 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         let is_one = FEW.contains(&(case.number(BYTES) as usize));
         is_one && case.get(ORDER) == "random" && case.get(Pages::KEY) == Pages::Small.name()
     },
+    careful: |case| !is_common(case),
     support: chases::support,
     run,
     source: include_str!("latency.rs"),
     ..Benchmark::DEFAULT
 };
 
+/// Whether every profile has this case. Filled in small pages, the largest size would take too long.
+fn is_common(case: &Case) -> bool {
+    match case.number(BYTES) as usize {
+        LARGEST => case.get(Pages::KEY) != Pages::Small.name(),
+        bytes => sizes().contains(&bytes),
+    }
+}
+
 fn cases() -> Vec<Case> {
-    let random = [Pages::Small, Pages::Huge]
-        .into_iter()
-        .flat_map(|pages| {
-            sizes()
-                .into_iter()
-                .map(move |bytes| (pages, "random", bytes))
-        })
-        // Filled in small pages, so much would take too long.
-        .chain([(Pages::Huge, "random", 1024 * MIB)]);
+    let random = [Pages::Small, Pages::Huge].into_iter().flat_map(|pages| {
+        let sizes = sizes().into_iter().chain(between()).chain([LARGEST]);
+        let sizes: BTreeSet<usize> = sizes.collect();
+        sizes.into_iter().map(move |bytes| (pages, "random", bytes))
+    });
     let others = ["sequential", "stride"]
         .into_iter()
         .flat_map(|order| FEW.map(|bytes| (Pages::Small, order, bytes)));
@@ -78,6 +88,11 @@ fn cases() -> Vec<Case> {
             }
         })
         .collect()
+}
+
+/// What careful runs have between them: eight sizes in each doubling from 24 KiB to 48 MiB.
+fn between() -> impl Iterator<Item = usize> {
+    (0..11).flat_map(|doubling| (8..16).map(move |part| (3 * KIB << doubling) * part))
 }
 
 /// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on what
@@ -127,5 +142,18 @@ mod tests {
             let doublings = (to as f64 / from as f64).log2();
             assert!(within.count() as f64 >= steps * doublings - 1.0);
         }
+    }
+
+    #[test]
+    fn a_careful_run_has_eight_sizes_in_each_doubling() {
+        let all: BTreeSet<usize> = between().chain(sizes()).collect();
+        for doubling in 0..11 {
+            let from = (24 * KIB) << doubling;
+            assert_eq!(all.range(from..2 * from).count(), 8, "from {from}");
+        }
+        let common = cases().into_iter().filter(is_common).count();
+        let few = FEW.len() * 2;
+        assert_eq!(common, 2 * sizes().len() + 1 + few);
+        assert!(cases().len() > common + 80);
     }
 }
