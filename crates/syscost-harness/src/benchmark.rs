@@ -31,6 +31,8 @@ pub struct Benchmark {
     pub setup: Setup,
     /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first.
     pub quick: fn(&Case) -> bool,
+    /// Whether only the careful profile measures this case, unless it is named with its parameters: points between the points of a curve.
+    pub careful: fn(&Case) -> bool,
     /// Whether this machine can do it, told without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
     /// Whether this case is there to be refuted on a machine with nothing else to do, and so show that it would be: its withheld number is
@@ -57,6 +59,7 @@ impl Benchmark {
         expect: &[],
         setup: Setup::Cheap,
         quick: |_| true,
+        careful: |_| false,
         support: |_| Ok(()),
         refuted_by_design: |_| false,
         derive: None,

@@ -6,7 +6,7 @@ use syscost_results::{Flag, Measurement, Run, Status};
 use textwrap::wrap;
 
 use crate::{
-    TableOptions,
+    TableOptions, hierarchy,
     paint::{self, Paint},
     sentence::{self, Mark},
     units::quantity,
@@ -22,6 +22,12 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, paint: Paint) -> String 
         width: options.width,
         paint,
     };
+    let levels = hierarchy::text(run);
+    if !levels.is_empty() {
+        out.heading("Memory hierarchy");
+        levels.iter().for_each(|line| out.plain(line));
+        out.blank();
+    }
     for (status, heading) in [
         (
             Status::Withheld,

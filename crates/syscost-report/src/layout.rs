@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use syscost_results::{Measurement, Status};
 
 use crate::{
+    curves::{self, Shown},
     footer,
     paint::{self, Paint, cut_end, cut_middle, width},
     sentence::{self, Mark},
@@ -81,25 +82,33 @@ pub(crate) struct Row<'a> {
     indent: usize,
     /// `None` for a row without a number.
     figures: Option<Figures>,
+    /// How many rows of its curve, which ends with it, are not shown.
+    pub(crate) left_out: usize,
 }
 
 impl<'a> Row<'a> {
-    /// The rows of a run, those of a benchmark with several beneath a line of its own.
-    pub(crate) fn all(measurements: &'a [Measurement]) -> Vec<Self> {
+    /// The rows of a run, those of a benchmark with several beneath a line of its own; all of them, or of long curves only some.
+    pub(crate) fn of(measurements: &'a [Measurement], all: bool) -> Vec<Self> {
         // What was skipped is told once, beneath the table.
         let skipped = |row: &Measurement| row.status == Status::Skipped;
         measurements
             .chunk_by(|a, b| a.id == b.id)
             .flat_map(|rows| {
                 let nested = rows.len() > 1;
-                rows.iter()
-                    .filter(move |row| !skipped(row))
-                    .map(move |row| Row::new(row, nested))
+                let every = |index| Shown { index, left_out: 0 };
+                let shown = match all {
+                    true => (0..rows.len()).map(every).collect(),
+                    false => curves::brief(rows),
+                };
+                shown
+                    .into_iter()
+                    .filter(move |shown| !skipped(&rows[shown.index]))
+                    .map(move |shown| Row::new(&rows[shown.index], nested, shown.left_out))
             })
             .collect()
     }
 
-    fn new(measurement: &'a Measurement, nested: bool) -> Self {
+    fn new(measurement: &'a Measurement, nested: bool, left_out: usize) -> Self {
         let figures = match measurement.status {
             Status::Ok => Figures::new(measurement.unit, &measurement.estimate),
             Status::BelowResolution => Figures::bound(measurement.unit, &measurement.estimate),
@@ -121,6 +130,7 @@ impl<'a> Row<'a> {
             name,
             indent,
             figures,
+            left_out,
         }
     }
 

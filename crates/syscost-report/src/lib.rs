@@ -11,8 +11,10 @@
 
 pub mod chart;
 pub mod compare;
+mod curves;
 pub mod export;
 mod footer;
+mod hierarchy;
 pub mod history;
 pub mod html;
 mod layout;

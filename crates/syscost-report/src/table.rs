@@ -2,7 +2,7 @@
 //!
 //! A section for each group, a line for each row (beneath its benchmark's own, if that has several): its name, median, the half width of the 95 % interval, minimum, core
 //! cycles, what the evidence says, and flags. Columns align over all sections. A row without a number says why in
-//! place of it. Where the width does not suffice, the minimum goes first, then the cycles, then the middle of names.
+//! place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the middle of names.
 
 use syscost_results::Run;
 use textwrap::wrap;
@@ -48,7 +48,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     let paint = Paint {
         color: options.color,
     };
-    let rows = Row::all(&run.measurements);
+    let rows = Row::of(&run.measurements, options.verbose);
     let mut out = String::new();
     for line in wrap(&sentence::machine(run), options.width) {
         push(&mut out, &paint.text(paint::DIM, &line));
@@ -70,6 +70,15 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
             }
             above = row.operation();
             push(&mut out, &line);
+            if row.left_out > 0 {
+                let note = format!(
+                    "{}{} sizes between are not shown: -v, or `syscost plot latest {}`",
+                    " ".repeat(2 * INDENT),
+                    row.left_out,
+                    row.measurement.id
+                );
+                push(&mut out, &paint.text(paint::DIM, &note));
+            }
             if options.verbose {
                 for note in footer::notes(row.measurement) {
                     let indent = " ".repeat(INDENT + 2);

@@ -56,7 +56,19 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
-    Ok(CATALOGUE.with_sources(rows))
+    let mut rows = CATALOGUE.with_sources(rows);
+    if profile != Profile::Careful {
+        let by_case: Vec<Selector> = selectors
+            .iter()
+            .filter(|selector| selector.contains('{'))
+            .map(|selector| Selector::parse(selector))
+            .collect::<Result<_, _>>()?;
+        rows.retain(|row| {
+            let is_named = || by_case.iter().any(|selector| selector.selects(&row.name()));
+            !(row.benchmark.careful)(&row.case) || is_named()
+        });
+    }
+    Ok(rows)
 }
 
 /// The benchmarks these selectors name.
@@ -142,5 +154,27 @@ impl Selector {
         [group, id, name].contains(&&*self.text)
             || self.pattern.matches(id)
             || self.pattern.matches(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(selectors: &[&str], profile: Profile) -> Vec<String> {
+        let selectors: Vec<String> = selectors.iter().map(|one| (*one).to_owned()).collect();
+        let rows = planned(&selectors, profile).expect("they exist");
+        rows.iter().map(Row::name).collect()
+    }
+
+    #[test]
+    fn points_between_points_are_for_careful_runs_or_by_name() {
+        let of = |profile| names(&["memory.latency"], profile);
+        let (common, all) = (of(Profile::Standard), of(Profile::Careful));
+        let between = all.iter().find(|name| !common.contains(name)).expect("one");
+        assert!(all.len() > common.len() && all.len() > of(Profile::Quick).len());
+        assert_eq!(names(&[between], Profile::Standard), [between.clone()]);
+        let derived = names(&["memory.cache_size"], Profile::Standard);
+        assert!(derived.len() > 40 && !derived.contains(between));
     }
 }

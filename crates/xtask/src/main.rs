@@ -31,6 +31,8 @@ enum Chore {
     Spread(cmd::spread::Arguments),
     /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
     Aa(cmd::aa::Arguments),
+    /// Measure memory bandwidth by STREAM's rules, for `versus` to compare with
+    Stream(cmd::stream::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures,
     /// Build the static release and check that it is static and runs
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Chore::Coverage(arguments) => cmd::coverage::run(&arguments),
         Chore::Spread(arguments) => cmd::spread::run(&arguments),
         Chore::Aa(arguments) => cmd::aa::run(&arguments),
+        Chore::Stream(arguments) => cmd::stream::run(&arguments),
         Chore::Pictures => cmd::pictures::run(),
         Chore::Dist => cmd::dist::run(),
     };

@@ -10,8 +10,10 @@ mod folded;
 mod fork_fails;
 mod hang;
 mod nothing;
+mod skips_lines;
 mod sleeps;
 mod spins;
+mod untouched;
 mod vdso;
 mod wrong_sum;
 mod yields_alone;
@@ -36,6 +38,8 @@ pub(crate) const GROUP: Group = Group {
         yields_alone::BENCHMARK,
         yields_twice::BENCHMARK,
         drops::BENCHMARK,
+        skips_lines::BENCHMARK,
+        untouched::BENCHMARK,
         crash::BENCHMARK,
         hang::BENCHMARK,
         fork_fails::BENCHMARK,
@@ -61,6 +65,8 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.yields_alone", Status::Withheld),
     ("liar.yields_twice", Status::Withheld),
     ("liar.drops", Status::Failed),
+    ("liar.skips_lines", Status::Withheld),
+    ("liar.untouched", Status::Withheld),
     ("liar.crash", Status::Failed),
     ("liar.hang", Status::Failed),
     ("liar.fork_fails", Status::Failed),

@@ -6,7 +6,7 @@ use super::{
     Begin, Frame, Line, Scale,
     bars::{ends, told},
     canvas::{Anchor, width_of},
-    scale::parameter,
+    scale::{even_marks, parameter},
     series,
 };
 
@@ -42,11 +42,9 @@ pub(super) fn draw(name: &str, lines: &[Line], frame: &Frame<'_>) -> Markup {
     frame.vertical_axis(&mut canvas, &scale, 6, (left, right));
     let across = Scale::fit(points().map(|(x, _)| *x), Begin::Near, (left, right));
 
-    let mut shown: Vec<f64> = points().map(|(x, _)| *x).collect();
-    shown.sort_unstable_by(f64::total_cmp);
-    shown.dedup();
+    let shown: Vec<f64> = points().map(|(x, _)| *x).collect();
     let mut free = f64::NEG_INFINITY;
-    for value in shown {
+    for value in even_marks(&across, &shown) {
         let (x, label) = (across.place(value), parameter(name, value));
         let half = width_of(&label) / 2.0;
         canvas.line((x, top + height), (x, top + height + 4.0), "axis");

@@ -16,11 +16,13 @@ mod scale;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod text;
 mod theme;
 
 use maud::Markup;
 use syscost_results::Unit;
 
+pub use text::{TextOptions, text};
 pub use theme::Theme;
 
 pub(crate) use bars::told;

@@ -174,6 +174,28 @@ fn alone(unit: Unit, value: f64) -> String {
     format!("{value} {symbol}").trim_end().to_owned()
 }
 
+/// Marks of an axis over a parameter with these values: the values themselves, or powers of two where they are many on a logarithmic
+/// axis, as sizes of memory are.
+pub(crate) fn even_marks(axis: &Scale, values: &[f64]) -> Vec<f64> {
+    const MANY: usize = 16;
+    let mut marks = values.to_vec();
+    marks.sort_unstable_by(f64::total_cmp);
+    marks.dedup();
+    let (Some(&low), Some(&high)) = (marks.first(), marks.last()) else {
+        return marks;
+    };
+    if marks.len() <= MANY || !axis.is_logarithmic() {
+        return marks;
+    }
+    let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
+    // Of the steps of one, two, three... octaves the least that leaves few enough.
+    let step = (last - first).unsigned_abs() as usize / MANY + 1;
+    (first..=last)
+        .step_by(step)
+        .map(|power| f64::from(power).exp2())
+        .collect()
+}
+
 /// A parameter's value as an axis shows it: a size with its unit, otherwise `4096` as `4K`.
 pub(crate) fn parameter(name: &str, value: f64) -> String {
     if let Some(size) = size(name, value) {

@@ -8,6 +8,7 @@ mod comparison;
 mod details;
 mod facts;
 mod headline;
+mod hierarchy;
 mod history;
 mod rows;
 mod skeleton;
@@ -67,6 +68,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
             @for (group, rows) in rows.groups() {
                 section id={ "group-" (group) } class="group" aria-labelledby={ "title-" (group) } {
                     h2 id={ "title-" (group) } { (group) }
+                    @if group == "memory" { (hierarchy::table(runs)) }
                     (table::table(group, &rows, runs))
                     (benchmarks::cards(&rows, runs, options))
                 }

@@ -34,3 +34,7 @@ pub(super) fn call(_: Call) -> Result<Code, Unsupported> {
 pub(super) fn empty_loop(_: LoopShape) -> Result<Code, Unsupported> {
     NONE
 }
+
+pub(super) fn chase(_: usize) -> Result<Code, Unsupported> {
+    NONE
+}

@@ -13,9 +13,9 @@ pub struct PlotArguments {
     /// What to draw: groups, ids, rows or patterns; `numbers` for the numbers every programmer should know
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-    /// The SVG picture to write, FILE.svg; `-` is standard output
+    /// The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in the terminal
     #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     /// What kind of chart; chosen by what the rows are if not given
     #[arg(long, value_enum)]
     pub kind: Option<PlotKind>,

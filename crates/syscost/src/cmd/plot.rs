@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use syscost_benches::CATALOGUE;
 use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
-use syscost_report::chart::{Bar, Chart, Labels, Theme, Value, draw};
+use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, draw, text};
 use syscost_results::numbers::numbers;
 use syscost_results::{Measurement, Run, Unit};
 use syscost_store::Store;
@@ -11,30 +11,32 @@ use syscost_store::Store;
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
 use crate::selection::Selector;
-use crate::{Failed, files};
+use crate::{Failed, files, terminal};
 
 /// What stands for the numbers every programmer should know.
 const NUMBERS: &str = "numbers";
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
-    let is_svg = arguments
-        .output
-        .extension()
-        .is_some_and(|ending| ending == "svg");
-    if !is_svg && arguments.output.as_os_str() != "-" {
+    let Some(output) = &arguments.output else {
+        let run = Store::of_user().find(&arguments.run)?.run;
+        anstream::print!("{}", characters(&run, arguments)?);
+        return Ok(exit::DONE);
+    };
+    let is_svg = output.extension().is_some_and(|ending| ending == "svg");
+    if !is_svg && output.as_os_str() != "-" {
         return Err(Failed::Usage(format!(
             "plot writes SVG; give a file that ends in .svg, or - for standard output, not {}",
-            arguments.output.display()
+            output.display()
         ))
         .into());
     }
-    files::check_writable(&arguments.output)?;
+    files::check_writable(output)?;
     let run = Store::of_user().find(&arguments.run)?.run;
     let svg = svg(&run, arguments)?;
-    files::write(&arguments.output, svg.as_bytes())?;
+    files::write(output, svg.as_bytes())?;
     if is_svg {
-        anstream::eprintln!("Wrote {}", arguments.output.display());
+        anstream::eprintln!("Wrote {}", output.display());
     }
     Ok(exit::DONE)
 }
@@ -44,6 +46,31 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
 /// # Errors
 /// When no row is called so, or the rows make no such chart.
 pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
+    let (chosen, labels) = chosen(run, arguments)?;
+    let theme = match arguments.theme {
+        PlotTheme::Light => Theme::Light,
+        PlotTheme::Dark => Theme::Dark,
+    };
+    let mut text = draw(&chosen.chart, chosen.unit, &labels, theme).into_string();
+    text.push('\n');
+    Ok(text)
+}
+
+/// The same for the terminal.
+fn characters(run: &Run, arguments: &PlotArguments) -> Result<String> {
+    let (chosen, labels) = chosen(run, arguments)?;
+    let options = TextOptions {
+        width: terminal::width(),
+        color: true,
+    };
+    text(&chosen.chart, chosen.unit, &labels, options).ok_or_else(|| {
+        let words = "this kind of chart is a picture only; write one by -o FILE.svg";
+        Failed::Usage(words.to_owned()).into()
+    })
+}
+
+/// The chart that these arguments ask for, of a run, and the words around it.
+fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
     let chosen = if arguments.names == [NUMBERS] {
         headline(run, arguments.kind)?
     } else {
@@ -69,13 +96,7 @@ pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
         description: description(&chosen.chart).to_owned(),
         source: format!("{}{left_out}", source(run)),
     };
-    let theme = match arguments.theme {
-        PlotTheme::Light => Theme::Light,
-        PlotTheme::Dark => Theme::Dark,
-    };
-    let mut text = draw(&chosen.chart, chosen.unit, &labels, theme).into_string();
-    text.push('\n');
-    Ok(text)
+    Ok((chosen, labels))
 }
 
 /// The numbers every programmer should know, as bars.

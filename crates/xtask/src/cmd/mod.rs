@@ -8,5 +8,6 @@ pub(crate) mod lint;
 pub(crate) mod new_bench;
 pub(crate) mod pictures;
 pub(crate) mod spread;
+pub(crate) mod stream;
 pub(crate) mod validate;
 pub(crate) mod versus;

@@ -1,5 +1,7 @@
 //! Reads the figure of a peer from what it prints: nanoseconds per operation, or bytes per second where our row has them.
 
+const MEBIBYTE: f64 = 1_048_576.0;
+
 /// `perf bench`: nanoseconds per operation, from the line `0.105375 usecs/op`.
 pub(super) fn perf_bench(output: &str) -> Option<f64> {
     let line = output
@@ -93,6 +95,28 @@ pub(super) fn cyclictest(output: &str) -> Option<f64> {
     })
 }
 
+/// `likwid-bench`: bytes per second, of loads and stores together, from the line `MByte/s:`.
+pub(super) fn likwid(output: &str) -> Option<f64> {
+    number_after(output, "MByte/s:").map(|megabytes| megabytes * 1e6)
+}
+
+/// `mbw -q`: bytes read and written per second, on average over its runs; it counts what it copies once.
+pub(super) fn mbw(output: &str) -> Option<f64> {
+    let average = output.lines().find(|line| line.starts_with("AVG"))?;
+    number_after(average, "Copy:").map(|mebibytes| 2.0 * mebibytes * MEBIBYTE)
+}
+
+/// `sysbench memory`: bytes per second.
+pub(super) fn sysbench_memory(output: &str) -> Option<f64> {
+    let (_, rate) = output.split_once("transferred (")?;
+    number_before(rate, "MiB/sec").map(|mebibytes| mebibytes * MEBIBYTE)
+}
+
+/// `cargo xtask stream` of one kernel: bytes per second.
+pub(super) fn stream(output: &str) -> Option<f64> {
+    number_before(output, "MB/s").map(|megabytes| megabytes * 1e6)
+}
+
 /// The number that stands before these words.
 fn number_before(output: &str, words: &str) -> Option<f64> {
     let (before, _) = output.split_once(words)?;
@@ -181,6 +205,19 @@ mod tests {
         let two = output.replace("events:              1", "events:              2");
         assert_eq!(sysbench_mutex::<20_000_000>(&two), None);
         assert_eq!(sysbench_mutex::<20_000_000>(""), None);
+    }
+
+    #[test]
+    fn rates_of_memory_are_bytes_per_second() {
+        let output = "Data volume (Byte):\t532575944704\nMByte/s:\t\t307714.07\nCycles per update:\t0.059794\n";
+        is(likwid(output), 307_714.07e6);
+        let output = "0\tMethod: MEMCPY\tElapsed: 0.05396\tMiB: 256.00000\tCopy: 4744.695 MiB/s\n\
+                      AVG\tMethod: MEMCPY\tElapsed: 0.05127\tMiB: 256.00000\tCopy: 4993.044 MiB/s\n";
+        is(mbw(output), 2.0 * 4993.044 * 1_048_576.0);
+        assert_eq!(mbw("Copy: 3 MiB/s"), None);
+        let output = "  total size: 4096MiB\n4096.00 MiB transferred (28881.20 MiB/sec)\n";
+        is(sysbench_memory(output), 28_881.2 * 1_048_576.0);
+        is(stream("Triad: 12345.6 MB/s\n"), 12_345.6e6);
     }
 
     #[test]

@@ -72,6 +72,7 @@ fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
     let output = Command::new(words[0])
         .args(&words[1..])
         .env("LC_ALL", "C")
+        .env(crate::peers::OWN, env::current_exe()?)
         // What a peer leaves behind is not left in the project.
         .current_dir(env::temp_dir())
         .stdin(Stdio::null())
@@ -113,11 +114,12 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Whether a program is on the search path.
+/// Whether a program is on the search path, or our own.
 pub(super) fn is_installed(program: &str) -> bool {
-    env::var_os("PATH").is_some_and(|path| {
-        env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
-    })
+    program == crate::peers::OWN_PROGRAM
+        || env::var_os("PATH").is_some_and(|path| {
+            env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
+        })
 }
 
 /// The version of a Debian package; empty where nobody knows it.

@@ -1,0 +1,53 @@
+//! Bars, or dots on a logarithmic axis, a line each.
+
+use syscost_results::Unit;
+
+use super::TextOptions;
+use crate::chart::{Bar, Begin, Scale, bars::ends};
+use crate::paint::{self, DIM};
+use crate::units::quantity;
+
+/// Columns of a bar, where there is room.
+const WIDEST: usize = 50;
+
+pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
+    let paint = options.paint();
+    let values: Vec<String> = bars
+        .iter()
+        .map(|bar| quantity(unit, bar.value.median))
+        .collect();
+    let wide = values.iter().map(|value| paint::width(value)).max();
+    let wide = wide.unwrap_or(0);
+    let widest_label = bars.iter().map(|bar| paint::width(&bar.label)).max();
+    let most_label = options.width() / 2;
+    let label_width = widest_label.unwrap_or(0).min(most_label);
+    let room = options.width().saturating_sub(label_width + wide + 4);
+    let room = room.clamp(4, WIDEST);
+    let scale = Scale::fit(
+        bars.iter().flat_map(|bar| ends(&bar.value)),
+        Begin::Zero,
+        (0.0, room as f64),
+    );
+    let mut out = String::new();
+    for (bar, value) in bars.iter().zip(values) {
+        let label = paint::cut_middle(&bar.label, label_width);
+        let pad = " ".repeat(label_width - paint::width(&label));
+        let mark = if scale.is_logarithmic() {
+            let place = scale.place(bar.value.median) as usize;
+            let dots = "·".repeat(place.min(room - 1));
+            format!("{}●", paint.text(DIM, &dots))
+        } else {
+            eighths(scale.place(bar.value.median))
+        };
+        out.push_str(&format!("{label}{pad}  {value:>wide$}  {mark}\n"));
+    }
+    out.push('\n');
+    out
+}
+
+/// A bar so many columns long, to an eighth.
+fn eighths(columns: f64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (columns.max(0.0) * 8.0).round() as usize;
+    format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8])
+}

@@ -1,0 +1,80 @@
+//! A heat map as a table: a number in each cell, and how it compares with the others as a shade before it.
+
+use comfy_table::{CellAlignment, Table, presets};
+use syscost_results::Unit;
+
+use super::TextOptions;
+use crate::chart::{Begin, Panel, Scale};
+use crate::paint;
+use crate::units::quantity;
+
+/// From the smallest to the largest value.
+const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
+
+pub(super) fn draw(
+    (across, down): (&str, &str),
+    heads: &[String],
+    rows: &[String],
+    panels: &[Panel],
+    unit: Unit,
+    options: TextOptions,
+) -> String {
+    let cells = panels.iter().flat_map(|panel| panel.cells.iter().flatten());
+    let scale = Scale::fit(cells.filter_map(|cell| *cell), Begin::Near, (0.0, 1.0));
+    let told = |cell: &Option<f64>| match cell {
+        Some(value) => {
+            let last = SHADES.len() - 1;
+            let shade = SHADES[((scale.share(*value) * SHADES.len() as f64) as usize).min(last)];
+            format!("{shade} {}", quantity(unit, *value))
+        }
+        None => String::new(),
+    };
+    let corner = format!("{down} by {across}");
+    let mut out = String::new();
+    for panel in panels {
+        if !panel.label.is_empty() {
+            out.push_str(&format!("{}\n", panel.label));
+        }
+        // What is too wide for the terminal goes on beneath, with its own heads.
+        let mut rest: Vec<usize> = (0..heads.len()).collect();
+        while !rest.is_empty() {
+            let part = |columns: &[usize]| {
+                let heads = columns.iter().map(|column| heads[*column].clone());
+                let mut table = Table::new();
+                table.load_style(presets::NOTHING);
+                table.set_header([corner.clone()].into_iter().chain(heads));
+                for (row, cells) in rows.iter().zip(&panel.cells) {
+                    // A row of nothing is not drawn.
+                    if cells.iter().any(Option::is_some) {
+                        let shown = columns.iter().map(|column| told(&cells[*column]));
+                        table.add_row([row.clone()].into_iter().chain(shown));
+                    }
+                }
+                table
+                    .column_iter_mut()
+                    .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+                table
+            };
+            let (table, taken) = fitting(&rest, part, options.width());
+            for line in table.lines() {
+                out.push_str(line.trim_end());
+                out.push('\n');
+            }
+            out.push('\n');
+            rest.drain(..taken);
+        }
+    }
+    out
+}
+
+/// The table of as many of these columns as fit the width, at least one, and how many that are.
+fn fitting(columns: &[usize], table: impl Fn(&[usize]) -> Table, width: usize) -> (String, usize) {
+    for count in (1..=columns.len()).rev() {
+        let text = table(&columns[..count]).to_string();
+        let fits = text.lines().all(|line| paint::width(line) <= width);
+        if fits || count == 1 {
+            return (text, count);
+        }
+    }
+    (String::new(), columns.len())
+}

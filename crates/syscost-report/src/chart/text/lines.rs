@@ -1,0 +1,228 @@
+//! Lines in a field of Braille dots: eight to a character.
+
+use anstyle::{AnsiColor, Style};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Color;
+use ratatui_core::symbols::Marker;
+use ratatui_core::widgets::Widget;
+use ratatui_widgets::canvas::{Canvas, Line as Stroke, Points};
+use syscost_results::Unit;
+
+use super::{TextOptions, ascending};
+use crate::chart::scale::{even_marks, parameter};
+use crate::chart::{Begin, Distribution, Line, Scale, Value, bars::ends};
+use crate::paint::{self, Paint};
+
+/// Lines of the field.
+const HEIGHT: usize = 16;
+
+/// The colours of lines, in turn, for the field and for the names.
+const COLORS: [(Color, AnsiColor); 6] = [
+    (Color::Cyan, AnsiColor::Cyan),
+    (Color::Yellow, AnsiColor::Yellow),
+    (Color::Magenta, AnsiColor::Magenta),
+    (Color::Green, AnsiColor::Green),
+    (Color::Red, AnsiColor::Red),
+    (Color::Blue, AnsiColor::Blue),
+];
+
+/// A line as the field has it: both coordinates from 0 to 1.
+struct Course {
+    label: String,
+    points: Vec<(f64, f64)>,
+}
+
+/// Lines over a parameter.
+pub(super) fn curve(name: &str, lines: &[Line], unit: Unit, options: TextOptions) -> String {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let up = Scale::fit(
+        points().flat_map(|(_, value)| ends(value)),
+        Begin::Zero,
+        (0.0, 1.0),
+    );
+    let across = Scale::fit(points().map(|(x, _)| *x), Begin::Near, (0.0, 1.0));
+    let courses: Vec<Course> = lines
+        .iter()
+        .map(|line| Course {
+            label: line.label.clone(),
+            points: line
+                .points
+                .iter()
+                .map(|(x, value): &(f64, Value)| (across.share(*x), up.share(value.median)))
+                .collect(),
+        })
+        .collect();
+    let values: Vec<f64> = points().map(|(x, _)| *x).collect();
+    let marks = even_marks(&across, &values)
+        .into_iter()
+        .map(|value| (across.share(value), parameter(name, value)))
+        .collect();
+    field(&courses, (&up, unit), marks, name, options)
+}
+
+/// Which share of the samples is at most so much.
+pub(super) fn ecdf(distributions: &[Distribution], unit: Unit, options: TextOptions) -> String {
+    let samples: Vec<Vec<f64>> = distributions.iter().map(ascending).collect();
+    let across = Scale::fit(samples.iter().flatten().copied(), Begin::Near, (0.0, 1.0));
+    let up = Scale::fit([0.0, 100.0], Begin::Zero, (0.0, 1.0));
+    let courses: Vec<Course> = distributions
+        .iter()
+        .zip(&samples)
+        .map(|(distribution, samples)| Course {
+            label: distribution.label.clone(),
+            points: samples
+                .iter()
+                .enumerate()
+                .map(|(index, sample)| {
+                    let percent = 100.0 * (index + 1) as f64 / samples.len() as f64;
+                    (across.share(*sample), up.share(percent))
+                })
+                .collect(),
+        })
+        .collect();
+    let marks = across
+        .ticks(unit, 6)
+        .into_iter()
+        .map(|(value, label)| (across.share(value), label))
+        .collect();
+    field(&courses, (&up, Unit::Percent), marks, "", options)
+}
+
+fn field(
+    courses: &[Course],
+    (up, unit): (&Scale, Unit),
+    marks: Vec<(f64, String)>,
+    name: &str,
+    options: TextOptions,
+) -> String {
+    let paint = options.paint();
+    let row_of = |share: f64| ((1.0 - share) * (HEIGHT - 1) as f64).round() as usize;
+    let mut labels = vec![String::new(); HEIGHT];
+    for (value, label) in up.ticks(unit, 6) {
+        labels[row_of(up.share(value)).min(HEIGHT - 1)] = label;
+    }
+    let margin = labels.iter().map(|label| paint::width(label)).max();
+    let margin = margin.unwrap_or(0);
+    let room = options.width().saturating_sub(margin + 2);
+    let buffer = drawn(courses, room);
+
+    let mut out = String::new();
+    for (row, label) in labels.iter().enumerate() {
+        let tick = if label.is_empty() { '│' } else { '┤' };
+        out.push_str(&format!("{label:>margin$} {tick}"));
+        out.push_str(&line_of(&buffer, row as u16, paint));
+        out.push('\n');
+    }
+    let (axis, beneath) = axis(&marks, room);
+    out.push_str(&format!("{:margin$} └{axis}\n", ""));
+    out.push_str(&format!("{:margin$}  {}\n", "", beneath.trim_end()));
+    if !name.is_empty() {
+        let left = margin + 2 + room.saturating_sub(paint::width(name)) / 2;
+        out.push_str(&format!("{:left$}{name}\n", ""));
+    }
+    if let [_, _, ..] = courses {
+        // In the order of the lines' right ends, so that they can be told without colours.
+        let mut named: Vec<(usize, &Course)> = courses.iter().enumerate().collect();
+        let end = |course: &Course| course.points.last().map_or(0.0, |(_, y)| *y);
+        named.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
+        for (index, course) in named {
+            let style = Style::new().fg_color(Some(COLORS[index % COLORS.len()].1.into()));
+            out.push_str(&format!(
+                "{:margin$}  {} {}\n",
+                "",
+                paint.text(style, "━━"),
+                course.label
+            ));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// The lines in Braille.
+fn drawn(courses: &[Course], room: usize) -> Buffer {
+    let area = Rect::new(0, 0, room as u16, HEIGHT as u16);
+    let mut buffer = Buffer::empty(area);
+    Canvas::default()
+        .marker(Marker::Braille)
+        .x_bounds([0.0, 1.0])
+        .y_bounds([0.0, 1.0])
+        .paint(|context| {
+            for (index, course) in courses.iter().enumerate() {
+                let color = COLORS[index % COLORS.len()].0;
+                for pair in course.points.windows(2) {
+                    let ((x1, y1), (x2, y2)) = (pair[0], pair[1]);
+                    context.draw(&Stroke {
+                        x1,
+                        y1,
+                        x2,
+                        y2,
+                        color,
+                    });
+                }
+                if let [only] = course.points[..] {
+                    context.draw(&Points {
+                        coords: &[only],
+                        color,
+                    });
+                }
+            }
+        })
+        .render(area, &mut buffer);
+    buffer
+}
+
+/// One line of the field, its colours in as few changes as there are.
+fn line_of(buffer: &Buffer, row: u16, paint: Paint) -> String {
+    let mut out = String::new();
+    let mut run: (Option<AnsiColor>, String) = (None, String::new());
+    let mut flush = |(color, text): (Option<AnsiColor>, String)| match color {
+        Some(color) => {
+            let style = Style::new().fg_color(Some(color.into()));
+            out.push_str(&paint.text(style, &text));
+        }
+        None => out.push_str(&text),
+    };
+    for column in 0..buffer.area.width {
+        let cell = &buffer[(column, row)];
+        let symbol = match cell.symbol() {
+            "\u{2800}" => " ",
+            symbol => symbol,
+        };
+        let color = COLORS
+            .iter()
+            .find(|(color, _)| *color == cell.fg && symbol != " ")
+            .map(|(_, ansi)| *ansi);
+        if color != run.0 {
+            flush(std::mem::replace(&mut run, (color, String::new())));
+        }
+        run.1.push_str(symbol);
+    }
+    run.1.truncate(run.1.trim_end().len());
+    flush(run);
+    out
+}
+
+/// The axis with its marks and the line of labels beneath it; a label that would touch its neighbour is left out.
+fn axis(marks: &[(f64, String)], room: usize) -> (String, String) {
+    let mut axis = vec!['─'; room];
+    let mut beneath = vec![' '; room];
+    let mut free = 0;
+    for (share, label) in marks {
+        let column = (share * room.saturating_sub(1) as f64).round() as usize;
+        let wide = paint::width(label);
+        let from = column
+            .saturating_sub(wide / 2)
+            .min(room.saturating_sub(wide));
+        if column >= room || from < free || from + wide > room {
+            continue;
+        }
+        axis[column] = '┬';
+        for (place, letter) in beneath[from..].iter_mut().zip(label.chars()) {
+            *place = letter;
+        }
+        free = from + wide + 1;
+    }
+    (axis.into_iter().collect(), beneath.into_iter().collect())
+}

@@ -1,0 +1,77 @@
+//! Charts of characters, for a terminal.
+
+mod bars;
+mod grid;
+mod lines;
+
+use syscost_results::Unit;
+
+use super::{Chart, Distribution, Labels};
+use crate::paint::{DIM, HEADING, Paint};
+
+/// How a chart of characters is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct TextOptions {
+    /// Columns there are.
+    pub width: usize,
+    /// Whether to write colours.
+    pub color: bool,
+}
+
+/// Fewer columns than this make no chart.
+const LEAST_WIDTH: usize = 40;
+
+/// More columns than this make none better.
+const MOST_WIDTH: usize = 120;
+
+impl TextOptions {
+    fn width(self) -> usize {
+        self.width.clamp(LEAST_WIDTH, MOST_WIDTH)
+    }
+
+    fn paint(self) -> Paint {
+        Paint { color: self.color }
+    }
+}
+
+/// The chart in characters, with its title above and its source beneath; `None` for the kinds that are pictures only (violins, lines over
+/// runs).
+pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) -> Option<String> {
+    let body = match chart {
+        Chart::Bars(bars) => bars::draw(bars, unit, options),
+        Chart::Curve { parameter, lines } => lines::curve(parameter, lines, unit, options),
+        Chart::Ecdf(distributions) => lines::ecdf(distributions, unit, options),
+        Chart::Heatmap {
+            parameters,
+            columns,
+            rows,
+            panels,
+        } => grid::draw(
+            (&parameters.0, &parameters.1),
+            columns,
+            rows,
+            panels,
+            unit,
+            options,
+        ),
+        Chart::Violin(_) | Chart::OverRuns { .. } => return None,
+    };
+    let paint = options.paint();
+    let mut out = format!("{}\n\n{body}", paint.text(HEADING, &labels.title));
+    for line in textwrap::wrap(&labels.source, options.width()) {
+        out.push_str(&paint.text(DIM, &line));
+        out.push('\n');
+    }
+    Some(out)
+}
+
+/// A distribution's samples, ascending.
+fn ascending(distribution: &Distribution) -> Vec<f64> {
+    let mut samples = distribution.samples.clone();
+    samples.retain(|sample| sample.is_finite());
+    samples.sort_unstable_by(f64::total_cmp);
+    samples
+}
+
+#[cfg(test)]
+mod tests;

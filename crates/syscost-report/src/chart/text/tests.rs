@@ -1,0 +1,140 @@
+//! Charts of small data in characters.
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::chart::{Bar, Line, Panel, Value};
+
+fn value(median: f64) -> Value {
+    Value {
+        median,
+        low: None,
+        high: None,
+    }
+}
+
+fn drawn(chart: &Chart, width: usize) -> String {
+    let labels = Labels {
+        title: "Latency · memory.latency".to_owned(),
+        description: String::new(),
+        source: "Imaginary CPU, 2026-11-21, syscost 0.1.0".to_owned(),
+    };
+    let options = TextOptions {
+        width,
+        color: false,
+    };
+    text(chart, Unit::Nanoseconds, &labels, options).expect("can be text")
+}
+
+/// Steps of latency at 32 KiB, 1 MiB and 32 MiB.
+fn steps(label: &str, factor: f64) -> Line {
+    let latency = |power: i32| match power {
+        ..=15 => 1.5,
+        16..=20 => 5.0,
+        21..=25 => 25.0,
+        _ => 110.0,
+    };
+    let points = (10..=28).map(|power| {
+        let bytes = f64::from(power).exp2();
+        (bytes, value(factor * latency(power)))
+    });
+    Line {
+        label: label.to_owned(),
+        points: points.collect(),
+    }
+}
+
+#[test]
+fn a_curve_of_steps() {
+    let chart = Chart::Curve {
+        parameter: "bytes".to_owned(),
+        lines: vec![steps("pages=4k", 1.0), steps("pages=2m", 0.7)],
+    };
+    assert_snapshot!(drawn(&chart, 80));
+}
+
+#[test]
+fn bars_and_dots() {
+    let chart = |medians: &[f64]| {
+        Chart::Bars(
+            medians
+                .iter()
+                .map(|median| Bar {
+                    label: format!("row {median}"),
+                    value: value(*median),
+                })
+                .collect(),
+        )
+    };
+    assert_snapshot!(drawn(&chart(&[10.0, 20.0, 13.3]), 60));
+    assert_snapshot!(drawn(&chart(&[10.0, 20_000.0]), 60));
+}
+
+fn matrix(cpus: usize) -> Chart {
+    let names: Vec<String> = (0..cpus).map(|cpu| cpu.to_string()).collect();
+    let cell = |from: usize, to: usize| match from.abs_diff(to) {
+        0 => None,
+        distance => Some(40.0 * distance as f64),
+    };
+    Chart::Heatmap {
+        parameters: ("to".to_owned(), "from".to_owned()),
+        columns: names.clone(),
+        rows: names,
+        panels: vec![Panel {
+            label: String::new(),
+            cells: (0..cpus)
+                .map(|from| (0..cpus).map(|to| cell(from, to)).collect())
+                .collect(),
+        }],
+    }
+}
+
+#[test]
+fn a_matrix_that_fits_and_one_that_goes_on_beneath() {
+    assert_snapshot!(drawn(&matrix(4), 80));
+    let wide = drawn(&matrix(12), 80);
+    assert_eq!(wide.matches("from by to").count(), 2, "{wide}");
+}
+
+#[test]
+fn a_distribution_rises_to_the_whole() {
+    let chart = Chart::Ecdf(vec![Distribution {
+        label: "a".to_owned(),
+        value: None,
+        samples: (1..=100).map(f64::from).collect(),
+    }]);
+    assert!(drawn(&chart, 80).contains("100 % ┤"));
+}
+
+#[test]
+fn what_is_a_picture_only_is_no_text() {
+    let labels = Labels::default();
+    let options = TextOptions {
+        width: 80,
+        color: false,
+    };
+    let chart = Chart::Violin(Vec::new());
+    assert_eq!(text(&chart, Unit::Nanoseconds, &labels, options), None);
+}
+
+proptest! {
+    #[test]
+    fn no_line_is_wider_than_asked(
+        medians in prop::collection::vec(0.001f64..1e9, 1..40),
+        width in 40usize..130,
+    ) {
+        let points: Vec<(f64, Value)> = medians
+            .iter()
+            .enumerate()
+            .map(|(index, median)| ((index + 1) as f64, value(*median)))
+            .collect();
+        let chart = Chart::Curve {
+            parameter: "copies".to_owned(),
+            lines: vec![Line { label: "x".to_owned(), points }],
+        };
+        for line in drawn(&chart, width).lines() {
+            prop_assert!(line.chars().count() <= width, "{line}");
+        }
+    }
+}

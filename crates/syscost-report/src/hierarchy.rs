@@ -1,0 +1,214 @@
+//! Caches, memory and TLBs of a run, each with its size, latency and bandwidth, beside what the system says of them.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use syscost_results::{Measurement, Run, Status, Unit};
+
+use crate::chart::{rows::value, told};
+use crate::units::quantity;
+
+/// The heads of the table's columns.
+pub(crate) const HEADS: [&str; 6] = [
+    "",
+    "size",
+    "system says",
+    "latency",
+    "cycles",
+    "bandwidth of a thread",
+];
+
+/// One level, as the table shows it; empty where nothing was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// What it is called, then a cell for each column.
+    pub(crate) cells: [String; HEADS.len()],
+    /// Whether size and what the system says differ by so much that one of them misleads.
+    pub(crate) differs: bool,
+}
+
+/// Sizes that differ by more than this factor are marked.
+const ALIKE: f64 = 1.5;
+
+/// What runs call levels, and people.
+const CACHES: [(&str, &str, &str); 4] = [
+    ("1", "l1", "L1 cache"),
+    ("2", "l2", "L2 cache"),
+    ("3", "l3", "L3 cache"),
+    ("4", "l4", "L4 cache"),
+];
+
+/// The levels that a run found, nearest first; none of a run that did not look for them.
+pub(crate) fn levels(run: &Run) -> Vec<Level> {
+    let row = |id: &str, level: &str| {
+        let mut rows = run.measurements.iter();
+        rows.find(|row| {
+            row.id == id
+                && row.status == Status::Ok
+                && row.case.get("level").is_some_and(|has| has == level)
+                && row.case.get("threads").is_none_or(|threads| threads == "1")
+        })
+    };
+    let shown = |row: Option<&Measurement>| {
+        row.and_then(|row| Some(told(row.unit, &value(row)?)))
+            .unwrap_or_default()
+    };
+    let mut levels = Vec::new();
+    for (level, name, title) in CACHES {
+        let (size, latency) = (
+            row("memory.cache_size", level),
+            row("memory.cache_latency", level),
+        );
+        if size.or(latency).is_none() {
+            continue;
+        }
+        let system = size.and_then(|row| row.details.get("told_bytes").copied());
+        let found = size.and_then(|row| row.estimate.median);
+        let differs = system
+            .zip(found)
+            .is_some_and(|(system, found)| !(1.0 / ALIKE..=ALIKE).contains(&(system / found)));
+        levels.push(Level {
+            cells: [
+                title.to_owned(),
+                shown(size),
+                system.map_or_else(String::new, |bytes| quantity(Unit::Bytes, bytes)),
+                shown(latency),
+                cycles(run, latency),
+                shown(row("memory.peak_bandwidth", name)),
+            ],
+            differs,
+        });
+    }
+    let memory = row("memory.cache_latency", "memory");
+    let bandwidth = row("memory.peak_bandwidth", "memory");
+    if memory.is_some() && !levels.is_empty() {
+        levels.push(Level {
+            cells: [
+                "memory".to_owned(),
+                String::new(),
+                String::new(),
+                shown(memory),
+                cycles(run, memory),
+                shown(bandwidth),
+            ],
+            differs: false,
+        });
+    }
+    for level in ["1", "2"] {
+        let (reach, miss) = (
+            row("memory.tlb_reach", level),
+            row("memory.tlb_miss", level),
+        );
+        if reach.or(miss).is_none() {
+            continue;
+        }
+        let miss = shown(miss);
+        let miss = if miss.is_empty() {
+            miss
+        } else {
+            format!("a miss {miss}")
+        };
+        levels.push(Level {
+            cells: [
+                format!("L{level} TLB"),
+                shown(reach),
+                String::new(),
+                miss,
+                String::new(),
+                String::new(),
+            ],
+            differs: false,
+        });
+    }
+    levels
+}
+
+/// A latency in cycles of the frequency that the core had while the curve it comes from was measured.
+fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
+    let measured = run
+        .measurements
+        .iter()
+        .filter(|row| row.id == "memory.latency");
+    let mut rates: Vec<f64> = measured
+        .filter_map(|row| Some(row.core_cycles? / row.estimate.median?))
+        .collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    let rate = rates.get(rates.len() / 2);
+    let latency = latency.and_then(|row| row.estimate.median);
+    latency.zip(rate).map_or_else(String::new, |(ns, rate)| {
+        let cycles = ns * rate;
+        if cycles < 100.0 {
+            format!("{cycles:.1}")
+        } else {
+            format!("{cycles:.0}")
+        }
+    })
+}
+
+/// The table in characters; empty for a run without levels.
+pub(crate) fn text(run: &Run) -> Vec<String> {
+    let levels = levels(run);
+    if levels.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(HEADS);
+    for level in &levels {
+        let mut cells = level.cells.clone();
+        if level.differs {
+            cells[2].push_str(" ≠");
+        }
+        table.add_row(cells);
+    }
+    table.column_iter_mut().skip(1).for_each(|column| {
+        column.set_cell_alignment(CellAlignment::Right);
+    });
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::fixture;
+
+    fn row(id: &str, level: &str, unit: Unit, median: f64) -> Measurement {
+        let mut row = fixture::run().measurements[0].clone();
+        row.id = id.to_owned();
+        row.case = BTreeMap::from([("level".to_owned(), level.to_owned())]);
+        row.unit = unit;
+        row.status = Status::Ok;
+        row.estimate.median = Some(median);
+        row.estimate.ci95_low = Some(0.98 * median);
+        row.estimate.ci95_high = Some(1.02 * median);
+        row.details.clear();
+        row
+    }
+
+    #[test]
+    fn levels_stand_beside_what_the_system_says() {
+        let mut run = fixture::run();
+        assert!(text(&run).is_empty(), "nothing was looked for");
+        let mut large = row("memory.cache_size", "2", Unit::Bytes, 2e6);
+        large.details.insert("told_bytes".to_owned(), 8e6);
+        let mut near = row("memory.latency", "", Unit::Nanoseconds, 1.5);
+        near.core_cycles = Some(5.0);
+        run.measurements = vec![
+            near,
+            row("memory.cache_size", "1", Unit::Bytes, 49152.0),
+            row("memory.cache_latency", "1", Unit::Nanoseconds, 1.5),
+            large,
+            row("memory.cache_latency", "memory", Unit::Nanoseconds, 120.0),
+            row("memory.peak_bandwidth", "l1", Unit::BytesPerSecond, 3e11),
+            row("memory.tlb_miss", "1", Unit::Nanoseconds, 2.0),
+        ];
+        insta::assert_snapshot!(text(&run).join("\n"));
+        let differing: Vec<bool> = levels(&run).iter().map(|level| level.differs).collect();
+        assert_eq!(differing, [false, true, false, false]);
+    }
+}

@@ -1,0 +1,41 @@
+//! Caches, memory and TLBs beside what the system says of them.
+
+use maud::{Markup, html};
+use syscost_results::Run;
+
+use crate::hierarchy::{HEADS, levels};
+
+/// The table of the last run that found any levels; nothing without one.
+pub(super) fn table(runs: &[&Run]) -> Markup {
+    let found = runs.iter().rev().map(|run| levels(run));
+    let Some(levels) = found.into_iter().find(|levels| !levels.is_empty()) else {
+        return html! {};
+    };
+    html! {
+        div class="box" tabindex="0" role="region" aria-label="Memory hierarchy" {
+            table class="headline" {
+                caption { "Memory hierarchy, read off the latencies and bandwidths" @if runs.len() > 1 { " of the last run" } }
+                thead { tr {
+                    @for (index, head) in HEADS.iter().enumerate() {
+                        th scope="col" class=[(index > 0).then_some("num")] { (head) }
+                    }
+                } }
+                tbody {
+                    @for level in &levels {
+                        tr {
+                            th scope="row" { (level.cells[0]) }
+                            @for (index, cell) in level.cells.iter().enumerate().skip(1) {
+                                td class="num" {
+                                    (cell)
+                                    @if index == 2 && level.differs {
+                                        span title="differs from what was found: a virtual machine may be told another size, and others may use the same cache" { " ≠" }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
