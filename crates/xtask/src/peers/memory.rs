@@ -1,7 +1,7 @@
 //! Peers of memory's bandwidth. Their rows name the widest vectors of the machine, so other machines may lack them.
 
 use super::read::{likwid, mbw, stream, sysbench_memory};
-use super::{Peer, Cpus};
+use super::{Cpus, Peer};
 
 /// A kernel of likwid-bench against the same of ours.
 const fn likwid_bench(row: &'static str, command: &'static str, differs: &'static str) -> Peer {
