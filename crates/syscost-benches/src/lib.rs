@@ -6,6 +6,7 @@
 mod call;
 mod ipc;
 mod liar;
+mod memory;
 mod op;
 mod scale;
 pub mod selftest;
@@ -26,6 +27,7 @@ const GROUPS: &[Group] = &[
     timing::GROUP,
     call::GROUP,
     op::GROUP,
+    memory::GROUP,
     syscall::GROUP,
     signal::GROUP,
     task::GROUP,

@@ -15,6 +15,7 @@
 //! | [`perf`] | software events and the count of system calls, where perf is allowed |
 //! | [`audit`] | the exact system calls an operation makes, without privilege |
 //! | [`raw`] | system calls without a C library between |
+//! | [`memory`] | memory of a known size in pages of a known size |
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
 //! | [`process`] | parents, descendants, and a process's own settings |
 //! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |
@@ -32,6 +33,7 @@ pub mod counters;
 pub mod cpu;
 pub mod frequency;
 pub mod kernel;
+pub mod memory;
 pub mod partner;
 pub mod perf;
 pub mod platform;

@@ -1,6 +1,6 @@
 //! What a pass runs: a measured loop, and what is checked around it while no clock runs.
 
-use syscost_sys::kernel::Kernel;
+use syscost_sys::kernel::Work;
 
 use crate::failure::Failure;
 
@@ -41,14 +41,14 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Body for F {
 }
 
 /// A kernel whose checksum is compared after every batch.
-pub(super) struct KernelBody<'a> {
-    kernel: &'a Kernel,
+pub(super) struct KernelBody<'a, W> {
+    kernel: &'a W,
     expected: u64,
     sum: u64,
 }
 
-impl<'a> KernelBody<'a> {
-    pub(super) fn new(kernel: &'a Kernel) -> Self {
+impl<'a, W: Work> KernelBody<'a, W> {
+    pub(super) fn new(kernel: &'a W) -> Self {
         Self {
             kernel,
             expected: 0,
@@ -57,7 +57,7 @@ impl<'a> KernelBody<'a> {
     }
 }
 
-impl Body for KernelBody<'_> {
+impl<W: Work> Body for KernelBody<'_, W> {
     fn before(&mut self, turns: u64) {
         self.expected = self.kernel.expected(turns);
     }

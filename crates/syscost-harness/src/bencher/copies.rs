@@ -146,7 +146,8 @@ impl Bencher<'_> {
                 });
             }
             log.push(stints);
-            Ok((operations as f64 * 1e9 / ns, None))
+            let bytes = bencher.findings.bytes.unwrap_or(1.0);
+            Ok((operations as f64 * bytes * 1e9 / ns, None))
         })?;
         self.operations += course.turns * per_turn;
         course.crowd.dismiss()?;

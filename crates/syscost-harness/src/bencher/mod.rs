@@ -7,6 +7,7 @@
 //! code that is counted is the code that is timed.
 
 mod body;
+mod claims;
 mod copies;
 mod counts;
 mod evidence;
@@ -20,8 +21,7 @@ mod timed;
 use std::{collections::BTreeMap, hint::black_box};
 
 use hdrhistogram::Histogram;
-use syscost_results::{Evidence, Fact, Verdict};
-use syscost_sys::{clock::Clock, kernel::Kernel};
+use syscost_sys::{clock::Clock, kernel::Work};
 
 use crate::case::Case;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
@@ -53,8 +53,6 @@ pub struct Bencher<'a> {
     cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
     timed_switches: Option<f64>,
-    /// Bytes per operation, where a rate is measured.
-    bytes: Option<f64>,
     random: fastrand::Rng,
     findings: Findings,
     operations: u64,
@@ -89,7 +87,6 @@ impl<'a> Bencher<'a> {
             per_turn: 1,
             cpu_ns: None,
             timed_switches: None,
-            bytes: None,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
             operations: 0,
@@ -132,8 +129,7 @@ impl<'a> Bencher<'a> {
 
     /// Makes the result a rate: each operation moves so many bytes. To be called before the measurement, by benchmarks in B/s.
     pub fn rate(&mut self, bytes: u64) {
-        self.bytes = Some(bytes as f64);
-        self.findings.is_rate = true;
+        self.findings.bytes = Some(bytes as f64);
     }
 
     /// Makes each turn of several tasks so many operations. To be called before the measurement.
@@ -196,9 +192,9 @@ impl<'a> Bencher<'a> {
     }
 
     /// Measures an assembly kernel, whose checksum is compared after every batch.
-    pub fn kernel(&mut self, kernel: &Kernel) -> Result<(), Failure> {
-        self.expect(at_least(Counter::CoreCycles, kernel.floor_cycles));
-        self.measure(kernel.operations_per_turn, KernelBody::new(kernel))?;
+    pub fn kernel(&mut self, kernel: &impl Work) -> Result<(), Failure> {
+        self.expect(at_least(Counter::CoreCycles, kernel.floor_cycles()));
+        self.measure(kernel.operations_per_turn(), KernelBody::new(kernel))?;
         self.claim("checksum of every batch", "equal", "equal", "kernel", true);
         Ok(())
     }
@@ -230,13 +226,13 @@ impl<'a> Bencher<'a> {
     /// event that happens in a `share` of the operations: a wrong guess of a branch. Batches of both alternate.
     pub fn kernel_difference(
         &mut self,
-        baseline: &Kernel,
-        kernel: &Kernel,
+        baseline: &impl Work,
+        kernel: &impl Work,
         share: f64,
     ) -> Result<(), Failure> {
         self.begin(Manner::Batches)?;
-        let per_turn = kernel.operations_per_turn;
-        if per_turn != baseline.operations_per_turn {
+        let per_turn = kernel.operations_per_turn();
+        if per_turn != baseline.operations_per_turn() {
             return Err(Failure::Broken(
                 "compares kernels of different length".into(),
             ));
@@ -301,48 +297,6 @@ impl<'a> Bencher<'a> {
     /// Operations this pass has made so far.
     pub fn operations(&self) -> u64 {
         self.operations
-    }
-
-    /// Adds a claim the benchmark judged itself.
-    pub fn claim(
-        &mut self,
-        claim: &str,
-        expected: impl Into<Fact>,
-        observed: impl Into<Fact>,
-        source: &str,
-        holds: bool,
-    ) {
-        self.findings.evidence.push(Evidence {
-            claim: claim.to_owned(),
-            expected: expected.into(),
-            observed: Some(observed.into()),
-            source: source.to_owned(),
-            verdict: if holds {
-                Verdict::Confirmed
-            } else {
-                Verdict::Refuted
-            },
-            reason: None,
-        });
-    }
-
-    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`.
-    pub fn detail(&mut self, name: &str, value: f64) {
-        self.findings.details.insert(name.to_owned(), value);
-    }
-
-    /// Adds one operation timed on its own, in ns, to the row's histogram. One that came out below zero once overhead was
-    /// taken off has no place in a histogram of times: it is counted in the detail `singles_below_zero_count` instead.
-    pub fn record_single(&mut self, ns: f64) {
-        if ns >= 0.0 {
-            self.singles.saturating_record((ns * 10.0) as u64);
-        } else {
-            *self
-                .findings
-                .details
-                .entry("singles_below_zero_count".to_owned())
-                .or_default() += 1.0;
-        }
     }
 
     /// What was found, with the benchmark's own reports judged.

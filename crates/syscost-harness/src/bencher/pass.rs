@@ -61,11 +61,11 @@ pub struct Findings {
     pub disturbed: Vec<Disturbance>,
     /// Whether the benchmark observed the values itself, so that they are no work of the core's.
     pub observed: bool,
-    /// Whether the values are rates in B/s and not times.
+    /// How many bytes an operation moves, if the values are rates in B/s and not times.
     #[serde(default)]
-    pub is_rate: bool,
-    /// How many copies of the operation ran at once, if its throughput was measured: the values are operations of all of them per
-    /// second.
+    pub bytes: Option<f64>,
+    /// How many copies of the operation ran at once, if their throughput was measured: the values are operations of all of them per
+    /// second, or bytes per second where an operation moves some.
     #[serde(default)]
     pub copies: Option<u32>,
     /// Core frequency around the samples, if steady.

@@ -101,12 +101,15 @@ impl Bencher<'_> {
             bencher.operations += (lead_in + turns) * per_turn;
             shortest = shortest.min(ns);
             let ns = ns / iterations as f64;
-            Ok((bencher.bytes.map_or(ns, |bytes| bytes * 1e9 / ns), None))
+            Ok((
+                bencher.findings.bytes.map_or(ns, |bytes| bytes * 1e9 / ns),
+                None,
+            ))
         })?;
         self.note_overhead(shortest);
         let typical = median(&self.findings.values).unwrap_or(0.0);
         // A histogram holds times, and a rate has none.
-        if self.bytes.is_none()
+        if self.findings.bytes.is_none()
             && per_turn == 1
             && body.has_singles()
             && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns

@@ -68,11 +68,11 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     };
     let whole = of(&|measurement| measurement.estimate.median).unwrap_or_default();
     let proof = (how.compute)(&case, &whole).map(|derived| {
-        let mut evidence = vec![proof_of(&sources)];
-        if derived.evidence.is_empty() {
-            evidence.clear(); // It claims nothing of its own, which its row will say.
+        let mut evidence = derived.evidence;
+        // What claims nothing of its own is a defect, which its row will say.
+        if !evidence.is_empty() {
+            evidence.insert(0, proof_of(&sources));
         }
-        evidence.extend(derived.evidence);
         Findings {
             evidence,
             observed: true,

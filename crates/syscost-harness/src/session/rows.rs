@@ -33,6 +33,8 @@ pub(crate) struct RowState {
     cycle_floor: Option<f64>,
     /// How many copies ran at once, if its throughput was measured.
     copies: Option<u32>,
+    /// How many bytes an operation moves, if a rate was measured.
+    bytes: Option<f64>,
     details: BTreeMap<String, Vec<f64>>,
     histogram: Vec<(f64, u64)>,
 }
@@ -54,6 +56,7 @@ impl RowState {
             observed: false,
             cycle_floor: None,
             copies: None,
+            bytes: None,
             details: BTreeMap::new(),
             histogram: Vec::new(),
         }
@@ -92,6 +95,7 @@ impl RowState {
         self.observed |= findings.observed;
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
         self.copies = findings.copies.or(self.copies);
+        self.bytes = findings.bytes.or(self.bytes);
         if pass == Pass::Evidence {
             // Nothing of it is timed for the record.
             self.is_proved = true;
@@ -208,12 +212,12 @@ impl RowState {
 
     fn judge_floor(&self, estimate: &Estimate, core_cycles: Option<f64>) -> Option<Evidence> {
         let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
-        let median = match (self.row.benchmark.unit, self.copies) {
+        // The time of an operation, in each copy of it.
+        let copies = f64::from(self.copies.unwrap_or(1));
+        let median = match (self.row.benchmark.unit, self.bytes) {
             (Unit::Nanoseconds, _) => estimate.median?,
-            // The time of an operation in one copy.
-            (Unit::OperationsPerSecond, Some(copies)) => {
-                f64::from(copies) * 1e9 / estimate.median?
-            }
+            (Unit::OperationsPerSecond, _) => copies * 1e9 / estimate.median?,
+            (Unit::BytesPerSecond, Some(bytes)) => copies * bytes * 1e9 / estimate.median?,
             _ => return None,
         };
         if let Some(cycles) = core_cycles {

@@ -100,10 +100,10 @@ pub(crate) fn measure(
         Failure::Failed(format!("panicked: {message}"))
     })??;
     let findings = bencher.finish()?;
-    let measured = match (findings.copies, findings.is_rate) {
-        (Some(_), _) => Unit::OperationsPerSecond,
-        (None, true) => Unit::BytesPerSecond,
-        (None, false) => Unit::Nanoseconds,
+    let measured = match (findings.bytes, findings.copies) {
+        (Some(_), _) => Unit::BytesPerSecond,
+        (None, Some(_)) => Unit::OperationsPerSecond,
+        (None, None) => Unit::Nanoseconds,
     };
     if !findings.observed && benchmark.unit != measured {
         let what = format!(

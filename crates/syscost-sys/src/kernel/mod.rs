@@ -64,6 +64,40 @@ pub struct Kernel {
     position: Cell<u64>,
 }
 
+/// Measured instructions that prove what they did: they return a checksum which is known beforehand by another way.
+pub trait Work {
+    /// Operations in one turn.
+    fn operations_per_turn(&self) -> u64;
+
+    /// As [`Kernel::floor_cycles`].
+    fn floor_cycles(&self) -> f64;
+
+    /// Executes `turns` turns and returns the checksum.
+    fn run(&self, turns: u64) -> u64;
+
+    /// The checksum that the next `run(turns)` has to return.
+    fn expected(&self, turns: u64) -> u64;
+}
+
+impl Work for Kernel {
+    fn operations_per_turn(&self) -> u64 {
+        self.operations_per_turn
+    }
+
+    fn floor_cycles(&self) -> f64 {
+        self.floor_cycles
+    }
+
+    #[inline]
+    fn run(&self, turns: u64) -> u64 {
+        Kernel::run(self, turns)
+    }
+
+    fn expected(&self, turns: u64) -> u64 {
+        Kernel::expected(self, turns)
+    }
+}
+
 /// A cache line of the kernel's own memory; assembly writes into it.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]

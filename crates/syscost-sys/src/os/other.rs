@@ -123,6 +123,25 @@ pub(crate) fn share(_: usize) -> io::Result<*mut u8> {
 
 pub(crate) fn unshare(_: *mut u8, _: usize) {}
 
+/// What most systems have.
+pub(crate) fn page_size() -> usize {
+    4096
+}
+
+pub(crate) fn map(_: usize, _: bool) -> io::Result<*mut u8> {
+    refused()
+}
+
+pub(crate) fn unmap(_: *mut u8, _: usize) {}
+
+pub(crate) fn advise_huge(_: *mut u8, _: usize, _: bool) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn populate(_: *mut u8, _: usize) -> io::Result<()> {
+    refused()
+}
+
 pub(crate) fn make_message_queue(_: i32) -> io::Result<i32> {
     refused()
 }

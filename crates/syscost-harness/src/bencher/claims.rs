@@ -1,0 +1,67 @@
+//! What a benchmark says of its own accord: claims it judged itself, and numbers beside the main one.
+
+use syscost_results::{Evidence, Fact, Verdict};
+use syscost_sys::memory::Memory;
+
+use super::Bencher;
+use crate::failure::Failure;
+
+impl Bencher<'_> {
+    /// Adds a claim the benchmark judged itself.
+    pub fn claim(
+        &mut self,
+        claim: &str,
+        expected: impl Into<Fact>,
+        observed: impl Into<Fact>,
+        source: &str,
+        holds: bool,
+    ) {
+        self.findings.evidence.push(Evidence {
+            claim: claim.to_owned(),
+            expected: expected.into(),
+            observed: Some(observed.into()),
+            source: source.to_owned(),
+            verdict: if holds {
+                Verdict::Confirmed
+            } else {
+                Verdict::Refuted
+            },
+            reason: None,
+        });
+    }
+
+    /// Claims that all of this memory is resident, in pages of the size it was asked in.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn claim_resident(&mut self, memory: &Memory) -> Result<(), Failure> {
+        let (resident, bytes) = (memory.resident()?, memory.bytes() as f64);
+        let mut claim = |what: &str, observed: usize| {
+            let observed = observed as f64;
+            self.claim(what, bytes, observed, "smaps", observed == bytes);
+        };
+        claim("resident bytes of the memory", resident.bytes);
+        let what = format!("of these in pages of {}", memory.pages().name());
+        claim(&what, resident.in_pages_bytes);
+        Ok(())
+    }
+
+    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`.
+    pub fn detail(&mut self, name: &str, value: f64) {
+        self.findings.details.insert(name.to_owned(), value);
+    }
+
+    /// Adds one operation timed on its own, in ns, to the row's histogram. One that came out below zero once overhead was
+    /// taken off has no place in a histogram of times: it is counted in the detail `singles_below_zero_count` instead.
+    pub fn record_single(&mut self, ns: f64) {
+        if ns >= 0.0 {
+            self.singles.saturating_record((ns * 10.0) as u64);
+        } else {
+            *self
+                .findings
+                .details
+                .entry("singles_below_zero_count".to_owned())
+                .or_default() += 1.0;
+        }
+    }
+}

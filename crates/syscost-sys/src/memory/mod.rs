@@ -1,0 +1,203 @@
+//! Memory of a known size in pages of a known size, whose residence the kernel confirms.
+#![allow(unsafe_code)] // slices of a mapping
+
+mod limit;
+mod pages;
+mod smaps;
+
+use std::time::{Duration, Instant};
+
+use crate::{Unsupported, os};
+
+pub use limit::available_bytes;
+pub use pages::Pages;
+pub use smaps::Resident;
+
+/// How long memory may take to be filled. In a virtual machine the host may have to find it first.
+const PATIENCE: Duration = Duration::from_secs(6);
+
+/// So much is filled between two looks at the clock, in bytes.
+const STEP: usize = 32 << 20;
+
+/// Private anonymous memory of this process. Unmapped when it goes out of scope.
+#[derive(Debug)]
+pub struct Memory {
+    mapping: *mut u8,
+    mapped: usize,
+    start: *mut u8,
+    bytes: usize,
+    pages: Pages,
+}
+
+// SAFETY: owned memory; sharing it gives out no reference that could be written through.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// So many bytes, rounded up to whole pages of this size, every page of them written by the calling thread and confirmed to be
+    /// resident in pages of this size.
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason when the machine has no such pages, when that would be more than half of the memory
+    /// that is still available to this process, or when the kernel gives other pages.
+    pub fn fill(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
+        let memory = Self::reserve(bytes, pages)?;
+        memory.write_all()?;
+        let resident = memory.resident()?;
+        if pages != Pages::Small && resident.in_pages_bytes < memory.bytes {
+            return Err(Unsupported::new(format!(
+                "only {} of {} MiB came in pages of {}; see /sys/kernel/mm/transparent_hugepage",
+                resident.in_pages_bytes >> 20,
+                memory.bytes >> 20,
+                pages.name(),
+            )));
+        }
+        Ok(memory)
+    }
+
+    /// The same, of which nothing is touched yet: the kernel is only told which pages it is to have.
+    ///
+    /// # Errors
+    /// As [`Memory::fill`].
+    pub fn reserve(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
+        let page = pages.bytes()?;
+        let bytes = bytes.next_multiple_of(page).max(page);
+        enough_for(bytes)?;
+        // Whole huge pages need an aligned place; the kernel gives one to those it was asked for by name.
+        let spare = if pages == Pages::Huge { page } else { 0 };
+        let mapped = bytes + spare;
+        let mapping = os::map(mapped, pages == Pages::Gigantic)
+            .map_err(|cause| Unsupported::new(format!("mmap of {} MiB: {cause}", mapped >> 20)))?;
+        let start = mapping.wrapping_add(match spare {
+            0 => 0,
+            page => mapping.addr().next_multiple_of(page) - mapping.addr(),
+        });
+        let memory = Self {
+            mapping,
+            mapped,
+            start,
+            bytes,
+            pages,
+        };
+        if pages != Pages::Gigantic {
+            os::advise_huge(start, bytes, pages == Pages::Huge)
+                .map_err(|cause| Unsupported::new(format!("madvise for huge pages: {cause}")))?;
+        }
+        Ok(memory)
+    }
+
+    /// Where it begins: aligned to its pages.
+    pub fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// How long it is, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The pages it was asked in.
+    pub fn pages(&self) -> Pages {
+        self.pages
+    }
+
+    /// Its content.
+    pub fn words(&mut self) -> &mut [u64] {
+        // SAFETY: the mapping is ours alone, aligned to pages, and anonymous memory is initialised.
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.bytes / size_of::<u64>()) }
+    }
+
+    /// How much of it is resident, and how much of that in pages as asked.
+    ///
+    /// # Errors
+    /// `Unsupported` where /proc/self/smaps cannot be read.
+    pub fn resident(&self) -> Result<Resident, Unsupported> {
+        smaps::resident(
+            self.start.addr()..self.start.addr() + self.bytes,
+            self.pages,
+        )
+    }
+
+    /// Writes a word of every page, or of as many as can be in [`PATIENCE`].
+    fn write_all(&self) -> Result<(), Unsupported> {
+        let begun = Instant::now();
+        let page = Pages::Small.bytes()?;
+        for from in (0..self.bytes).step_by(STEP) {
+            let length = STEP.min(self.bytes - from);
+            let part = self.start.wrapping_add(from);
+            // As if every page were written, but in one call. Before Linux 5.14 they have to be written indeed.
+            if os::populate(part, length).is_err() {
+                for offset in (0..length).step_by(page) {
+                    // SAFETY: within the mapping, which nothing else refers to.
+                    unsafe { part.add(offset).write_volatile(0) };
+                }
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(Unsupported::new(format!(
+                    "after {} s only {} of {} MiB could be filled: memory is slow here, or busy",
+                    PATIENCE.as_secs(),
+                    (from + length) >> 20,
+                    self.bytes >> 20
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        os::unmap(self.mapping, self.mapped);
+    }
+}
+
+/// Whether so much may be taken: no more than half of what is available, so that nobody else is pushed out.
+fn enough_for(bytes: usize) -> Result<(), Unsupported> {
+    match available_bytes() {
+        Some(available) if available / 2 < bytes as u64 => Err(Unsupported::new(format!(
+            "{} MiB of memory are available to this process; twice {} MiB are wanted",
+            available >> 20,
+            bytes >> 20
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_is_resident_and_what_is_reserved_is_not() {
+        let bytes = 8 << 20;
+        let (filled, reserved) = match (
+            Memory::fill(bytes, Pages::Small),
+            Memory::reserve(bytes, Pages::Small),
+        ) {
+            (Ok(filled), Ok(reserved)) => (filled, reserved),
+            (Err(reason), _) | (_, Err(reason)) => return println!("skipped: {reason}"),
+        };
+        let resident = filled.resident().unwrap();
+        assert_eq!((resident.bytes, resident.in_pages_bytes), (bytes, bytes));
+        assert_eq!(reserved.resident().unwrap().bytes, 0);
+    }
+
+    #[test]
+    fn huge_pages_are_huge_or_refused() {
+        match Memory::fill(8 << 20, Pages::Huge) {
+            Ok(mut memory) => {
+                assert_eq!(memory.resident().unwrap().in_pages_bytes, memory.bytes());
+                assert_eq!(memory.words().len(), (8 << 20) / 8);
+                assert!(memory.words().iter().all(|&word| word == 0));
+            }
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        match Memory::reserve(usize::MAX >> 8, Pages::Small) {
+            Ok(_) => panic!("more than any machine has"),
+            Err(reason) => assert!(reason.to_string().contains("MiB"), "{reason}"),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Sizes of pages.
+
+use std::fs;
+use std::sync::OnceLock;
+
+use crate::{Unsupported, os};
+
+/// The pages that memory is asked in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pages {
+    /// Those of the kernel's base size: 4 KiB almost everywhere, 16 or 64 KiB on some aarch64 machines.
+    Small,
+    /// Transparent huge pages: 2 MiB on x86-64.
+    Huge,
+    /// Pages of 1 GiB, which somebody has to set aside beforehand.
+    Gigantic,
+}
+
+impl Pages {
+    /// The key of the parameter that names them.
+    pub const KEY: &str = "pages";
+
+    /// All, the smallest first.
+    pub const ALL: [Pages; 3] = [Pages::Small, Pages::Huge, Pages::Gigantic];
+
+    /// Those this machine has: 1 GiB only where some are set aside.
+    pub fn here() -> Vec<Pages> {
+        Self::ALL
+            .into_iter()
+            .filter(|pages| match pages {
+                Pages::Small => true,
+                Pages::Huge => huge_bytes().is_some(),
+                Pages::Gigantic => are_set_aside(),
+            })
+            .collect()
+    }
+
+    /// The name in cases: their size on this machine (`4k`, `2m`, `1g`).
+    pub fn name(self) -> &'static str {
+        match self {
+            Pages::Small => match os::page_size() {
+                0x4000 => "16k",
+                0x1_0000 => "64k",
+                _ => "4k",
+            },
+            Pages::Huge => match huge_bytes() {
+                Some(0x200_0000) => "32m",
+                Some(0x2000_0000) => "512m",
+                _ => "2m",
+            },
+            Pages::Gigantic => "1g",
+        }
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pages| pages.name() == name)
+    }
+
+    /// The size of one, in bytes.
+    ///
+    /// # Errors
+    /// `Unsupported` where the kernel has no such pages.
+    pub fn bytes(self) -> Result<usize, Unsupported> {
+        match self {
+            Pages::Small => Ok(os::page_size()),
+            Pages::Huge => huge_bytes().ok_or_else(|| {
+                Unsupported::new(
+                    "this kernel has no transparent huge pages; see /sys/kernel/mm/transparent_hugepage/enabled",
+                )
+            }),
+            Pages::Gigantic if are_set_aside() => Ok(1 << 30),
+            Pages::Gigantic => Err(Unsupported::new(
+                "no pages of 1 GiB are set aside; the administrator can, in /sys/kernel/mm/hugepages",
+            )),
+        }
+    }
+}
+
+/// The size of a transparent huge page in bytes; `None` where they are compiled out or switched off.
+fn huge_bytes() -> Option<usize> {
+    static BYTES: OnceLock<Option<usize>> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let of = |file: &str| {
+            fs::read_to_string(format!("/sys/kernel/mm/transparent_hugepage/{file}")).ok()
+        };
+        let enabled = of("enabled")?;
+        if enabled.contains("[never]") {
+            return None;
+        }
+        of("hpage_pmd_size")?.trim().parse().ok()
+    })
+}
+
+fn are_set_aside() -> bool {
+    let free = "/sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages";
+    fs::read_to_string(free).is_ok_and(|count| count.trim() != "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_here_is_found_by_its_name() {
+        let here = Pages::here();
+        assert_eq!(here[0], Pages::Small);
+        for pages in here {
+            assert_eq!(Pages::from_name(pages.name()), Some(pages));
+            assert!(pages.bytes().unwrap().is_power_of_two());
+        }
+        assert_eq!(Pages::from_name("3k"), None);
+    }
+}

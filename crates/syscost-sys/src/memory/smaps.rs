@@ -1,0 +1,93 @@
+//! What the kernel says is resident.
+
+use std::fs;
+use std::ops::Range;
+
+use super::Pages;
+use crate::{SystemError, Unsupported};
+
+/// How much of a piece of memory is resident.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Resident {
+    /// All that is, in bytes.
+    pub bytes: usize,
+    /// What of it is in pages as they were asked for, in bytes.
+    pub in_pages_bytes: usize,
+}
+
+/// What is resident of the mappings that begin within these addresses, by /proc/self/smaps. One piece may be in several of them.
+pub(super) fn resident(within: Range<usize>, pages: Pages) -> Result<Resident, Unsupported> {
+    let path = "/proc/self/smaps";
+    let smaps = fs::read_to_string(path).map_err(|cause| SystemError::new("read", path, cause))?;
+    Ok(of(&smaps, within, pages))
+}
+
+fn of(smaps: &str, within: Range<usize>, pages: Pages) -> Resident {
+    let (mut small, mut transparent, mut set_aside, mut is_ours) = (0, 0, 0, false);
+    for line in smaps.lines() {
+        let Some((key, value)) = line.split_once(':') else {
+            continue;
+        };
+        let kib = value
+            .trim()
+            .strip_suffix(" kB")
+            .and_then(|number| number.parse::<usize>().ok());
+        match (key, kib) {
+            // Resident memory has the transparent huge pages in it, not those that were set aside.
+            ("Rss", Some(kib)) if is_ours => small += kib << 10,
+            ("AnonHugePages", Some(kib)) if is_ours => transparent += kib << 10,
+            ("Private_Hugetlb", Some(kib)) if is_ours => set_aside += kib << 10,
+            (_, Some(_)) => {}
+            // A line that begins a mapping: `from-to rwxp offset major:minor inode`.
+            (_, None) => {
+                let address = key.split_once('-').map(|(from, _)| from);
+                if let Some(Ok(from)) = address.map(|from| usize::from_str_radix(from, 16)) {
+                    is_ours = within.contains(&from);
+                }
+            }
+        }
+    }
+    Resident {
+        bytes: small + set_aside,
+        in_pages_bytes: match pages {
+            Pages::Small => small - transparent.min(small),
+            Pages::Huge => transparent,
+            Pages::Gigantic => set_aside,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMAPS: &str = "\
+7f0000000000-7f0000400000 rw-p 00000000 00:00 0
+Size:               4096 kB
+Rss:                4096 kB
+AnonHugePages:      2048 kB
+Private_Hugetlb:       0 kB
+7f0000400000-7f0000600000 rw-p 00000000 00:00 0
+Rss:                 100 kB
+AnonHugePages:         0 kB
+VmFlags: rd wr mr mw me ac sd
+7f0040000000-7f0080000000 rw-p 00000000 00:0f 77 /anon_hugepage (deleted)
+Rss:                   0 kB
+Private_Hugetlb: 1048576 kB
+";
+
+    #[test]
+    fn mappings_within_are_added_up() {
+        let within = 0x7f00_0000_0000..0x7f00_0060_0000;
+        let small = of(SMAPS, within.clone(), Pages::Small);
+        assert_eq!(small.bytes, 4196 << 10);
+        assert_eq!(small.in_pages_bytes, 2148 << 10);
+        assert_eq!(of(SMAPS, within, Pages::Huge).in_pages_bytes, 2 << 20);
+        let set_aside = of(SMAPS, 0x7f00_4000_0000..0x7f00_8000_0000, Pages::Gigantic);
+        assert_eq!(
+            (set_aside.bytes, set_aside.in_pages_bytes),
+            (1 << 30, 1 << 30)
+        );
+        assert_eq!(of(SMAPS, 0..1, Pages::Small), Resident::default());
+    }
+}
