@@ -15,6 +15,7 @@ use std::mem;
 use syscost_sys::partner::Partner;
 
 use super::Bencher;
+use super::body::MOST_TURNS;
 use super::counts::Counted;
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_TOGETHER};
 use super::pass::Pass;
@@ -36,6 +37,7 @@ pub struct Team<'t> {
     partners: Vec<Partner>,
     prepare: Prepare<'t>,
     is_prepared: bool,
+    most_turns: u64,
     turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
 }
@@ -53,6 +55,7 @@ impl<'t> Team<'t> {
             partners,
             prepare: Box::new(|| Ok(())),
             is_prepared: false,
+            most_turns: MOST_TURNS,
             turns: Box::new(turns),
             end: Box::new(end),
         }
@@ -67,6 +70,15 @@ impl<'t> Team<'t> {
         Self {
             prepare: Box::new(prepare),
             is_prepared: true,
+            ..self
+        }
+    }
+
+    /// The same team for batches of at most so many turns, at least [`Bencher::together`]'s hundred: as many as are prepared at once.
+    #[must_use]
+    pub fn at_most(self, turns: u64) -> Self {
+        Self {
+            most_turns: turns,
             ..self
         }
     }
