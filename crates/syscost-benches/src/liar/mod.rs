@@ -9,10 +9,12 @@ mod faults;
 mod folded;
 mod fork_fails;
 mod hang;
+mod not_huge;
 mod nothing;
 mod sleeps;
 mod spins;
 mod vdso;
+mod warm_file;
 mod wrong_sum;
 mod yields_alone;
 
@@ -29,6 +31,8 @@ pub(crate) const GROUP: Group = Group {
         folded::BENCHMARK,
         sleeps::BENCHMARK,
         faults::BENCHMARK,
+        not_huge::BENCHMARK,
+        warm_file::BENCHMARK,
         wrong_sum::BENCHMARK,
         spins::BENCHMARK,
         elsewhere::BENCHMARK,
@@ -50,6 +54,8 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.folded", Status::Withheld),
     ("liar.sleeps", Status::Withheld),
     ("liar.faults", Status::Withheld),
+    ("liar.not_huge", Status::Withheld),
+    ("liar.warm_file", Status::Withheld),
     ("liar.wrong_sum", Status::Withheld),
     ("liar.spins", Status::Withheld),
     ("liar.elsewhere", Status::Withheld),

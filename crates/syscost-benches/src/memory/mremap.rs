@@ -1,0 +1,90 @@
+//! Moving memory to another address, or changing its length, without copying it.
+//!
+//! ## Measures
+//! `move`: one mremap of a whole mapping to another place (MREMAP_FIXED), there and back in turn, all its pages touched, in small ones.
+//! Both places begin at multiples of 2 MiB. `resize`: a mapping, untouched, that is cut to its half and grown back in place; half of
+//! both calls is the number.
+//! ## Does not measure
+//! The faults of new pages, or other CPUs that must forget the old place.
+//! ## Reading it
+//! What realloc pays for large blocks instead of a copy: an entry in the tables for each page; whole tables at once where 2 MiB or more
+//! move between like places, so 64 MiB may cost less than 1 MiB.
+//! ## Source
+//! mremap(2).
+#![allow(unsafe_code)] // mappings
+
+mod place;
+
+use std::cell::RefCell;
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::memory::enough_for;
+
+use self::place::{Block, Place};
+use super::space::{SIZE, pagemap, size};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.mremap",
+    title: "mremap",
+    cases: Cases::List(&[
+        spec(&[(OP, "resize"), (SIZE, "64K")]),
+        spec(&[(OP, "move"), (SIZE, "4K")]),
+        spec(&[(OP, "move"), (SIZE, "1M")]),
+        spec(&[(OP, "move"), (SIZE, "64M")]),
+    ]),
+    expect: &[calls(Sysno::MREMAP)],
+    quick: |case| case.get(SIZE) == "1M",
+    run,
+    source: include_str!("mremap.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const OP: &str = "op";
+
+const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
+    CaseSpec {
+        params,
+        expect: &[],
+    }
+}
+
+/// There and back so many times in the longest batch.
+const MOST: u64 = 1 << 20;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let bytes = size(b.case())?;
+    if b.case().get(OP) == "resize" {
+        let block = Block::map(bytes)?;
+        return b.batches(2, |turns| {
+            for _ in 0..turns {
+                // Shorter first: between batches no gap is left that another mapping could take.
+                block.resize(bytes, bytes / 2)?;
+                block.resize(bytes / 2, bytes)?;
+            }
+            Ok(())
+        });
+    }
+    enough_for(bytes)?;
+    let block = Block::map(bytes)?;
+    block.mark();
+    let place = RefCell::new(Place::reserve(bytes)?);
+    b.prepared_batches(
+        2,
+        MOST,
+        |_| {
+            // The first move takes the place of what was reserved, and the last leaves a gap.
+            *place.borrow_mut() = Place::reserve(bytes)?;
+            block.is_marked()
+        },
+        |turns| {
+            let mut place = place.borrow_mut();
+            (0..turns).try_for_each(|_| block.there_and_back(&mut place))
+        },
+    )?;
+    block.is_marked()?;
+    let pages = (bytes / page_size()) as f64;
+    let seen = pagemap::look(block.start(), bytes)?.present as f64;
+    b.claim("pages resident", pages, seen, "pagemap", seen == pages);
+    Ok(())
+}
