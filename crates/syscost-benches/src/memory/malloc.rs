@@ -17,6 +17,7 @@ use std::hint::black_box;
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
+use syscost_sys::counters::Usage;
 use syscost_sys::memory::{enough_for, map_blocks_from};
 
 use super::space::no_huge::NoHugePages;
@@ -77,14 +78,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         false if bytes >= SMALL => map_blocks_from(HIGH)?,
         false => {}
     }
+    // The allocator's own words before a mapped block are in its first page.
+    let pages = match (is_mapped, is_touched) {
+        (true, true) => bytes / page_size(),
+        (true, false) => 1,
+        (false, _) => 0,
+    } as f64;
     if is_mapped {
-        // The allocator's own words before the block are in its first page.
-        let pages = if is_touched { bytes / page_size() } else { 1 } as f64;
         b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
     }
     let _small = NoHugePages::in_this_process();
     let step = page_size();
-    b.try_iter(|| {
+    let once = || {
         // SAFETY: malloc takes any number.
         let block = black_box(unsafe { libc::malloc(bytes) }).cast::<u8>();
         if block.is_null() {
@@ -99,5 +104,23 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         // SAFETY: the block is ours, and not used any more.
         unsafe { libc::free(block.cast()) };
         Ok(())
-    })
+    };
+    once().map_err(|cause| Failure::Failed(cause.into()))?;
+    let before = Usage::thread();
+    b.try_iter(once)?;
+    if let (true, Ok(before), Ok(after)) = (b.is_timed(), before, Usage::thread()) {
+        // Where blocks come from depends on what this process did before, so the timed calls are looked at as well.
+        let each = (after - before).minor_faults as f64 / b.operations() as f64;
+        let (least, most) = (0.9 * pages, 1.2 * pages + 0.1);
+        let expected = format!("{least} to {most}");
+        let holds = (least..=most).contains(&each);
+        b.claim(
+            "minor page faults per timed operation",
+            expected,
+            each,
+            "getrusage",
+            holds,
+        );
+    }
+    Ok(())
 }

@@ -218,10 +218,13 @@ impl Bencher<'_> {
         let mut warmed_ns = 0.0;
         let mut shortest = f64::INFINITY;
         while warmed_ns < self.effort.warm_up_ns {
+            let began = self.clock.start();
             let ns = self.time_turns(body, turns)?;
             self.operations += turns * per_turn;
             shortest = shortest.min(ns);
-            warmed_ns += ns;
+            // With what prepares a batch, which may take longer than the batch.
+            let ended = self.clock.stop().ticks;
+            warmed_ns += self.clock.to_ns(ended.saturating_sub(began));
         }
         if self.iterations.is_none() && shortest.is_finite() && shortest < 0.7 * target {
             // The first batches ran cold; now that the cost is known, fill the target.
