@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
-use super::space::{RESIDENT, SIZE, TOUCHED, is_touched, size};
+use super::space::{GIVING_BACK, RESIDENT, SIZE, TOUCHED, is_touched, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.madvise",
@@ -64,6 +64,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let pages = bytes / page_size();
     let expected = if is_touched { pages } else { 0 } as f64;
     b.expect(exactly(Counter::Reported(RESIDENT), expected));
+    if is_touched {
+        b.expect(GIVING_BACK);
+    }
     let gone = advice == Advice::LinuxDontNeed;
     // What may be taken stays as long as nobody is short of memory.
     b.expect(match gone {

@@ -17,7 +17,7 @@ use std::ptr;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use syscost_harness::prelude::*;
 
-use super::space::islands::mappings;
+use super::space::maps::mappings;
 use super::space::{SIZE, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -16,7 +16,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
-use super::space::{SIZE, TOUCHED, is_touched, size};
+use super::space::{SIZE, TOUCHED, is_touched, maps, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mprotect",
@@ -64,5 +64,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "pagemap",
         seen == expected,
     );
+    area.protect(MprotectFlags::READ)?;
+    let start = area.memory().start().addr();
+    let (only_read, all) = (
+        maps::bytes_with("r--", start..start + bytes)? as f64,
+        bytes as f64,
+    );
+    let claim = "bytes that may only be read after a call";
+    b.claim(claim, all, only_read, "/proc/self/maps", only_read == all);
     Ok(())
 }

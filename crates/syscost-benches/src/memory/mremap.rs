@@ -22,7 +22,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
 
 use self::place::{Block, Place};
-use super::space::{SIZE, pagemap, size};
+use super::space::{SIZE, maps, pagemap, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mremap",
@@ -55,15 +55,7 @@ const MOST: u64 = 1 << 20;
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = size(b.case())?;
     if b.case().get(OP) == "resize" {
-        let block = Block::map(bytes)?;
-        return b.batches(2, |turns| {
-            for _ in 0..turns {
-                // Shorter first: between batches no gap is left that another mapping could take.
-                block.resize(bytes, bytes / 2)?;
-                block.resize(bytes / 2, bytes)?;
-            }
-            Ok(())
-        });
+        return resize(b, bytes);
     }
     enough_for(bytes)?;
     let block = Block::map(bytes)?;
@@ -86,5 +78,32 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let pages = (bytes / page_size()) as f64;
     let seen = pagemap::look(block.start(), bytes)?.present as f64;
     b.claim("pages resident", pages, seen, "pagemap", seen == pages);
+    let mut place = Place::reserve(bytes)?;
+    let moved = block.pages_moved(&mut place)? as f64;
+    let claim = "pages at the other place after a call";
+    b.claim(claim, pages, moved, "pagemap", moved == pages);
     Ok(())
+}
+
+fn resize(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
+    let block = Block::map(bytes)?;
+    b.batches(2, |turns| {
+        for _ in 0..turns {
+            // Shorter first: between batches no gap is left that another mapping could take.
+            block.resize(bytes, bytes / 2)?;
+            block.resize(bytes / 2, bytes)?;
+        }
+        Ok(())
+    })?;
+    let start = block.start().addr();
+    let mut mapped = |after: &str, expected: usize| -> Result<(), Failure> {
+        let seen = maps::bytes_with("rw-", start..start + bytes)? as f64;
+        let (claim, expected) = (format!("bytes mapped after {after} call"), expected as f64);
+        b.claim(&claim, expected, seen, "/proc/self/maps", seen == expected);
+        Ok(())
+    };
+    block.resize(bytes, bytes / 2)?;
+    mapped("the first", bytes / 2)?;
+    block.resize(bytes / 2, bytes)?;
+    mapped("the second", bytes)
 }

@@ -7,7 +7,7 @@
 //! The fault of the first write to a clean page. The device itself: what its host takes for written may be in memory yet.
 //! ## Reading it
 //! `async` does nothing since Linux 2.6.19: the kernel writes dirty pages back by itself. `sync` returns when the device says that it has
-//! the page for good (and those that the kernel keeps together with it: `made_dirty_bytes`); most file systems make it flush its own cache even where nothing was dirty.
+//! the page for good; most file systems make it flush its own cache even where nothing was dirty.
 //! ## Source
 //! msync(2).
 

@@ -16,7 +16,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
 use super::space::islands::Islands;
-use super::space::{RESIDENT, SIZE, TOUCHED, is_touched, size};
+use super::space::{GIVING_BACK, RESIDENT, SIZE, TOUCHED, is_touched, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.munmap",
@@ -54,6 +54,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         false => (MOST_BYTES, 0),
     };
     b.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
+    if is_touched {
+        b.expect(GIVING_BACK);
+    }
     let islands = RefCell::new(Islands::make(1, bytes)?);
     let resident = Cell::new(0);
     b.prepared_batches(

@@ -9,6 +9,9 @@ use crate::{SystemError, memory, os};
 /// What must be left free, as a multiple of the file.
 const SPARE: u64 = 4;
 
+/// Written at once, in bytes: what is written together the page cache of some kernels keeps together, in larger pages.
+const PAGE: usize = 4 << 10;
+
 /// A file of so many bytes in this user's folder, on its device already. Its content is random, so that no file system stores less of it.
 ///
 /// # Errors
@@ -29,7 +32,7 @@ pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
 }
 
 fn write(file: &File, bytes: u64) -> io::Result<()> {
-    let mut writer = BufWriter::with_capacity(1 << 20, fs::File::create(file.path())?);
+    let mut writer = BufWriter::with_capacity(PAGE, fs::File::create(file.path())?);
     // Marsaglia's xorshift: as good as random to whoever compresses.
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut left = bytes as usize;

@@ -11,6 +11,8 @@ use rustix::mm::{
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
+use crate::memory::space::pagemap;
+
 /// What places are aligned to: as much as one table of pages covers on x86-64.
 const ALIGNED: usize = 2 << 20;
 
@@ -41,6 +43,21 @@ impl Place {
                 unsafe { munmap(from.cast(), length) }.map_err(failed)?;
             }
         }
+        Ok(Self {
+            start,
+            bytes,
+            is_taken: false,
+        })
+    }
+}
+
+impl Place {
+    /// Addresses that are free.
+    fn keep(start: *mut u8, bytes: usize) -> Result<Self, Failure> {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
+        // SAFETY: with this flag nothing that is mapped is touched.
+        unsafe { mmap_anonymous(start.cast(), bytes, ProtFlags::empty(), flags) }
+            .map_err(|cause| Failure::of("keep a place", cause))?;
         Ok(Self {
             start,
             bytes,
@@ -129,6 +146,23 @@ impl Block {
         Ok(())
     }
 
+    /// Moves it to the place, looks how many pages it has there, and moves it back.
+    pub(super) fn pages_moved(&self, place: &mut Place) -> Result<usize, Failure> {
+        assert!(self.bytes == place.bytes);
+        let (home, there) = (self.start, place.start);
+        let failed = |cause| Failure::of("mremap", cause);
+        place.is_taken = true;
+        // SAFETY: the block is at home, and the place is a reservation.
+        unsafe { self.move_to(home, there) }.map_err(failed)?;
+        // Nobody is to take the gap meanwhile: looking allocates.
+        let mut kept = Place::keep(home, self.bytes)?;
+        let seen = pagemap::look(there, self.bytes);
+        kept.is_taken = true;
+        // SAFETY: the block is there, and what is at home is a reservation.
+        unsafe { self.move_to(there, home) }.map_err(failed)?;
+        Ok(seen?.present)
+    }
+
     #[inline(always)]
     unsafe fn move_to(&self, from: *mut u8, to: *mut u8) -> Result<(), Errno> {
         let flags = MremapFlags::MAYMOVE;
@@ -162,17 +196,27 @@ impl Drop for Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::child::fork;
 
     #[test]
     fn a_block_comes_back_with_what_is_in_it() {
-        let bytes = 8 * page_size();
-        let (block, mut place) = (Block::map(bytes).unwrap(), Place::reserve(bytes).unwrap());
-        assert!(block.start().addr().is_multiple_of(ALIGNED));
-        block.mark();
-        block.there_and_back(&mut place).unwrap();
-        block.is_marked().unwrap();
-        block.resize(bytes, bytes / 2).unwrap();
-        block.resize(bytes / 2, bytes).unwrap();
-        assert!(block.is_marked().is_err(), "what was cut off is gone");
+        // In a process of one thread: nobody else is to map what a move leaves.
+        let child = fork(|| {
+            let bytes = 8 * page_size();
+            let (block, mut place) = (Block::map(bytes).unwrap(), Place::reserve(bytes).unwrap());
+            assert!(block.start().addr().is_multiple_of(ALIGNED));
+            block.mark();
+            block.there_and_back(&mut place).unwrap();
+            block.is_marked().unwrap();
+            let mut place = Place::reserve(bytes).unwrap();
+            if let Ok(moved) = block.pages_moved(&mut place) {
+                assert_eq!(moved, 8);
+            }
+            block.is_marked().unwrap();
+            block.resize(bytes, bytes / 2).unwrap();
+            block.resize(bytes / 2, bytes).unwrap();
+            i32::from(block.is_marked().is_ok())
+        });
+        child.and_then(|child| child.ends_with(0)).unwrap();
     }
 }

@@ -11,7 +11,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
 
-use super::pagemap;
+use super::{maps, pagemap};
 
 /// Pieces of private anonymous memory of the same length. After each comes a page that nobody may touch, so that the kernel
 /// never makes one mapping of two of them, nor of one and a stranger.
@@ -56,6 +56,12 @@ impl Islands {
                 .map_err(failed)?;
         }
         Ok(islands)
+    }
+
+    /// How many bytes of the first so many are mapped with these rights.
+    pub(crate) fn bytes_with(&self, rights: &str, count: usize) -> Result<usize, Failure> {
+        let start = self.start.addr();
+        maps::bytes_with(rights, start..start + count * self.stride)
     }
 
     /// Where one begins.
@@ -139,16 +145,10 @@ impl Drop for Islands {
     }
 }
 
-/// How many mappings this process has.
-pub(crate) fn mappings() -> Result<usize, Failure> {
-    std::fs::read_to_string("/proc/self/maps")
-        .map(|maps| maps.lines().count())
-        .map_err(|cause| Failure::Unsupported(format!("reading /proc/self/maps: {cause}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::space::maps::mappings;
 
     #[test]
     fn each_is_a_mapping_of_its_own_until_it_is_unmapped() {

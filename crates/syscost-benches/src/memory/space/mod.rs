@@ -3,13 +3,14 @@
 //! - [`area`]: anonymous memory, page by page.
 //! - [`islands`]: pieces of it, each a mapping of its own.
 //! - [`file`]: the pages of a mapped file, and the [`device`] they come from.
-//! - [`pagemap`]: what the kernel says of pages.
+//! - [`pagemap`], [`maps`]: what the kernel says of pages and of addresses.
 //! - [`no_huge`]: none of them transparent huge ones.
 
 pub(crate) mod area;
 pub(crate) mod device;
 pub(crate) mod file;
 pub(crate) mod islands;
+pub(crate) mod maps;
 pub(crate) mod no_huge;
 pub(crate) mod pagemap;
 
@@ -55,6 +56,10 @@ pub(super) fn bytes_of(text: &str) -> Option<usize> {
 
 /// Pages that are there before each operation, which the benchmark counts itself.
 pub(super) const RESIDENT: &str = "pages that are resident before it";
+
+/// The allocator takes the first pages that are given back more cheaply than further ones, and many are cold: twice as many may cost
+/// more than twice as much.
+pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 
 #[cfg(test)]
 mod tests {

@@ -24,6 +24,11 @@ use crate::memory::space::islands::Islands;
 /// Calls in the longest batch, each on a page of its own.
 pub(super) const MOST: u64 = 256;
 
+/// Before a batch, threads that another program keeps from running are waited for: so often for so many turns of a waiting loop, a
+/// few microseconds.
+const PATIENCE: usize = 10_000;
+const SPINS: usize = 100;
+
 /// The call that makes CPUs forget a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
@@ -79,6 +84,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// How many batches there were.
+    pub(super) fn batches(&self) -> u64 {
+        self.batches.load(Relaxed)
+    }
+
     /// The share of these, or 0 if there was no batch.
     pub(super) fn share(&self) -> f64 {
         self.with_all.load(Relaxed) as f64 / self.batches.load(Relaxed).max(1) as f64
@@ -209,8 +219,24 @@ impl Stage {
         while self.crew.ready.load(Acquire) < self.crew.spins.len() {
             spin_loop();
         }
+        for _ in 0..PATIENCE {
+            self.began = Some(self.crew.counts());
+            (0..SPINS).for_each(|_| spin_loop());
+            if self.have_run() {
+                break;
+            }
+        }
         self.began = Some(self.crew.counts());
         Ok(())
+    }
+
+    /// How many pages are as all calls together leave them.
+    pub(super) fn changed(&self) -> Result<usize, Failure> {
+        let count = MOST as usize;
+        match self.call {
+            Call::Munmap | Call::Madvise => Ok(count - self.islands.present(count)?),
+            Call::Mprotect => Ok(self.islands.bytes_with("r--", count)? / page_size()),
+        }
     }
 
     /// Makes so many calls.
@@ -229,12 +255,19 @@ impl Stage {
 
     /// Whether all threads ran since the last batch began.
     fn judge(&mut self) {
-        if let Some(began) = self.began.take() {
-            let now = self.crew.counts();
-            let all_ran = began.iter().zip(&now).all(|(began, now)| now > began);
+        if self.began.is_some() {
+            let all_ran = self.have_run();
             self.tally.batches.fetch_add(1, Relaxed);
             self.tally.with_all.fetch_add(u64::from(all_ran), Relaxed);
+            self.began = None;
         }
+    }
+
+    fn have_run(&self) -> bool {
+        let began = self.began.iter().flatten();
+        began
+            .zip(self.crew.counts())
+            .all(|(began, now)| now > *began)
     }
 
     /// Lets the threads end, and waits for them.
