@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         mapped(&[(SIZE, "1M"), (FROM, "mmap"), (TOUCHED, "no")]),
         mapped(&[(SIZE, "1M"), (FROM, "mmap"), (TOUCHED, "yes")]),
     ]),
-    quick: |case| matches!(case.get(SIZE), "64") || case.get(FROM) == "mmap" && is_touched(case),
+    quick: |case| case.get(SIZE) == "64",
     run,
     source: include_str!("malloc.rs"),
     ..Benchmark::DEFAULT

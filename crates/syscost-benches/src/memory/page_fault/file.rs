@@ -1,6 +1,7 @@
 //! Pages of a mapped file, in the page cache or not.
 
 use std::cell::Cell;
+use std::hint::black_box;
 
 use rustix::mm::Advice;
 use syscost_harness::prelude::*;
@@ -39,11 +40,16 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     // In order within what a fault has brought in since there is such a thing, at random from one such piece to the next.
     let mut firsts: Vec<usize> = (0..PAGES).step_by(AROUND).collect();
     b.random().shuffle(&mut firsts);
-    let go_through = |mapping: &Mapped| {
+    let go_through = |mapping: &Mapped| -> u64 {
+        let mut sum = 0;
         for first in &firsts {
-            (*first..first + AROUND).for_each(|number| mapping.read(number));
+            for number in *first..first + AROUND {
+                sum += u64::from(mapping.read(number));
+            }
         }
+        sum
     };
+    let sum = mappings[0].sum();
     let faults = {
         go_through(&mappings[0]);
         unmap_pages()?;
@@ -58,8 +64,13 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
         MAPPINGS as u64,
         |_| unmap_pages(),
         |turns| {
-            mappings[..turns as usize].iter().for_each(go_through);
-            Ok(())
+            let seen: u64 = mappings[..turns as usize].iter().map(go_through).sum();
+            match seen == turns * sum {
+                true => Ok(()),
+                false => Err(Failure::Refuted(
+                    "not every page of the file was read".into(),
+                )),
+            }
         },
     )?;
     unmap_pages()?;
@@ -98,14 +109,16 @@ pub(super) fn alone(b: &mut Bencher) -> Result<(), Failure> {
         order.len() as u64,
         |_| file.unmap_pages(),
         |faults| {
-            for number in &order[..faults as usize] {
-                file.read(*number);
-            }
+            let order = &order[..faults as usize];
+            order.iter().for_each(|number| touch(&file, *number));
             Ok(())
         },
     )?;
     file.unmap_pages()?;
-    order.iter().take(100).for_each(|number| file.read(*number));
+    order
+        .iter()
+        .take(100)
+        .for_each(|number| touch(&file, *number));
     let mapped = file.mapped()? as f64;
     b.claim(
         "pages mapped by 100 faults",
@@ -152,6 +165,11 @@ pub(super) fn cold(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
+#[inline(always)]
+fn touch(file: &FilePages, number: usize) {
+    black_box(file.read(number));
+}
+
 /// Touches one page after the other, at random.
 pub(crate) fn touching<'f>(
     b: &mut Bencher,
@@ -161,7 +179,7 @@ pub(crate) fn touching<'f>(
     b.random().shuffle(&mut order);
     let next = Cell::new(0);
     move || {
-        file.read(order[next.get()]);
+        touch(file, order[next.get()]);
         next.set((next.get() + 1) % order.len());
         Ok(())
     }
@@ -177,7 +195,7 @@ fn read_so_far(io: &Result<IoReader, Unsupported>) -> Result<u64, Unsupported> {
 /// A file of which every page is in the page cache.
 fn warm(b: &mut Bencher) -> Result<FilePages, Failure> {
     let file = FilePages::make(PAGES)?;
-    (0..PAGES).for_each(|number| file.read(number));
+    file.sum();
     let cached = file.cached()? as f64;
     let pages = PAGES as f64;
     b.claim(

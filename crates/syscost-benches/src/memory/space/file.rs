@@ -2,7 +2,6 @@
 #![allow(unsafe_code)] // a mapping of a file of our own
 
 use std::fs::{self, File};
-use std::hint::black_box;
 use std::ops::Deref;
 use std::ptr;
 
@@ -134,10 +133,17 @@ impl Mapped {
 
     /// Reads a byte of a page.
     #[inline(always)]
-    pub(crate) fn read(&self, number: usize) {
+    pub(crate) fn read(&self, number: usize) -> u8 {
         assert!(number < self.pages);
         // SAFETY: within the mapping of the file, which keeps its length.
-        black_box(unsafe { self.start.add(number * self.page).read_volatile() });
+        unsafe { self.start.add(number * self.page).read_volatile() }
+    }
+
+    /// The bytes that [`Mapped::read`] gives, added up over all pages.
+    pub(crate) fn sum(&self) -> u64 {
+        (0..self.pages)
+            .map(|number| u64::from(self.read(number)))
+            .sum()
     }
 
     /// Writes a byte of a page.
