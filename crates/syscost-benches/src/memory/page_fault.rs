@@ -9,7 +9,8 @@
 //! - `copy_on_write`: memory shared with a child that stands still; each write copies a page.
 //! - `huge`: a transparent huge page, which is cleared as a whole.
 //! - `file_warm`: a file that was written page by page and is in the page cache. The kernel maps the pages around as well, 16 by
-//!   default (`pages_per_fault`, as found here), so `fault_ns` is for many. `file_warm_alone`: each page is a mapping of its own, so a fault brings in one.
+//!   default (`pages_per_fault`, as found here), so `fault_ns` is for many. `file_warm_alone`: each page is a mapping of its own, so a
+//!   fault brings in one.
 //! - `file_cold`: a file that is not in the page cache, proven before each fault, one page at a time from the device.
 //! - `userfaultfd`: a thread on the same CPU is told of the fault and copies a page in.
 //! ## Does not measure

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -40,7 +41,7 @@ pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
 
 fn team<'t>(cpus: &[u32], copied: Arc<AtomicU64>) -> Result<Team<'t>, Failure> {
     let page = page_size();
-    let area = Arc::new(Area::reserve((MOST + 1) * page, Pages::Small)?);
+    let area = Rc::new(Area::reserve((MOST + 1) * page, Pages::Small)?);
     let faults = Faults::of(&area)?;
     let is_over = Arc::new(AtomicBool::new(false));
     let over = Arc::clone(&is_over);
@@ -59,7 +60,7 @@ fn team<'t>(cpus: &[u32], copied: Arc<AtomicU64>) -> Result<Team<'t>, Failure> {
         }
     })
     .map_err(|error| Failure::Failed(error.to_string()))?;
-    let (pages, last) = (Arc::clone(&area), Arc::clone(&area));
+    let (pages, last) = (Rc::clone(&area), Rc::clone(&area));
     let team = Team::new(
         vec![partner],
         move |turns| {
