@@ -31,7 +31,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(ping_pong::cases),
     quick: ping_pong::quick,
     expect: &[
-        switches(2.0),
+        // A partner on another CPU may give the turn back before this task has gone to sleep.
+        within(Counter::Switches, 1.7, 2.1),
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 8.4),
     ],
     run,

@@ -134,7 +134,7 @@ pub(super) fn version(package: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::{PEERS, PLANNED};
+    use crate::peers::peers;
 
     /// A peer that runs this and has no CPU of its own.
     fn shell(command: &'static str) -> Peer {
@@ -192,7 +192,7 @@ mod tests {
     fn every_installed_peer_tells_a_figure() {
         let allowed = cpu::allowed().unwrap();
         let last = *allowed.last().unwrap();
-        for peer in PEERS.iter().chain(PLANNED) {
+        for peer in peers() {
             if !is_installed(peer.program()) || !is_installed("taskset") {
                 println!("skipped: {} or taskset is not installed", peer.program());
                 continue;
