@@ -9,12 +9,14 @@ mod faults;
 mod folded;
 mod fork_fails;
 mod hang;
+mod not_huge;
 mod nothing;
 mod skips_lines;
 mod sleeps;
 mod spins;
 mod untouched;
 mod vdso;
+mod warm_file;
 mod wrong_sum;
 mod yields_alone;
 mod yields_twice;
@@ -32,6 +34,8 @@ pub(crate) const GROUP: Group = Group {
         folded::BENCHMARK,
         sleeps::BENCHMARK,
         faults::BENCHMARK,
+        not_huge::BENCHMARK,
+        warm_file::BENCHMARK,
         wrong_sum::BENCHMARK,
         spins::BENCHMARK,
         elsewhere::BENCHMARK,
@@ -59,6 +63,8 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.folded", Status::Withheld),
     ("liar.sleeps", Status::Withheld),
     ("liar.faults", Status::Withheld),
+    ("liar.not_huge", Status::Withheld),
+    ("liar.warm_file", Status::Withheld),
     ("liar.wrong_sum", Status::Withheld),
     ("liar.spins", Status::Withheld),
     ("liar.elsewhere", Status::Withheld),

@@ -11,6 +11,17 @@ mod parallelism;
 mod tlb;
 mod tlb_miss;
 mod tlb_reach;
+mod brk;
+mod madvise;
+mod malloc;
+mod mmap;
+mod mprotect;
+mod mremap;
+mod msync;
+mod munmap;
+pub(crate) mod page_fault;
+pub(crate) mod space;
+mod tlb_shootdown;
 
 use syscost_harness::prelude::*;
 
@@ -27,6 +38,16 @@ pub(crate) const GROUP: Group = Group {
         line::BENCHMARK,
         line_size::BENCHMARK,
         parallelism::BENCHMARK,
+        page_fault::BENCHMARK,
+        mmap::BENCHMARK,
+        munmap::BENCHMARK,
+        mprotect::BENCHMARK,
+        madvise::BENCHMARK,
+        mremap::BENCHMARK,
+        brk::BENCHMARK,
+        msync::BENCHMARK,
+        tlb_shootdown::BENCHMARK,
+        malloc::BENCHMARK,
     ],
     hidden: false,
 };

@@ -4,8 +4,16 @@ use syscost_sys::kernel::Work;
 
 use crate::failure::Failure;
 
+/// Turns of the longest batch there is. One that is still too short does no work: the compiler folded it.
+pub(super) const MOST_TURNS: u64 = 1 << 36;
+
 /// A measured loop of a given number of turns.
 pub(super) trait Body {
+    /// Turns that it can do at once.
+    fn most_turns(&self) -> u64 {
+        MOST_TURNS
+    }
+
     /// Before the clock is read.
     fn before(&mut self, _turns: u64) {}
 
@@ -37,6 +45,53 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Body for F {
     #[inline(always)]
     fn run(&mut self, turns: u64) -> Result<(), Failure> {
         self(turns)
+    }
+}
+
+/// A loop whose batches are each prepared, untimed.
+pub(super) struct PreparedBody<P, F> {
+    prepare: P,
+    body: F,
+    most_turns: u64,
+    /// How the last preparation went.
+    prepared: Result<(), Failure>,
+}
+
+impl<P, F> PreparedBody<P, F> {
+    pub(super) fn new(most_turns: u64, prepare: P, body: F) -> Self {
+        Self {
+            prepare,
+            body,
+            most_turns,
+            prepared: Ok(()),
+        }
+    }
+}
+
+impl<P, F> Body for PreparedBody<P, F>
+where
+    P: FnMut(u64) -> Result<(), Failure>,
+    F: FnMut(u64) -> Result<(), Failure>,
+{
+    fn most_turns(&self) -> u64 {
+        self.most_turns
+    }
+
+    fn before(&mut self, turns: u64) {
+        self.prepared = (self.prepare)(turns);
+    }
+
+    #[inline(always)]
+    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+        match &self.prepared {
+            Ok(()) => (self.body)(turns),
+            Err(failure) => Err(failure.clone()),
+        }
+    }
+
+    /// A batch is more than its operations.
+    fn has_singles(&self) -> bool {
+        false
     }
 }
 

@@ -44,6 +44,25 @@ impl Bencher<'_> {
         });
     }
 
+    /// Adds a claim that could be neither confirmed nor refuted here, and says why.
+    pub fn claim_unverified(
+        &mut self,
+        claim: &str,
+        expected: impl Into<Fact>,
+        observed: impl Into<Fact>,
+        source: &str,
+        reason: &str,
+    ) {
+        self.findings.evidence.push(Evidence {
+            claim: claim.to_owned(),
+            expected: expected.into(),
+            observed: Some(observed.into()),
+            source: source.to_owned(),
+            verdict: Verdict::Unverified,
+            reason: Some(reason.to_owned()),
+        });
+    }
+
     /// Claims that all of this memory is resident, in pages of the size it was asked in.
     ///
     /// # Errors

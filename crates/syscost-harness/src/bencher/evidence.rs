@@ -84,20 +84,27 @@ impl Bencher<'_> {
             .turns_lasting(COUNTED_NS, per_turn, &mut body)?
             .min(1 << 20);
         let operations = turns * per_turn;
+        body.before(turns);
         let before = Usage::thread();
-        body.turns(turns)?;
+        body.run(turns)?;
         let used = since(before);
+        body.after(turns)?;
         self.operations += operations;
         self.judge_counts(used.map(Counted::from), operations);
-        self.count_by_tracepoint(operations, || body.turns(turns))?;
+        self.count_by_tracepoint(turns, per_turn, &mut body)?;
         // Fewer of an operation that takes long by itself.
         let audited = AUDITED
             .min(operations)
             .max(LEAST_AUDITED)
-            .div_ceil(per_turn);
-        self.judge_audit(audited * per_turn, |audited_body| match audited_body {
-            Audited::Operations => body.turns(audited),
-            Audited::Nothing => Ok(()),
+            .div_ceil(per_turn)
+            .min(body.most_turns());
+        self.judge_audit(audited * per_turn, |audited_body| {
+            // What the preparation calls is no part of the operation.
+            body.before(audited);
+            match audited_body {
+                Audited::Operations => body.run(audited).and_then(|()| body.after(audited)),
+                Audited::Nothing => Ok(()),
+            }
         })?;
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
@@ -212,9 +219,11 @@ impl Bencher<'_> {
     /// Where the kernel lets us, counts the same calls with its own tracepoint: a second witness.
     fn count_by_tracepoint(
         &mut self,
-        operations: u64,
-        mut body: impl FnMut() -> Result<(), Failure>,
+        turns: u64,
+        per_turn: u64,
+        body: &mut impl Body,
     ) -> Result<(), Failure> {
+        let operations = turns * per_turn;
         let expected: f64 = self
             .declared
             .iter()
@@ -230,13 +239,17 @@ impl Bencher<'_> {
             return Ok(());
         }
         let mut result = Ok(());
-        let counted =
-            TRACEPOINT.with(|tracepoint| Some(tracepoint.as_ref()?.count(|| result = body())));
+        let counted = TRACEPOINT.with(|tracepoint| {
+            let tracepoint = tracepoint.as_ref()?;
+            body.before(turns);
+            Some(tracepoint.count(|| result = body.run(turns)))
+        });
         let Some(counted) = counted else {
             return Ok(()); // The audit is witness enough.
         };
         self.operations += operations;
         result?;
+        body.after(turns)?;
         let Ok(count) = counted else { return Ok(()) };
         let observed = count as f64 / operations as f64;
         // An interrupt's signal or a timer may add a call of its own: one in a thousand is not a lie.
@@ -287,6 +300,7 @@ impl Bencher<'_> {
         body: &mut impl Body,
     ) -> Result<f64, Failure> {
         let turns = self.turns_lasting(SCALING_NS, per_turn, body)?;
+        let turns = turns.min(body.most_turns() / 2);
         let (mut short, mut long) = (f64::INFINITY, f64::INFINITY);
         let mut spent_ns = 0.0;
         for tries in 1..=SCALING_TRIES {

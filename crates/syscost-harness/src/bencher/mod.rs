@@ -1,7 +1,7 @@
 //! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
+//! [`Bencher::prepared_batches`], [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
 //! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples, the evidence one counts, so that no counter disturbs a sample and the
 //! code that is counted is the code that is timed.
@@ -27,7 +27,7 @@ use crate::case::Case;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
 use crate::failure::Failure;
 
-use body::{Body, KernelBody};
+use body::{Body, KernelBody, PreparedBody};
 use histogram::{buckets, new_histogram};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use team::{Baseline, Team};
@@ -210,6 +210,22 @@ impl<'a> Bencher<'a> {
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.measure(per_turn, body)
+    }
+
+    /// Like [`Bencher::batches`], each batch after an untimed `prepare(turns)`, whose faults and calls are not the operation's: pages
+    /// that were given back, mappings to be removed. A batch has at most so many turns, at least two: as many as can be prepared at
+    /// once. None of them is timed singly.
+    pub fn prepared_batches(
+        &mut self,
+        per_turn: u64,
+        most_turns: u64,
+        prepare: impl FnMut(u64) -> Result<(), Failure>,
+        body: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if most_turns < 2 {
+            return Err(Failure::Broken("can do no work twice".into()));
+        }
+        self.measure(per_turn, PreparedBody::new(most_turns, prepare, body))
     }
 
     /// Like [`Bencher::batches`], for a body whose fixed cost per batch cannot be made small: times `n` and `2n` turns in

@@ -268,3 +268,33 @@ fn a_rate_that_would_not_be_one_is_a_defect() {
         assert!(matches!(refused, Err(Failure::Broken(_))), "{refused:?}");
     }
 }
+
+#[test]
+fn a_preparation_is_neither_timed_nor_more_than_there_is_room_for() {
+    let room = std::cell::Cell::new(0);
+    let findings = timed(|b| {
+        b.prepared_batches(
+            1,
+            64,
+            |turns| {
+                mock::advance_ns(7_000);
+                room.set(turns);
+                Ok(())
+            },
+            |turns| {
+                assert_eq!(room.take(), turns, "each batch has its own preparation");
+                mock::advance_ns(30 * turns);
+                Ok(())
+            },
+        )
+    })
+    .expect("measured");
+    assert!(findings.values.iter().all(|ns| *ns == 30.0));
+    assert_eq!(findings.iterations, 64, "a longer batch has no room");
+    assert_eq!(findings.histogram, [], "none is timed singly");
+    let failure = timed(|b| b.prepared_batches(1, 64, |_| Ok(()), |_| Ok(()))).expect_err("folded");
+    assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
+    let failed = || Failure::Failed("no memory".into());
+    let failure = timed(|b| b.prepared_batches(1, 64, |_| Err(failed()), |_| Ok(())));
+    assert_eq!(failure.expect_err("not prepared"), failed());
+}

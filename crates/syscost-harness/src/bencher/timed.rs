@@ -6,14 +6,11 @@ use syscost_sys::counters::{SchedStat, Usage};
 use syscost_sys::frequency::core_frequency;
 
 use super::Bencher;
-use super::body::Body;
+use super::body::{Body, MOST_TURNS};
 use crate::failure::Failure;
 
 /// Fewest samples of a case, however long its operation takes.
 const MIN_SAMPLES: u32 = 5;
-
-/// A batch that is still too short after so many turns does no work: the compiler folded it.
-const MOST_TURNS: u64 = 1 << 36;
 
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
 const SINGLES_FROM_PAIRS: f64 = 20.0;
@@ -221,25 +218,29 @@ impl Bencher<'_> {
         let mut warmed_ns = 0.0;
         let mut shortest = f64::INFINITY;
         while warmed_ns < self.effort.warm_up_ns {
+            let began = self.clock.start();
             let ns = self.time_turns(body, turns)?;
             self.operations += turns * per_turn;
             shortest = shortest.min(ns);
-            warmed_ns += ns;
+            // With what prepares a batch, which may take longer than the batch.
+            let ended = self.clock.stop().ticks;
+            warmed_ns += self.clock.to_ns(ended.saturating_sub(began));
         }
         if self.iterations.is_none() && shortest.is_finite() && shortest < 0.7 * target {
             // The first batches ran cold; now that the cost is known, fill the target.
-            turns = (turns as f64 * target / shortest) as u64;
+            turns = ((turns as f64 * target / shortest) as u64).min(body.most_turns());
         }
         Ok(turns)
     }
 
-    /// Doubles the turns until one batch lasts `target` ns.
+    /// Doubles the turns until one batch lasts `target` ns, or there can be no more of them.
     pub(super) fn turns_lasting(
         &mut self,
         target: f64,
         per_turn: u64,
         body: &mut impl Body,
     ) -> Result<u64, Failure> {
+        let most = body.most_turns();
         let mut turns: u64 = 1;
         loop {
             let ns = self.time_turns(body, turns)?;
@@ -252,12 +253,15 @@ impl Bencher<'_> {
                     return Ok(turns);
                 }
             }
-            if turns >= MOST_TURNS {
+            if turns >= most && most < MOST_TURNS && ns >= self.clock_cost.shortest_batch_ns() {
+                return Ok(turns);
+            }
+            if turns >= most {
                 return Err(Failure::Refuted(format!(
                     "{turns} turns took only {ns:.0} ns: the work was folded away"
                 )));
             }
-            turns *= 2;
+            turns = (2 * turns).min(most);
         }
     }
 

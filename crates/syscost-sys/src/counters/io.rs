@@ -37,6 +37,14 @@ impl IoReader {
         ProcFile::open("/proc/self/io").map(IoReader)
     }
 
+    /// Opens those of the calling thread alone: children that ended, and were waited for, are not in them.
+    ///
+    /// # Errors
+    /// As [`IoReader::open`].
+    pub fn of_thread() -> Result<IoReader, Unsupported> {
+        ProcFile::open("/proc/thread-self/io").map(IoReader)
+    }
+
     /// Reads them now; the read that does it is not yet in them.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Memory of a known size in pages of a known size, whose residence the kernel confirms.
 #![allow(unsafe_code)] // slices of a mapping
 
+mod allocator;
 mod limit;
 mod pages;
 mod smaps;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Unsupported, os};
 
+pub use allocator::map_blocks_from;
 pub use limit::available_bytes;
 pub use pages::Pages;
 pub use smaps::Resident;
@@ -158,7 +160,10 @@ impl Drop for Memory {
 }
 
 /// Whether so much may be taken: no more than half of what is available, so that nobody else is pushed out.
-fn enough_for(bytes: usize) -> Result<(), Unsupported> {
+///
+/// # Errors
+/// `Unsupported` with both numbers when it may not.
+pub fn enough_for(bytes: usize) -> Result<(), Unsupported> {
     match available_bytes() {
         Some(available) if available / 2 < bytes as u64 => Err(Unsupported::new(format!(
             "{} MiB of memory are available to this process; twice {} MiB are wanted",

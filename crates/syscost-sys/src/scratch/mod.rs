@@ -4,6 +4,7 @@
 //! The records are files in a folder of this user's alone. One tells which process made the thing and what it is; only
 //! what is recorded there, by a process that is no more, is ever removed.
 
+mod filled;
 mod record;
 
 use std::ffi::CString;
@@ -17,6 +18,7 @@ use record::{Record, Thing};
 
 use crate::{SystemError, os};
 
+pub use filled::filled;
 pub use record::sweep;
 
 /// A path for a file, fifo or socket that its user makes, and that is removed with this.

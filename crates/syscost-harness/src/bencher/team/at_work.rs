@@ -78,6 +78,10 @@ impl<'t> AtWork<'t> {
 }
 
 impl Body for AtWork<'_> {
+    fn most_turns(&self) -> u64 {
+        self.team.most_turns
+    }
+
     fn before(&mut self, _: u64) {
         self.prepared = (self.team.prepare)();
     }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use syscost_sys::partner::Partner;
 
 use super::Bencher;
+use super::body::MOST_TURNS;
 use super::counts::Counted;
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_TOGETHER};
 use super::pass::Pass;
@@ -48,6 +49,7 @@ pub struct Team<'t> {
     partners: Vec<Partner>,
     prepare: Prepare<'t>,
     is_prepared: bool,
+    most_turns: u64,
     turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
 }
@@ -65,6 +67,7 @@ impl<'t> Team<'t> {
             partners,
             prepare: Box::new(|| Ok(())),
             is_prepared: false,
+            most_turns: MOST_TURNS,
             turns: Box::new(turns),
             end: Box::new(end),
         }
@@ -79,6 +82,15 @@ impl<'t> Team<'t> {
         Self {
             prepare: Box::new(prepare),
             is_prepared: true,
+            ..self
+        }
+    }
+
+    /// The same team for batches of at most so many turns, at least [`Bencher::together`]'s hundred: as many as are prepared at once.
+    #[must_use]
+    pub fn at_most(self, turns: u64) -> Self {
+        Self {
+            most_turns: turns,
             ..self
         }
     }

@@ -1,7 +1,8 @@
-//! Mappings of anonymous memory.
-#![allow(unsafe_code)] // mmap and madvise
+//! Mappings of anonymous memory, and what allocates them.
+#![allow(unsafe_code)] // system calls on mappings
 
 use std::io;
+use std::path::Path;
 use std::ptr;
 
 use rustix::io::Errno;
@@ -56,4 +57,36 @@ pub(crate) fn advise_huge(start: *mut u8, bytes: usize, huge: bool) -> io::Resul
 pub(crate) fn populate(start: *mut u8, bytes: usize) -> io::Result<()> {
     // SAFETY: populating changes no content.
     Ok(unsafe { madvise(start.cast(), bytes, Advice::LinuxPopulateWrite) }?)
+}
+
+/// Sets from which size on malloc maps blocks one by one, and keeps it from giving back what lies at the end of its heap.
+#[cfg(target_env = "gnu")]
+pub(crate) fn map_blocks_from(bytes: usize) -> io::Result<()> {
+    let out_of_range = |_| io::Error::from(Errno::INVAL);
+    let threshold = libc::c_int::try_from(bytes).map_err(out_of_range)?;
+    for (parameter, value) in [
+        (libc::M_MMAP_THRESHOLD, threshold),
+        (libc::M_TRIM_THRESHOLD, libc::c_int::MAX),
+    ] {
+        // SAFETY: settings of the allocator; it changes no block.
+        if unsafe { libc::mallopt(parameter, value) } != 1 {
+            return Err(Errno::INVAL.into());
+        }
+    }
+    // What lies free at the end of the heap would serve large blocks as well.
+    // SAFETY: gives back what no block has.
+    unsafe { libc::malloc_trim(0) };
+    Ok(())
+}
+
+/// Other C libraries have no such setting.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn map_blocks_from(_: usize) -> io::Result<()> {
+    Err(Errno::NOTSUP.into())
+}
+
+/// What is free on the file system of this folder, for this user, in bytes.
+pub(crate) fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let facts = rustix::fs::statvfs(folder)?;
+    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
 }

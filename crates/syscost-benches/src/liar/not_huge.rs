@@ -1,0 +1,32 @@
+//! Claims huge pages, and has small ones.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: there is one fault for each length of a huge page, as there should be, but the kernel shows no huge pages.
+//! ## Source
+//! None: it is made up.
+//!
+//! Apart from its memory it is `memory.page_fault{kind=huge}`.
+
+use syscost_harness::prelude::*;
+use syscost_sys::memory::Pages;
+
+use crate::memory::page_fault::huge;
+use crate::memory::space::area::Area;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.not_huge",
+    title: "Small pages sold as huge",
+    expect: &huge::EXPECT,
+    run,
+    source: include_str!("not_huge.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let area = Area::reserve(16 << 20, Pages::Small)?;
+    huge::measure(b, &area)
+}

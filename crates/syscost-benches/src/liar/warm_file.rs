@@ -1,0 +1,36 @@
+//! Claims faults that read from a device, of a file that is in the page cache.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: no fault waits for a device.
+//! ## Source
+//! None: it is made up.
+//!
+//! Apart from the page cache, which keeps the file, it is `memory.page_fault{kind=file_cold}`.
+
+use syscost_harness::prelude::*;
+
+use crate::memory::page_fault::file;
+use crate::memory::space::file::FilePages;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.warm_file",
+    title: "Cached file sold as a cold one",
+    expect: &[
+        within(Counter::MajorFaults, 0.99, 1.01),
+        at_most(Counter::MinorFaults, 1.0),
+        at_most(Counter::VoluntarySwitches, 2.0),
+    ],
+    run,
+    source: include_str!("warm_file.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let file = FilePages::make(64)?;
+    let touch = file::touching(b, &file);
+    b.single(|| file.unmap_pages(), touch)
+}

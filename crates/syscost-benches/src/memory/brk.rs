@@ -1,0 +1,64 @@
+//! Growing the heap, using it, and giving it back.
+//!
+//! ## Measures
+//! Two brk calls, up by so much and down again, with a write to each new page in between.
+//! ## Does not measure
+//! brk alone, which is `syscall.brk`; malloc, which keeps what is freed (`memory.malloc`); huge pages, which are switched off for this
+//! process.
+//! ## Reading it
+//! Nearly all of it are the faults: compare a page's share with `memory.page_fault{kind=anonymous_write}`, which makes no tables.
+//! ## Source
+//! brk(2).
+#![allow(unsafe_code)] // raw system calls
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::memory::enough_for;
+use syscost_sys::raw::syscall1;
+
+use super::space::no_huge::NoHugePages;
+use super::space::{SIZE, size};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.brk",
+    title: "brk, touched",
+    cases: Cases::Grid(&[(SIZE, &["4K", "1M"])]),
+    expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
+    quick: |_| false,
+    run,
+    source: include_str!("brk.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (bytes, page) = (size(b.case())?, page_size());
+    enough_for(bytes)?;
+    let pages = (bytes / page) as f64;
+    b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
+    let _small = NoHugePages::in_this_process();
+    b.batches(1, |turns| {
+        // Asked anew for each batch, since the allocator may move the end between them. The C library remembers it and
+        // makes no call.
+        // SAFETY: an increment of 0 moves nothing.
+        let end = unsafe { libc::sbrk(0) };
+        let first = end.addr().next_multiple_of(page);
+        for _ in 0..turns {
+            // SAFETY: nothing allocates before the end is back where it was, so the pages above it are nobody's.
+            let up = unsafe { syscall1(Sysno::BRK, first + bytes) };
+            if up != (first + bytes) as isize {
+                return Err(Failure::Failed(format!("brk up by {bytes} gave {up:#x}")));
+            }
+            for offset in (0..bytes).step_by(page) {
+                let place = end.with_addr(first + offset).cast::<u8>();
+                // SAFETY: below the new end.
+                unsafe { place.write_volatile(1) };
+            }
+            // SAFETY: nobody refers to what is given back.
+            let down = unsafe { syscall1(Sysno::BRK, end.addr()) };
+            if down != end.addr() as isize {
+                return Err(Failure::Failed(format!("brk down gave {down:#x}")));
+            }
+        }
+        Ok(())
+    })
+}

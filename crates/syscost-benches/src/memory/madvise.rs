@@ -1,0 +1,108 @@
+//! Giving pages back, or leave to take them.
+//!
+//! ## Measures
+//! One madvise on private anonymous memory, by length. `dontneed` gives its pages back at once. `free` lets the kernel take them
+//! when it runs short. They are written anew before each batch, untimed; or never were (`touched=no`).
+//! ## Does not measure
+//! The faults of who touches them again (`memory.page_fault`), or other CPUs that must forget them (`memory.tlb_shootdown`).
+//! ## Reading it
+//! What an allocator pays to return memory. A page given back and touched again costs this share and a fault.
+//! ## Source
+//! madvise(2).
+
+use std::cell::Cell;
+
+use rustix::mm::Advice;
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::memory::Pages;
+
+use super::space::area::Area;
+use super::space::{GIVING_BACK, RESIDENT, SIZE, TOUCHED, is_touched, maps, size};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.madvise",
+    title: "madvise",
+    cases: Cases::List(&[
+        spec(&[(ADVICE, "dontneed"), (SIZE, "4K"), (TOUCHED, "no")]),
+        spec(&[(ADVICE, "dontneed"), (SIZE, "4K"), (TOUCHED, "yes")]),
+        spec(&[(ADVICE, "dontneed"), (SIZE, "64K"), (TOUCHED, "yes")]),
+        spec(&[(ADVICE, "dontneed"), (SIZE, "1M"), (TOUCHED, "yes")]),
+        spec(&[(ADVICE, "free"), (SIZE, "1M"), (TOUCHED, "yes")]),
+    ]),
+    expect: &[calls(Sysno::MADVISE)],
+    quick: |_| false,
+    run,
+    source: include_str!("madvise.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const ADVICE: &str = "advice";
+
+/// Pages that are there afterwards, which the benchmark counts itself.
+const LEFT: &str = "pages that are resident after it";
+
+const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
+    CaseSpec {
+        params,
+        expect: &[],
+    }
+}
+
+/// The longest batch has so many bytes, and so many calls at most.
+const MOST_BYTES: usize = 32 << 20;
+const MOST: usize = 1024;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case()));
+    let advice = match b.case().get(ADVICE) {
+        "free" => Advice::LinuxFree,
+        _ => Advice::LinuxDontNeed,
+    };
+    let most = (MOST_BYTES / bytes).min(MOST);
+    let area = Area::reserve(most * bytes, Pages::Small)?;
+    let pages = bytes / page_size();
+    let expected = if is_touched { pages } else { 0 } as f64;
+    b.expect(exactly(Counter::Reported(RESIDENT), expected));
+    if is_touched {
+        b.expect(GIVING_BACK);
+    }
+    let gone = advice == Advice::LinuxDontNeed;
+    // What may be taken stays as long as nobody is short of memory.
+    b.expect(match gone {
+        true => exactly(Counter::Reported(LEFT), 0.0),
+        false => at_most(Counter::Reported(LEFT), expected),
+    });
+    let (resident, left, batch) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let look_after = || -> Result<(), Failure> {
+        left.set(left.get() + area.look(batch.get())?.present);
+        Ok(())
+    };
+    b.prepared_batches(
+        1,
+        most as u64,
+        |turns| {
+            look_after()?;
+            batch.set(turns as usize * pages);
+            if is_touched {
+                area.write(0..batch.get());
+            }
+            resident.set(resident.get() + area.look(batch.get())?.present);
+            Ok(())
+        },
+        |turns| {
+            (0..turns as usize).try_for_each(|number| area.advise(number * pages, bytes, advice))
+        },
+    )?;
+    look_after()?;
+    b.report(RESIDENT, resident.get() as f64);
+    b.report(LEFT, left.get() as f64);
+    if advice == Advice::LinuxFree {
+        area.write(0..area.pages());
+        area.advise(0, bytes, advice)?;
+        let clean = maps::clean_bytes(area.memory().start().addr())? as f64;
+        let (claim, all) = ("bytes that may be taken after a call", bytes as f64);
+        b.claim(claim, all, clean, "smaps", clean == all);
+    }
+    Ok(())
+}

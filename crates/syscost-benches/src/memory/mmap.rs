@@ -1,0 +1,104 @@
+//! Making a mapping.
+//!
+//! ## Measures
+//! One mmap of private anonymous memory, by length, where the kernel likes it. Nothing is touched, and what was mapped is unmapped after
+//! each batch, untimed. Every second mapping may only be read, so that the kernel cannot make one of neighbours.
+//! ## Does not measure
+//! The pages (`memory.page_fault`), or a neighbour that merely grows, which is a little cheaper.
+//! ## Reading it
+//! The kernel finds a gap and notes who has it: that costs the same for any length. Memory is paid for when it is touched.
+//! ## Source
+//! lmbench `lat_mmap`, which unmaps as well.
+#![allow(unsafe_code)] // mappings
+
+use std::cell::RefCell;
+use std::ptr;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use syscost_harness::prelude::*;
+
+use super::space::maps::mappings;
+use super::space::{SIZE, size};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.mmap",
+    title: "mmap",
+    cases: Cases::Grid(&[(SIZE, &["4K", "64M"])]),
+    expect: &[calls(Sysno::MMAP)],
+    quick: |_| false,
+    run,
+    source: include_str!("mmap.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The longest batch has so many bytes, and so many mappings at most.
+const MOST_BYTES: usize = 4 << 30;
+const MOST: usize = 512;
+
+/// Mappings that are counted.
+const COUNTED: usize = 50;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let bytes = size(b.case())?;
+    let most = (MOST_BYTES / bytes).min(MOST);
+    let made = RefCell::new(Made {
+        starts: Vec::with_capacity(most),
+        bytes,
+    });
+    b.prepared_batches(
+        1,
+        most as u64,
+        |_| made.borrow_mut().unmap(),
+        |turns| made.borrow_mut().map(turns as usize),
+    )?;
+    let mut made = made.into_inner();
+    made.unmap()?;
+    let before = mappings()?;
+    made.map(COUNTED)?;
+    let more = (mappings()? - before) as f64;
+    let claim = "mappings more after 50 calls";
+    // The first may become one with what was there.
+    let least = COUNTED as f64 - 1.0;
+    b.claim(claim, "49 or 50", more, "/proc/self/maps", more >= least);
+    Ok(())
+}
+
+/// What was mapped.
+struct Made {
+    starts: Vec<*mut u8>,
+    bytes: usize,
+}
+
+impl Made {
+    #[inline(always)]
+    fn map(&mut self, count: usize) -> Result<(), Failure> {
+        for number in 0..count {
+            let access = match number % 2 {
+                0 => ProtFlags::READ | ProtFlags::WRITE,
+                _ => ProtFlags::READ,
+            };
+            // SAFETY: a new mapping where the kernel likes it touches no memory in use.
+            let start =
+                unsafe { mmap_anonymous(ptr::null_mut(), self.bytes, access, MapFlags::PRIVATE) }
+                    .map_err(|cause| Failure::of("mmap", cause))?;
+            self.starts.push(start.cast());
+        }
+        Ok(())
+    }
+
+    fn unmap(&mut self) -> Result<(), Failure> {
+        for start in self.starts.drain(..) {
+            // SAFETY: mapped by `map`, and nobody knows of it.
+            unsafe { munmap(start.cast(), self.bytes) }
+                .map_err(|cause| Failure::of("munmap", cause))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // What cannot be unmapped goes with the process.
+        let _ = self.unmap();
+    }
+}

@@ -1,0 +1,76 @@
+//! Changing what may be done with memory.
+//!
+//! ## Measures
+//! One mprotect of a whole mapping of private anonymous memory, by length. Calls take writing away and give it back in turn; half of each
+//! is the number. None of its pages is touched, or all are, in small pages.
+//! ## Does not measure
+//! Other CPUs that must forget the old rights (`memory.tlb_shootdown`). Parts of a mapping, which must be split off first. The faults
+//! of who writes meanwhile (`signal.protection_fault`).
+//! ## Reading it
+//! Each touched page's entry in the tables is changed. Taking away must also make the processor forget them, giving back need not.
+//! ## Source
+//! mprotect(2).
+
+use rustix::mm::MprotectFlags;
+use syscost_harness::prelude::*;
+use syscost_sys::memory::Pages;
+
+use super::space::area::Area;
+use super::space::{SIZE, TOUCHED, is_touched, maps, size};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.mprotect",
+    title: "mprotect",
+    cases: Cases::List(&[
+        spec(&[(SIZE, "4K"), (TOUCHED, "no")]),
+        spec(&[(SIZE, "4K"), (TOUCHED, "yes")]),
+        spec(&[(SIZE, "64K"), (TOUCHED, "yes")]),
+        spec(&[(SIZE, "1M"), (TOUCHED, "yes")]),
+        spec(&[(SIZE, "64M"), (TOUCHED, "yes")]),
+    ]),
+    expect: &[calls(Sysno::MPROTECT)],
+    quick: |_| false,
+    run,
+    source: include_str!("mprotect.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
+    CaseSpec {
+        params,
+        expect: &[],
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case()));
+    let area = match is_touched {
+        true => Area::fill(bytes, Pages::Small)?,
+        false => Area::reserve(bytes, Pages::Small)?,
+    };
+    b.batches(2, |turns| {
+        for _ in 0..turns {
+            area.protect(MprotectFlags::READ)?;
+            area.protect(MprotectFlags::READ | MprotectFlags::WRITE)?;
+        }
+        Ok(())
+    })?;
+    let expected = if is_touched { area.pages() } else { 0 } as f64;
+    let seen = area.look(area.pages())?.present as f64;
+    b.claim(
+        "pages resident",
+        expected,
+        seen,
+        "pagemap",
+        seen == expected,
+    );
+    area.protect(MprotectFlags::READ)?;
+    let start = area.memory().start().addr();
+    let (only_read, all) = (
+        maps::bytes_with("r--", start..start + bytes)? as f64,
+        bytes as f64,
+    );
+    let claim = "bytes that may only be read after a call";
+    b.claim(claim, all, only_read, "/proc/self/maps", only_read == all);
+    Ok(())
+}

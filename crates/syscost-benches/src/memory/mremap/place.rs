@@ -1,0 +1,222 @@
+//! A block that moves, and the place it moves to.
+#![allow(unsafe_code)] // mappings
+
+use std::ptr;
+
+use rustix::io::Errno;
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mprotect,
+    mremap, mremap_fixed, munmap,
+};
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+
+use crate::memory::space::pagemap;
+
+/// What places are aligned to: as much as one table of pages covers on x86-64.
+const ALIGNED: usize = 2 << 20;
+
+/// A mapping that nobody may touch. Unmapped when dropped, unless something was moved there.
+pub(super) struct Place {
+    start: *mut u8,
+    bytes: usize,
+    is_taken: bool,
+}
+
+impl Place {
+    /// So many bytes, at a multiple of 2 MiB.
+    pub(super) fn reserve(bytes: usize) -> Result<Self, Failure> {
+        let failed = |cause: Errno| Failure::of("reserve a place", cause);
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        let (whole, access) = (bytes + ALIGNED, ProtFlags::empty());
+        // SAFETY: a new mapping where the kernel likes it touches no memory in use.
+        let mapping =
+            unsafe { mmap_anonymous(ptr::null_mut(), whole, access, flags) }.map_err(failed)?;
+        let before = mapping.addr().next_multiple_of(ALIGNED) - mapping.addr();
+        let start = mapping.cast::<u8>().wrapping_add(before);
+        for (from, length) in [
+            (mapping.cast::<u8>(), before),
+            (start.wrapping_add(bytes), ALIGNED - before),
+        ] {
+            if length > 0 {
+                // SAFETY: a part of the new mapping.
+                unsafe { munmap(from.cast(), length) }.map_err(failed)?;
+            }
+        }
+        Ok(Self {
+            start,
+            bytes,
+            is_taken: false,
+        })
+    }
+}
+
+impl Place {
+    /// Addresses that are free.
+    fn keep(start: *mut u8, bytes: usize) -> Result<Self, Failure> {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
+        // SAFETY: with this flag nothing that is mapped is touched.
+        unsafe { mmap_anonymous(start.cast(), bytes, ProtFlags::empty(), flags) }
+            .map_err(|cause| Failure::of("keep a place", cause))?;
+        Ok(Self {
+            start,
+            bytes,
+            is_taken: false,
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.is_taken {
+            // SAFETY: mapped by `reserve`, and nothing was moved there.
+            let _ = unsafe { munmap(self.start.cast(), self.bytes) };
+        }
+    }
+}
+
+/// Anonymous memory that is a mapping of its own, in small pages.
+pub(super) struct Block {
+    start: *mut u8,
+    bytes: usize,
+}
+
+impl Block {
+    /// So many bytes, none touched.
+    pub(super) fn map(bytes: usize) -> Result<Self, Failure> {
+        let failed = |cause: Errno| Failure::of("map a block", cause);
+        let mut place = Place::reserve(bytes)?;
+        place.is_taken = true;
+        let block = Self {
+            start: place.start,
+            bytes,
+        };
+        // SAFETY: the mapping is ours, and this changes no content.
+        match unsafe { madvise(block.start.cast(), bytes, Advice::LinuxNoHugepage) } {
+            // A kernel without huge pages knows no such advice, and needs none.
+            Ok(()) | Err(Errno::INVAL) => {}
+            Err(cause) => return Err(failed(cause)),
+        }
+        let access = MprotectFlags::READ | MprotectFlags::WRITE;
+        // SAFETY: as above.
+        unsafe { mprotect(block.start.cast(), bytes, access) }.map_err(failed)?;
+        Ok(block)
+    }
+
+    /// Where it begins, when it is not away.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// Writes its number into each page.
+    pub(super) fn mark(&self) {
+        for number in 0..self.bytes / page_size() {
+            // SAFETY: within the mapping, which nobody holds a reference into.
+            unsafe { self.word(number).write_volatile(number) };
+        }
+    }
+
+    /// Whether its last page has its number.
+    pub(super) fn is_marked(&self) -> Result<(), Failure> {
+        let last = self.bytes / page_size() - 1;
+        // SAFETY: as above.
+        match unsafe { self.word(last).read_volatile() } {
+            number if number == last => Ok(()),
+            number => Err(Failure::Refuted(format!(
+                "page {last} came back with {number} in it"
+            ))),
+        }
+    }
+
+    /// The first word of a page.
+    fn word(&self, number: usize) -> *mut usize {
+        self.start.wrapping_add(number * page_size()).cast()
+    }
+
+    /// Moves it to the place and back again.
+    #[inline(always)]
+    pub(super) fn there_and_back(&self, place: &mut Place) -> Result<(), Failure> {
+        assert!(self.bytes == place.bytes);
+        place.is_taken = true;
+        for (from, to) in [(self.start, place.start), (place.start, self.start)] {
+            // SAFETY: the block is at `from`. What is mapped at `to` is a reservation, or was ours until the last call: this process
+            // has one thread, which maps nothing in between.
+            unsafe { self.move_to(from, to) }.map_err(|cause| Failure::of("mremap", cause))?;
+        }
+        Ok(())
+    }
+
+    /// Moves it to the place, looks how many pages it has there, and moves it back.
+    pub(super) fn pages_moved(&self, place: &mut Place) -> Result<usize, Failure> {
+        assert!(self.bytes == place.bytes);
+        let (home, there) = (self.start, place.start);
+        let failed = |cause| Failure::of("mremap", cause);
+        place.is_taken = true;
+        // SAFETY: the block is at home, and the place is a reservation.
+        unsafe { self.move_to(home, there) }.map_err(failed)?;
+        // Nobody is to take the gap meanwhile: looking allocates.
+        let mut kept = Place::keep(home, self.bytes)?;
+        let seen = pagemap::look(there, self.bytes);
+        kept.is_taken = true;
+        // SAFETY: the block is there, and what is at home is a reservation.
+        unsafe { self.move_to(there, home) }.map_err(failed)?;
+        Ok(seen?.present)
+    }
+
+    #[inline(always)]
+    unsafe fn move_to(&self, from: *mut u8, to: *mut u8) -> Result<(), Errno> {
+        let flags = MremapFlags::MAYMOVE;
+        // SAFETY: as the caller promises.
+        let at = unsafe { mremap_fixed(from.cast(), self.bytes, self.bytes, flags, to.cast()) }?;
+        if at.cast() == to {
+            Ok(())
+        } else {
+            Err(Errno::FAULT)
+        }
+    }
+
+    /// Changes its length where it is.
+    #[inline(always)]
+    pub(super) fn resize(&self, from: usize, to: usize) -> Result<(), Failure> {
+        assert!(from <= self.bytes && to <= self.bytes);
+        // SAFETY: the mapping is ours, nothing in it is needed, and it does not move.
+        unsafe { mremap(self.start.cast(), from, to, MremapFlags::empty()) }
+            .map(|_| ())
+            .map_err(|cause| Failure::of("mremap", cause))
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map`; it is back whenever no batch runs.
+        let _ = unsafe { munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::child::fork;
+
+    #[test]
+    fn a_block_comes_back_with_what_is_in_it() {
+        // In a process of one thread: nobody else is to map what a move leaves.
+        let child = fork(|| {
+            let bytes = 8 * page_size();
+            let (block, mut place) = (Block::map(bytes).unwrap(), Place::reserve(bytes).unwrap());
+            assert!(block.start().addr().is_multiple_of(ALIGNED));
+            block.mark();
+            block.there_and_back(&mut place).unwrap();
+            block.is_marked().unwrap();
+            let mut place = Place::reserve(bytes).unwrap();
+            if let Ok(moved) = block.pages_moved(&mut place) {
+                assert_eq!(moved, 8);
+            }
+            block.is_marked().unwrap();
+            block.resize(bytes, bytes / 2).unwrap();
+            block.resize(bytes / 2, bytes).unwrap();
+            i32::from(block.is_marked().is_ok())
+        });
+        child.and_then(|child| child.ends_with(0)).unwrap();
+    }
+}

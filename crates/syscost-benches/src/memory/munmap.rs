@@ -1,0 +1,86 @@
+//! Removing a mapping, with the pages in it.
+//!
+//! ## Measures
+//! One munmap of a whole mapping of private anonymous memory, by length: none of its pages touched, or all of them, in small pages. The
+//! mappings are made anew, and touched, before each batch, untimed.
+//! ## Does not measure
+//! Other CPUs that must forget the pages as well: this process has one thread (`memory.tlb_shootdown`). Parts of a mapping.
+//! ## Reading it
+//! Untouched it costs the same for any length. Touched, each page is taken from the tables and given back to the allocator.
+//! ## Source
+//! lmbench `lat_mmap`, which maps and touches as well.
+
+use std::cell::{Cell, RefCell};
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+
+use super::space::islands::Islands;
+use super::space::{GIVING_BACK, RESIDENT, SIZE, TOUCHED, is_touched, size};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.munmap",
+    title: "munmap",
+    cases: Cases::Here(cases),
+    expect: &[calls(Sysno::MUNMAP)],
+    quick: |case| case.get(SIZE) == "1M",
+    run,
+    source: include_str!("munmap.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let row = |size, touched| Case::new([(SIZE, size), (TOUCHED, touched)]);
+    vec![
+        row("4K", "no"),
+        row("64M", "no"),
+        row("4K", "yes"),
+        row("64K", "yes"),
+        row("1M", "yes"),
+        // Touching it takes ten times as long as what is measured.
+        row("64M", "yes").dear(0.1),
+    ]
+}
+
+/// The longest batch has so many bytes, touched or not, and so many mappings at most.
+const MOST_TOUCHED: usize = 32 << 20;
+const MOST_BYTES: usize = 4 << 30;
+const MOST: usize = 512;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case()));
+    let (most_bytes, pages) = match is_touched {
+        true => (MOST_TOUCHED, bytes / page_size()),
+        false => (MOST_BYTES, 0),
+    };
+    b.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
+    if is_touched {
+        b.expect(GIVING_BACK);
+    }
+    let islands = RefCell::new(Islands::make(1, bytes)?);
+    let resident = Cell::new(0);
+    b.prepared_batches(
+        1,
+        (most_bytes / bytes).clamp(2, MOST) as u64,
+        |turns| {
+            let turns = turns as usize;
+            // First without the old ones: their memory is to be had again.
+            let mut islands = islands.borrow_mut();
+            *islands = Islands::make(1, bytes)?;
+            *islands = Islands::make(turns, bytes)?;
+            let present = match is_touched {
+                true => islands.touch(turns)?,
+                // Looking at one is enough: none differs.
+                false => islands.present(1)?,
+            };
+            resident.set(resident.get() + present);
+            Ok(())
+        },
+        |turns| {
+            let unmapped = islands.borrow_mut().unmap(turns as usize);
+            unmapped.map_err(|cause| Failure::of("munmap", cause))
+        },
+    )?;
+    b.report(RESIDENT, resident.get() as f64);
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Touching a page that is not there yet, by kind.
+//!
+//! ## Measures
+//! The first access to a page, per page: the processor's fault, the kernel's finding or making of a page, its entry in the tables,
+//! and the way back. Pages are made absent again before each batch, untimed: the tables stay, so that no table has to be made.
+//!
+//! - `anonymous_write`: private memory, which the kernel clears first. `zero_page_read`: it is only read, so all such pages are one
+//!   page of zeros; `zero_page_write`: it was read before and is written now.
+//! - `copy_on_write`: memory shared with a child that stands still; each write copies a page.
+//! - `huge`: a transparent huge page, which is cleared as a whole.
+//! - `file_warm`: a file that was written page by page and is in the page cache. The kernel maps the pages around as well, 16 by
+//!   default (`pages_per_fault`, as found here), so `fault_ns` is for many. `file_warm_alone`: each page is a mapping of its own, so a
+//!   fault brings in one.
+//! - `file_cold`: a file that is not in the page cache, proven before each fault, one page at a time from the device.
+//! - `userfaultfd`: a thread on the same CPU is told of the fault and copies a page in.
+//! ## Does not measure
+//! Memory whose host has not given it yet: the pages were used before. Read-ahead, which the order and the advice rule out. The
+//! device itself: what a disk's host has cached is quicker than the disk.
+//! ## Reading it
+//! What a program pays for memory beyond malloc, once a page. A huge page costs more than a small one, but far less than the 512 it
+//! stands for. MADV_RANDOM keeps the kernel from reading ahead, not from mapping what is in the cache around a fault.
+//! ## Source
+//! lmbench `lat_pagefault` (file_warm, in random order).
+
+mod anonymous;
+mod copy_on_write;
+pub(crate) mod file;
+pub(crate) mod huge;
+mod userfaultfd;
+
+use syscost_harness::prelude::*;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.page_fault",
+    title: "Page fault",
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[(KIND, "anonymous_write")],
+            expect: &ONE_MINOR,
+        },
+        CaseSpec {
+            params: &[(KIND, "zero_page_read")],
+            expect: &ONE_MINOR,
+        },
+        CaseSpec {
+            params: &[(KIND, "zero_page_write")],
+            expect: &ONE_MINOR,
+        },
+        CaseSpec {
+            params: &[(KIND, "copy_on_write")],
+            expect: &copy_on_write::EXPECT,
+        },
+        CaseSpec {
+            params: &[(KIND, "huge")],
+            expect: &huge::EXPECT,
+        },
+        CaseSpec {
+            params: &[(KIND, "file_warm")],
+            expect: &[],
+        },
+        CaseSpec {
+            params: &[(KIND, "file_warm_alone")],
+            expect: &ONE_MINOR,
+        },
+        CaseSpec {
+            params: &[(KIND, "file_cold")],
+            expect: &file::COLD,
+        },
+        CaseSpec {
+            params: &[(KIND, "userfaultfd")],
+            expect: &userfaultfd::EXPECT,
+        },
+    ]),
+    quick: |case| {
+        let kind = case.get(KIND);
+        ["anonymous_write", "copy_on_write", "huge", "file_warm"].contains(&kind)
+    },
+    run,
+    source: include_str!("page_fault.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const KIND: &str = "kind";
+
+/// The kernel may add a fault of its own now and then.
+const ONE_MINOR: [Expect; 1] = [minor_faults(1.0)];
+
+/// So many faults without a device per operation.
+const fn minor_faults(count: f64) -> Expect {
+    within(Counter::MinorFaults, 0.99 * count, 1.01 * count)
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    match b.case().get(KIND) {
+        "anonymous_write" => anonymous::write(b),
+        "zero_page_read" => anonymous::read(b),
+        "zero_page_write" => anonymous::write_after_read(b),
+        "copy_on_write" => copy_on_write::measure(b),
+        "huge" => huge::measure(b, &huge::area()?),
+        "file_warm" => file::around(b),
+        "file_warm_alone" => file::alone(b),
+        "file_cold" => file::cold(b),
+        "userfaultfd" => userfaultfd::measure(b),
+        kind => Err(Failure::Broken(format!("knows no faults of kind {kind}"))),
+    }
+}

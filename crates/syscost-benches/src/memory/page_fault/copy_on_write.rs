@@ -1,0 +1,177 @@
+//! Writes to pages that are shared with a child.
+#![allow(unsafe_code)] // a child that stops itself, and is asked after
+
+use std::process;
+use std::ptr;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::memory::{Memory, Pages};
+use syscost_sys::process::die_with_parent;
+
+use super::minor_faults;
+use crate::memory::space::area::Area;
+use crate::task::child::{Child, fork};
+
+/// Pages of the longest batch.
+const MOST: usize = 2048;
+
+/// How long the end of a child is waited for, in ms.
+const PATIENCE_MS: usize = 100;
+
+const SHARED: &str = "pages that the child had as well before it";
+const OWN: &str = "pages of this process alone after it";
+
+pub(super) const EXPECT: [Expect; 3] = [
+    minor_faults(1.0),
+    exactly(Counter::Reported(SHARED), 1.0),
+    exactly(Counter::Reported(OWN), 1.0),
+];
+
+pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
+    let mut pages = Shared::fill()?;
+    let sharing = std::cell::RefCell::new(&mut pages);
+    b.prepared_batches(
+        1,
+        MOST as u64,
+        |pages| {
+            let mut sharing = sharing.borrow_mut();
+            sharing.judge()?;
+            sharing.share(pages as usize)
+        },
+        |pages| {
+            sharing.borrow().area.write(0..pages as usize);
+            Ok(())
+        },
+    )?;
+    pages.judge()?;
+    b.report(SHARED, pages.shared as f64);
+    b.report(OWN, pages.own as f64);
+    Ok(())
+}
+
+/// Memory of which a child has a copy to be.
+struct Shared {
+    area: Area,
+    child: Option<Sleeper>,
+    /// Pages of the batch that is to be judged.
+    batch: usize,
+    shared: usize,
+    own: usize,
+}
+
+impl Shared {
+    /// Pages that each hold their own number behind the byte that is written.
+    fn fill() -> Result<Self, Failure> {
+        let mut memory = Memory::fill(MOST * page_size(), Pages::Small)?;
+        let words = memory.words();
+        let per_page = words.len() / MOST;
+        for number in 0..MOST {
+            words[number * per_page + 1] = number as u64;
+        }
+        Ok(Self {
+            area: Area::from(memory),
+            child: None,
+            batch: 0,
+            shared: 0,
+            own: 0,
+        })
+    }
+
+    /// Makes another child, which has all pages as they are now.
+    fn share(&mut self, pages: usize) -> Result<(), Failure> {
+        self.child = None;
+        self.child = Some(Sleeper::fork()?);
+        let seen = self.area.look(pages)?;
+        self.shared += seen.present - seen.exclusive;
+        self.batch = pages;
+        Ok(())
+    }
+
+    /// Looks at what the last batch left: the child is still there, and pages are copies.
+    fn judge(&mut self) -> Result<(), Failure> {
+        let Some(child) = &self.child else {
+            return Ok(());
+        };
+        child.is_there()?;
+        let own = || Ok::<_, Failure>(self.area.look(self.batch)?.exclusive);
+        for _ in 0..PATIENCE_MS {
+            // The child of an audited copy of this process is killed when that ends, which takes a moment.
+            if own()? == self.batch {
+                break;
+            }
+            sleep(Duration::from_millis(1));
+        }
+        self.own += own()?;
+        for number in 0..self.batch {
+            // SAFETY: the second word of a page of our own.
+            let word = unsafe { self.area.page(number).cast::<u64>().add(1).read_volatile() };
+            if word != number as u64 {
+                return Err(Failure::Refuted(format!(
+                    "page {number} holds {word} after it was written to: it is no copy"
+                )));
+            }
+        }
+        self.batch = 0;
+        Ok(())
+    }
+}
+
+/// A child that stands still.
+struct Sleeper {
+    /// Taken where it is another's: by a process that was forked from its maker.
+    child: Option<Child>,
+    maker: u32,
+}
+
+impl Sleeper {
+    /// Returns once it stands still, so that the calls of both are always the same.
+    fn fork() -> Result<Self, Failure> {
+        let maker = process::id();
+        let child = fork(|| {
+            if die_with_parent(maker).is_err() {
+                return 1;
+            }
+            // SAFETY: stops this child, for good.
+            unsafe { libc::raise(libc::SIGSTOP) };
+            2
+        })?;
+        let mut status = 0;
+        // SAFETY: `status` is one int, writable.
+        let seen = unsafe { libc::waitpid(child.id(), &raw mut status, libc::WUNTRACED) };
+        if seen != child.id() || !libc::WIFSTOPPED(status) {
+            return Err(Failure::Failed(format!(
+                "the child did not stop: waitpid gave {seen}, status {status:#x}"
+            )));
+        }
+        Ok(Self {
+            child: Some(child),
+            maker,
+        })
+    }
+
+    /// Whether it stands still yet.
+    fn is_there(&self) -> Result<(), Failure> {
+        let id = self.child.as_ref().map_or(0, Child::id);
+        if self.maker != process::id() {
+            return Ok(());
+        }
+        // SAFETY: asks, and writes nothing.
+        match unsafe { libc::waitpid(id, ptr::null_mut(), libc::WNOHANG) } {
+            0 => Ok(()),
+            _ => Err(Failure::Refuted(
+                "the child that shares the pages is gone".into(),
+            )),
+        }
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        if self.maker != process::id() {
+            std::mem::forget(self.child.take());
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Pages of a mapped file, in the page cache or not.
+
+use std::cell::Cell;
+use std::hint::black_box;
+
+use rustix::mm::Advice;
+use syscost_harness::prelude::*;
+use syscost_sys::counters::{IoReader, Usage};
+
+use super::minor_faults;
+use crate::memory::space::file::{FilePages, Mapped};
+
+/// Pages of the file.
+const PAGES: usize = 1024;
+
+/// Mappings of it that are gone through in the longest batch.
+const MAPPINGS: usize = 16;
+
+/// Pages that a fault brings in by default, 64 KiB, where the page cache holds them one by one.
+const AROUND: usize = 16;
+
+const READ: &str = "bytes fetched from storage";
+const MAJOR: &str = "major page faults of timed operations";
+
+pub(super) const COLD: [Expect; 3] = [
+    within(Counter::MajorFaults, 0.99, 1.01),
+    // It sleeps until the device has answered.
+    at_most(Counter::VoluntarySwitches, 2.0),
+    exactly(Counter::Reported(MAJOR), 1.0),
+];
+
+/// A file in the page cache, whose faults bring in what is around them.
+pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
+    let file = warm(b)?;
+    // Each turn goes through a mapping of its own.
+    let mappings: Vec<Mapped> = (0..MAPPINGS)
+        .map(|_| file.map())
+        .collect::<Result<_, _>>()?;
+    let unmap_pages = || mappings.iter().try_for_each(Mapped::unmap_pages);
+    // In order within what a fault has brought in since there is such a thing, at random from one such piece to the next.
+    let mut firsts: Vec<usize> = (0..PAGES).step_by(AROUND).collect();
+    b.random().shuffle(&mut firsts);
+    let go_through = |mapping: &Mapped| -> u64 {
+        let mut sum = 0;
+        for first in &firsts {
+            for number in *first..first + AROUND {
+                sum += u64::from(mapping.read(number));
+            }
+        }
+        sum
+    };
+    let sum = mappings[0].sum();
+    let faults = {
+        go_through(&mappings[0]);
+        unmap_pages()?;
+        let before = Usage::thread()?;
+        go_through(&mappings[0]);
+        (Usage::thread()? - before).minor_faults as f64
+    };
+    let around = PAGES as f64 / faults;
+    b.expect(minor_faults(1.0 / around));
+    b.prepared_batches(
+        PAGES as u64,
+        MAPPINGS as u64,
+        |_| unmap_pages(),
+        |turns| {
+            let seen: u64 = mappings[..turns as usize].iter().map(go_through).sum();
+            match seen == turns * sum {
+                true => Ok(()),
+                false => Err(Failure::Refuted(
+                    "not every page of the file was read".into(),
+                )),
+            }
+        },
+    )?;
+    unmap_pages()?;
+    go_through(&mappings[0]);
+    let mapped = mappings[0].mapped()? as f64;
+    let all = PAGES as f64;
+    b.claim(
+        "pages mapped by a turn",
+        all,
+        mapped,
+        "pagemap",
+        mapped == all,
+    );
+    b.claim(
+        "pages per fault",
+        "at least 1",
+        around,
+        "getrusage",
+        around >= 1.0,
+    );
+    b.detail("pages_per_fault", around);
+    if let Some(ns) = b.median() {
+        b.detail("fault_ns", ns * around);
+    }
+    Ok(())
+}
+
+/// The same where no page has a neighbour.
+pub(super) fn alone(b: &mut Bencher) -> Result<(), Failure> {
+    let file = warm(b)?;
+    file.part()?;
+    let mut order: Vec<usize> = (0..PAGES).step_by(2).collect();
+    b.random().shuffle(&mut order);
+    b.prepared_batches(
+        1,
+        order.len() as u64,
+        |_| file.unmap_pages(),
+        |faults| {
+            let order = &order[..faults as usize];
+            order.iter().for_each(|number| touch(&file, *number));
+            Ok(())
+        },
+    )?;
+    file.unmap_pages()?;
+    order
+        .iter()
+        .take(100)
+        .for_each(|number| touch(&file, *number));
+    let mapped = file.mapped()? as f64;
+    b.claim(
+        "pages mapped by 100 faults",
+        100.0,
+        mapped,
+        "pagemap",
+        mapped == 100.0,
+    );
+    Ok(())
+}
+
+/// A file that only the device has.
+pub(super) fn cold(b: &mut Bencher) -> Result<(), Failure> {
+    let file = FilePages::make(PAGES)?;
+    let device = file.device()?;
+    let page = file.page_bytes() as f64;
+    let io = IoReader::of_thread();
+    if io.is_ok() {
+        b.expect(exactly(Counter::Reported(READ), page));
+    }
+    file.advise(Advice::Random)?;
+    file.drop_cache()?;
+    let before = (device.moved()?, read_so_far(&io)?, Usage::thread()?);
+    let touch = touching(b, &file);
+    b.single(|| file.drop_cache(), touch)?;
+    let count = b.operations() as f64;
+    let major = (Usage::thread()? - before.2).major_faults;
+    b.report(MAJOR, major as f64);
+    match &io {
+        Ok(_) => b.report(READ, (read_so_far(&io)? - before.1) as f64),
+        Err(reason) => {
+            b.claim_unverified(READ, page, "", "/proc/thread-self/io", &reason.to_string())
+        }
+    }
+    // Others may read as well, but the audited copies of this process do for certain.
+    let delivered = (device.moved()?.read - before.0.read) as f64 / count;
+    b.claim(
+        "bytes that the device delivered per operation",
+        format!("at least {page}"),
+        delivered,
+        &device.source(),
+        delivered >= page,
+    );
+    Ok(())
+}
+
+#[inline(always)]
+fn touch(file: &FilePages, number: usize) {
+    black_box(file.read(number));
+}
+
+/// Touches one page after the other, at random.
+pub(crate) fn touching<'f>(
+    b: &mut Bencher,
+    file: &'f FilePages,
+) -> impl FnMut() -> Result<(), Failure> + use<'f> {
+    let mut order: Vec<usize> = (0..file.pages()).collect();
+    b.random().shuffle(&mut order);
+    let next = Cell::new(0);
+    move || {
+        touch(file, order[next.get()]);
+        next.set((next.get() + 1) % order.len());
+        Ok(())
+    }
+}
+
+fn read_so_far(io: &Result<IoReader, Unsupported>) -> Result<u64, Unsupported> {
+    match io {
+        Ok(io) => Ok(io.read()?.read_bytes),
+        Err(_) => Ok(0),
+    }
+}
+
+/// A file of which every page is in the page cache.
+fn warm(b: &mut Bencher) -> Result<FilePages, Failure> {
+    let file = FilePages::make(PAGES)?;
+    file.sum();
+    let cached = file.cached()? as f64;
+    let pages = PAGES as f64;
+    b.claim(
+        "pages in the page cache",
+        pages,
+        cached,
+        "mincore",
+        cached == pages,
+    );
+    Ok(file)
+}

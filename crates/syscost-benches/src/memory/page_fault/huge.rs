@@ -1,0 +1,64 @@
+//! One transparent huge page at a time.
+
+use std::cell::Cell;
+
+use syscost_harness::prelude::*;
+use syscost_sys::memory::{Memory, Pages};
+
+use super::minor_faults;
+use crate::memory::space::area::Area;
+
+/// Huge pages of the longest batch.
+const MOST: usize = 8;
+
+const HUGE: &str = "huge pages found";
+
+pub(crate) const EXPECT: [Expect; 2] = [minor_faults(1.0), exactly(Counter::Reported(HUGE), 1.0)];
+
+/// Memory that was there in huge pages once, so that it can be.
+pub(super) fn area() -> Result<Area, Failure> {
+    Area::fill(MOST * Pages::Huge.bytes()?, Pages::Huge)
+}
+
+/// Writes a byte of each huge page's length of the memory, and counts the huge pages that it has then.
+pub(crate) fn measure(b: &mut Bencher, area: &Area) -> Result<(), Failure> {
+    let length = Pages::Huge.bytes()?;
+    let step = length / area.memory().pages().bytes()?;
+    area.forget()?;
+    let found = Cell::new(0);
+    let count = || -> Result<(), Failure> {
+        found.set(found.get() + huge_bytes(area.memory())? / length);
+        Ok(())
+    };
+    b.prepared_batches(
+        1,
+        MOST as u64,
+        |_| {
+            count()?;
+            area.forget()
+        },
+        |pages| {
+            for number in 0..pages as usize {
+                area.write(number * step..number * step + 1);
+            }
+            Ok(())
+        },
+    )?;
+    count()?;
+    b.report(HUGE, found.get() as f64);
+    let per_page = length as f64 / Pages::Small.bytes()? as f64;
+    b.detail("small_pages_per_fault", per_page);
+    if let Some(ns) = b.median() {
+        b.detail("small_page_ns", ns / per_page);
+    }
+    Ok(())
+}
+
+/// How much of the memory is in huge pages, whatever it was asked in.
+fn huge_bytes(memory: &Memory) -> Result<usize, Failure> {
+    let resident = memory.resident()?;
+    Ok(match memory.pages() {
+        Pages::Small => resident.bytes - resident.in_pages_bytes,
+        Pages::Huge | Pages::Gigantic => resident.in_pages_bytes,
+    })
+}

@@ -1,0 +1,201 @@
+//! Pages that another thread of the process puts in.
+#![allow(unsafe_code)] // ioctls of userfaultfd
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::memory::Pages;
+use syscost_sys::partner::{Between, Partner};
+use syscost_sys::topology::Relation;
+
+use crate::memory::space::area::Area;
+
+/// Pages of the longest batch; one more ends the thread.
+const MOST: usize = 2048;
+
+const COPIED: &str = "pages put in by the thread";
+
+pub(super) const EXPECT: [Expect; 6] = [
+    together(Sysno::READ, 1.0),
+    together(Sysno::IOCTL, 1.0),
+    switches(2.0),
+    // The access is tried again, and then counts as one that had to wait, in some kernels.
+    at_most(Counter::MinorFaults, 1.05),
+    at_most(Counter::MajorFaults, 1.05),
+    within(Counter::Reported(COPIED), 0.99, 1.01),
+];
+
+pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
+    let copied = Arc::new(AtomicU64::new(0));
+    let same = Placement::At(Relation::SameCpu);
+    b.together(same, |cpus| team(cpus, Arc::clone(&copied)))?;
+    b.report(COPIED, copied.load(Relaxed) as f64);
+    Ok(())
+}
+
+fn team<'t>(cpus: &[u32], copied: Arc<AtomicU64>) -> Result<Team<'t>, Failure> {
+    let page = page_size();
+    let area = Rc::new(Area::reserve((MOST + 1) * page, Pages::Small)?);
+    let faults = Faults::of(&area)?;
+    let is_over = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&is_over);
+    let mut source = vec![0_u64; page / 8 * 2];
+    source.fill(0x5a5a);
+    let partner = Partner::start(Between::Threads, cpus, move || -> io::Result<()> {
+        // A page of ours, wherever it begins in twice as much.
+        let from = source.as_ptr().addr().next_multiple_of(page);
+        loop {
+            let address = faults.next()?;
+            faults.copy(from, address - address % page, page)?;
+            if over.load(Relaxed) {
+                return Ok(());
+            }
+            copied.fetch_add(1, Relaxed);
+        }
+    })
+    .map_err(|error| Failure::Failed(error.to_string()))?;
+    let (pages, last) = (Rc::clone(&area), Rc::clone(&area));
+    let team = Team::new(
+        vec![partner],
+        move |turns| {
+            pages.write(0..turns as usize);
+            Ok(())
+        },
+        move || {
+            is_over.store(true, Relaxed);
+            last.read(MOST..MOST + 1);
+            Ok(())
+        },
+    );
+    let forget = move || area.forget();
+    Ok(team.prepared_by(forget).at_most(MOST as u64))
+}
+
+/// Where the kernel tells of faults.
+struct Faults(File);
+
+/// `struct uffdio_api`.
+#[repr(C)]
+struct Api {
+    api: u64,
+    features: u64,
+    ioctls: u64,
+}
+
+/// `struct uffdio_register`.
+#[repr(C)]
+struct Register {
+    start: u64,
+    length: u64,
+    mode: u64,
+    ioctls: u64,
+}
+
+/// `struct uffdio_copy`.
+#[repr(C)]
+struct Copy {
+    to: u64,
+    from: u64,
+    length: u64,
+    mode: u64,
+    copied: i64,
+}
+
+/// `struct uffd_msg`: the event, and where it happened.
+const MESSAGE: usize = 32;
+const PAGE_FAULT: u8 = 0x12;
+const ADDRESS_AT: usize = 16;
+
+/// Of faults of programs only, not of the kernel on their behalf: that needs no privilege.
+const USER_MODE_ONLY: libc::c_long = 1;
+const VERSION: u64 = 0xaa;
+const MODE_MISSING: u64 = 1;
+
+/// `_IOWR(0xaa, number, size)`.
+const fn request(number: u64, size: usize) -> u64 {
+    (3 << 30) | ((size as u64) << 16) | (0xaa << 8) | number
+}
+
+impl Faults {
+    /// Of this memory, whose absent pages are then left to us.
+    fn of(area: &Area) -> Result<Self, Failure> {
+        let flags = libc::c_long::from(libc::O_CLOEXEC);
+        let open = |flags| match make(flags) {
+            -1 => Err(io::Error::last_os_error()),
+            // SAFETY: a descriptor that the kernel just gave us.
+            fd => Ok(unsafe { File::from_raw_fd(fd) }),
+        };
+        let file = open(flags | USER_MODE_ONLY)
+            .or_else(|cause| match cause.raw_os_error() {
+                // Before Linux 5.11.
+                Some(libc::EINVAL) => open(flags),
+                _ => Err(cause),
+            })
+            .map_err(|cause| Failure::Unsupported(format!("userfaultfd: {cause}")))?;
+        let faults = Self(file);
+        let failed = |cause: io::Error| Failure::Unsupported(format!("userfaultfd ioctl: {cause}"));
+        let mut api = Api {
+            api: VERSION,
+            features: 0,
+            ioctls: 0,
+        };
+        faults.ask(0x3f, &mut api).map_err(failed)?;
+        let mut register = Register {
+            start: area.memory().start().addr() as u64,
+            length: area.memory().bytes() as u64,
+            mode: MODE_MISSING,
+            ioctls: 0,
+        };
+        faults.ask(0x00, &mut register).map_err(failed)?;
+        Ok(faults)
+    }
+
+    /// Waits for the next fault, and tells its address.
+    fn next(&self) -> io::Result<usize> {
+        let mut message = [0; MESSAGE];
+        (&self.0).read_exact(&mut message)?;
+        if message[0] != PAGE_FAULT {
+            return Err(io::Error::other(format!(
+                "event {:#x} is no fault",
+                message[0]
+            )));
+        }
+        let mut address = [0; 8];
+        address.copy_from_slice(&message[ADDRESS_AT..ADDRESS_AT + 8]);
+        Ok(u64::from_ne_bytes(address) as usize)
+    }
+
+    /// Puts a copy of a page in, and lets who waits for it go on.
+    fn copy(&self, from: usize, to: usize, length: usize) -> io::Result<()> {
+        let mut copy = Copy {
+            to: to as u64,
+            from: from as u64,
+            length: length as u64,
+            mode: 0,
+            copied: 0,
+        };
+        self.ask(0x03, &mut copy)
+    }
+
+    fn ask<T>(&self, number: u64, argument: &mut T) -> io::Result<()> {
+        let request = request(number, size_of::<T>());
+        // SAFETY: the structure is the one that this request takes, by its size in the request as well; memory that a copy goes
+        // to is an area of ours, of which nobody holds a reference.
+        match unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, argument) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// userfaultfd(2), which has no function in the C library.
+fn make(flags: libc::c_long) -> i32 {
+    // SAFETY: gives a descriptor; nothing is registered yet.
+    unsafe { libc::syscall(libc::SYS_userfaultfd, flags) as i32 }
+}

@@ -1,0 +1,135 @@
+//! Anonymous memory, page by page.
+#![allow(unsafe_code)] // pages of a mapping, and advice on them
+
+use std::hint::black_box;
+use std::ops::Range;
+
+use rustix::mm::{Advice, MprotectFlags, madvise, mprotect};
+use syscost_harness::prelude::*;
+use syscost_sys::memory::{Memory, Pages};
+
+use super::pagemap::{self, Seen};
+
+/// Anonymous memory of so many pages, small ones or huge ones.
+pub(crate) struct Area {
+    memory: Memory,
+    page: usize,
+}
+
+impl Area {
+    /// Of which no page is there yet.
+    pub(crate) fn reserve(bytes: usize, pages: Pages) -> Result<Self, Failure> {
+        Ok(Self::from(Memory::reserve(bytes, pages)?))
+    }
+
+    /// Of which every page is there.
+    pub(crate) fn fill(bytes: usize, pages: Pages) -> Result<Self, Failure> {
+        Ok(Self::from(Memory::fill(bytes, pages)?))
+    }
+
+    /// Its memory.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// How many pages it has.
+    pub(crate) fn pages(&self) -> usize {
+        self.memory.bytes() / self.page
+    }
+
+    /// Where a page begins.
+    pub(crate) fn page(&self, number: usize) -> *mut u8 {
+        self.memory.start().wrapping_add(number * self.page)
+    }
+
+    /// Writes a byte of each of these pages.
+    #[inline(always)]
+    pub(crate) fn write(&self, pages: Range<usize>) {
+        assert!(pages.end <= self.pages());
+        for number in pages {
+            // SAFETY: within the mapping, which holds nothing that another reference is to.
+            unsafe { self.page(number).write_volatile(1) };
+        }
+    }
+
+    /// Reads a byte of each of these pages.
+    #[inline(always)]
+    pub(crate) fn read(&self, pages: Range<usize>) {
+        assert!(pages.end <= self.pages());
+        for number in pages {
+            // SAFETY: within the mapping.
+            black_box(unsafe { self.page(number).read_volatile() });
+        }
+    }
+
+    /// Gives advice on so many bytes from this page on.
+    #[inline(always)]
+    pub(crate) fn advise(&self, from: usize, bytes: usize, advice: Advice) -> Result<(), Failure> {
+        assert!(from * self.page + bytes <= self.memory.bytes());
+        // SAFETY: within the mapping, whose content nobody needs.
+        unsafe { madvise(self.page(from).cast(), bytes, advice) }
+            .map_err(|cause| Failure::of("madvise", cause))
+    }
+
+    /// Changes what may be done with all of it.
+    #[inline(always)]
+    pub(crate) fn protect(&self, access: MprotectFlags) -> Result<(), Failure> {
+        // SAFETY: a whole mapping of ours, into which nobody holds a reference.
+        unsafe { mprotect(self.memory.start().cast(), self.memory.bytes(), access) }
+            .map_err(|cause| Failure::of("mprotect", cause))
+    }
+
+    /// Gives all its pages back.
+    pub(crate) fn forget(&self) -> Result<(), Failure> {
+        self.advise(0, self.memory.bytes(), Advice::LinuxDontNeed)
+    }
+
+    /// What the kernel says of the first so many pages, which must be small ones.
+    pub(crate) fn look(&self, pages: usize) -> Result<Seen, Failure> {
+        assert!(pages <= self.pages());
+        pagemap::look(self.memory.start(), pages * self.page)
+    }
+}
+
+impl From<Memory> for Area {
+    fn from(memory: Memory) -> Self {
+        Self {
+            page: memory.pages().bytes().unwrap_or(memory.bytes()),
+            memory,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_come_when_written_and_go_when_forgotten() {
+        let area = match Area::reserve(1 << 20, Pages::Small) {
+            Ok(area) => area,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        let present = |area: &Area| match area.look(area.pages()) {
+            Ok(seen) => Some(seen.present),
+            Err(reason) => {
+                println!("skipped: {reason}");
+                None
+            }
+        };
+        let Some(0) = present(&area) else { return };
+        area.write(0..3);
+        assert_eq!(present(&area), Some(3));
+        area.read(0..5);
+        assert_eq!(
+            present(&area),
+            Some(5),
+            "those that were only read are zero pages"
+        );
+        assert!(area.memory().resident().unwrap().bytes <= 3 * area.page);
+        area.write(0..area.pages());
+        assert_eq!(present(&area), Some(area.pages()));
+        area.forget().unwrap();
+        assert_eq!(present(&area), Some(0));
+    }
+}

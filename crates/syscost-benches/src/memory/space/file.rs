@@ -1,0 +1,243 @@
+//! The pages of a mapped file.
+#![allow(unsafe_code)] // a mapping of a file of our own
+
+use std::fs::{self, File};
+use std::ops::Deref;
+use std::ptr;
+
+use rustix::fs::{Advice as FileAdvice, fadvise};
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, MsyncFlags, ProtFlags, madvise, mmap, mprotect, msync, munmap,
+};
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::scratch;
+
+use super::device::Device;
+use super::pagemap;
+
+/// Attempts to drop a file from the page cache: a page that the kernel has in hand stays for a moment.
+const TRIES: usize = 20;
+
+/// A scratch file of so many pages, and a mapping of it.
+pub(crate) struct FilePages {
+    mapped: Mapped,
+    file: File,
+    /// Removed when this is dropped.
+    _scratch: scratch::File,
+}
+
+/// A shared mapping of a whole file.
+pub(crate) struct Mapped {
+    start: *mut u8,
+    pages: usize,
+    page: usize,
+}
+
+impl FilePages {
+    /// Writes the file, on its device already, and maps it.
+    pub(crate) fn make(pages: usize) -> Result<Self, Failure> {
+        let page = page_size();
+        let scratch = scratch::filled("pages", (pages * page) as u64)
+            .map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(scratch.path())
+            .map_err(|cause| Failure::of("open the scratch file", cause))?;
+        Ok(Self {
+            mapped: Mapped::of(&file, pages)?,
+            file,
+            _scratch: scratch,
+        })
+    }
+
+    /// Another mapping of it.
+    pub(crate) fn map(&self) -> Result<Mapped, Failure> {
+        Mapped::of(&self.file, self.mapped.pages)
+    }
+
+    /// Its device.
+    pub(crate) fn device(&self) -> Result<Device, Unsupported> {
+        Device::of(&self.file)
+    }
+
+    /// How many pages are in the page cache, by mincore.
+    pub(crate) fn cached(&self) -> Result<usize, Failure> {
+        let mut states = vec![0_u8; self.pages];
+        let bytes = self.pages * self.page;
+        // SAFETY: the mapping is of this length, and there is a byte for each of its pages.
+        match unsafe { libc::mincore(self.start.cast(), bytes, states.as_mut_ptr()) } {
+            0 => Ok(states.iter().filter(|state| **state & 1 != 0).count()),
+            _ => Err(Failure::last_os_error("mincore")),
+        }
+    }
+
+    /// Takes all pages out of the page cache, and makes sure of it.
+    pub(crate) fn drop_cache(&self) -> Result<(), Failure> {
+        let mut left = self.pages;
+        for _ in 0..TRIES {
+            self.unmap_pages()?;
+            fadvise(&self.file, 0, None, FileAdvice::DontNeed)
+                .map_err(|cause| Failure::of("posix_fadvise", cause))?;
+            left = self.cached()?;
+            if left == 0 {
+                return Ok(());
+            }
+        }
+        Err(Failure::Refuted(format!(
+            "{left} pages of the file stayed in the page cache"
+        )))
+    }
+}
+
+impl Deref for FilePages {
+    type Target = Mapped;
+
+    fn deref(&self) -> &Mapped {
+        &self.mapped
+    }
+}
+
+impl Mapped {
+    fn of(file: &File, pages: usize) -> Result<Self, Failure> {
+        let (page, access) = (page_size(), ProtFlags::READ | ProtFlags::WRITE);
+        // SAFETY: a new mapping of a file of our own, which nobody shortens.
+        let start = unsafe {
+            mmap(
+                ptr::null_mut(),
+                pages * page,
+                access,
+                MapFlags::SHARED,
+                file,
+                0,
+            )
+        }
+        .map_err(|cause| Failure::of("map the scratch file", cause))?;
+        Ok(Self {
+            start: start.cast(),
+            pages,
+            page,
+        })
+    }
+
+    /// How many pages it has.
+    pub(crate) fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// How long a page is, in bytes.
+    pub(crate) fn page_bytes(&self) -> usize {
+        self.page
+    }
+
+    /// Reads a byte of a page.
+    #[inline(always)]
+    pub(crate) fn read(&self, number: usize) -> u8 {
+        assert!(number < self.pages);
+        // SAFETY: within the mapping of the file, which keeps its length.
+        unsafe { self.start.add(number * self.page).read_volatile() }
+    }
+
+    /// The bytes that [`Mapped::read`] gives, added up over all pages.
+    pub(crate) fn sum(&self) -> u64 {
+        (0..self.pages)
+            .map(|number| u64::from(self.read(number)))
+            .sum()
+    }
+
+    /// Writes a byte of a page.
+    pub(crate) fn write(&self, number: usize, value: u8) {
+        assert!(number < self.pages);
+        // SAFETY: as above.
+        unsafe { self.start.add(number * self.page).write_volatile(value) };
+    }
+
+    /// Writes the first so many bytes back, or asks for it.
+    #[inline(always)]
+    pub(crate) fn sync(&self, bytes: usize, flags: MsyncFlags) -> Result<(), Failure> {
+        assert!(bytes <= self.pages * self.page);
+        // SAFETY: within the mapping.
+        unsafe { msync(self.start.cast(), bytes, flags) }
+            .map_err(|cause| Failure::of("msync", cause))
+    }
+
+    /// Forbids every second page, so that each other one is a mapping of its own.
+    pub(crate) fn part(&self) -> Result<(), Failure> {
+        for number in (1..self.pages).step_by(2) {
+            let page = self.start.wrapping_add(number * self.page);
+            // SAFETY: within the mapping; nobody holds a reference into it.
+            unsafe { mprotect(page.cast(), self.page, MprotectFlags::empty()) }
+                .map_err(|cause| Failure::of("forbid a page", cause))?;
+        }
+        Ok(())
+    }
+
+    /// Takes all pages out of this process's tables; the page cache keeps them.
+    pub(crate) fn unmap_pages(&self) -> Result<(), Failure> {
+        self.advise(Advice::LinuxDontNeed)
+    }
+
+    /// Tells the kernel in what order pages are read.
+    pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
+        // SAFETY: the mapping is of a file, which keeps the content.
+        unsafe { madvise(self.start.cast(), self.pages * self.page, advice) }
+            .map_err(|cause| Failure::of("madvise", cause))
+    }
+
+    /// How many pages are in this process's tables.
+    pub(crate) fn mapped(&self) -> Result<usize, Failure> {
+        Ok(pagemap::look(self.start, self.pages * self.page)?.present)
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `of`, and nobody refers to it any more.
+        let _ = unsafe { munmap(self.start.cast(), self.pages * self.page) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_leave_the_tables_and_the_cache_and_come_back() {
+        let file = match FilePages::make(64) {
+            Ok(file) => file,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        assert_eq!(file.cached().unwrap(), 64, "just written");
+        file.read(7);
+        file.unmap_pages().unwrap();
+        match file.mapped() {
+            Ok(mapped) => assert_eq!(mapped, 0),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+        assert_eq!(file.cached().unwrap(), 64);
+        if let Err(reason) = file.device() {
+            return println!("skipped: {reason}");
+        }
+        file.drop_cache().unwrap();
+        file.advise(Advice::Random).unwrap();
+        file.read(7);
+        let cached = file.cached().unwrap();
+        assert!((1..64).contains(&cached), "{cached}");
+    }
+
+    #[test]
+    fn a_parted_file_is_mapped_page_by_page() {
+        let file = match FilePages::make(64) {
+            Ok(file) => file,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        file.part().unwrap();
+        file.unmap_pages().unwrap();
+        file.read(10);
+        match file.mapped() {
+            Ok(mapped) => assert_eq!(mapped, 1),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Shared: pieces of address space that faults and mappings are measured on.
+//!
+//! - [`area`]: anonymous memory, page by page.
+//! - [`islands`]: pieces of it, each a mapping of its own.
+//! - [`file`]: the pages of a mapped file, and the [`device`] they come from.
+//! - [`pagemap`], [`maps`]: what the kernel says of pages and of addresses.
+//! - [`no_huge`]: none of them transparent huge ones.
+
+pub(crate) mod area;
+pub(crate) mod device;
+pub(crate) mod file;
+pub(crate) mod islands;
+pub(crate) mod maps;
+pub(crate) mod no_huge;
+pub(crate) mod pagemap;
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+
+/// The parameter that tells how long a piece is.
+pub(super) const SIZE: &str = "size";
+
+/// The parameter that tells whether its pages are there.
+pub(super) const TOUCHED: &str = "touched";
+
+/// How long the case's pieces are, in bytes.
+pub(super) fn size(case: &Case) -> Result<usize, Failure> {
+    let bytes = bytes_of(case.get(SIZE))
+        .ok_or_else(|| Failure::Broken("has no size in its case".into()))?;
+    let page = page_size();
+    match bytes < page {
+        true => Err(Failure::Unsupported(format!(
+            "pages have {} KiB on this machine",
+            page >> 10
+        ))),
+        false => Ok(bytes),
+    }
+}
+
+/// Whether the case's pages are there before the operation.
+pub(super) fn is_touched(case: &Case) -> bool {
+    case.get(TOUCHED) == "yes"
+}
+
+/// `4K` is 4096.
+pub(super) fn bytes_of(text: &str) -> Option<usize> {
+    let (number, shift) = match text.strip_suffix('K') {
+        Some(number) => (number, 10),
+        None => match text.strip_suffix('M') {
+            Some(number) => (number, 20),
+            None => (text, 0),
+        },
+    };
+    Some(number.parse::<usize>().ok()? << shift)
+}
+
+/// Pages that are there before each operation, which the benchmark counts itself.
+pub(super) const RESIDENT: &str = "pages that are resident before it";
+
+/// The allocator takes the first pages that are given back more cheaply than further ones, and many are cold: twice as many may cost
+/// more than twice as much.
+pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(bytes_of("16"), Some(16));
+        assert_eq!(bytes_of("64K"), Some(64 << 10));
+        assert_eq!(bytes_of("1M"), Some(1 << 20));
+        assert_eq!(bytes_of("M"), None);
+    }
+
+    #[test]
+    fn less_than_a_page_is_unsupported() {
+        let case = Case::new([(SIZE, "1")]);
+        assert!(matches!(size(&case), Err(Failure::Unsupported(_))));
+        assert!(matches!(size(&Case::default()), Err(Failure::Broken(_))));
+        assert_eq!(size(&Case::new([(SIZE, "64M")])), Ok(64 << 20));
+    }
+}

@@ -1,0 +1,39 @@
+//! What /proc/self/pagemap says of pages, without privilege: it hides where they are, not whether.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+
+/// Bits of an entry, as the kernel's documentation numbers them.
+const PRESENT: u64 = 1 << 63;
+const EXCLUSIVE: u64 = 1 << 56;
+
+/// How many pages of a piece are what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// In the tables of pages.
+    pub(crate) present: usize,
+    /// Of these mapped nowhere else, in no process.
+    pub(crate) exclusive: usize,
+}
+
+/// Looks at whole pages.
+pub(crate) fn look(start: *const u8, bytes: usize) -> Result<Seen, Failure> {
+    let page = page_size();
+    let mut entries = vec![0; bytes / page * 8];
+    // Opened each time: a copy of this process that was forked meanwhile is to see its own.
+    File::open("/proc/self/pagemap")
+        .and_then(|file| file.read_exact_at(&mut entries, (start.addr() / page * 8) as u64))
+        .map_err(|cause| Failure::Unsupported(format!("reading /proc/self/pagemap: {cause}")))?;
+    let (entries, _) = entries.as_chunks::<8>();
+    let with = |bits: u64| {
+        let has = |entry: &&[u8; 8]| u64::from_le_bytes(**entry) & bits == bits;
+        entries.iter().filter(has).count()
+    };
+    Ok(Seen {
+        present: with(PRESENT),
+        exclusive: with(PRESENT | EXCLUSIVE),
+    })
+}

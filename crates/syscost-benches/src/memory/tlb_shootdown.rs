@@ -1,0 +1,156 @@
+//! Changing a page's mapping while other threads run on other CPUs.
+//!
+//! ## Measures
+//! One call on one touched page, by how many other threads of the process run meanwhile, each on a CPU of its own: munmap, mprotect that
+//! takes writing away, or madvise that gives the page back. Before each batch, untimed, the pages are written anew and every thread
+//! reads them all; then the threads spin.
+//! ## Does not measure
+//! What the interrupted threads lose. Threads that sleep: their CPUs learn of it when they come back.
+//! ## Reading it
+//! `threads=0` is the call alone. With others, the kernel must make every CPU that runs one of them forget the page, by an interrupt each
+//! on x86-64, and wait until all have. On arm64, on AMD processors with INVLPGB and under some hypervisors no interrupt is needed. So
+//! mappings are to be changed seldom, in large pieces, or before threads start.
+//! ## Source
+//! Linux's shootdown is described in its documentation of the x86 TLB.
+
+mod interrupts;
+mod stage;
+
+use std::sync::Arc;
+
+use syscost_harness::prelude::*;
+use syscost_sys::cpu;
+
+use self::interrupts::interrupts;
+use self::stage::{Call, MOST, Stage, Tally};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.tlb_shootdown",
+    title: "TLB shootdown",
+    cases: Cases::Here(cases),
+    quick: |case| case.get(CALL) == "madvise" && case.number(THREADS) <= 1,
+    run,
+    source: include_str!("tlb_shootdown.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const CALL: &str = "call";
+const THREADS: &str = "threads";
+
+/// More threads than this are not measured.
+const MOST_THREADS: usize = 64;
+
+/// Of the batches, in this share all threads must have run.
+const RAN: f64 = 0.75;
+
+/// So many batches without all threads are no accident.
+const LEAST_BATCHES: u64 = 10;
+
+fn cases() -> Vec<Case> {
+    let others = cpu::allowed().map_or(0, |cpus| cpus.len().saturating_sub(1));
+    let mut cases = Vec::new();
+    for call in Call::ALL {
+        for count in counts_to(others) {
+            let params = [(CALL, call.name().to_owned()), (THREADS, count.to_string())];
+            cases.push(Case::new(params).expecting([together(call.number(), 1.0)]));
+        }
+    }
+    cases
+}
+
+/// None, one, then doubled, up to all other CPUs.
+fn counts_to(others: usize) -> Vec<usize> {
+    let most = others.min(MOST_THREADS);
+    let doubled = (0..).map(|power| 1 << power);
+    let mut counts = vec![0];
+    counts.extend(doubled.take_while(|count| *count < most));
+    if most > 0 {
+        counts.push(most);
+    }
+    counts
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let threads = b.case().number(THREADS) as usize;
+    let call = Call::from_name(b.case().get(CALL))
+        .ok_or_else(|| Failure::Broken("does not say which call".into()))?;
+    let cpus = stage::others(b.cpu(), b.allowed(), threads)?;
+    let tally = Arc::new(Tally::default());
+    b.together(Placement::Distinct, |_| {
+        Stage::start(call, &cpus, Arc::clone(&tally)).map(Stage::into_team)
+    })?;
+    if threads == 0 {
+        return Ok(());
+    }
+    claim_running(b, &tally);
+    if !b.is_timed() {
+        claim_interrupts(b, call, &cpus)?;
+    }
+    Ok(())
+}
+
+/// Claims that the threads ran while the calls were made.
+fn claim_running(b: &mut Bencher, tally: &Tally) {
+    let share = tally.share();
+    let (claim, expected) = (
+        "share of batches in which all threads ran",
+        format!("at least {RAN}"),
+    );
+    let source = "their own counts";
+    // A few batches of a busy machine may have none; many, of threads that never run.
+    let never = share == 0.0 && tally.batches() >= LEAST_BATCHES;
+    if share >= RAN || never {
+        b.claim(claim, expected, share, source, share >= RAN);
+    } else {
+        let reason = "other programs took their CPUs";
+        b.claim_unverified(claim, expected, share, source, reason);
+    }
+}
+
+/// Claims that each call interrupts each other CPU, where the kernel counts that.
+fn claim_interrupts(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
+    let mut stage = Stage::start(call, cpus, Arc::default())?;
+    stage.prepare()?;
+    let before = interrupts();
+    stage.turns(MOST)?;
+    let after = interrupts();
+    let (changed, all) = (stage.changed()? as f64, MOST as f64);
+    let claim = "pages that 256 calls changed";
+    b.claim(claim, all, changed, "/proc", changed == all);
+    stage.end()?;
+    let least = 0.9 * cpus.len() as f64;
+    let (claim, expected) = (
+        "TLB shootdown interrupts of all CPUs per operation",
+        format!("at least {least}"),
+    );
+    let source = "/proc/interrupts";
+    match (before, after) {
+        (Ok(before), Ok(after)) => {
+            let each = after.saturating_sub(before) as f64 / MOST as f64;
+            if each >= least {
+                b.claim(claim, expected, each, source, true);
+            } else {
+                let reason = "a hypervisor or the processor may do it without, or other programs took the threads' CPUs";
+                b.claim_unverified(claim, expected, each, source, reason);
+            }
+        }
+        (Err(reason), _) | (_, Err(reason)) => {
+            b.claim_unverified(claim, expected, "", source, &reason.to_string());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_double_up_to_all_other_cpus() {
+        assert_eq!(counts_to(0), [0]);
+        assert_eq!(counts_to(1), [0, 1]);
+        assert_eq!(counts_to(3), [0, 1, 2, 3]);
+        assert_eq!(counts_to(4), [0, 1, 2, 4]);
+        assert_eq!(counts_to(500), [0, 1, 2, 4, 8, 16, 32, 64]);
+    }
+}

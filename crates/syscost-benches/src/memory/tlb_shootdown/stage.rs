@@ -1,0 +1,299 @@
+//! The threads that spin, and the pages that are changed under them.
+#![allow(unsafe_code)] // pages that other threads read
+
+use std::cell::RefCell;
+use std::hint::{black_box, spin_loop};
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+use rustix::io::Errno;
+use rustix::mm::MprotectFlags;
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner, PartnerError};
+use syscost_sys::topology::Topology;
+
+use crate::memory::space::islands::Islands;
+
+/// Calls in the longest batch, each on a page of its own.
+pub(super) const MOST: u64 = 256;
+
+/// Before a batch, threads that another program keeps from running are waited for: so often for so many turns of a waiting loop, a
+/// few microseconds.
+const PATIENCE: usize = 10_000;
+const SPINS: usize = 100;
+
+/// The call that makes CPUs forget a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
+    Munmap,
+    Mprotect,
+    Madvise,
+}
+
+impl Call {
+    pub(super) const ALL: [Call; 3] = [Call::Munmap, Call::Mprotect, Call::Madvise];
+
+    pub(super) const fn number(self) -> Sysno {
+        match self {
+            Call::Munmap => Sysno::MUNMAP,
+            Call::Mprotect => Sysno::MPROTECT,
+            Call::Madvise => Sysno::MADVISE,
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        self.number().name()
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Call> {
+        Self::ALL.into_iter().find(|call| call.name() == name)
+    }
+}
+
+/// The CPUs of so many threads, the nearest to the measuring one first.
+pub(super) fn others(own: u32, allowed: &[u32], count: usize) -> Result<Vec<u32>, Failure> {
+    let mut cpus = match Topology::read(Path::new("/sys")) {
+        Ok(topology) => topology.spread(own, allowed),
+        // Where nothing is told, by number.
+        Err(_) => allowed.to_vec(),
+    };
+    cpus.retain(|cpu| *cpu != own);
+    if cpus.len() < count {
+        let reason = format!(
+            "{count} threads need as many other CPUs; {} may be used",
+            cpus.len()
+        );
+        return Err(Failure::Unsupported(reason));
+    }
+    cpus.truncate(count);
+    Ok(cpus)
+}
+
+/// In how many batches all threads ran.
+#[derive(Default)]
+pub(super) struct Tally {
+    batches: AtomicU64,
+    with_all: AtomicU64,
+}
+
+impl Tally {
+    /// How many batches there were.
+    pub(super) fn batches(&self) -> u64 {
+        self.batches.load(Relaxed)
+    }
+
+    /// The share of these, or 0 if there was no batch.
+    pub(super) fn share(&self) -> f64 {
+        self.with_all.load(Relaxed) as f64 / self.batches.load(Relaxed).max(1) as f64
+    }
+}
+
+/// What the threads share.
+struct Crew {
+    /// Rises when there are new pages to read.
+    epoch: AtomicUsize,
+    /// The first page, and how far the next is from it.
+    first: AtomicPtr<u8>,
+    stride: AtomicUsize,
+    /// Threads that have read all pages of this epoch.
+    ready: AtomicUsize,
+    is_over: AtomicBool,
+    spins: Vec<Apart>,
+}
+
+/// Turns of a spinning thread, as far from those of another as any processor fetches lines together.
+#[repr(align(128))]
+struct Apart(AtomicU64);
+
+impl Crew {
+    /// What each thread does.
+    fn spin(&self, number: usize) {
+        let mut seen = 0;
+        while !self.is_over.load(Relaxed) {
+            let epoch = self.epoch.load(Acquire);
+            if epoch != seen {
+                let (first, stride) = (self.first.load(Relaxed), self.stride.load(Relaxed));
+                for page in 0..MOST as usize {
+                    // SAFETY: mapped and readable until all threads say that they are ready, after this.
+                    black_box(unsafe { first.add(page * stride).read_volatile() });
+                }
+                seen = epoch;
+                self.ready.fetch_add(1, AcqRel);
+            }
+            // Only this thread writes it.
+            let spins = &self.spins[number].0;
+            spins.store(spins.load(Relaxed) + 1, Relaxed);
+            spin_loop();
+        }
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        self.spins
+            .iter()
+            .map(|spins| spins.0.load(Relaxed))
+            .collect()
+    }
+}
+
+/// Threads that spin, and pages.
+pub(super) struct Stage {
+    call: Call,
+    crew: Arc<Crew>,
+    partners: Vec<Partner>,
+    islands: Islands,
+    /// What the threads had counted when the last batch began.
+    began: Option<Vec<u64>>,
+    tally: Arc<Tally>,
+}
+
+impl Stage {
+    /// Starts a thread on each of these CPUs.
+    pub(super) fn start(call: Call, cpus: &[u32], tally: Arc<Tally>) -> Result<Self, Failure> {
+        let crew = Arc::new(Crew {
+            epoch: AtomicUsize::new(0),
+            first: AtomicPtr::default(),
+            stride: AtomicUsize::new(0),
+            ready: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+            spins: cpus.iter().map(|_| Apart(AtomicU64::new(0))).collect(),
+        });
+        let spinning = |(number, cpu): (usize, &u32)| {
+            let crew = Arc::clone(&crew);
+            Partner::start(Between::Threads, &[*cpu], move || {
+                crew.spin(number);
+                Ok::<(), io::Error>(())
+            })
+            .map_err(|error| Failure::Failed(error.to_string()))
+        };
+        let partners = cpus
+            .iter()
+            .enumerate()
+            .map(spinning)
+            .collect::<Result<_, _>>();
+        if partners.is_err() {
+            // Those that were started are not to spin on.
+            crew.is_over.store(true, Relaxed);
+        }
+        Ok(Self {
+            partners: partners?,
+            islands: Islands::make(MOST as usize, page_size())?,
+            call,
+            crew,
+            began: None,
+            tally,
+        })
+    }
+
+    /// Writes all pages, and returns when every thread has read them.
+    pub(super) fn prepare(&mut self) -> Result<(), Failure> {
+        self.judge();
+        let failed = |cause: Errno| Failure::of("prepare the pages", cause);
+        match self.call {
+            Call::Munmap => self.islands = Islands::make(MOST as usize, page_size())?,
+            Call::Mprotect => {
+                let access = MprotectFlags::READ | MprotectFlags::WRITE;
+                (0..MOST as usize)
+                    .try_for_each(|number| self.islands.protect(number, access))
+                    .map_err(failed)?;
+            }
+            Call::Madvise => {}
+        }
+        let present = self.islands.touch(MOST as usize)?;
+        if present != MOST as usize {
+            return Err(Failure::Refuted(format!(
+                "only {present} of {MOST} pages are there"
+            )));
+        }
+        let stride = self.islands.island(1).addr() - self.islands.island(0).addr();
+        self.crew.first.store(self.islands.island(0), Relaxed);
+        self.crew.stride.store(stride, Relaxed);
+        self.crew.ready.store(0, Relaxed);
+        self.crew.epoch.fetch_add(1, Release);
+        while self.crew.ready.load(Acquire) < self.crew.spins.len() {
+            spin_loop();
+        }
+        for _ in 0..PATIENCE {
+            self.began = Some(self.crew.counts());
+            (0..SPINS).for_each(|_| spin_loop());
+            if self.have_run() {
+                break;
+            }
+        }
+        self.began = Some(self.crew.counts());
+        Ok(())
+    }
+
+    /// How many pages are as all calls together leave them.
+    pub(super) fn changed(&self) -> Result<usize, Failure> {
+        let count = MOST as usize;
+        match self.call {
+            Call::Munmap | Call::Madvise => Ok(count - self.islands.present(count)?),
+            Call::Mprotect => Ok(self.islands.bytes_with("r--", count)? / page_size()),
+        }
+    }
+
+    /// Makes so many calls.
+    #[inline(always)]
+    pub(super) fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let turns = turns as usize;
+        let made = match self.call {
+            Call::Munmap => self.islands.unmap(turns),
+            Call::Mprotect => {
+                (0..turns).try_for_each(|number| self.islands.protect(number, MprotectFlags::READ))
+            }
+            Call::Madvise => (0..turns).try_for_each(|number| self.islands.forget(number)),
+        };
+        made.map_err(|cause| Failure::of(self.call.name(), cause))
+    }
+
+    /// Whether all threads ran since the last batch began.
+    fn judge(&mut self) {
+        if self.began.is_some() {
+            let all_ran = self.have_run();
+            self.tally.batches.fetch_add(1, Relaxed);
+            self.tally.with_all.fetch_add(u64::from(all_ran), Relaxed);
+            self.began = None;
+        }
+    }
+
+    fn have_run(&self) -> bool {
+        let began = self.began.iter().flatten();
+        began
+            .zip(self.crew.counts())
+            .all(|(began, now)| now > *began)
+    }
+
+    /// Lets the threads end, and waits for them.
+    pub(super) fn end(mut self) -> Result<(), Failure> {
+        self.crew.is_over.store(true, Relaxed);
+        let failed = |error: PartnerError| Failure::Failed(error.to_string());
+        std::mem::take(&mut self.partners)
+            .into_iter()
+            .try_for_each(|partner| partner.join().map_err(failed))
+    }
+
+    /// The same as a team.
+    pub(super) fn into_team<'t>(mut self) -> Team<'t> {
+        let partners = std::mem::take(&mut self.partners);
+        let crew = Arc::clone(&self.crew);
+        let stage = Rc::new(RefCell::new(self));
+        let prepared = Rc::clone(&stage);
+        Team::new(
+            partners,
+            move |turns| stage.borrow_mut().turns(turns),
+            move || {
+                crew.is_over.store(true, Relaxed);
+                Ok(())
+            },
+        )
+        .prepared_by(move || prepared.borrow_mut().prepare())
+        .at_most(MOST)
+    }
+}

@@ -1,0 +1,82 @@
+//! Files with content.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+
+use super::{File, file, folder};
+use crate::{SystemError, memory, os};
+
+/// What must be left free, as a multiple of the file.
+const SPARE: u64 = 4;
+
+/// Written at once, in bytes: what is written together the page cache of some kernels keeps together, in larger pages.
+const PAGE: usize = 4 << 10;
+
+/// A file of so many bytes in this user's folder, on its device already. Its content is random, so that no file system stores less of it.
+///
+/// # Errors
+/// When it cannot be written, or when the file system, or memory, where its pages are cached, has less than four times as much left.
+pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
+    let folder = folder()?;
+    let failed = |cause| SystemError::new("write", folder.display().to_string(), cause);
+    let free = os::free_bytes(&folder).map_err(failed)?;
+    if free / SPARE < bytes {
+        let (free, wanted) = (free >> 20, bytes >> 20);
+        let reason = format!("{free} MiB are free there; {SPARE} times {wanted} MiB are wanted");
+        return Err(failed(io::Error::other(reason)));
+    }
+    memory::enough_for(bytes as usize).map_err(|reason| failed(reason.into()))?;
+    let file = file(extension)?;
+    write(&file, bytes).map_err(failed)?;
+    Ok(file)
+}
+
+fn write(file: &File, bytes: u64) -> io::Result<()> {
+    let mut writer = BufWriter::with_capacity(PAGE, fs::File::create(file.path())?);
+    // Marsaglia's xorshift: as good as random to whoever compresses.
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut left = bytes as usize;
+    while left > 0 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let part = left.min(8);
+        writer.write_all(&state.to_le_bytes()[..part])?;
+        left -= part;
+    }
+    writer.into_inner()?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_its_size_and_is_gone_when_dropped() {
+        let bytes = 100_003;
+        let file = match filled("test", bytes) {
+            Ok(file) => file,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        let content = fs::read(file.path()).expect("it is there");
+        assert_eq!(content.len() as u64, bytes);
+        assert!(
+            content
+                .chunks(4096)
+                .all(|page| page.iter().any(|byte| *byte != page[0]))
+        );
+        let path = file.path().to_owned();
+        drop(file);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_is_refused() {
+        let reason = filled("test", u64::MAX / 8).unwrap_err().to_string();
+        println!("{reason}");
+        assert!(
+            reason.contains("MiB") || reason.contains("Linux"),
+            "{reason}"
+        );
+    }
+}
