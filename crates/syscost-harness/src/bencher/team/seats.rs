@@ -25,22 +25,25 @@ impl Bencher<'_> {
         }
         let cpus = placement.cpus(self.cpu, &self.allowed)?;
         self.pinned = placement != Placement::Free;
+        let home = self.cpu;
+        self.cpu = placement.own_cpu(home);
         let own = match placement {
             Placement::Free => self.allowed.clone(),
-            Placement::At(_) | Placement::Distinct => vec![self.cpu],
+            Placement::At(_) | Placement::Distinct | Placement::Pair(..) => vec![self.cpu],
         };
         let pin = |cpus: &[u32]| {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
         let result = measure(self, &cpus);
-        pin(&[self.cpu])?;
+        pin(&[home])?;
         let seen = result?;
         if self.pinned {
             self.claim_seats(&cpus, &seen);
         } else {
             self.tell_mix(&seen);
         }
+        self.cpu = home;
         Ok(())
     }
 
