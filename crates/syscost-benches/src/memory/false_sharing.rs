@@ -43,7 +43,7 @@ const DISTANCES: [usize; 4] = [8, 64, 128, 256];
 const OWN: usize = 1024;
 
 /// Additions of the other thread between two looks whether it is over.
-const BETWEEN_LOOKS: u64 = 64;
+const BETWEEN_LOOKS: u64 = 256;
 
 /// A neighbour that does less than this share of the additions, in percent, is none.
 const LEAST_SHARE_PERCENT: f64 = 1.0;
@@ -126,7 +126,8 @@ impl Place {
         [OWN, OWN + self.distance].map(|offset| self.page.word(offset))
     }
 
-    #[inline(always)]
+    /// The same instructions for both threads.
+    #[inline(never)]
     fn add(&self, word: &AtomicU64, times: u64) {
         if self.is_atomic {
             for _ in 0..times {
