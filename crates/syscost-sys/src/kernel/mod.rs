@@ -20,8 +20,12 @@ mod atomic;
 mod branch;
 mod call;
 mod empty_loop;
+mod forward;
+mod jumps;
 mod table;
 mod vector;
+mod window;
+mod written;
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
@@ -41,8 +45,11 @@ pub use atomic::{Atomic, atomic};
 pub use branch::{Branch, Directions, branch};
 pub use call::{Call, MAX_ARGUMENTS, MAX_DEPTH, MAX_DEPTH_BY_CHANCE, call};
 pub use empty_loop::{LoopShape, empty_loop};
+pub use forward::{Forward, forward};
+pub use jumps::{Jumps, Path};
 pub use table::{TARGETS, Targets};
 pub use vector::{Simd, VectorOperation, vector};
+pub use window::{Walks, Window};
 
 /// Measured instructions, ready to run.
 ///

@@ -142,6 +142,10 @@ pub(crate) fn populate(_: *mut u8, _: usize) -> io::Result<()> {
     refused()
 }
 
+pub(crate) fn make_executable(_: *mut u8, _: usize) -> io::Result<()> {
+    refused()
+}
+
 pub(crate) fn make_message_queue(_: i32) -> io::Result<i32> {
     refused()
 }

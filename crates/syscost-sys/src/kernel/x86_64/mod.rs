@@ -18,8 +18,10 @@ mod branch;
 mod call;
 mod empty_loop;
 mod float;
+mod forward;
 mod integer;
 mod vector;
+mod written;
 
 use super::{Code, Kind, Operation, Shape};
 use crate::Unsupported;
@@ -28,8 +30,10 @@ pub(super) use atomic::atomic;
 pub(super) use branch::branch;
 pub(super) use call::call;
 pub(super) use empty_loop::empty_loop;
+pub(super) use forward::forward;
 pub(super) use integer::ADD_CHAIN;
 pub(super) use vector::vector;
+pub(super) use written::{jumps, window};
 
 /// How a kernel is entered.
 pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;

@@ -5,7 +5,7 @@ use std::io;
 use std::ptr;
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
 
 /// The kernel's base size of pages, in bytes.
 pub(crate) fn page_size() -> usize {
@@ -48,4 +48,11 @@ pub(crate) fn advise_huge(start: *mut u8, bytes: usize, huge: bool) -> io::Resul
 pub(crate) fn populate(start: *mut u8, bytes: usize) -> io::Result<()> {
     // SAFETY: populating changes no content.
     Ok(unsafe { madvise(start.cast(), bytes, Advice::LinuxPopulateWrite) }?)
+}
+
+/// Makes a mapping readable and executable, and no longer writable.
+pub(crate) fn make_executable(start: *mut u8, bytes: usize) -> io::Result<()> {
+    let access = MprotectFlags::READ | MprotectFlags::EXEC;
+    // SAFETY: the caller owns the mapping and writes to it no more.
+    Ok(unsafe { mprotect(start.cast(), bytes, access) }?)
 }
