@@ -88,7 +88,9 @@ impl Placement {
                 return Ok(others.collect());
             }
             Placement::Pair(first, second) => {
-                let missing = [first, second].into_iter().find(|cpu| !allowed.contains(cpu));
+                let missing = [first, second]
+                    .into_iter()
+                    .find(|cpu| !allowed.contains(cpu));
                 return match missing {
                     Some(cpu) => Err(Unsupported::new(format!("this run may not use CPU {cpu}"))),
                     None => Ok(vec![second]),
@@ -137,14 +139,19 @@ mod tests {
         );
         let last = allowed[allowed.len() - 1];
         let pair = Placement::Pair(last, own);
-        assert_eq!((pair.own_cpu(own), pair.cpus(own, &allowed).unwrap()), (last, vec![own]));
+        assert_eq!(
+            (pair.own_cpu(own), pair.cpus(own, &allowed).unwrap()),
+            (last, vec![own])
+        );
         let reason = Placement::Pair(own, 9_999).cpus(own, &allowed).unwrap_err();
         assert!(reason.to_string().contains("9999"), "{reason}");
         let placements = Placement::here();
         assert_eq!(placements[0].name(), "same");
         for placement in placements {
             match placement {
-                Placement::Distinct | Placement::Pair(..) => unreachable!("a pair stands in some relation"),
+                Placement::Distinct | Placement::Pair(..) => {
+                    unreachable!("a pair stands in some relation")
+                }
                 Placement::Free => assert_eq!(placement.cpus(own, &allowed).unwrap(), allowed),
                 Placement::At(relation) => match placement.cpus(own, &allowed) {
                     Ok(cpus) => {

@@ -34,7 +34,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
     quick: |case| {
         let is = |key, index: usize| {
-            cpus::measured().get(index).is_some_and(|cpu| case.number(key) == u64::from(*cpu))
+            cpus::measured()
+                .get(index)
+                .is_some_and(|cpu| case.number(key) == u64::from(*cpu))
         };
         is("from", 0) && is("to", 1)
     },
@@ -56,7 +58,9 @@ const MOST_MESSENGERS: usize = 8;
 fn cases() -> Vec<Case> {
     let cpus = cpus::measured();
     let of = |method: Method, cpus: &[u32]| -> Vec<Case> {
-        let pairs = cpus.iter().flat_map(|from| cpus.iter().map(move |to| (from, to)));
+        let pairs = cpus
+            .iter()
+            .flat_map(|from| cpus.iter().map(move |to| (from, to)));
         // With one CPU the only pair stands for all, to say why there are none.
         pairs
             .filter(|(from, to)| from != to || cpus.len() == 1)
@@ -70,7 +74,10 @@ fn cases() -> Vec<Case> {
             .collect()
     };
     let mut cases = of(Method::Exchange, cpus);
-    cases.extend(of(Method::Message, &crate::timing::spread(cpus, MOST_MESSENGERS)));
+    cases.extend(of(
+        Method::Message,
+        &crate::timing::spread(cpus, MOST_MESSENGERS),
+    ));
     cases
 }
 
@@ -80,7 +87,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let placement = Placement::Pair(number("from"), number("to"));
     let tally = Arc::new(Tally::default());
     // The team of the audited child is another process's: its tally is not this one.
-    b.together(placement, |cpus| pair::team(method, cpus, Arc::clone(&tally)))?;
+    b.together(placement, |cpus| {
+        pair::team(method, cpus, Arc::clone(&tally))
+    })?;
     tally.judge(b);
     if let Some(round_trip) = b.median() {
         b.detail("one_way_ns", round_trip / 2.0);

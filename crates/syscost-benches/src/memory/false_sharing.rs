@@ -49,9 +49,7 @@ const BETWEEN_LOOKS: u64 = 256;
 const LEAST_SHARE_PERCENT: f64 = 1.0;
 
 fn cases() -> Vec<Case> {
-    let apart = |placement: &Placement| {
-        matches!(placement, Placement::At(relation) if *relation != Relation::SameCpu)
-    };
+    let apart = |placement: &Placement| matches!(placement, Placement::At(relation) if *relation != Relation::SameCpu);
     let mut cases = Vec::new();
     for placement in Placement::here().into_iter().filter(apart) {
         for op in ["fetch_add", "plain"] {
@@ -95,10 +93,22 @@ impl Tally {
         for (who, (added, found)) in whose.into_iter().zip(self.added.iter().zip(&self.found)) {
             let (added, found) = (number(added), number(found));
             let what = format!("the word that the {who} thread added to");
-            b.claim(&what, added, found, "benchmark", added == found && added > 0.0);
+            b.claim(
+                &what,
+                added,
+                found,
+                "benchmark",
+                added == found && added > 0.0,
+            );
         }
         let (apart, wanted) = (number(&self.bytes_apart), distance as f64);
-        b.claim("bytes from word to word", wanted, apart, "addresses", apart == wanted);
+        b.claim(
+            "bytes from word to word",
+            wanted,
+            apart,
+            "addresses",
+            apart == wanted,
+        );
         let meanwhile = number(&self.meanwhile);
         let share = 100.0 * meanwhile / (meanwhile + number(&self.added[0])).max(1.0);
         b.claim(
@@ -162,7 +172,12 @@ impl Drop for Over {
     }
 }
 
-fn team<'t>(is_atomic: bool, distance: usize, cpus: &[u32], tally: Arc<Tally>) -> Result<Team<'t>, Failure> {
+fn team<'t>(
+    is_atomic: bool,
+    distance: usize,
+    cpus: &[u32],
+    tally: Arc<Tally>,
+) -> Result<Team<'t>, Failure> {
     let place = Arc::new(Place {
         page: Page::touched_here()?,
         is_atomic,

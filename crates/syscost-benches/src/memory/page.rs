@@ -57,7 +57,13 @@ mod tests {
         let (first, second) = (page.word(1024), page.word(1032));
         first.store(1, Ordering::Relaxed);
         second.store(2, Ordering::Relaxed);
-        assert_eq!((first.load(Ordering::Relaxed), second.as_ptr().addr() - first.as_ptr().addr()), (1, 8));
+        assert_eq!(
+            (
+                first.load(Ordering::Relaxed),
+                second.as_ptr().addr() - first.as_ptr().addr()
+            ),
+            (1, 8)
+        );
         assert!(page.word(0).as_ptr().addr().is_multiple_of(4096));
     }
 }

@@ -49,5 +49,10 @@ pub fn forward(forward: Forward) -> Result<Kernel, Unsupported> {
     // The addition alone takes a cycle; a core that renames memory adds nothing to it.
     let floor_cycles = 0.8;
     // What arrives at the end is one more for each operation.
-    Ok(Kernel::new(code, &[], Checksum::PerTurn(code.operations), floor_cycles))
+    Ok(Kernel::new(
+        code,
+        &[],
+        Checksum::PerTurn(code.operations),
+        floor_cycles,
+    ))
 }

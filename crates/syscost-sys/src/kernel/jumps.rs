@@ -106,7 +106,9 @@ mod tests {
     #[test]
     fn too_many_or_none_are_refused() {
         for blocks in [0, Jumps::MOST + 1] {
-            let reason = Jumps::write(Path::Jumps, blocks).expect_err("refused").to_string();
+            let reason = Jumps::write(Path::Jumps, blocks)
+                .expect_err("refused")
+                .to_string();
             assert!(reason.contains("choose 1 to"), "{reason}");
         }
     }

@@ -1,6 +1,9 @@
 //! Processors for which no kernel has been written.
 
-use super::{Atomic, Branch, Call, Code, Forward, Kind, LoopShape, Operation, Path, Shape, Simd, VectorOperation};
+use super::{
+    Atomic, Branch, Call, Code, Forward, Kind, LoopShape, Operation, Path, Shape, Simd,
+    VectorOperation,
+};
 use crate::Unsupported;
 
 pub(super) type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;

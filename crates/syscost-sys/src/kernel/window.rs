@@ -11,8 +11,8 @@ use crate::memory::{Memory, Pages};
 /// Two lists in memory, each of which goes through its half by chance and around: where one is, only the loads before it tell.
 #[derive(Debug)]
 pub struct Walks {
-    /// It holds the nodes: a line with the address of the next one and its own number.
-    _memory: Memory,
+    /// Holds the nodes: a line with the address of the next one and its own number.
+    memory: Memory,
     /// The numbers of the nodes in the order of each walk.
     order: [Vec<u32>; 2],
     /// The addresses of the nodes that were reached.
@@ -55,17 +55,25 @@ impl Walks {
         }
         let reached = [&order[0], &order[1]].map(|order| Cell::new(address(order[0])));
         Ok(Self {
-            _memory: memory,
+            memory,
             order,
             reached,
             steps: Cell::new(0),
         })
     }
 
+    /// The memory they go through.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// The sum of the numbers of the nodes that both walks reach after so many more steps.
     fn after(&self, steps: u64) -> u64 {
         let place = (self.steps.get() + steps) % self.order[0].len() as u64;
-        let numbers = self.order.iter().map(|order| u64::from(order[place as usize]));
+        let numbers = self
+            .order
+            .iter()
+            .map(|order| u64::from(order[place as usize]));
         numbers.sum()
     }
 }
@@ -92,7 +100,10 @@ impl Window {
     /// More instructions than [`Window::MOST`], a processor for which there is no such code, or a system that lets nobody write code.
     pub fn write(fillers: usize, walks: Rc<Walks>) -> Result<Self, Unsupported> {
         if fillers > Self::MOST {
-            let reason = format!("{fillers} instructions between two loads: at most {}", Self::MOST);
+            let reason = format!(
+                "{fillers} instructions between two loads: at most {}",
+                Self::MOST
+            );
             return Err(Unsupported::new(reason));
         }
         Ok(Self {
@@ -136,7 +147,9 @@ mod tests {
     fn both_walks_go_on_where_they_were_whatever_lies_between_their_steps() {
         let mut state = 1_usize;
         let below = |n: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 33) % n
         };
         let walks = match Walks::new(1 << 16, Pages::Small, below) {

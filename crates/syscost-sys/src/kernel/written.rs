@@ -21,7 +21,9 @@ impl Written {
     pub(super) fn new(code: &[u8]) -> Result<Self, Unsupported> {
         let bytes = code.len().next_multiple_of(os::page_size());
         let refused = |what: &str, cause| {
-            Unsupported::new(format!("{what} {bytes} bytes for code written at run time: {cause}"))
+            Unsupported::new(format!(
+                "{what} {bytes} bytes for code written at run time: {cause}"
+            ))
         };
         let start = os::map(bytes, false).map_err(|cause| refused("map", cause))?;
         let written = Self { start, bytes };

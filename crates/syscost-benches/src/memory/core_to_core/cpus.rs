@@ -30,12 +30,22 @@ fn of(topology: &Topology, allowed: &[u32], most: usize) -> Vec<u32> {
     }
     let order = topology.spread(allowed[0], allowed);
     let is_sibling = |a: u32, b: u32| topology.relation(a, b) == Some(Relation::SmtSibling);
-    let is_first = |index: &usize| !order[..*index].iter().any(|before| is_sibling(*before, order[*index]));
-    let cores: Vec<u32> = (0..order.len()).filter(is_first).map(|index| order[index]).collect();
+    let is_first = |index: &usize| {
+        !order[..*index]
+            .iter()
+            .any(|before| is_sibling(*before, order[*index]))
+    };
+    let cores: Vec<u32> = (0..order.len())
+        .filter(is_first)
+        .map(|index| order[index])
+        .collect();
     let mut chosen = if cores.len() <= most {
         order[..most.min(order.len())].to_vec()
     } else {
-        let sibling = order.iter().copied().find(|other| is_sibling(cores[0], *other));
+        let sibling = order
+            .iter()
+            .copied()
+            .find(|other| is_sibling(cores[0], *other));
         let mut some = spread(&cores, most - usize::from(sibling.is_some()));
         some.extend(sibling);
         some

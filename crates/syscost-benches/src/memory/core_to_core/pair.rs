@@ -86,7 +86,10 @@ impl Lines {
             Method::Exchange => {
                 let mut turn = 2 * done;
                 for _ in 0..trips {
-                    while question.compare_exchange(turn, turn + 1, AcqRel, Relaxed).is_err() {}
+                    while question
+                        .compare_exchange(turn, turn + 1, AcqRel, Relaxed)
+                        .is_err()
+                    {}
                     turn += 2;
                 }
                 while question.load(Acquire) != turn {}
@@ -149,7 +152,11 @@ impl Drop for Over {
 }
 
 /// The calling thread and one on another CPU.
-pub(super) fn team<'t>(method: Method, cpus: &[u32], tally: Arc<Tally>) -> Result<Team<'t>, Failure> {
+pub(super) fn team<'t>(
+    method: Method,
+    cpus: &[u32],
+    tally: Arc<Tally>,
+) -> Result<Team<'t>, Failure> {
     let lines = Arc::new(Lines {
         page: Page::touched_here()?,
         method,

@@ -112,7 +112,11 @@ pub(in super::super) fn vector(
         Simd::Sse2 if operation == VectorOperation::Add || has_fma => {
             [SSE2_ADD, SSE2_ADDS, FUSED_128, FUSEDS_128]
         }
-        Simd::Sse2 => return Err(Unsupported::new("this processor has no FMA3, and SSE2 no fused multiply-add")),
+        Simd::Sse2 => {
+            return Err(Unsupported::new(
+                "this processor has no FMA3, and SSE2 no fused multiply-add",
+            ));
+        }
         Simd::Avx2 if std::arch::is_x86_feature_detected!("avx2") && has_fma => {
             [AVX2_ADD, AVX2_ADDS, AVX2_FUSED, AVX2_FUSEDS]
         }

@@ -5,7 +5,9 @@ use std::io;
 use std::ptr;
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap,
+};
 
 /// The kernel's base size of pages, in bytes.
 pub(crate) fn page_size() -> usize {
