@@ -1,7 +1,7 @@
 //! How long a core takes to its full frequency after a sleep.
 //!
 //! ## Measures
-//! The time from waking after 10 ms of sleep until the core's frequency stays within 2 % of what it is at the end of 5 ms of work. The frequency
+//! The time from waking after 10 ms of sleep until the core's frequency has come within 2 % of what it is at the end of 5 ms of work. The frequency
 //! is that of dependent additions, one core cycle each, in bursts of 8192; five bursts in a row are taken together, so that an interrupt is no
 //! change. 0 means that the first five already ran at that frequency.
 //! ## Does not measure
@@ -115,8 +115,10 @@ impl Ramp {
         let steady_ghz = median(last)?;
         let is_near = |ghz: f64| (ghz / steady_ghz - 1.0).abs() <= NEAR;
         let together: Vec<f64> = ghz.windows(TOGETHER).filter_map(median).collect();
-        // The first that is near; one that is off again later was interrupted, or the frequency is not steady.
-        let reached = together.iter().position(|ghz| is_near(*ghz))?;
+        // The first that is as high, or higher: that is no ramp. One that is lower again later was interrupted.
+        let reached = together
+            .iter()
+            .position(|ghz| *ghz >= (1.0 - NEAR) * steady_ghz)?;
         Some(Ramp {
             ns: match reached {
                 0 => 0.0,

@@ -1,14 +1,14 @@
 //! How many instructions a core holds at once, by the step in a curve.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `op.reorder_buffer`. The number of instructions between two loads at which the cost of a load is half-way
-//! between that of loads that overlap and that of loads that do not, on a straight line between the two rows around it.
+//! Nothing by itself: it is computed from the rows of `op.reorder_buffer`. Two levels are fitted to their costs, that of loads that overlap and that of loads
+//! that do not; the number is where a straight line between the two rows around the step is half-way up.
 //! ## Does not measure
 //! A number nearer than the rows stand to each other, which is 32 instructions up to 544. `least_count` and `most_count` tell the two rows between which it lies.
 //! ## Reading it
 //! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of the core is busy, which a virtual machine does not
-//! tell. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and most of the rise must lie
-//! within three neighbouring rows.
+//! tell. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the rise must lie
+//! between the two rows before the step and the two behind it.
 //! ## Source
 //! Wong, Measuring Reorder Buffer Capacity (2013).
 
@@ -37,14 +37,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Loads that do not overlap cost at least so many times what those cost that do.
 const LEAST_RISE: f64 = 1.4;
 
-/// This share of the rise lies between rows at most [`NEAR`] apart.
-const LEAST_SHARE: f64 = 0.6;
+/// This share of the rise lies between the two rows before the step and the two behind it.
+const LEAST_SHARE: f64 = 0.5;
 
-/// Neighbours from the row before the step to the row after it.
-const NEAR: usize = 2;
-
-/// Rows at either end that tell what overlapping loads cost, and what others do.
-const ENDS: usize = 2;
+/// Rows on either side of a step at least.
+const ASIDE: usize = 2;
 
 fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let mut points: Vec<(f64, f64)> = sources
@@ -95,43 +92,47 @@ struct Step {
     at: f64,
     /// The points around that.
     between: (f64, f64),
-    /// How many times higher it is afterwards.
+    /// How many times higher it is behind the step than before it.
     rise: f64,
-    /// The largest share of that between points near each other.
+    /// The share of that between the nearest points.
     share: f64,
 }
 
 impl Step {
-    /// `None` if there are too few points, or none higher than the first.
+    /// Where two levels fit the points best, by least squares; `None` if there are too few points, or the second is no higher.
     fn of(points: &[(f64, f64)]) -> Option<Step> {
-        if points.len() < 2 * ENDS + NEAR {
-            return None;
-        }
-        let lowest = |points: &[(f64, f64)]| {
+        let level = |points: &[(f64, f64)]| {
+            points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64
+        };
+        let squares = |points: &[(f64, f64)]| {
+            let level = level(points);
             points
                 .iter()
-                .map(|point| point.1)
-                .fold(f64::INFINITY, f64::min)
+                .map(|point| (point.1 - level).powi(2))
+                .sum::<f64>()
         };
-        let (low, high) = (
-            lowest(&points[..ENDS]),
-            lowest(&points[points.len() - ENDS..]),
-        );
-        let half = f64::midpoint(low, high);
-        let after = points
-            .iter()
-            .position(|point| point.1 >= half)
-            .filter(|after| *after > 0 && high > low)?;
-        let (before, after) = (points[after - 1], points[after]);
-        let steepest = points
-            .windows(NEAR + 1)
-            .map(|near| near[NEAR].1 - near[0].1)
-            .fold(0.0, f64::max);
+        let ways = ASIDE..(points.len() + 1).saturating_sub(ASIDE);
+        let (_, split) = ways
+            .map(|split| (squares(&points[..split]) + squares(&points[split..]), split))
+            .min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (low, high) = (level(&points[..split]), level(&points[split..]));
+        let (before, behind) = (points[split - 1], points[split]);
+        if high <= low {
+            return None;
+        }
+        let near = level(&points[split..split + ASIDE]) - level(&points[split - ASIDE..split]);
+        let half = (f64::midpoint(low, high) - before.1) / (behind.1 - before.1);
+        // Between noisy rows the line may not come by half-way.
+        let half = if half.is_finite() {
+            half.clamp(0.0, 1.0)
+        } else {
+            0.5
+        };
         Some(Step {
-            at: before.0 + (after.0 - before.0) * (half - before.1) / (after.1 - before.1),
-            between: (before.0, after.0),
+            at: before.0 + (behind.0 - before.0) * half,
+            between: (before.0, behind.0),
             rise: high / low,
-            share: (steepest / (high - low)).min(1.0),
+            share: near / (high - low),
         })
     }
 }
@@ -152,16 +153,18 @@ mod tests {
         assert_eq!((step.at, step.between), (496.0, (480.0, 512.0)));
         assert_eq!((step.rise, step.share), (2.0, 1.0));
         let slope = Step::of(&curve(|n| 50.0 + n / 10.0)).unwrap();
-        assert!(slope.rise > LEAST_RISE && slope.share < 0.2, "{slope:?}");
-        let flat = Step::of(&curve(|_| 50.0));
-        assert_eq!(flat, None);
-        assert_eq!(Step::of(&curve(|n| 50.0 + n)[..4]), None, "too few");
+        assert!(slope.rise > LEAST_RISE && slope.share < 0.3, "{slope:?}");
+        assert_eq!(Step::of(&curve(|_| 50.0)), None);
+        assert_eq!(Step::of(&curve(|n| 500.0 - n)), None, "down is no step");
+        for few in 0..2 * ASIDE {
+            assert_eq!(Step::of(&curve(|n| 50.0 + n)[..few]), None);
+        }
     }
 
     #[test]
     fn a_noisy_row_before_the_step_does_not_move_it_far() {
         let noisy = |n: f64| match n {
-            n if n == 256.0 => 70.0,
+            n if n == 256.0 => 90.0,
             n if n < 500.0 => 50.0,
             _ => 100.0,
         };
