@@ -86,6 +86,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let method = Method::of(b.case());
     let placement = Placement::Pair(number("from"), number("to"));
     let tally = Arc::new(Tally::default());
+    b.operations_per_turn(pair::PER_TURN);
     // The team of the audited child is another process's: its tally is not this one.
     b.together(placement, |cpus| {
         pair::team(method, cpus, Arc::clone(&tally))

@@ -15,7 +15,7 @@
 //! The measurements of branch target buffers in processor reviews; part of no published experiment here.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Jumps, Path};
+use syscost_sys::kernel::{Jumps, Path, Work};
 
 use super::chosen;
 
@@ -40,6 +40,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let path = chosen(b.case(), "code", Path::ALL, Path::name)?;
-    let jumps = Jumps::write(path, b.case().number("branches") as usize)?;
+    let branches = b.case().number("branches");
+    let jumps = Jumps::write(path, branches as usize)?;
+    let counted = jumps.run(1);
+    b.claim(
+        "blocks that one turn counts",
+        branches as f64,
+        counted as f64,
+        "kernel",
+        counted == branches,
+    );
     b.kernel(&jumps)
 }

@@ -19,7 +19,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{self, Jumps, Walks, Window};
+use syscost_sys::frequency::core_frequency;
+use syscost_sys::kernel::{self, Jumps, Walks, Window, Work};
 use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::topology::Topology;
 
@@ -46,6 +47,13 @@ pub(super) const INSTRUCTIONS: &str = "instructions";
 /// Least and most bytes that the walks go through: beyond any second-level cache, and not too long to be filled.
 const BYTES: (u64, u64) = (16 << 20, 64 << 20);
 
+/// Bytes of walks within the first cache, and turns timed of them.
+const NEAR_BYTES: usize = 4 << 10;
+const NEAR_TURNS: u64 = 200;
+
+/// No core runs faster, in GHz: it stands in where the frequency is not known.
+const FASTEST_GHZ: f64 = 6.5;
+
 thread_local! {
     /// Filled once a worker, for all its cases.
     static WALKS: OnceCell<Rc<Walks>> = const { OnceCell::new() };
@@ -55,8 +63,35 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let walks = walks(b)?;
     b.claim_resident(walks.memory())?;
     let fillers = b.case().number(INSTRUCTIONS) as usize;
+    claim_fillers(b, fillers)?;
     let window = Window::write(fillers, walks)?;
     b.kernel(&window)
+}
+
+/// Claims that the instructions between the loads are executed: where nobody waits for memory, it is they that take the time.
+fn claim_fillers(b: &mut Bencher, fillers: usize) -> Result<(), Failure> {
+    let mut random = b.random().clone();
+    let near = Walks::new(NEAR_BYTES, Pages::Small, |below| random.usize(..below))?;
+    let window = Window::write(fillers, Rc::new(near))?;
+    let clock = *b.clock();
+    let ghz = core_frequency(&clock).agreed().unwrap_or(FASTEST_GHZ);
+    let step_cycles = |_| {
+        let start = clock.start();
+        window.run(NEAR_TURNS);
+        let ns = clock.to_ns(clock.stop().ticks.saturating_sub(start));
+        ns * ghz / (NEAR_TURNS * window.operations_per_turn()) as f64
+    };
+    // Noise only lengthens.
+    let cycles = (0..5).map(step_cycles).fold(f64::INFINITY, f64::min);
+    let least = window.floor_cycles();
+    b.claim(
+        "core cycles of a step within the first cache",
+        format!("at least {least}"),
+        cycles,
+        "clock",
+        cycles >= least,
+    );
+    Ok(())
 }
 
 fn walks(b: &mut Bencher) -> Result<Rc<Walks>, Failure> {
