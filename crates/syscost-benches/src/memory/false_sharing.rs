@@ -50,7 +50,7 @@ const BETWEEN_LOOKS: u64 = 256;
 const ATOMIC: f64 = 2.0;
 
 /// A neighbour that does less than this share of the additions, in percent, is none.
-const LEAST_SHARE_PERCENT: f64 = 1.0;
+const LEAST_SHARE_PERCENT: f64 = 10.0;
 
 fn cases() -> Vec<Case> {
     let apart = |placement: &Placement| matches!(placement, Placement::At(relation) if *relation != Relation::SameCpu);
