@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_noisy_row_before_the_step_does_not_move_it_far() {
         let noisy = |n: f64| match n {
-            n if n == 256.0 => 90.0,
+            256.0 => 90.0,
             n if n < 500.0 => 50.0,
             _ => 100.0,
         };
