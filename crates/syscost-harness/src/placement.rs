@@ -15,6 +15,8 @@ pub enum Placement {
     At(Relation),
     /// Each of several partners on a CPU of its own, and the measuring task, too.
     Distinct,
+    /// The measuring task on the first of these CPUs, whichever measures everything else, and the partner on the second.
+    Pair(u32, u32),
     /// Wherever the kernel puts it; the measuring task, too.
     Free,
 }
@@ -29,6 +31,7 @@ impl Placement {
             Placement::At(Relation::SameCpu) => "same",
             Placement::At(relation) => relation.name(),
             Placement::Distinct => "distinct",
+            Placement::Pair(..) => "pair",
             Placement::Free => "free",
         }
     }
@@ -69,10 +72,18 @@ impl Placement {
             .collect()
     }
 
+    /// The CPU of the measuring task, which is `own` unless this names another.
+    pub fn own_cpu(self, own: u32) -> u32 {
+        match self {
+            Placement::Pair(first, _) => first,
+            _ => own,
+        }
+    }
+
     /// The CPUs a partner may use when the measuring task is on `own` and both may use `allowed`.
     ///
     /// # Errors
-    /// When no allowed CPU stands in this relation to `own`.
+    /// When no allowed CPU stands in this relation to `own`, or one that is named is not allowed.
     pub fn cpus(self, own: u32, allowed: &[u32]) -> Result<Vec<u32>, Unsupported> {
         let relation = match self {
             Placement::Free => return Ok(allowed.to_vec()),
@@ -81,6 +92,15 @@ impl Placement {
                 return match others.is_empty() {
                     true => Err(Unsupported::new(format!("no CPU but {own} may be used"))),
                     false => Ok(others),
+                };
+            }
+            Placement::Pair(first, second) => {
+                let missing = [first, second]
+                    .into_iter()
+                    .find(|cpu| !allowed.contains(cpu));
+                return match missing {
+                    Some(cpu) => Err(Unsupported::new(format!("this run may not use CPU {cpu}"))),
+                    None => Ok(vec![second]),
                 };
             }
             Placement::At(Relation::SameCpu) => return Ok(vec![own]),
@@ -139,11 +159,21 @@ mod tests {
             Err(reason) => println!("skipped: {reason}"),
         }
         assert!(Placement::Distinct.cpus(own, &[own]).is_err());
+        let last = allowed[allowed.len() - 1];
+        let pair = Placement::Pair(last, own);
+        assert_eq!(
+            (pair.own_cpu(own), pair.cpus(own, &allowed).unwrap()),
+            (last, vec![own])
+        );
+        let reason = Placement::Pair(own, 9_999).cpus(own, &allowed).unwrap_err();
+        assert!(reason.to_string().contains("9999"), "{reason}");
         let placements = Placement::here();
         assert_eq!(placements[0].name(), "same");
         for placement in placements {
             match placement {
-                Placement::Distinct => unreachable!("a pair stands in some relation"),
+                Placement::Distinct | Placement::Pair(..) => {
+                    unreachable!("a pair stands in some relation")
+                }
                 Placement::Free => assert_eq!(placement.cpus(own, &allowed).unwrap(), allowed),
                 Placement::At(relation) => match placement.cpus(own, &allowed) {
                     Ok(cpus) => {

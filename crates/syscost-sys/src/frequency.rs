@@ -54,6 +54,38 @@ pub fn core_frequency(clock: &Clock) -> CoreFrequency {
     CoreFrequency { add_ghz, mul_ghz }
 }
 
+/// The core's frequency at a moment of its course.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// When the burst ended that shows it, in ns from the beginning.
+    pub ns: f64,
+    /// The frequency in GHz, less about a hundredth, which is the clock's own cost.
+    pub ghz: f64,
+}
+
+/// The frequency from now on, for so many ns, by one burst of adds after the other; `None` where the target has no such chain, or the
+/// clock does not move. A burst that was interrupted shows a frequency that is too low.
+pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
+    let bursts = Bursts::new(clock, arch::add_chain()?);
+    let cycles = f64::from(bursts.turns * bursts.chain.cycles_per_turn);
+    let begun = clock.start();
+    let mut course = Vec::new();
+    let mut elapsed_ns = 0.0;
+    while elapsed_ns < during_ns {
+        let ns = clock.to_ns(bursts.time(bursts.turns));
+        let now_ns = clock.to_ns(clock.stop().ticks.saturating_sub(begun));
+        if ns <= 0.0 || now_ns <= elapsed_ns {
+            return None;
+        }
+        elapsed_ns = now_ns;
+        course.push(Moment {
+            ns: now_ns,
+            ghz: cycles / ns,
+        });
+    }
+    Some(course)
+}
+
 /// The shortest time of a burst and of one twice as long: the shortest, because an interrupt only ever adds; both,
 /// because what starting and stopping cost falls out of their difference.
 struct Bursts {
@@ -119,6 +151,18 @@ mod tests {
         mock::reset();
         let stopped = core_frequency(&Clock::mock());
         assert_eq!((stopped.add_ghz, stopped.mul_ghz), (None, None));
+        assert_eq!(frequency_course(&Clock::mock(), 1e6), None);
+    }
+
+    #[test]
+    fn a_course_goes_on_for_as_long_as_asked() {
+        let Some(course) = frequency_course(&Clock::system(), 2e6) else {
+            println!("skipped: no chain here");
+            return;
+        };
+        let last = course[course.len() - 1];
+        assert!(last.ns >= 2e6 && course.iter().all(|moment| moment.ghz > 0.0));
+        assert!(course.is_sorted_by(|a, b| a.ns < b.ns));
     }
 
     #[test]

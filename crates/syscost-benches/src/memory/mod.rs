@@ -1,17 +1,15 @@
 //! What memory charges: latency, bandwidth, faults, mappings, and lines that go from core to core.
 
+mod brk;
 mod cache_latency;
 mod cache_size;
 pub(crate) mod chases;
+mod core_to_core;
+mod false_sharing;
 mod hierarchy;
 mod latency;
 mod line;
 mod line_size;
-mod parallelism;
-mod tlb;
-mod tlb_miss;
-mod tlb_reach;
-mod brk;
 mod madvise;
 mod malloc;
 mod mmap;
@@ -19,8 +17,13 @@ mod mprotect;
 mod mremap;
 mod msync;
 mod munmap;
+mod page;
 pub(crate) mod page_fault;
+mod parallelism;
 pub(crate) mod space;
+mod tlb;
+mod tlb_miss;
+mod tlb_reach;
 mod tlb_shootdown;
 
 use syscost_harness::prelude::*;
@@ -48,6 +51,8 @@ pub(crate) const GROUP: Group = Group {
         msync::BENCHMARK,
         tlb_shootdown::BENCHMARK,
         malloc::BENCHMARK,
+        core_to_core::BENCHMARK,
+        false_sharing::BENCHMARK,
     ],
     hidden: false,
 };

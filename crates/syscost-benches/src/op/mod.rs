@@ -3,10 +3,16 @@
 mod atomic;
 mod branch;
 mod branch_miss;
+mod branch_targets;
 mod float;
+mod flops;
 mod indirect;
 mod integer;
+mod ramp_up;
+mod reorder_buffer;
+mod reorder_buffer_size;
 mod simd;
+mod store_forwarding;
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Kernel, Kind, Operation, Shape, arithmetic};
@@ -18,10 +24,16 @@ pub(crate) const GROUP: Group = Group {
         integer::BENCHMARK,
         float::BENCHMARK,
         simd::BENCHMARK,
+        flops::BENCHMARK,
         branch::BENCHMARK,
         branch_miss::BENCHMARK,
+        branch_targets::BENCHMARK,
         indirect::BENCHMARK,
         atomic::BENCHMARK,
+        store_forwarding::BENCHMARK,
+        reorder_buffer::BENCHMARK,
+        reorder_buffer_size::BENCHMARK,
+        ramp_up::BENCHMARK,
     ],
     hidden: false,
 };

@@ -2,8 +2,8 @@
 //!
 //! ## Measures
 //! One instruction, whatever its width: `latency` in a chain, `throughput` in twelve independent ones. 128 bits are SSE2 on
-//! x86-64 and Neon on aarch64, 256 AVX2, 512 AVX-512. What the processor has is found out while running; a width it lacks is
-//! listed as unsupported, as is the fused operation of SSE2, which has none.
+//! x86-64 (FMA3 for the fused operation) and Neon on aarch64, 256 AVX2, 512 AVX-512. What the processor has is found out while
+//! running; a width or an operation it lacks is listed as unsupported.
 //! ## Does not measure
 //! Loading and storing the vectors (`memory.bandwidth`), integers, shuffles.
 //! ## Reading it

@@ -2,22 +2,25 @@
 //!
 //! ## Measures
 //! Several threads, each on a CPU of its own, add one to the same number as fast as they can: `fetch_add` by the instruction of
-//! that name, `compare_exchange` by a loop of compare-and-exchange that tries until it succeeds. The result is the time per
-//! addition of them all together.
+//! that name, `compare_exchange` by a loop of compare-and-exchange that tries until it succeeds. `exchange` takes the number and puts what it took
+//! before, plus one, in its place; after 31 of these it adds what it still holds and draws the next 32 from a counter, so that one addition in
+//! 32 is to another line. The result is the time per addition of them all together.
 //! ## Does not measure
-//! Additions that nobody disputes (`op.atomic`).
+//! Additions that nobody disputes (`op.atomic`). Plain loads and stores: a line that one core writes and another reads is a message of `memory.core_to_core`, one
+//! that two cores write is `memory.false_sharing`.
 //! ## Reading it
 //! Compare with `op.atomic`: the difference is what it costs to move the cache line between cores, shared by as many additions as a core
 //! makes before it loses the line again. The details `least_share_percent` and `largest_share_percent` tell how much of an
 //! equal share of the additions the least and the most served thread got.
 //! ## Source
-//! The contended counter of many talks on scaling; that no addition is lost is its evidence.
+//! The contended counter of many talks on scaling; that no addition is lost is its evidence, and an exchange that is not atomic loses what it took.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
 
+use super::Padded;
 use super::contention::{self, Adder};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -31,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn cases() -> Vec<Case> {
-    ["fetch_add", "compare_exchange"]
+    ["fetch_add", "compare_exchange", "exchange"]
         .into_iter()
         .flat_map(|op| contention::cases(&[("op", op)], &[contention::KEEP_RUNNING]))
         .collect()
@@ -40,6 +43,10 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get("op") {
         "fetch_add" => contention::measure(b, FetchAdd::default),
+        "exchange" => {
+            b.operations_per_turn(Exchange::STRETCH);
+            contention::measure(b, Exchange::default)
+        }
         _ => contention::measure(b, CompareExchange::default),
     }
 }
@@ -81,5 +88,55 @@ impl Adder for CompareExchange {
 
     fn number(&self) -> u64 {
         self.0.load(Relaxed)
+    }
+}
+
+/// Adds in stretches, because an exchange alone does not tell how much is there.
+#[derive(Default)]
+struct Exchange {
+    sum: Padded<AtomicU64>,
+    stretches: Padded<AtomicU64>,
+}
+
+impl Exchange {
+    /// Additions of a stretch.
+    const STRETCH: u64 = 32;
+}
+
+impl Adder for Exchange {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn add(&self) -> Result<u64, Infallible> {
+        let stretch = self.stretches.0.fetch_add(1, Relaxed) + 1;
+        let mut held = 0;
+        for _ in 1..Self::STRETCH {
+            held = self.sum.0.swap(held + 1, Relaxed);
+        }
+        self.sum.0.fetch_add(held + 1, Relaxed);
+        Ok(stretch)
+    }
+
+    fn number(&self) -> u64 {
+        self.sum.0.load(Relaxed) / Self::STRETCH
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exchanges_lose_nothing_between_threads() {
+        let adder = Exchange::default();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..1000).try_for_each(|_| adder.add().map(drop)));
+            }
+        });
+        assert_eq!(
+            (adder.number(), adder.stretches.0.load(Relaxed)),
+            (2000, 2000)
+        );
     }
 }

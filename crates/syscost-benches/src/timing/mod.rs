@@ -33,7 +33,7 @@ fn cpus() -> Vec<u32> {
 
 /// At most `most` of these, evenly spread, the first and the last among them. Siblings, cores and sockets are numbered in
 /// blocks, so that a spread meets them all.
-fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
+pub(crate) fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
     if cpus.len() <= most {
         return cpus.to_vec();
     }

@@ -76,10 +76,12 @@ const CURVE_FROM: usize = 3;
 const HEATMAP_FROM: usize = 4;
 /// Cells from which on it does so if both parameters are numbers of a curve's worth.
 const SURFACE_FROM: usize = 12;
+/// Down and across in a matrix of pairs, which is a heat map however few they are and whatever else differs.
+const MATRIX: (&str, &str) = ("from", "to");
 /// Panels of a heat map at most: beyond, nobody compares them.
 const MOST_PANELS: usize = 6;
 
-/// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for two parameters (with a panel for
+/// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for pairs or two parameters (with a panel for
 /// each value of what else differs, if both are numbers), a curve for one that is a number, the samples of a single row, otherwise bars. Rows without a number are left out and told.
 ///
 /// # Errors
@@ -129,6 +131,7 @@ fn suitable(rows: &[&Measurement]) -> Kind {
         let counts = [axes.0, axes.1].map(|key| values(rows, key).map_or(0, |values| values.len()));
         let surface = is_surface(rows, axes) && counts[0] * counts[1] >= SURFACE_FROM;
         if surface
+            || is_matrix(rows)
             || (varying(rows).len() == 2 && counts.iter().all(|count| *count >= HEATMAP_FROM))
         {
             return Kind::Heatmap;
@@ -222,9 +225,12 @@ fn curve(rows: &[&Measurement]) -> Option<Chart> {
     Some(Chart::Curve { parameter, lines })
 }
 
-/// The parameters of a heat map, from left to right and from top to bottom: the only two that differ, or the only two of them
-/// that are numbers. The last of the name goes from left to right, for that is the size.
+/// The parameters of a heat map, from left to right and from top to bottom: those of a matrix, the only two that differ, or the only
+/// two of them that are numbers. The last of the name goes from left to right, for that is the size.
 fn axes<'a>(rows: &[&'a Measurement]) -> Option<(&'a str, &'a str)> {
+    if is_matrix(rows) {
+        return Some((MATRIX.1, MATRIX.0));
+    }
     let keys = varying(rows);
     let mut named: Vec<&str> = parameters(rows.first()?)
         .map(|(key, _)| key)
@@ -237,6 +243,12 @@ fn axes<'a>(rows: &[&'a Measurement]) -> Option<(&'a str, &'a str)> {
         [down, across] => Some((across, down)),
         _ => None,
     }
+}
+
+/// Whether the rows are of pairs whose two sides can be the same.
+fn is_matrix(rows: &[&Measurement]) -> bool {
+    let of = |key| numbers(rows, key).filter(|sides| sides.len() > 1);
+    of(MATRIX.0).is_some_and(|down| of(MATRIX.1) == Some(down))
 }
 
 /// Whether both parameters are numbers with as many values as a curve has.

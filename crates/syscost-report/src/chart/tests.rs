@@ -1,5 +1,7 @@
 //! Charts of small data, as files and in pages.
 
+mod matrix;
+
 use std::collections::BTreeMap;
 
 use insta::assert_snapshot;

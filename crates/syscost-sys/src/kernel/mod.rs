@@ -21,8 +21,12 @@ mod branch;
 mod call;
 mod chase;
 mod empty_loop;
+mod forward;
+mod jumps;
 mod table;
 mod vector;
+mod window;
+mod written;
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
@@ -43,8 +47,11 @@ pub use branch::{Branch, Directions, branch};
 pub use call::{Call, MAX_ARGUMENTS, MAX_DEPTH, MAX_DEPTH_BY_CHANCE, call};
 pub use chase::{Chase, LINE, Order, Route};
 pub use empty_loop::{LoopShape, empty_loop};
+pub use forward::{Forward, forward};
+pub use jumps::{Jumps, Path};
 pub use table::{TARGETS, Targets};
 pub use vector::{Simd, VectorOperation, vector};
+pub use window::{Walks, Window};
 
 /// Measured instructions, ready to run.
 ///

@@ -1,6 +1,9 @@
 //! Processors for which no kernel has been written.
 
-use super::{Atomic, Branch, Call, Code, Kind, LoopShape, Operation, Shape, Simd, VectorOperation};
+use super::{
+    Atomic, Branch, Call, Code, Forward, Kind, LoopShape, Operation, Path, Shape, Simd,
+    VectorOperation,
+};
 use crate::Unsupported;
 
 pub(super) type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
@@ -37,4 +40,16 @@ pub(super) fn empty_loop(_: LoopShape) -> Result<Code, Unsupported> {
 
 pub(super) fn chase(_: usize) -> Result<Code, Unsupported> {
     NONE
+}
+
+pub(super) fn forward(_: Forward) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn jumps(_: Path, _: usize) -> Result<Vec<u8>, Unsupported> {
+    NONE.map(|_| Vec::new())
+}
+
+pub(super) fn window(_: usize, _: usize) -> Result<Vec<u8>, Unsupported> {
+    NONE.map(|_| Vec::new())
 }

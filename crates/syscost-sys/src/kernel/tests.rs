@@ -24,6 +24,7 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
         Atomic::ALL.map(|operation| (format!("atomic {}", operation.name()), atomic(operation))),
     );
     all.extend(LoopShape::ALL.map(|shape| (format!("loop {}", shape.name()), empty_loop(shape))));
+    all.extend(Forward::ALL.map(|kind| (format!("forward {}", kind.name()), forward(kind))));
     all.extend([1, 10, 100].map(|adds| (format!("chain {adds}"), dependent_adds(adds))));
     let directions = [
         Directions::Taken,

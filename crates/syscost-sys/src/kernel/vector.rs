@@ -6,7 +6,7 @@ use crate::Unsupported;
 /// A set of vector instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Simd {
-    /// x86-64, 128 bits.
+    /// x86-64, 128 bits; the fused operation is of FMA3.
     Sse2,
     /// x86-64, 256 bits.
     Avx2,

@@ -154,6 +154,10 @@ pub(crate) fn free_bytes(_: &std::path::Path) -> io::Result<u64> {
     refused()
 }
 
+pub(crate) fn make_executable(_: *mut u8, _: usize) -> io::Result<()> {
+    refused()
+}
+
 pub(crate) fn make_message_queue(_: i32) -> io::Result<i32> {
     refused()
 }

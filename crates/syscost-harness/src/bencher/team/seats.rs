@@ -41,7 +41,7 @@ impl Bencher<'_> {
     /// How many CPUs the tasks of a team may use.
     pub(super) fn cpus_of(&self, placement: Placement) -> Result<usize, Failure> {
         let mut cpus = placement.cpus(self.cpu, &self.allowed)?;
-        cpus.push(self.cpu);
+        cpus.push(placement.own_cpu(self.cpu));
         cpus.sort_unstable();
         cpus.dedup();
         Ok(cpus.len())
@@ -60,16 +60,18 @@ impl Bencher<'_> {
         }
         let cpus = placement.cpus(self.cpu, &self.allowed)?;
         self.pinned = placement != Placement::Free;
+        let home = self.cpu;
+        self.cpu = placement.own_cpu(home);
         let own = match placement {
             Placement::Free => self.allowed.clone(),
-            Placement::At(_) | Placement::Distinct => vec![self.cpu],
+            Placement::At(_) | Placement::Distinct | Placement::Pair(..) => vec![self.cpu],
         };
         let pin = |cpus: &[u32]| {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
         let result = measure(self, &cpus);
-        let back = pin(&[self.cpu]);
+        let back = pin(&[home]);
         let seen = result?;
         back?;
         if self.pinned {
@@ -77,6 +79,7 @@ impl Bencher<'_> {
         } else {
             self.tell_mix(&seen);
         }
+        self.cpu = home;
         Ok(())
     }
 

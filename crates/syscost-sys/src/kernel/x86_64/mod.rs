@@ -19,8 +19,10 @@ mod call;
 mod chase;
 mod empty_loop;
 mod float;
+mod forward;
 mod integer;
 mod vector;
+mod written;
 
 use super::{Code, Kind, Operation, Shape};
 use crate::Unsupported;
@@ -30,8 +32,10 @@ pub(super) use branch::branch;
 pub(super) use call::call;
 pub(super) use chase::chase;
 pub(super) use empty_loop::empty_loop;
+pub(super) use forward::forward;
 pub(super) use integer::ADD_CHAIN;
 pub(super) use vector::vector;
+pub(super) use written::{jumps, window};
 
 /// How a kernel is entered.
 pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;

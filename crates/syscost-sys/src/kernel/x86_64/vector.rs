@@ -35,6 +35,25 @@ macro_rules! sse2 {
     };
 }
 
+/// A kernel of fused operations with the 128-bit instructions of FMA3.
+macro_rules! fused_128 {
+    ($name:ident: $times:literal times $count:literal $chains:ident) => {
+        kernel! {
+            $name: "vfmadd213pd xmm", $times times $count, chains $count,
+            prepare ["vzeroall", "vmovddup xmm14, [rsi + 8]", "vmovddup xmm15, [rsi + 16]"],
+            body [each!($chains: "vfmadd213pd xmm\\r, xmm14, xmm15")],
+            after [],
+            finish [
+                "vxorpd xmm13, xmm13, xmm13",
+                each!($chains: "vaddpd xmm13, xmm13, xmm\\r"),
+                "vmovupd [rsp], xmm13",
+                sum_lanes!("0,8"),
+                "vzeroupper",
+            ]
+        }
+    };
+}
+
 /// A kernel with three-operand instructions on registers named `ymm` or `zmm`.
 macro_rules! avx {
     ($name:ident: $text:expr, $times:literal times $count:literal $chains:ident,
@@ -72,6 +91,8 @@ macro_rules! width {
 
 sse2! { SSE2_ADD: 64 times 1 one }
 sse2! { SSE2_ADDS: 20 times 12 twelve }
+fused_128! { FUSED_128: 64 times 1 one }
+fused_128! { FUSEDS_128: 20 times 12 twelve }
 width! {
     AVX2_ADD AVX2_ADDS AVX2_FUSED AVX2_FUSEDS: "ymm",
     "vaddpd ymm\\r, ymm\\r, ymm14", "vfmadd213pd ymm\\r, ymm14, ymm15", lanes "0,8,16,24"
@@ -88,10 +109,14 @@ pub(in super::super) fn vector(
 ) -> Result<Code, Unsupported> {
     let has_fma = std::arch::is_x86_feature_detected!("fma");
     let [add, adds, fused, fuseds] = match simd {
-        Simd::Sse2 if operation == VectorOperation::Add => {
-            [SSE2_ADD, SSE2_ADDS, SSE2_ADD, SSE2_ADDS]
+        Simd::Sse2 if operation == VectorOperation::Add || has_fma => {
+            [SSE2_ADD, SSE2_ADDS, FUSED_128, FUSEDS_128]
         }
-        Simd::Sse2 => return Err(Unsupported::new("SSE2 has no fused multiply-add")),
+        Simd::Sse2 => {
+            return Err(Unsupported::new(
+                "this processor has no FMA3, and SSE2 no fused multiply-add",
+            ));
+        }
         Simd::Avx2 if std::arch::is_x86_feature_detected!("avx2") && has_fma => {
             [AVX2_ADD, AVX2_ADDS, AVX2_FUSED, AVX2_FUSEDS]
         }

@@ -90,3 +90,10 @@ pub(crate) fn free_bytes(folder: &Path) -> io::Result<u64> {
     let facts = rustix::fs::statvfs(folder)?;
     Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
+
+/// Makes a mapping readable and executable, and no longer writable.
+pub(crate) fn make_executable(start: *mut u8, bytes: usize) -> io::Result<()> {
+    let access = MprotectFlags::READ | MprotectFlags::EXEC;
+    // SAFETY: the caller owns the mapping and writes to it no more.
+    Ok(unsafe { mprotect(start.cast(), bytes, access) }?)
+}

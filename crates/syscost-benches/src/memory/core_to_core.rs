@@ -1,0 +1,99 @@
+//! A cache line that goes from one core to another and back.
+//!
+//! ## Measures
+//! A round trip between two threads, one pinned to the CPU `from`, the other to the CPU `to`, both of which spin. `exchange`: both
+//! compare-and-exchange the same word, one from even to odd, the other from odd to even: the line itself goes there and back.
+//! `message`: each side writes a line of its own and reads the other's until it has changed: two messages, one each way. The lines lie on a
+//! fresh page, first touched by the thread on `from`, so on a machine with several memory nodes they belong to the node of `from`.
+//! ## Does not measure
+//! One way: half of a round trip is told as `one_way_ns`, which takes both ways as equal; clocks of two CPUs are not compared. Lines
+//! that several readers share, and waking a thread that sleeps (`switch`).
+//! ## Reading it
+//! Two threads of one core take some ten ns, two cores of one cache 50 to 150, two sockets several hundred. Rows from lower to higher and from higher to
+//! lower CPU differ where the line's home, given by its memory node and its address, is nearer to one of them. `message` costs more than an
+//! `exchange` where a writer must first take the line back from its reader. In a virtual machine CPUs may share a core or change it meanwhile.
+//!
+//! All pairs are measured of up to 16 CPUs; of more, those of 16: one CPU per core, evenly taken from the list of cores in the order of their distance,
+//! so that every cache and package is met, and one second thread of a core. Messages are measured between 8 of them. `syscost plot` draws the rows as a map.
+//! ## Source
+//! The core-to-core tables of hardware reviews; lines that go to and fro are the test of coherence in many papers on multicore memory.
+
+mod cpus;
+mod pair;
+
+use std::sync::Arc;
+
+use syscost_harness::prelude::*;
+
+use pair::{Method, Tally};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.core_to_core",
+    title: "Cache line from core to core and back",
+    cases: Cases::Here(cases),
+    expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
+    quick: |case| {
+        let is = |key, index: usize| {
+            cpus::measured()
+                .get(index)
+                .is_some_and(|cpu| case.number(key) == u64::from(*cpu))
+        };
+        is("from", 0) && is("to", 1)
+    },
+    support: |case| match case.get("from") == case.get("to") {
+        true => Err(Unsupported::new("this process may use one CPU only")),
+        false => Ok(()),
+    },
+    run,
+    source: include_str!("core_to_core.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Core cycles in which nobody answers: two threads of one core need a store and a load each.
+const ROUND_TRIP: f64 = 10.0;
+
+/// More CPUs than these send no messages, as not to measure each pair twice.
+const MOST_MESSENGERS: usize = 8;
+
+fn cases() -> Vec<Case> {
+    let cpus = cpus::measured();
+    let of = |method: Method, cpus: &[u32]| -> Vec<Case> {
+        let pairs = cpus
+            .iter()
+            .flat_map(|from| cpus.iter().map(move |to| (from, to)));
+        // With one CPU the only pair stands for all, to say why there are none.
+        pairs
+            .filter(|(from, to)| from != to || cpus.len() == 1)
+            .map(|(from, to)| {
+                Case::new([
+                    ("method", method.name().to_owned()),
+                    ("from", from.to_string()),
+                    ("to", to.to_string()),
+                ])
+            })
+            .collect()
+    };
+    let mut cases = of(Method::Exchange, cpus);
+    cases.extend(of(
+        Method::Message,
+        &crate::timing::spread(cpus, MOST_MESSENGERS),
+    ));
+    cases
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let number = |key| b.case().number(key) as u32;
+    let method = Method::of(b.case());
+    let placement = Placement::Pair(number("from"), number("to"));
+    let tally = Arc::new(Tally::default());
+    b.operations_per_turn(pair::PER_TURN);
+    // The team of the audited child is another process's: its tally is not this one.
+    b.together(placement, |cpus| {
+        pair::team(method, cpus, Arc::clone(&tally))
+    })?;
+    tally.judge(b);
+    if let Some(round_trip) = b.median() {
+        b.detail("one_way_ns", round_trip / 2.0);
+    }
+    Ok(())
+}

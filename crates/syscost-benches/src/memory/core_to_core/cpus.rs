@@ -1,0 +1,81 @@
+//! Which CPUs are measured where all would be too many.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use syscost_sys::cpu;
+use syscost_sys::topology::{Relation, Topology};
+
+use crate::timing::spread;
+
+/// CPUs whose pairs are all measured.
+const MOST: usize = 16;
+
+/// The measured CPUs, ascending: one at least, told once, as the tree of a large machine takes long to read.
+pub(super) fn measured() -> &'static [u32] {
+    static MEASURED: OnceLock<Vec<u32>> = OnceLock::new();
+    MEASURED.get_or_init(|| {
+        let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
+        match Topology::read(Path::new("/sys")) {
+            Ok(topology) => of(&topology, &allowed, MOST),
+            Err(_) => spread(&allowed, MOST),
+        }
+    })
+}
+
+/// At most `most` of these CPUs: one per core, evenly taken from the order of their distance, and one second thread.
+fn of(topology: &Topology, allowed: &[u32], most: usize) -> Vec<u32> {
+    if allowed.len() <= most {
+        return allowed.to_vec();
+    }
+    let order = topology.spread(allowed[0], allowed);
+    let is_sibling = |a: u32, b: u32| topology.relation(a, b) == Some(Relation::SmtSibling);
+    let is_first = |index: &usize| {
+        !order[..*index]
+            .iter()
+            .any(|before| is_sibling(*before, order[*index]))
+    };
+    let cores: Vec<u32> = (0..order.len())
+        .filter(is_first)
+        .map(|index| order[index])
+        .collect();
+    let mut chosen = if cores.len() <= most {
+        order[..most.min(order.len())].to_vec()
+    } else {
+        let sibling = order
+            .iter()
+            .copied()
+            .find(|other| is_sibling(cores[0], *other));
+        let mut some = spread(&cores, most - usize::from(sibling.is_some()));
+        some.extend(sibling);
+        some
+    };
+    chosen.sort_unstable();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn a_choice_of_cpus_meets_every_package_and_a_second_thread() {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../../fixtures/machines/server-two-sockets/sys");
+        let server = Topology::read(&root).unwrap();
+        // Cores 0+4, 1+5, 2+6 and, in the other package, 3.
+        let all: Vec<u32> = (0..7).collect();
+        assert_eq!(of(&server, &all, 7), all);
+        assert_eq!(of(&server, &all, 5), [0, 1, 2, 3, 4], "cores first");
+        assert_eq!(of(&server, &all, 4), [0, 1, 2, 3]);
+        assert_eq!(of(&server, &all, 3), [0, 3, 4]);
+    }
+
+    #[test]
+    fn this_machine_has_one_at_least() {
+        let measured = measured();
+        assert!((1..=MOST).contains(&measured.len()));
+        assert!(measured.is_sorted());
+    }
+}

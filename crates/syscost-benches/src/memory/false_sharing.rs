@@ -1,0 +1,259 @@
+//! Two threads that add to different words, by how far the words are apart.
+//!
+//! ## Measures
+//! One addition of a thread to a word of its own, while a second thread, on another CPU, adds as fast as it can to another word, `distance`
+//! bytes further on. `op=fetch_add` adds by the atomic instruction, `op=plain` by a load, an addition and a store, as a counter of
+//! one's own is written. Both words lie on a fresh page, first touched by the measuring thread; the first one begins a pair of lines.
+//! ## Does not measure
+//! Additions of several threads to the same word (`sync.atomic`), and lines that are only read.
+//! ## Reading it
+//! At 8 bytes both words are on one line, which the cores must take from each other although no thread wants the other's word:
+//! false sharing. At 64 bytes they are on the two lines of a pair: dearer than 128 only where the processor fetches lines in pairs. 128 and 256 bytes should cost
+//! the same as no neighbour at all. A plain addition suffers far less than an atomic one, as its stores wait in the core's store buffer, and
+//! the next addition loads from there: in a program that does something else in between it may lose more than here.
+//! `neighbour_share_percent` tells how much of all additions the other thread made meanwhile.
+//! ## Source
+//! Torrellas, Lam and Hennessy, False Sharing and Spatial Locality in Multiprocessor Caches (1994).
+
+use std::hint::spin_loop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::{Between, Partner};
+use syscost_sys::topology::Relation;
+
+use super::page::{Flag, Page};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.false_sharing",
+    title: "Addition beside another thread's word",
+    cases: Cases::Here(cases),
+    // The tick and other tasks of the machine preempt now and then.
+    expect: &[at_most(Counter::Switches, 0.01)],
+    quick: |case| case.get("op") == "fetch_add" && case.number("distance") != 256,
+    run,
+    source: include_str!("false_sharing.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Bytes between the words.
+const DISTANCES: [usize; 4] = [8, 64, 128, 256];
+
+/// Where on the page the measuring thread's word is: at the beginning of a pair of lines.
+const OWN: usize = 1024;
+
+/// Additions of the other thread between two looks whether it is over.
+const BETWEEN_LOOKS: u64 = 256;
+
+/// Core cycles in which no core adds atomically; a plain addition may take one.
+const ATOMIC: f64 = 2.0;
+
+/// A neighbour that does less than this share of the additions, in percent, is none.
+const LEAST_SHARE_PERCENT: f64 = 10.0;
+
+fn cases() -> Vec<Case> {
+    let apart = |placement: &Placement| matches!(placement, Placement::At(relation) if *relation != Relation::SameCpu);
+    let mut cases = Vec::new();
+    for placement in Placement::here().into_iter().filter(apart) {
+        for op in ["fetch_add", "plain"] {
+            cases.extend(DISTANCES.map(|distance| {
+                Case::new([
+                    ("op", op.to_owned()),
+                    (Placement::KEY, placement.name().to_owned()),
+                    ("distance", distance.to_string()),
+                ])
+            }));
+        }
+    }
+    cases
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let is_atomic = b.case().get("op") == "fetch_add";
+    let distance = b.case().number("distance") as usize;
+    let tally = Arc::new(Tally::default());
+    if is_atomic {
+        b.expect(at_least(Counter::CoreCycles, ATOMIC));
+    }
+    b.together(Placement::of(b.case())?, |cpus| {
+        team(is_atomic, distance, cpus, Arc::clone(&tally))
+    })?;
+    tally.judge(b, distance);
+    Ok(())
+}
+
+/// What each thread counted by itself, and what was found in the words.
+#[derive(Debug, Default)]
+struct Tally {
+    added: [AtomicU64; 2],
+    found: [AtomicU64; 2],
+    /// What the other thread added while the measuring one did.
+    meanwhile: AtomicU64,
+    bytes_apart: AtomicU64,
+}
+
+impl Tally {
+    fn judge(&self, b: &mut Bencher, distance: usize) {
+        let number = |number: &AtomicU64| number.load(Relaxed) as f64;
+        let whose = ["measuring", "other"];
+        for (who, (added, found)) in whose.into_iter().zip(self.added.iter().zip(&self.found)) {
+            let (added, found) = (number(added), number(found));
+            let what = format!("the word that the {who} thread added to");
+            b.claim(
+                &what,
+                added,
+                found,
+                "benchmark",
+                added == found && added > 0.0,
+            );
+        }
+        let (apart, wanted) = (number(&self.bytes_apart), distance as f64);
+        b.claim(
+            "bytes from word to word",
+            wanted,
+            apart,
+            "addresses",
+            apart == wanted,
+        );
+        let meanwhile = number(&self.meanwhile);
+        let share = 100.0 * meanwhile / (meanwhile + number(&self.added[0])).max(1.0);
+        b.claim(
+            "share of the other thread in percent",
+            format!("at least {LEAST_SHARE_PERCENT}"),
+            share,
+            "benchmark",
+            share >= LEAST_SHARE_PERCENT,
+        );
+        b.detail("neighbour_share_percent", share);
+    }
+}
+
+/// Where both threads work.
+struct Place {
+    page: Page,
+    is_atomic: bool,
+    distance: usize,
+    over: Flag,
+}
+
+impl Place {
+    /// The words of the measuring thread and of the other.
+    fn words(&self) -> [&AtomicU64; 2] {
+        [OWN, OWN + self.distance].map(|offset| self.page.word(offset))
+    }
+
+    /// The same instructions for both threads.
+    #[inline(never)]
+    fn add(&self, word: &AtomicU64, times: u64) {
+        if self.is_atomic {
+            for _ in 0..times {
+                word.fetch_add(1, Relaxed);
+            }
+        } else {
+            for _ in 0..times {
+                // Nobody else adds to this word.
+                word.store(word.load(Relaxed) + 1, Relaxed);
+            }
+        }
+    }
+
+    /// Adds to the other word until it is over: how often.
+    fn keep_adding(&self) -> u64 {
+        let [_, word] = self.words();
+        let mut added = 0;
+        while !self.over.is_raised() {
+            self.add(word, BETWEEN_LOOKS);
+            added += BETWEEN_LOOKS;
+        }
+        added
+    }
+}
+
+/// Tells the partner to end, also when the measurement failed: it does not by itself.
+struct Over(Arc<Place>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.over.raise();
+    }
+}
+
+fn team<'t>(
+    is_atomic: bool,
+    distance: usize,
+    cpus: &[u32],
+    tally: Arc<Tally>,
+) -> Result<Team<'t>, Failure> {
+    let place = Arc::new(Place {
+        page: Page::touched_here()?,
+        is_atomic,
+        distance,
+        over: Flag::default(),
+    });
+    let [own, other] = place.words().map(|word| word.as_ptr().addr());
+    tally.bytes_apart.store((other - own) as u64, Relaxed);
+    let over = Over(Arc::clone(&place));
+    let (theirs, their_tally) = (Arc::clone(&place), Arc::clone(&tally));
+    let partner = Partner::start(Between::Threads, cpus, move || -> Result<(), String> {
+        let added = theirs.keep_adding();
+        their_tally.added[1].store(added, Relaxed);
+        for (found, word) in their_tally.found.iter().zip(theirs.words()) {
+            found.store(word.load(Relaxed), Relaxed);
+        }
+        Ok(())
+    })
+    .map_err(|error| Failure::Failed(error.to_string()))?;
+    let waiting = Arc::clone(&place);
+    let add = move |turns| {
+        let [own, other] = place.words();
+        let before = other.load(Relaxed);
+        place.add(own, turns);
+        // Two looks at the other's word, each as dear as one addition at most: nothing in a batch of many.
+        let meanwhile = other.load(Relaxed) - before;
+        tally.meanwhile.fetch_add(meanwhile, Relaxed);
+        tally.added[0].fetch_add(turns, Relaxed);
+        Ok(())
+    };
+    let end = move || {
+        drop(over);
+        Ok(())
+    };
+    // No batch begins before the other thread is at work.
+    let prepare = move || {
+        let [_, other] = waiting.words();
+        let before = other.load(Relaxed);
+        while other.load(Relaxed) == before {
+            spin_loop();
+        }
+        Ok(())
+    };
+    Ok(Team::new(vec![partner], add, end).prepared_by(prepare))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_way_of_adding_adds_to_its_own_word_only() {
+        for is_atomic in [true, false] {
+            let page = match Page::touched_here() {
+                Ok(page) => page,
+                Err(reason) => return println!("skipped: {reason}"),
+            };
+            let place = Place {
+                page,
+                is_atomic,
+                distance: 8,
+                over: Flag::default(),
+            };
+            let [own, other] = place.words();
+            place.add(own, 5);
+            place.add(other, 7);
+            assert_eq!([own, other].map(|word| word.load(Relaxed)), [5, 7]);
+            place.over.raise();
+            assert_eq!(place.keep_adding(), 0);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Branches that are always taken, by how many there are.
+//!
+//! ## Measures
+//! One block of code of 16 bytes, of which so many stand one after the other and are gone through again and again. `code=jumps`: each block adds one to
+//! a register and jumps to the next; the bytes between would trap. `code=straight`: the same bytes with instructions that do nothing in place of the jump, to
+//! tell what fetching so much code costs by itself. The register counts the blocks. The code is written when the benchmark starts.
+//! ## Does not measure
+//! Wrong guesses of a direction (`op.branch_miss`), branches farther apart or several on few bytes, whose share of the predictor differs. Where jumps
+//! cost more, the instruction cache may be the reason as well as the predictor: 32 KiB hold 2048 blocks.
+//! ## Reading it
+//! As long as the branch target buffer knows all targets, a jump takes one or two core cycles. Each step upwards is a buffer that is full: the next level
+//! takes a cycle or more, and with none left the core learns of the jump only when it has decoded it. A step that `straight` shows too is the
+//! cache's. In a virtual machine the buffers may be shared with another one on the same core.
+//! ## Source
+//! The measurements of branch target buffers in processor reviews; part of no published experiment here.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Jumps, Path, Work};
+
+use super::chosen;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.branch_targets",
+    title: "Taken branch, one of many",
+    cases: Cases::Grid(&[
+        ("code", &["jumps", "straight"]),
+        (
+            "branches",
+            &["128", "256", "512", "1024", "2048", "4096", "8192", "16384"],
+        ),
+    ]),
+    quick: |case| {
+        case.get("code") == "jumps" && [128, 1024, 4096, 16_384].contains(&case.number("branches"))
+    },
+    support: |_| Jumps::write(Path::Jumps, 1).map(drop),
+    run,
+    source: include_str!("branch_targets.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let path = chosen(b.case(), "code", Path::ALL, Path::name)?;
+    let branches = b.case().number("branches");
+    let jumps = Jumps::write(path, branches as usize)?;
+    let counted = jumps.run(1);
+    b.claim(
+        "blocks that one turn counts",
+        branches as f64,
+        counted as f64,
+        "kernel",
+        counted == branches,
+    );
+    b.kernel(&jumps)
+}

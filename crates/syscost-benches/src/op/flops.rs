@@ -1,0 +1,94 @@
+//! Floating-point operations per second, by width, of one thread and of all CPUs.
+//!
+//! ## Measures
+//! How many additions and multiplications of 64-bit numbers per second all threads make together, in fused operations on registers: each counts as
+//! two for each of its numbers. `bits` is the width of a register: 64 holds one number, 512 eight. Each thread is pinned to a CPU of its own and has twelve
+//! independent chains. Every lane of every chain counts the operations, so that none can be missing.
+//! ## Does not measure
+//! What a program gets, which must load and store its numbers as well (`memory.bandwidth`); 32-bit numbers, of which twice as many fit; matrix units.
+//! ## Reading it
+//! Divided by the core's frequency (`timing.core_frequency`) it is the operations per core cycle: two units of 512 bits make 32. Where 512 bits give less than
+//! twice of 256, the core has half of the units, or a lower frequency, for the wide ones. All CPUs give less than one times their number where cores clock
+//! lower together, or two threads share a core's units. A core that can overlap more than twelve operations (four units, each of four cycles) does not reach its peak here.
+//! ## Source
+//! Peak performance as vendors define it, and as LINPACK approaches it.
+
+use syscost_harness::prelude::*;
+use syscost_sys::cpu;
+use syscost_sys::kernel::{
+    Kernel, Kind, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
+};
+use syscost_sys::partner::Between;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.flops",
+    title: "Floating-point operations, 64-bit numbers",
+    unit: Unit::OperationsPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases),
+    quick: |case| case.number("bits") >= 256,
+    support: |case| kernel(case.number("bits")).map(drop),
+    run,
+    source: include_str!("flops.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// More threads than this are not measured.
+const MOST_THREADS: usize = 512;
+
+/// Turns of the kernel between two comparisons of its checksum: enough for entering and leaving it to be nothing.
+const TURNS: u64 = 64;
+
+fn cases() -> Vec<Case> {
+    let all = cpu::allowed()
+        .map_or(1, |cpus| cpus.len())
+        .min(MOST_THREADS);
+    let mut threads = vec![1, all];
+    threads.dedup();
+    let of = |bits: u64| {
+        let case = move |threads: &usize| {
+            Case::new([("bits", bits.to_string()), ("threads", threads.to_string())])
+        };
+        threads.iter().map(case).collect::<Vec<_>>()
+    };
+    [64, 128, 256, 512].into_iter().flat_map(of).collect()
+}
+
+/// Twelve chains of fused operations on registers of so many bits.
+fn kernel(bits: u64) -> Result<Kernel, Unsupported> {
+    let of = |simd| vector(simd, VectorOperation::FusedMultiplyAdd, Shape::Throughput);
+    match bits {
+        64 => arithmetic(Operation::FusedMultiplyAdd, Kind::F64, Shape::Throughput),
+        // Every processor has at most one of these two.
+        128 => of(Simd::Neon).or_else(|_| of(Simd::Sse2)),
+        256 => of(Simd::Avx2),
+        512 => of(Simd::Avx512),
+        other => Err(Unsupported::new(format!(
+            "there is no width of {other} bits"
+        ))),
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (bits, threads) = (b.case().number("bits"), b.case().number("threads"));
+    let one = kernel(bits)?;
+    // The checksum is the sum of all lanes, each of which counts its fused operations: an addition and a multiplication.
+    let per_turn = 2 * one.expected(TURNS);
+    let instructions = TURNS * one.operations_per_turn;
+    let floor = one.floor_cycles * instructions as f64 / per_turn as f64;
+    b.expect(at_least(Counter::CoreCycles, floor));
+    b.copies(Between::Threads, threads as usize, per_turn, move |_| {
+        let kernel = kernel(bits)?;
+        Ok(move || {
+            let expected = kernel.expected(TURNS);
+            match kernel.run(TURNS) {
+                sum if sum == expected => Ok(()),
+                sum => Err(format!(
+                    "the kernel's checksum is {sum}, expected {expected}"
+                )),
+            }
+        })
+    })?;
+    b.claim("checksum of every turn", "equal", "equal", "kernel", true);
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! How long a core takes to its full frequency after a sleep.
+//!
+//! ## Measures
+//! The time from waking after 10 ms of sleep until the core's frequency has come within 2 % of what it is at the end of 5 ms of work. The frequency
+//! is that of dependent additions, one core cycle each, in bursts of 8192; five bursts in a row are taken together, so that an interrupt is no
+//! change. 0 means that the first five already ran at that frequency.
+//! ## Does not measure
+//! The way out of the sleep itself, which is over when the task runs (`switch.wakeup`); frequencies that go on rising after 5 ms; other cores. A ramp
+//! shorter than about 15 us is not seen.
+//! ## Reading it
+//! `initial_percent` is the frequency at first, of the steady one. Tens of microseconds are a processor that chooses its frequency itself, milliseconds an operating
+//! system that does. In a virtual machine the host may have kept the core busy or fast meanwhile: 0 then says nothing about the processor. Cores that share their
+//! frequency with busy ones show 0, too.
+//! ## Source
+//! The ramp-up tests of hardware reviews; avx-turbo's way of reading the frequency without privilege.
+
+use std::cell::RefCell;
+use std::thread;
+use std::time::Duration;
+
+use syscost_harness::prelude::*;
+use syscost_results::stats::order::median;
+use syscost_sys::frequency::{Moment, core_frequency, frequency_course};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.ramp_up",
+    title: "Full frequency after a sleep",
+    quantity: Quantity::Level,
+    expect: &[
+        at_least(Counter::VoluntarySwitches, 0.5),
+        at_least(Counter::Reported(STEADY), 0.5),
+    ],
+    quick: |_| false,
+    run,
+    source: include_str!("ramp_up.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const STEADY: &str = "courses that end in a steady frequency";
+
+/// How long the core is idle.
+const IDLE: Duration = Duration::from_millis(10);
+
+/// How long it works then, in ns.
+const WORK_NS: f64 = 5e6;
+
+/// How near to the steady frequency is reached.
+const NEAR: f64 = 0.02;
+
+/// Bursts taken together.
+const TOGETHER: usize = 5;
+
+/// How far the chains of both kinds may be from each other at their nearest: a burst holds the clock's own cost, and the frequency may move meanwhile.
+const APART: f64 = 0.05;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let clock = *b.clock();
+    let ramps = RefCell::new(Vec::new());
+    let apart = RefCell::new(Vec::new());
+    b.observe(|| {
+        thread::sleep(IDLE);
+        let course = frequency_course(&clock, WORK_NS);
+        let ramp = course.as_deref().and_then(Ramp::of).ok_or_else(|| {
+            Failure::Unsupported(
+                "no chain of known length has been written for this processor".into(),
+            )
+        })?;
+        if let Some(ghz) = core_frequency(&clock).agreed() {
+            apart.borrow_mut().push((ramp.steady_ghz / ghz - 1.0).abs());
+        }
+        let ns = ramp.ns;
+        ramps.borrow_mut().push(ramp);
+        Ok(ns)
+    })?;
+    let ramps = ramps.into_inner();
+    let steady = ramps.iter().filter(|ramp| ramp.is_steady).count();
+    b.report(STEADY, steady as f64);
+    let nearest = apart.into_inner().into_iter().min_by(f64::total_cmp);
+    b.claim(
+        "difference of the bursts and of the two chains",
+        format!("at most {:.0} %", 100.0 * APART),
+        nearest.map_or("not told".to_owned(), |apart| {
+            format!("{:.2} %", 100.0 * apart)
+        }),
+        "both chains",
+        nearest.is_some_and(|apart| apart <= APART),
+    );
+    let of = |value: fn(&Ramp) -> f64| median(&ramps.iter().map(value).collect::<Vec<_>>());
+    b.detail(
+        "initial_percent",
+        of(|ramp| 100.0 * ramp.initial).unwrap_or(0.0),
+    );
+    b.detail("steady_ghz", of(|ramp| ramp.steady_ghz).unwrap_or(0.0));
+    Ok(())
+}
+
+/// What a course of frequencies says.
+#[derive(Debug, PartialEq)]
+struct Ramp {
+    /// How long it took to the steady frequency.
+    ns: f64,
+    /// The frequency at first, of the steady one.
+    initial: f64,
+    /// The frequency of the last quarter, in GHz.
+    steady_ghz: f64,
+    /// Whether most of that quarter has it.
+    is_steady: bool,
+}
+
+impl Ramp {
+    /// `None` if there is no course.
+    fn of(course: &[Moment]) -> Option<Ramp> {
+        let ghz: Vec<f64> = course.iter().map(|moment| moment.ghz).collect();
+        let last = &ghz[ghz.len() - ghz.len() / 4..];
+        let steady_ghz = median(last)?;
+        let is_near = |ghz: f64| (ghz / steady_ghz - 1.0).abs() <= NEAR;
+        let together: Vec<f64> = ghz.windows(TOGETHER).filter_map(median).collect();
+        // The first that is as high, or higher: that is no ramp. One that is lower again later was interrupted.
+        let reached = together
+            .iter()
+            .position(|ghz| *ghz >= (1.0 - NEAR) * steady_ghz)?;
+        Some(Ramp {
+            ns: match reached {
+                0 => 0.0,
+                // With the third of five the median changes sides.
+                reached => course[reached + TOGETHER / 2 - 1].ns,
+            },
+            initial: together[0] / steady_ghz,
+            steady_ghz,
+            is_steady: 2 * last.iter().filter(|ghz| is_near(**ghz)).count() > last.len(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A burst each 3 us, by its number.
+    fn course(ghz: impl Fn(usize) -> f64) -> Vec<Moment> {
+        (0..400)
+            .map(|number| Moment {
+                ns: 3000.0 * (number + 1) as f64,
+                ghz: ghz(number),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_ramp_ends_where_the_frequency_is_reached() {
+        let ramp = Ramp::of(&course(|number| if number < 40 { 2.0 } else { 3.0 })).unwrap();
+        assert_eq!(
+            (ramp.ns, ramp.steady_ghz, ramp.is_steady),
+            (120_000.0, 3.0, true)
+        );
+        assert!((ramp.initial - 2.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn interrupts_are_no_ramp_and_chaos_is_not_steady() {
+        let interrupted = |number: usize| if number.is_multiple_of(7) { 1.0 } else { 3.0 };
+        let ramp = Ramp::of(&course(interrupted)).unwrap();
+        assert_eq!((ramp.ns, ramp.initial, ramp.is_steady), (0.0, 1.0, true));
+        let chaos = |number: usize| 1.0 + (number * 7919 % 400) as f64 / 100.0;
+        assert!(Ramp::of(&course(chaos)).is_none_or(|ramp| !ramp.is_steady));
+        assert_eq!(Ramp::of(&[]), None);
+    }
+}

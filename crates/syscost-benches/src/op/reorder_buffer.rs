@@ -1,0 +1,121 @@
+//! Two loads that miss the caches, by how many instructions lie between them.
+//!
+//! ## Measures
+//! A step of one of two walks through memory, each of which knows its next place only from the last. Their steps alternate, with `instructions`
+//! that do nothing after each. The two walks need nothing of each other, so as long as the core holds both steps and all between them, it waits for both
+//! at once. Where it cannot, it waits for one after the other, and a step takes about twice as long. The walks go through 16 to 64 MiB by chance, as far as possible
+//! beyond the last cache; the nodes they reach are the evidence.
+//! ## Does not measure
+//! The latency of memory (`memory.latency`), and other limits of what a core holds: registers, loads, stores. A core that drops or
+//! joins instructions that do nothing before they take a place seems to hold more than it does.
+//! ## Reading it
+//! The step in the curve is the size of the reorder buffer: `op.reorder_buffer_size`. A curve that rises evenly has no step: the caches answered before the
+//! instructions between had passed. In a virtual machine another thread may run on the same core, unseen, and take half of the buffer.
+//! ## Source
+//! Wong, Measuring Reorder Buffer Capacity (2013).
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::rc::Rc;
+
+use syscost_harness::prelude::*;
+use syscost_sys::frequency::core_frequency;
+use syscost_sys::kernel::{self, Jumps, Walks, Window, Work};
+use syscost_sys::memory::{Memory, Pages};
+use syscost_sys::topology::Topology;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.reorder_buffer",
+    title: "Load with others between",
+    cases: Cases::Grid(&[(
+        INSTRUCTIONS,
+        &[
+            "64", "128", "160", "192", "224", "256", "288", "320", "352", "384", "416", "448",
+            "480", "512", "544", "640", "768",
+        ],
+    )]),
+    quick: |_| false,
+    support: |_| Jumps::write(kernel::Path::Jumps, 1).map(drop),
+    run,
+    source: include_str!("reorder_buffer.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The parameter that says how many instructions lie between two loads.
+pub(super) const INSTRUCTIONS: &str = "instructions";
+
+/// Least and most bytes that the walks go through: beyond any second-level cache, and not too long to be filled.
+const BYTES: (u64, u64) = (16 << 20, 64 << 20);
+
+/// Bytes of walks within the first cache, and turns timed of them.
+const NEAR_BYTES: usize = 4 << 10;
+const NEAR_TURNS: u64 = 200;
+
+/// No core gets through more instructions in a cycle.
+const MOST_PER_CYCLE: f64 = 16.0;
+
+/// No core runs faster, in GHz: it stands in where the frequency is not known.
+const FASTEST_GHZ: f64 = 6.5;
+
+thread_local! {
+    /// Filled once a worker, for all its cases.
+    static WALKS: OnceCell<Rc<Walks>> = const { OnceCell::new() };
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let walks = walks(b)?;
+    b.claim_resident(walks.memory())?;
+    let fillers = b.case().number(INSTRUCTIONS) as usize;
+    claim_fillers(b, fillers)?;
+    let window = Window::write(fillers, walks)?;
+    b.kernel(&window)
+}
+
+/// Claims that the instructions between the loads are executed: where nobody waits for memory, it is they that take the time.
+fn claim_fillers(b: &mut Bencher, fillers: usize) -> Result<(), Failure> {
+    let mut random = b.random().clone();
+    let near = Walks::new(NEAR_BYTES, Pages::Small, |below| random.usize(..below))?;
+    let window = Window::write(fillers, Rc::new(near))?;
+    let clock = *b.clock();
+    let ghz = core_frequency(&clock).agreed().unwrap_or(FASTEST_GHZ);
+    let step_cycles = |_| {
+        let start = clock.start();
+        window.run(NEAR_TURNS);
+        let ns = clock.to_ns(clock.stop().ticks.saturating_sub(start));
+        ns * ghz / (NEAR_TURNS * window.operations_per_turn()) as f64
+    };
+    // Noise only lengthens.
+    let cycles = (0..5).map(step_cycles).fold(f64::INFINITY, f64::min);
+    let least = (fillers + 1) as f64 / MOST_PER_CYCLE;
+    b.claim(
+        "core cycles of a step within the first cache",
+        format!("at least {least}"),
+        cycles,
+        "clock",
+        cycles >= least,
+    );
+    Ok(())
+}
+
+fn walks(b: &mut Bencher) -> Result<Rc<Walks>, Failure> {
+    if let Some(walks) = WALKS.with(|walks| walks.get().cloned()) {
+        return Ok(walks);
+    }
+    let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
+    let cache = topology.cpu(b.cpu()).and_then(|cpu| cpu.last_level_cache());
+    let bytes = cache
+        .map_or(BYTES.0, |cache| 2 * cache.size_bytes)
+        .clamp(BYTES.0, BYTES.1) as usize;
+    // Where huge pages can be had, the walks need no walks through the page table.
+    let pages = match Memory::reserve(bytes, Pages::Huge) {
+        Ok(_) => Pages::Huge,
+        Err(_) => Pages::Small,
+    };
+    let mut random = b.random().clone();
+    let mut filled = |pages| Walks::new(bytes, pages, |below| random.usize(..below)).map(Rc::new);
+    let walks = match filled(pages) {
+        Ok(walks) => walks,
+        Err(_) => filled(Pages::Small)?,
+    };
+    Ok(WALKS.with(|kept| Rc::clone(kept.get_or_init(|| walks))))
+}

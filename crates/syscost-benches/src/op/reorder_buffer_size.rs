@@ -1,0 +1,173 @@
+//! How many instructions a core holds at once, by the step in a curve.
+//!
+//! ## Measures
+//! Nothing by itself: it is computed from the rows of `op.reorder_buffer`. Two levels are fitted to their costs, that of loads that overlap and that of loads
+//! that do not; the number is where a straight line between the two rows around the step is half-way up.
+//! ## Does not measure
+//! A number nearer than the rows stand to each other, which is 32 instructions up to 544. `least_count` and `most_count` tell the two rows between which it lies.
+//! ## Reading it
+//! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of the core is busy, which a virtual machine does not
+//! tell. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the rise must lie
+//! between the two rows before the step and the two behind it.
+//! ## Source
+//! Wong, Measuring Reorder Buffer Capacity (2013).
+
+use std::collections::BTreeMap;
+
+use syscost_harness::prelude::*;
+use syscost_results::{Evidence, Verdict};
+
+use super::reorder_buffer::INSTRUCTIONS;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.reorder_buffer_size",
+    title: "Instructions held at once",
+    unit: Unit::Count,
+    better: Better::Higher,
+    quick: |_| false,
+    derive: Some(Derive {
+        from: &["op.reorder_buffer"],
+        takes: |_, _| true,
+        compute,
+    }),
+    source: include_str!("reorder_buffer_size.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Loads that do not overlap cost at least so many times what those cost that do.
+const LEAST_RISE: f64 = 1.4;
+
+/// This share of the rise lies between the two rows before the step and the two behind it.
+const LEAST_SHARE: f64 = 0.5;
+
+/// Rows on either side of a step at least.
+const ASIDE: usize = 2;
+
+fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let mut points: Vec<(f64, f64)> = sources
+        .iter()
+        .map(|source| (source.case.number(INSTRUCTIONS) as f64, source.median))
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let step = Step::of(&points).ok_or_else(|| {
+        Failure::Unsupported("too few rows, or none higher than the first".to_owned())
+    })?;
+    let evidence = |claim: &str, least: f64, observed: f64| Evidence {
+        claim: claim.to_owned(),
+        expected: format!("at least {least}").into(),
+        observed: Some(observed.into()),
+        source: "the curve".to_owned(),
+        verdict: if observed >= least {
+            Verdict::Confirmed
+        } else {
+            Verdict::Refuted
+        },
+        reason: (observed < least).then(|| "the curve has no step".to_owned()),
+    };
+    Ok(Derived {
+        value: step.at,
+        evidence: vec![
+            evidence(
+                "cost of loads apart over loads together",
+                LEAST_RISE,
+                step.rise,
+            ),
+            evidence(
+                "share of the rise between neighbouring rows",
+                LEAST_SHARE,
+                step.share,
+            ),
+        ],
+        details: BTreeMap::from([
+            ("least_count".to_owned(), step.between.0),
+            ("most_count".to_owned(), step.between.1),
+        ]),
+    })
+}
+
+/// Where a curve goes up.
+#[derive(Debug, PartialEq)]
+struct Step {
+    /// Where it is half-way up.
+    at: f64,
+    /// The points around that.
+    between: (f64, f64),
+    /// How many times higher it is behind the step than before it.
+    rise: f64,
+    /// The share of that between the nearest points.
+    share: f64,
+}
+
+impl Step {
+    /// Where two levels fit the points best, by least squares; `None` if there are too few points, or the second is no higher.
+    fn of(points: &[(f64, f64)]) -> Option<Step> {
+        let level = |points: &[(f64, f64)]| {
+            points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64
+        };
+        let squares = |points: &[(f64, f64)]| {
+            let level = level(points);
+            points
+                .iter()
+                .map(|point| (point.1 - level).powi(2))
+                .sum::<f64>()
+        };
+        let ways = ASIDE..(points.len() + 1).saturating_sub(ASIDE);
+        let (_, split) = ways
+            .map(|split| (squares(&points[..split]) + squares(&points[split..]), split))
+            .min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (low, high) = (level(&points[..split]), level(&points[split..]));
+        let (before, behind) = (points[split - 1], points[split]);
+        if high <= low {
+            return None;
+        }
+        let near = level(&points[split..split + ASIDE]) - level(&points[split - ASIDE..split]);
+        let half = (f64::midpoint(low, high) - before.1) / (behind.1 - before.1);
+        // Between noisy rows the line may not come by half-way.
+        let half = if half.is_finite() {
+            half.clamp(0.0, 1.0)
+        } else {
+            0.5
+        };
+        Some(Step {
+            at: before.0 + (behind.0 - before.0) * half,
+            between: (before.0, behind.0),
+            rise: high / low,
+            share: near / (high - low),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(cost: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        (2..25)
+            .map(|n| (32.0 * f64::from(n), cost(32.0 * f64::from(n))))
+            .collect()
+    }
+
+    #[test]
+    fn a_step_is_found_between_its_rows_and_a_slope_has_none() {
+        let step = Step::of(&curve(|n| if n < 500.0 { 50.0 } else { 100.0 })).unwrap();
+        assert_eq!((step.at, step.between), (496.0, (480.0, 512.0)));
+        assert_eq!((step.rise, step.share), (2.0, 1.0));
+        let slope = Step::of(&curve(|n| 50.0 + n / 10.0)).unwrap();
+        assert!(slope.rise > LEAST_RISE && slope.share < 0.3, "{slope:?}");
+        assert_eq!(Step::of(&curve(|_| 50.0)), None);
+        assert_eq!(Step::of(&curve(|n| 500.0 - n)), None, "down is no step");
+        for few in 0..2 * ASIDE {
+            assert_eq!(Step::of(&curve(|n| 50.0 + n)[..few]), None);
+        }
+    }
+
+    #[test]
+    fn a_noisy_row_before_the_step_does_not_move_it_far() {
+        let noisy = |n: f64| match n {
+            256.0 => 90.0,
+            n if n < 500.0 => 50.0,
+            _ => 100.0,
+        };
+        assert_eq!(Step::of(&curve(noisy)).unwrap().between, (480.0, 512.0));
+    }
+}

@@ -1,0 +1,51 @@
+//! Loading what was stored just before.
+//!
+//! ## Measures
+//! A chain through memory: a number is stored, loaded again and one is added to it, which takes a core cycle. `load` says how the load stands
+//! to the store: `same` the same eight bytes; `narrower` the lower four of them; `wider` eight bytes of which only four were stored just now;
+//! `halves` eight bytes that two stores of four have written; `across_lines` the same eight bytes, half of them on the next cache line.
+//! ## Does not measure
+//! A load that happens to depend on a store whose address is not known yet, vectors, and pages' ends.
+//! ## Reading it
+//! A load is served from the store buffer before the store has reached the cache: four or five core cycles, or none at all where the core gives
+//! memory a new name as it does registers. Where the load wants more than one store holds (`wider`, `halves`), most cores wait until the store is in the
+//! cache: ten to twenty cycles. That is what a structure costs that was written by fields and is copied at once. One cycle of every row is the addition.
+//! ## Source
+//! The optimisation manuals of processor makers; part of no published experiment here. What arrives at the end of the chain is its evidence.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Forward, Kernel, forward};
+
+use super::chosen;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "op.store_forwarding",
+    title: "Store, then load",
+    cases: Cases::Grid(&[(
+        "load",
+        &["same", "narrower", "wider", "halves", "across_lines"],
+    )]),
+    support: |case| kernel(case).map(drop),
+    run: |b| {
+        let kernel = kernel(b.case())?;
+        b.kernel(&kernel)
+    },
+    source: include_str!("store_forwarding.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
+    forward(chosen(case, "load", Forward::ALL, Forward::name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_load_is_a_case() {
+        let cases = BENCHMARK.cases.list();
+        let names: Vec<&str> = cases.iter().map(|case| case.get("load")).collect();
+        assert_eq!(names, Forward::ALL.map(Forward::name));
+    }
+}

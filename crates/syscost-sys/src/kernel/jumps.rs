@@ -1,0 +1,115 @@
+//! Many branches at different places, each taken to the next.
+
+use super::written::Written;
+use super::{Work, machine};
+use crate::Unsupported;
+
+/// What a block of code does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Path {
+    /// Counts, then jumps to the next block; what lies between would trap.
+    Jumps,
+    /// Counts, then does nothing until the next block begins: the same bytes without a branch.
+    Straight,
+}
+
+impl Path {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Jumps, Self::Straight];
+
+    /// A word for ids and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Jumps => "jumps",
+            Self::Straight => "straight",
+        }
+    }
+}
+
+/// So many blocks of [`Jumps::SPACING`] bytes each, written at run time. One operation is one block, which counts itself.
+#[derive(Debug)]
+pub struct Jumps {
+    code: Written,
+    path: Path,
+    blocks: u64,
+}
+
+impl Jumps {
+    /// Bytes from block to block.
+    pub const SPACING: usize = 16;
+
+    /// The most blocks.
+    pub const MOST: usize = 1 << 15;
+
+    /// Writes the code.
+    ///
+    /// # Errors
+    /// More blocks than [`Jumps::MOST`] or none, a processor for which there is no such code, or a system that lets nobody write
+    /// code.
+    pub fn write(path: Path, blocks: usize) -> Result<Self, Unsupported> {
+        if !(1..=Self::MOST).contains(&blocks) {
+            let reason = format!("{blocks} blocks of code: choose 1 to {}", Self::MOST);
+            return Err(Unsupported::new(reason));
+        }
+        Ok(Self {
+            code: Written::new(&machine::jumps(path, blocks)?)?,
+            path,
+            blocks: blocks as u64,
+        })
+    }
+}
+
+impl Work for Jumps {
+    fn operations_per_turn(&self) -> u64 {
+        self.blocks
+    }
+
+    fn floor_cycles(&self) -> f64 {
+        match self.path {
+            // No core takes more than two branches in a cycle.
+            Path::Jumps => 0.4,
+            // A block is three instructions or four.
+            Path::Straight => 0.2,
+        }
+    }
+
+    #[inline]
+    fn run(&self, turns: u64) -> u64 {
+        // SAFETY: `jumps` writes a kernel that touches no memory.
+        unsafe { (self.code.entry())(turns, std::ptr::null_mut(), 0) }
+    }
+
+    fn expected(&self, turns: u64) -> u64 {
+        turns * self.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_counts_once_a_turn() {
+        for path in Path::ALL {
+            for blocks in [1, 2, 100, 16_384] {
+                let jumps = match Jumps::write(path, blocks) {
+                    Ok(jumps) => jumps,
+                    Err(reason) => return println!("skipped: {reason}"),
+                };
+                for turns in [0, 1, 7] {
+                    assert_eq!(jumps.run(turns), turns * blocks as u64, "{path:?} {blocks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_or_none_are_refused() {
+        for blocks in [0, Jumps::MOST + 1] {
+            let reason = Jumps::write(Path::Jumps, blocks)
+                .expect_err("refused")
+                .to_string();
+            assert!(reason.contains("choose 1 to"), "{reason}");
+        }
+    }
+}

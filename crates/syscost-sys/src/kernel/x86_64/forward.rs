@@ -1,0 +1,38 @@
+//! Loads of what was stored just before; the number goes through `rsi`'s memory and `rax`.
+
+use super::super::{Code, Forward};
+use super::kernel;
+use crate::Unsupported;
+
+/// A chain whose number is `rax`, with `r8` to be added to it.
+macro_rules! chain {
+    ($name:ident: $text:literal, [$($body:literal),*]) => {
+        kernel! {
+            $name: $text, 64 times 1, chains 1,
+            prepare ["mov qword ptr [rsi], 0", "xor eax, eax", "xor ecx, ecx", "mov r8d, 1"],
+            body [$($body),*, "add rax, r8"], after [], finish ["mov r12, rax"]
+        }
+    };
+}
+
+chain! { SAME: "mov m64, r64; mov r64, m64; add r64, r64", ["mov [rsi], rax", "mov rax, [rsi]"] }
+chain! { NARROWER: "mov m64, r64; mov r32, m32; add r64, r64", ["mov [rsi], rax", "mov eax, [rsi]"] }
+chain! { WIDER: "mov m32, r32; mov r64, m64; add r64, r64", ["mov [rsi], eax", "mov rax, [rsi]"] }
+chain! {
+    HALVES: "mov m32, r32 twice; mov r64, m64; add r64, r64",
+    ["mov [rsi], eax", "mov [rsi + 4], ecx", "mov rax, [rsi]"]
+}
+chain! {
+    ACROSS_LINES: "mov m64, r64; mov r64, m64 (across a line's end); add r64, r64",
+    ["mov [rsi + 60], rax", "mov rax, [rsi + 60]"]
+}
+
+pub(in super::super) fn forward(forward: Forward) -> Result<Code, Unsupported> {
+    Ok(match forward {
+        Forward::Same => SAME,
+        Forward::Narrower => NARROWER,
+        Forward::Wider => WIDER,
+        Forward::Halves => HALVES,
+        Forward::AcrossLines => ACROSS_LINES,
+    })
+}

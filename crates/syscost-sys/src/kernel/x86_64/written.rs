@@ -1,0 +1,68 @@
+//! Code written at run time. Its first argument, `rdi`, is the number of turns, `rsi` the kernel's memory; `rax` is what it returns.
+
+use super::super::{Jumps, Path};
+use crate::Unsupported;
+
+const NOP: u8 = 0x90;
+const TRAP: u8 = 0xCC;
+const RET: u8 = 0xC3;
+const TEST_RDI: [u8; 3] = [0x48, 0x85, 0xFF];
+const DEC_RDI: [u8; 3] = [0x48, 0xFF, 0xCF];
+const INC_RAX: [u8; 3] = [0x48, 0xFF, 0xC0];
+/// `jmp` over eight bytes.
+const JMP_8: [u8; 5] = [0xE9, 8, 0, 0, 0];
+/// Thirteen bytes in two instructions that do nothing.
+const NOP_13: [u8; 13] = [0x66, 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0, 0x0F, 0x1F, 0x40, 0];
+/// One instruction that does nothing, long enough for all to fit the cache of decoded ones.
+const FILLER: [u8; 2] = [0x66, NOP];
+
+/// `prepare`, then as many turns of `body` as `rdi` says, then `finish`.
+fn repeated(prepare: &[u8], body: &[u8], finish: &[u8]) -> Vec<u8> {
+    let mut code = prepare.to_vec();
+    code.extend(TEST_RDI);
+    code.extend([0x0F, 0x84]); // jz to `finish`
+    let skip = code.len();
+    code.extend([0; 4]);
+    code.resize(code.len().next_multiple_of(64), NOP);
+    let top = code.len();
+    code.extend(body);
+    code.extend(DEC_RDI);
+    code.extend([0x0F, 0x85]); // jnz to `body`
+    let back = top as i32 - (code.len() as i32 + 4);
+    code.extend(back.to_le_bytes());
+    let over = (code.len() - skip - 4) as i32;
+    code[skip..skip + 4].copy_from_slice(&over.to_le_bytes());
+    code.extend(finish);
+    code.push(RET);
+    code
+}
+
+pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsupported> {
+    let mut block = INC_RAX.to_vec();
+    match path {
+        Path::Jumps => block.extend(JMP_8),
+        Path::Straight => block.extend(NOP_13),
+    }
+    block.resize(Jumps::SPACING, TRAP);
+    // xor eax, eax
+    Ok(repeated(&[0x31, 0xC0], &block.repeat(blocks), &[]))
+}
+
+pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, Unsupported> {
+    let prepare = [
+        0x48, 0x8B, 0x06, // mov rax, [rsi]
+        0x48, 0x8B, 0x4E, 8, // mov rcx, [rsi + 8]
+    ];
+    let finish = [
+        0x48, 0x89, 0x06, // mov [rsi], rax
+        0x48, 0x89, 0x4E, 8, // mov [rsi + 8], rcx
+        0x48, 0x8B, 0x40, 8, // mov rax, [rax + 8]
+        0x48, 0x03, 0x41, 8, // add rax, [rcx + 8]
+    ];
+    let between = FILLER.repeat(fillers);
+    let mut step = vec![0x48, 0x8B, 0x00]; // mov rax, [rax]
+    step.extend(&between);
+    step.extend([0x48, 0x8B, 0x09]); // mov rcx, [rcx]
+    step.extend(&between);
+    Ok(repeated(&prepare, &step.repeat(steps), &finish))
+}
