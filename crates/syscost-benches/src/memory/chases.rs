@@ -1,7 +1,7 @@
 //! Shared: a pointer chase with what it claims, and the pages and sizes it is measured in.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, Route};
+use syscost_sys::kernel::{Chase, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 
 /// The parameter that says how long the memory is, in bytes.
@@ -24,9 +24,32 @@ pub(crate) fn chase(
     Ok(chase)
 }
 
-/// Claims that the chase's memory is resident, and that its cycle has so many lines. The walk around it also warms the caches.
+/// Claims that the chase's memory is resident in the pages that the case names, that its cycle has so many lines, and that they are in the
+/// order they should be. The walk around it also warms the caches.
 pub(crate) fn claim(b: &mut Bencher, chase: &Chase, lines: usize) -> Result<(), Failure> {
     b.claim_resident(chase.memory())?;
+    let (named, used) = (
+        b.case().get(Pages::KEY).to_owned(),
+        chase.memory().pages().name(),
+    );
+    if !named.is_empty() {
+        let holds = named == used;
+        b.claim("pages of the memory", named, used, "benchmark", holds);
+    }
+    let (bytes, bound) = match chase.route().order {
+        // Of very few lines many follow each other by chance.
+        Order::Random(_) => (chase.route().step(), Bound::AtMost(0.5)),
+        Order::Ascending => (chase.route().step(), Bound::AtLeast(0.9)),
+        Order::Pairs { distance, .. } => (distance, Bound::Within(0.49, 0.51)),
+    };
+    let share = chase.share_of_steps(bytes);
+    b.claim(
+        &format!("share of steps to {bytes} bytes further"),
+        bound.fact(),
+        share,
+        "walk",
+        bound.holds(share),
+    );
     if !b.is_timed() || chase.memory().bytes() <= WALKED {
         let visited = chase.visited();
         b.claim(

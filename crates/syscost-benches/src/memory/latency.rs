@@ -60,7 +60,10 @@ fn cases() -> Vec<Case> {
                 .map(move |bytes| (pages, "random", bytes))
         })
         // Filled in small pages, so much would take too long.
-        .chain([(Pages::Huge, "random", 1024 * MIB)]);
+        .chain([
+            (Pages::Small, "random", 512 * MIB),
+            (Pages::Huge, "random", 1024 * MIB),
+        ]);
     let others = ["sequential", "stride"]
         .into_iter()
         .flat_map(|order| FEW.map(|bytes| (Pages::Small, order, bytes)));
@@ -83,14 +86,15 @@ fn cases() -> Vec<Case> {
 /// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on what
 /// the machine says of its caches: a virtual one may say anything.
 fn sizes() -> Vec<usize> {
-    let quarters = (0..8).flat_map(|doubling| (4..8).map(move |part| (6 * KIB << doubling) * part));
-    let halves = (0..3).flat_map(|doubling| (2..4).map(move |part| (3 * MIB << doubling) * part));
+    let quarters =
+        (0..8).flat_map(|doubling| (4..8).map(move |part| ((6 * KIB) << doubling) * part));
+    let halves = (0..3).flat_map(|doubling| (2..4).map(move |part| ((3 * MIB) << doubling) * part));
     [1, 4, 16]
         .map(|kib| kib * KIB)
         .into_iter()
         .chain(quarters)
         .chain(halves)
-        .chain([64, 128, 512].map(|mib| mib * MIB))
+        .chain([64, 128].map(|mib| mib * MIB))
         .collect()
 }
 
