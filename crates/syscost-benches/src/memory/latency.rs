@@ -17,8 +17,8 @@
 //! The random cycle is Sattolo's (Information Processing Letters 22, 1986). The idea of pointer chasing for latency is from lmbench's lat_mem_rd.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Order, Route};
-use syscost_sys::memory::Pages;
+use syscost_sys::kernel::{Chase, LINE, Order, Route};
+use syscost_sys::memory::{Memory, Pages};
 
 use super::chases::{self, BYTES};
 
@@ -101,17 +101,24 @@ fn sizes() -> Vec<usize> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = b.case().number(BYTES) as usize;
     let (spacing, order) = match b.case().get(ORDER) {
-        "random" => (syscost_sys::kernel::LINE, Order::Random(b.random().u64(..))),
-        "sequential" => (syscost_sys::kernel::LINE, Order::Ascending),
+        "random" => (LINE, Order::Random(b.random().u64(..))),
+        "sequential" => (LINE, Order::Ascending),
         _ => (STRIDE, Order::Ascending),
     };
+    let memory = Memory::fill(bytes, chases::pages(b.case())?)?;
     let route = Route {
         bytes,
         spacing,
         order,
     };
-    let pages = chases::pages(b.case())?;
-    let chase = chases::chase(b, pages, route, 1)?;
+    let chase = Chase::new(memory, route, 1)?;
+    let (apart, share) = match b.case().get(ORDER) {
+        "random" => (LINE, chases::RANDOM),
+        "sequential" => (LINE, chases::UPWARDS),
+        _ => (STRIDE, chases::UPWARDS),
+    };
+    chases::claim(b, &chase, bytes / apart, apart)?;
+    chases::claim_steps(b, &chase, apart, share);
     b.kernel(&chase)
 }
 

@@ -119,14 +119,18 @@ impl Chase {
     }
 
     /// Walks once around the cycle and counts the different lines it came by: [`Chase::lines`] if it is what it should be.
+    pub fn visited(&self) -> usize {
+        self.visited_apart(self.route.least_distance())
+    }
+
+    /// The same of which only those count that are in different pieces of so many bytes, e.g. pages.
     ///
     /// It is walked in parts, all at once. A part that does not end where the next one begins counts for nothing.
-    pub fn visited(&self) -> usize {
+    pub fn visited_apart(&self, bytes: usize) -> usize {
         let lines = self.lines();
         let parts = PARTS.min(lines);
         let begin = |part: usize| part % parts * lines / parts;
-        let mut seen =
-            vec![0_u64; (self.memory.bytes() / self.route.least_distance()).div_ceil(64)];
+        let mut seen = vec![0_u64; (self.memory.bytes() / bytes).div_ceil(64)];
         let mut at: Vec<*const Node> = (0..parts)
             .map(|part| self.node(begin(part)).cast_const())
             .collect();
@@ -142,8 +146,7 @@ impl Chase {
                 if begin(part) + step >= end {
                     continue;
                 }
-                let place =
-                    (at[part].addr() - self.memory.start().addr()) / self.route.least_distance();
+                let place = (at[part].addr() - self.memory.start().addr()) / bytes;
                 let (word, bit) = (place / 64, 1 << (place % 64));
                 counts[part] += usize::from(seen[word] & bit == 0);
                 seen[word] |= bit;
