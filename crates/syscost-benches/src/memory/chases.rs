@@ -1,8 +1,8 @@
-//! Shared: a pointer chase with what it claims, and the pages and sizes it is measured in.
+//! Shared: what pointer chases claim, and the pages they are measured in.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, Route};
-use syscost_sys::memory::{Memory, Pages};
+use syscost_sys::kernel::Chase;
+use syscost_sys::memory::Pages;
 
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const BYTES: &str = "bytes";
@@ -11,26 +11,25 @@ pub(super) const BYTES: &str = "bytes";
 /// more of than of the rest.
 const WALKED: usize = 64 << 20;
 
-/// Lays a chase along this route into memory of its own, and claims that it is all there.
-pub(crate) fn chase(
+/// Claims that the chase's memory is resident in the pages that the case names, and that its cycle has so many lines, each in another piece of
+/// so many bytes. The walk around it also warms the caches.
+pub(crate) fn claim(
     b: &mut Bencher,
-    pages: Pages,
-    route: Route,
-    chains: usize,
-) -> Result<Chase, Failure> {
-    let memory = Memory::fill(route.bytes, pages)?;
-    let chase = Chase::new(memory, route, chains)?;
-    claim(b, &chase, route.lines())?;
-    Ok(chase)
-}
-
-/// Claims that the chase's memory is resident, and that its cycle has so many lines. The walk around it also warms the caches.
-pub(crate) fn claim(b: &mut Bencher, chase: &Chase, lines: usize) -> Result<(), Failure> {
+    chase: &Chase,
+    lines: usize,
+    apart: usize,
+) -> Result<(), Failure> {
     b.claim_resident(chase.memory())?;
+    let named = b.case().get(Pages::KEY).to_owned();
+    if !named.is_empty() {
+        let used = chase.memory().pages().name();
+        let holds = named == used;
+        b.claim("pages of the memory", named, used, "benchmark", holds);
+    }
     if !b.is_timed() || chase.memory().bytes() <= WALKED {
-        let visited = chase.visited();
+        let visited = chase.visited_apart(apart);
         b.claim(
-            "lines visited in one round of the chase",
+            &format!("lines visited in one round of the chase, {apart} bytes apart"),
             lines as f64,
             visited as f64,
             "walk",
@@ -39,6 +38,24 @@ pub(crate) fn claim(b: &mut Bencher, chase: &Chase, lines: usize) -> Result<(), 
     }
     Ok(())
 }
+
+/// Claims which share of the steps leads so many bytes upwards: what tells one order from another.
+pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: Bound) {
+    let seen = chase.share_of_steps(bytes);
+    b.claim(
+        &format!("share of steps to {bytes} bytes further"),
+        share.fact(),
+        seen,
+        "walk",
+        share.holds(seen),
+    );
+}
+
+/// Of steps in a random order no more lead to the line behind. Of very few lines many do by chance.
+pub(super) const RANDOM: Bound = Bound::AtMost(0.5);
+
+/// Of steps upwards so many lead to the line behind: all but the last.
+pub(super) const UPWARDS: Bound = Bound::AtLeast(0.9);
 
 /// The pages of this case.
 pub(super) fn pages(case: &Case) -> Result<Pages, Unsupported> {

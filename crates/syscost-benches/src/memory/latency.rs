@@ -19,8 +19,8 @@
 use std::collections::BTreeSet;
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Order, Route};
-use syscost_sys::memory::Pages;
+use syscost_sys::kernel::{Chase, LINE, Order, Route};
+use syscost_sys::memory::{Memory, Pages};
 
 use super::chases::{self, BYTES};
 
@@ -36,8 +36,8 @@ const STRIDE: usize = 256;
 /// Sizes at which other orders than the random one are measured, and which the quick profile takes.
 const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
 
-/// The largest size.
-const LARGEST: usize = 1024 * MIB;
+/// The largest sizes.
+const LARGEST: [usize; 2] = [512 * MIB, 1024 * MIB];
 
 /// From so much on the set-up takes longer than the measurement.
 const DEAR: usize = 64 * MIB;
@@ -59,15 +59,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Whether every profile has this case. Filled in small pages, the largest size would take too long.
 fn is_common(case: &Case) -> bool {
-    match case.number(BYTES) as usize {
-        LARGEST => case.get(Pages::KEY) != Pages::Small.name(),
-        bytes => sizes().contains(&bytes),
-    }
+    let bytes = case.number(BYTES) as usize;
+    let [large, largest] = LARGEST;
+    let most = match case.get(Pages::KEY) == Pages::Small.name() {
+        true => large,
+        false => largest,
+    };
+    bytes == most || sizes().contains(&bytes)
 }
 
 fn cases() -> Vec<Case> {
     let random = [Pages::Small, Pages::Huge].into_iter().flat_map(|pages| {
-        let sizes = sizes().into_iter().chain(between()).chain([LARGEST]);
+        let sizes = sizes().into_iter().chain(between()).chain(LARGEST);
         let sizes: BTreeSet<usize> = sizes.collect();
         sizes.into_iter().map(move |bytes| (pages, "random", bytes))
     });
@@ -98,31 +101,39 @@ fn between() -> impl Iterator<Item = usize> {
 /// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on what
 /// the machine says of its caches: a virtual one may say anything.
 fn sizes() -> Vec<usize> {
-    let quarters = (0..8).flat_map(|doubling| (4..8).map(move |part| (6 * KIB << doubling) * part));
-    let halves = (0..3).flat_map(|doubling| (2..4).map(move |part| (3 * MIB << doubling) * part));
+    let quarters =
+        (0..8).flat_map(|doubling| (4..8).map(move |part| ((6 * KIB) << doubling) * part));
+    let halves = (0..3).flat_map(|doubling| (2..4).map(move |part| ((3 * MIB) << doubling) * part));
     [1, 4, 16]
         .map(|kib| kib * KIB)
         .into_iter()
         .chain(quarters)
         .chain(halves)
-        .chain([64, 128, 512].map(|mib| mib * MIB))
+        .chain([64, 128].map(|mib| mib * MIB))
         .collect()
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = b.case().number(BYTES) as usize;
     let (spacing, order) = match b.case().get(ORDER) {
-        "random" => (syscost_sys::kernel::LINE, Order::Random(b.random().u64(..))),
-        "sequential" => (syscost_sys::kernel::LINE, Order::Ascending),
+        "random" => (LINE, Order::Random(b.random().u64(..))),
+        "sequential" => (LINE, Order::Ascending),
         _ => (STRIDE, Order::Ascending),
     };
+    let memory = Memory::fill(bytes, chases::pages(b.case())?)?;
     let route = Route {
         bytes,
         spacing,
         order,
     };
-    let pages = chases::pages(b.case())?;
-    let chase = chases::chase(b, pages, route, 1)?;
+    let chase = Chase::new(memory, route, 1)?;
+    let (apart, share) = match b.case().get(ORDER) {
+        "random" => (LINE, chases::RANDOM),
+        "sequential" => (LINE, chases::UPWARDS),
+        _ => (STRIDE, chases::UPWARDS),
+    };
+    chases::claim(b, &chase, bytes / apart, apart)?;
+    chases::claim_steps(b, &chase, apart, share);
     b.kernel(&chase)
 }
 
@@ -153,7 +164,7 @@ mod tests {
         }
         let common = cases().into_iter().filter(is_common).count();
         let few = FEW.len() * 2;
-        assert_eq!(common, 2 * sizes().len() + 1 + few);
+        assert_eq!(common, 2 * (sizes().len() + 1) + few);
         assert!(cases().len() > common + 80);
     }
 }

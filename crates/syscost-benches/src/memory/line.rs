@@ -25,6 +25,9 @@ pub(super) const DISTANCE: &str = "distance";
 const BYTES: usize = 64 << 20;
 const BLOCK: usize = 1024;
 
+/// The smallest distance.
+const CLOSEST: usize = 16;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line",
     title: "Two loads near to each other",
@@ -54,7 +57,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         },
     };
     let chase = Chase::new(memory, route, 1)?;
-    chases::claim(b, &chase, 2 * BYTES / BLOCK)?;
+    chases::claim(b, &chase, 2 * BYTES / BLOCK, CLOSEST)?;
+    let distance = b.case().number(DISTANCE) as usize;
+    chases::claim_steps(b, &chase, distance, Bound::Within(0.49, 0.51));
     b.kernel(&chase)?;
     MEMORY.set(Some(chase.into_memory()));
     Ok(())

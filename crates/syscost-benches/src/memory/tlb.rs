@@ -14,8 +14,8 @@
 //! Part of no published experiment here.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Order, Route};
-use syscost_sys::memory::Pages;
+use syscost_sys::kernel::{Chase, LINE, Order, Route};
+use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 
@@ -54,12 +54,15 @@ fn cases() -> Vec<Case> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let spacing = Pages::Small.bytes()?;
+    let (count, page) = (b.case().number(COUNT) as usize, Pages::Small.bytes()?);
     let route = Route {
-        bytes: b.case().number(COUNT) as usize * spacing,
-        spacing,
+        bytes: count * page,
+        spacing: page,
         order: Order::Random(b.random().u64(..)),
     };
-    let chase = chases::chase(b, Pages::Small, route, 1)?;
+    let memory = Memory::fill(route.bytes, chases::pages(b.case())?)?;
+    let chase = Chase::new(memory, route, 1)?;
+    chases::claim(b, &chase, count, page)?;
+    chases::claim_steps(b, &chase, page + LINE, chases::RANDOM);
     b.kernel(&chase)
 }

@@ -16,6 +16,9 @@ pub use route::{LINE, Order, Route};
 /// Parts in which a cycle is walked at once: so many misses most processors have under way.
 const PARTS: usize = 16;
 
+/// Steps that are looked at to tell an order.
+const SOME_STEPS: usize = 4096;
+
 /// What is on a line of a chase.
 #[repr(C)]
 struct Node {
@@ -116,14 +119,18 @@ impl Chase {
     }
 
     /// Walks once around the cycle and counts the different lines it came by: [`Chase::lines`] if it is what it should be.
+    pub fn visited(&self) -> usize {
+        self.visited_apart(self.route.least_distance())
+    }
+
+    /// The same of which only those count that are in different pieces of so many bytes, e.g. pages.
     ///
     /// It is walked in parts, all at once. A part that does not end where the next one begins counts for nothing.
-    pub fn visited(&self) -> usize {
+    pub fn visited_apart(&self, bytes: usize) -> usize {
         let lines = self.lines();
         let parts = PARTS.min(lines);
         let begin = |part: usize| part % parts * lines / parts;
-        let mut seen =
-            vec![0_u64; (self.memory.bytes() / self.route.least_distance()).div_ceil(64)];
+        let mut seen = vec![0_u64; (self.memory.bytes() / bytes).div_ceil(64)];
         let mut at: Vec<*const Node> = (0..parts)
             .map(|part| self.node(begin(part)).cast_const())
             .collect();
@@ -139,8 +146,7 @@ impl Chase {
                 if begin(part) + step >= end {
                     continue;
                 }
-                let place =
-                    (at[part].addr() - self.memory.start().addr()) / self.route.least_distance();
+                let place = (at[part].addr() - self.memory.start().addr()) / bytes;
                 let (word, bit) = (place / 64, 1 << (place % 64));
                 counts[part] += usize::from(seen[word] & bit == 0);
                 seen[word] |= bit;
@@ -154,25 +160,40 @@ impl Chase {
             .sum()
     }
 
-    /// Writes the cycle's lines.
-    fn link(&mut self) {
-        let lines = self.lines();
-        let first = self.node(0);
-        let mut node = first;
-        for position in 0..lines {
-            let next = if position + 1 == lines {
-                first
-            } else {
-                self.node(position + 1)
-            };
-            let content = Node {
-                next,
-                position: position as u64,
-            };
-            // SAFETY: `node` gives aligned places within the memory, which is ours alone.
-            unsafe { node.write(content) };
-            node = next;
+    /// The share of the cycle's steps, of its first thousands, that lead so many bytes upwards.
+    pub fn share_of_steps(&self, bytes: usize) -> f64 {
+        let steps = self.lines().min(SOME_STEPS);
+        let mut at = self.node(0).cast_const();
+        let mut count = 0;
+        for _ in 0..steps {
+            // SAFETY: as in `visited`.
+            let next = unsafe { (*at).next };
+            count += usize::from(next.addr() == at.addr() + bytes);
+            at = next;
         }
+        count as f64 / steps as f64
+    }
+
+    /// Writes the cycle's lines.
+    fn link(&self) {
+        match self.sequence.by_place() {
+            Some(positions) => positions.for_each(|position| self.link_one(position)),
+            None => (0..self.lines()).for_each(|position| self.link_one(position)),
+        }
+    }
+
+    fn link_one(&self, position: usize) {
+        let next = if position + 1 == self.lines() {
+            0
+        } else {
+            position + 1
+        };
+        let content = Node {
+            next: self.node(next),
+            position: position as u64,
+        };
+        // SAFETY: `node` gives aligned places within the memory, which is ours alone.
+        unsafe { self.node(position).write(content) };
     }
 
     /// Puts the chains where they begin.

@@ -62,6 +62,11 @@ impl Route {
         }
     }
 
+    /// From a line (or the first of a block) to the one behind it, in bytes.
+    pub fn step(&self) -> usize {
+        self.offset(1)
+    }
+
     /// No two lines begin nearer to each other, in bytes.
     pub(super) fn least_distance(&self) -> usize {
         match self.order {
@@ -138,13 +143,33 @@ impl Sequence {
                 },
                 _,
             ) => {
-                let (round, step) = (position / pages.len(), position % pages.len());
+                // Their number is a power of two.
+                let round = position >> pages.len().trailing_zeros();
+                let step = position & (pages.len() - 1);
                 let page = pages[step ^ masks[round] as usize] as usize;
                 // Any number will do that differs from page to page.
                 let shift = page.wrapping_mul(0x9E37_79B1) >> 16;
                 page * PAGE + lines[(round + shift) % BLOCK] as usize * LINE
             }
         }
+    }
+
+    /// All positions, those of a page together, and pages upwards: the order in which long cycles are written soonest. `None` where the
+    /// order of positions will do.
+    pub(super) fn by_place(&self) -> Option<impl Iterator<Item = usize>> {
+        let Self::ByPages { pages, masks, .. } = self else {
+            return None;
+        };
+        let mut places = vec![0; pages.len()];
+        for (place, page) in pages.iter().enumerate() {
+            places[*page as usize] = place;
+        }
+        Some(places.into_iter().flat_map(move |place| {
+            let steps = masks.iter().map(move |mask| place ^ *mask as usize);
+            steps
+                .enumerate()
+                .map(|(round, step)| round * pages.len() + step)
+        }))
     }
 }
 

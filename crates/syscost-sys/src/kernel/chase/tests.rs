@@ -122,6 +122,22 @@ fn random_orders_have_no_stride() {
 }
 
 #[test]
+fn an_order_is_told_by_its_steps() {
+    let share = |route: Route, bytes| chase(route, 1).map(|chase| chase.share_of_steps(bytes));
+    for route in routes() {
+        let (bytes, expected) = match route.order {
+            Order::Random(_) => (route.step(), 0.0..0.05),
+            Order::Ascending => (route.step(), 0.99..1.0),
+            Order::Pairs { distance, .. } => (distance, 0.5..0.55),
+        };
+        let Some(share) = share(route, bytes) else {
+            return;
+        };
+        assert!(expected.contains(&share), "{route:?}: {share}");
+    }
+}
+
+#[test]
 fn nonsense_is_refused() {
     let Ok(memory) = Memory::fill(4096, Pages::Small) else {
         return;
