@@ -1,6 +1,8 @@
 //! Processors for which no kernel has been written.
 
-use super::{Atomic, Branch, Call, Code, Kind, LoopShape, Operation, Shape, Simd, VectorOperation};
+use super::{
+    Atomic, Branch, Call, Code, Kind, LoopShape, Operation, Shape, Simd, Stream, VectorOperation,
+};
 use crate::Unsupported;
 
 pub(super) type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
@@ -32,5 +34,9 @@ pub(super) fn call(_: Call) -> Result<Code, Unsupported> {
 }
 
 pub(super) fn empty_loop(_: LoopShape) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn stream(_: Stream, _: Simd) -> Result<Code, Unsupported> {
     NONE
 }

@@ -19,6 +19,7 @@ mod call;
 mod empty_loop;
 mod float;
 mod integer;
+mod stream;
 mod vector;
 
 use super::{Code, Kind, Operation, Shape};
@@ -29,6 +30,7 @@ pub(super) use branch::branch;
 pub(super) use call::call;
 pub(super) use empty_loop::empty_loop;
 pub(super) use integer::ADD_CHAIN;
+pub(super) use stream::stream;
 pub(super) use vector::vector;
 
 /// How a kernel is entered.

@@ -1,4 +1,5 @@
 //! Mappings of anonymous memory.
+#![allow(unsafe_code)] // mappings have no safe form
 
 use std::io;
 use std::ptr;
