@@ -6,6 +6,7 @@
 //! looks at words, chosen by chance before each run, that were spoiled before it. What is written without reading also tells passes apart.
 
 mod arrays;
+mod course;
 mod operation;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,9 @@ use super::{Simd, Work, machine};
 use crate::Unsupported;
 
 pub use arrays::Arrays;
-use arrays::{SUMMED, word};
+use arrays::word;
+use course::BLOCK;
+pub use course::Course;
 pub use operation::Stream;
 
 /// By what [`Stream::Scale`] and [`Stream::Triad`] multiply.
@@ -25,12 +28,6 @@ const FACTOR: f64 = 3.0;
 
 /// What the first pass of a stream writes that only writes; each later one writes one more.
 const WRITTEN: u64 = 0x5157_0000_0000_0000;
-
-/// Bytes of every array in one turn of a kernel's inner loop.
-const BLOCK: usize = 1024;
-
-/// No core made so far loads and stores more bytes together in a cycle: two lines and one.
-const MOST_BYTES_PER_CYCLE: f64 = 192.0;
 
 /// What a stream's machine code is given.
 #[repr(C)]
@@ -99,60 +96,6 @@ fn engine(stream: Stream, simd: Simd) -> Result<(Engine, &'static str), Unsuppor
             (Engine::Assembly(code.entry), code.instructions)
         }
     })
-}
-
-/// How a stream goes through its arrays: in whole kilobytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Course {
-    stream: Stream,
-    /// Bytes of one array.
-    array: usize,
-    /// Bytes of each array in one pass: all of it or a part.
-    part: usize,
-    /// Passes in one operation.
-    passes: u64,
-}
-
-impl Course {
-    /// Of a stream whose arrays have so many bytes together. One operation goes through about `operation` bytes: a part of them, or all of
-    /// them as often as fits.
-    pub fn new(stream: Stream, bytes: usize, operation: usize) -> Self {
-        let count = stream.arrays();
-        let grain = |bytes: usize, grain: usize| (bytes / grain * grain).max(grain);
-        let whole = grain(bytes / count, BLOCK);
-        let (array, part, passes) = if count * whole <= operation {
-            (whole, whole, (operation / (count * whole)) as u64)
-        } else {
-            let part = grain(operation / count, SUMMED);
-            (grain(whole, part), part, 1)
-        };
-        Self {
-            stream,
-            array,
-            part,
-            passes,
-        }
-    }
-
-    /// Bytes that one operation loads and stores.
-    pub fn bytes(&self) -> u64 {
-        (self.stream.arrays() * self.part) as u64 * self.passes
-    }
-
-    /// Bytes of all its arrays.
-    pub fn footprint(&self) -> usize {
-        self.stream.arrays() * self.array
-    }
-
-    /// Parts of an array.
-    fn parts(&self) -> u64 {
-        (self.array / self.part) as u64
-    }
-
-    /// The fewest core cycles that one operation can take on any core made so far.
-    pub fn floor_cycles(&self) -> f64 {
-        self.bytes() as f64 / MOST_BYTES_PER_CYCLE
-    }
 }
 
 impl Streaming {
