@@ -92,6 +92,13 @@ fn scaled(unit: Unit, value: f64) -> (f64, &'static str) {
 pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
     let scales: &[(f64, &'static str)] = match unit {
         Unit::Nanoseconds => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
+        // Sizes of memory are powers of two.
+        Unit::Bytes => &[
+            (1_073_741_824.0, "GiB"),
+            (1_048_576.0, "MiB"),
+            (1024.0, "KiB"),
+            (1.0, "B"),
+        ],
         Unit::BytesPerSecond => &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
         Unit::OperationsPerSecond => &[
             (1e9, "Gop/s"),
@@ -216,6 +223,9 @@ mod tests {
             (Unit::Nanoseconds, 1.5e6, "1.50 ms"),
             (Unit::Nanoseconds, 2.5e10, "25.0 s"),
             (Unit::BytesPerSecond, 12.5e9, "12.5 GB/s"),
+            (Unit::Bytes, 64.0, "64.0 B"),
+            (Unit::Bytes, 49152.0, "48.0 KiB"),
+            (Unit::Bytes, 2.5e6, "2.38 MiB"),
             (Unit::BytesPerSecond, 800.0, "800 B/s"),
             (Unit::OperationsPerSecond, 9.87e6, "9.87 Mop/s"),
             (Unit::Gigahertz, 3.6934, "3.69 GHz"),

@@ -155,6 +155,7 @@ pub fn half_width_ratio(estimate: &Estimate) -> Option<f64> {
 pub fn suffix(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "ns",
+        Unit::Bytes => "bytes",
         Unit::BytesPerSecond => "bytes_per_s",
         Unit::OperationsPerSecond => "operations_per_s",
         Unit::Gigahertz => "ghz",

@@ -57,6 +57,9 @@ pub enum Unit {
     /// Nanoseconds (per operation).
     #[serde(rename = "ns")]
     Nanoseconds,
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
     /// Bytes per second.
     #[serde(rename = "B/s")]
     BytesPerSecond,
@@ -79,8 +82,9 @@ pub enum Unit {
 
 impl Unit {
     /// All of them.
-    pub const ALL: [Unit; 7] = [
+    pub const ALL: [Unit; 8] = [
         Unit::Nanoseconds,
+        Unit::Bytes,
         Unit::BytesPerSecond,
         Unit::OperationsPerSecond,
         Unit::Gigahertz,
@@ -98,6 +102,7 @@ impl Unit {
     pub fn symbol(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ns",
+            Unit::Bytes => "B",
             Unit::BytesPerSecond => "B/s",
             Unit::OperationsPerSecond => "op/s",
             Unit::Gigahertz => "GHz",

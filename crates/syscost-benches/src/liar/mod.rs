@@ -10,8 +10,10 @@ mod folded;
 mod fork_fails;
 mod hang;
 mod nothing;
+mod skips_lines;
 mod sleeps;
 mod spins;
+mod untouched;
 mod vdso;
 mod wrong_sum;
 mod yields_alone;
@@ -34,6 +36,8 @@ pub(crate) const GROUP: Group = Group {
         elsewhere::BENCHMARK,
         yields_alone::BENCHMARK,
         drops::BENCHMARK,
+        skips_lines::BENCHMARK,
+        untouched::BENCHMARK,
         crash::BENCHMARK,
         hang::BENCHMARK,
         fork_fails::BENCHMARK,
@@ -55,6 +59,8 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.elsewhere", Status::Withheld),
     ("liar.yields_alone", Status::Withheld),
     ("liar.drops", Status::Failed),
+    ("liar.skips_lines", Status::Withheld),
+    ("liar.untouched", Status::Withheld),
     ("liar.crash", Status::Failed),
     ("liar.hang", Status::Failed),
     ("liar.fork_fails", Status::Failed),

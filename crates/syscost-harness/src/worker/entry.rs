@@ -66,7 +66,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
             }),
             None => Err(absent(&format!("{}{suffix}", job.benchmark))),
         };
-        answer(&Reply::Done(index, result))?;
+        answer(&Reply::Done(index, Box::new(result)))?;
     }
     Ok(())
 }
@@ -74,7 +74,8 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
 fn refuse(job: &Job) -> io::Result<()> {
     for index in 0..job.cases.len() {
         answer(&Reply::Begin(index))?;
-        answer(&Reply::Done(index, Err(absent(&job.benchmark))))?;
+        let reason = Err(absent(&job.benchmark));
+        answer(&Reply::Done(index, Box::new(reason)))?;
     }
     Ok(())
 }

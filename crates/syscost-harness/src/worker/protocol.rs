@@ -51,5 +51,5 @@ pub enum Reply {
     /// It begins the case of this index in the job.
     Begin(usize),
     /// The case is done.
-    Done(usize, Result<Findings, Failure>),
+    Done(usize, Box<Result<Findings, Failure>>),
 }

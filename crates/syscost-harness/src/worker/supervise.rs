@@ -109,7 +109,7 @@ impl<'a> Launcher<'a> {
                 Heard::Reply(Reply::Done(index, result)) => {
                     current = None;
                     if let Some(slot) = outcome.results.get_mut(index) {
-                        *slot = Some(result);
+                        *slot = Some(*result);
                     }
                 }
                 Heard::Interrupt => return Err(WorkerError::Interrupted),

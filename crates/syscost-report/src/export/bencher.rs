@@ -46,6 +46,7 @@ pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
 fn measure(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "latency",
+        Unit::Bytes => "bytes",
         Unit::BytesPerSecond => "bandwidth",
         Unit::OperationsPerSecond => "throughput",
         Unit::Gigahertz => "frequency-ghz",

@@ -47,11 +47,16 @@ struct Base {
     from: fn(Unit) -> Option<(f64, f64)>,
 }
 
-const BASES: [Base; 6] = [
+const BASES: [Base; 7] = [
     Base {
         name: "seconds",
         of: "Time of one operation",
         from: |unit| (unit == Unit::Nanoseconds).then_some((1.0, 1e9)),
+    },
+    Base {
+        name: "bytes",
+        of: "Size",
+        from: |unit| (unit == Unit::Bytes).then_some((1.0, 1.0)),
     },
     Base {
         name: "bytes_per_second",

@@ -19,5 +19,6 @@ pub mod rank;
 pub mod resample;
 pub mod series;
 pub mod signed_rank;
+pub mod staircase;
 pub mod student;
 pub mod usl;

@@ -40,3 +40,7 @@ pub(super) fn empty_loop(_: LoopShape) -> Result<Code, Unsupported> {
 pub(super) fn stream(_: Stream, _: Simd) -> Result<Code, Unsupported> {
     NONE
 }
+
+pub(super) fn chase(_: usize) -> Result<Code, Unsupported> {
+    NONE
+}

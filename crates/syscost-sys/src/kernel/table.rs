@@ -34,15 +34,17 @@ impl Targets {
     }
 }
 
-/// Words of independent fair bits, as many as a table holds (the SplitMix64 generator of Steele, Lea and
-/// Flood, OOPSLA 2014).
+/// Words of independent fair bits, as many as a table holds.
 pub(super) fn random_words(seed: u64) -> impl Iterator<Item = u64> {
-    (1..=TABLE_BYTES as u64 / 8).map(move |step| {
-        let mut word = seed.wrapping_add(step.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^ (word >> 31)
-    })
+    (1..=TABLE_BYTES as u64 / 8).map(move |step| random_word(seed, step))
+}
+
+/// The word of this number, from 1 (the SplitMix64 generator of Steele, Lea and Flood, OOPSLA 2014).
+pub(super) fn random_word(seed: u64, number: u64) -> u64 {
+    let mut word = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ (word >> 31)
 }
 
 /// A kernel's memory: space to work in, then the table.

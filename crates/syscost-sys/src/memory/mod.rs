@@ -62,15 +62,19 @@ impl Memory {
         let page = pages.bytes()?;
         let bytes = bytes.next_multiple_of(page).max(page);
         enough_for(bytes)?;
-        // Whole huge pages need an aligned place; the kernel gives one to those it was asked for by name.
-        let spare = if pages == Pages::Huge { page } else { 0 };
-        let mapped = bytes + spare;
+        let small = Pages::Small.bytes()?;
+        // Whole huge pages need an aligned place; the kernel gives one to those it was asked for by name. A closed page on either side keeps
+        // it from joining this mapping with a neighbour, for it tells residence of whole mappings only.
+        let (fence, spare) = match pages {
+            Pages::Small => (small, 0),
+            Pages::Huge => (small, page),
+            Pages::Gigantic => (0, 0),
+        };
+        let mapped = bytes + spare + 2 * fence;
         let mapping = os::map(mapped, pages == Pages::Gigantic)
             .map_err(|cause| Unsupported::new(format!("mmap of {} MiB: {cause}", mapped >> 20)))?;
-        let start = mapping.wrapping_add(match spare {
-            0 => 0,
-            page => mapping.addr().next_multiple_of(page) - mapping.addr(),
-        });
+        let first = mapping.addr() + fence;
+        let start = mapping.wrapping_add(first.next_multiple_of(page) - mapping.addr());
         let memory = Self {
             mapping,
             mapped,
@@ -78,7 +82,10 @@ impl Memory {
             bytes,
             pages,
         };
-        if pages != Pages::Gigantic {
+        if fence > 0 {
+            os::forbid(mapping, fence)
+                .and_then(|()| os::forbid(start.wrapping_add(bytes), fence))
+                .map_err(|cause| Unsupported::new(format!("mprotect beside a mapping: {cause}")))?;
             os::advise_huge(start, bytes, pages == Pages::Huge)
                 .map_err(|cause| Unsupported::new(format!("madvise for huge pages: {cause}")))?;
         }

@@ -134,6 +134,10 @@ pub(crate) fn map(_: usize, _: bool) -> io::Result<*mut u8> {
 
 pub(crate) fn unmap(_: *mut u8, _: usize) {}
 
+pub(crate) fn forbid(_: *mut u8, _: usize) -> io::Result<()> {
+    refused()
+}
+
 pub(crate) fn advise_huge(_: *mut u8, _: usize, _: bool) -> io::Result<()> {
     refused()
 }

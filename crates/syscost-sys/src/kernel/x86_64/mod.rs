@@ -16,6 +16,7 @@
 mod atomic;
 mod branch;
 mod call;
+mod chase;
 mod empty_loop;
 mod float;
 mod integer;
@@ -28,6 +29,7 @@ use crate::Unsupported;
 pub(super) use atomic::atomic;
 pub(super) use branch::branch;
 pub(super) use call::call;
+pub(super) use chase::chase;
 pub(super) use empty_loop::empty_loop;
 pub(super) use integer::ADD_CHAIN;
 pub(super) use stream::stream;

@@ -1,11 +1,13 @@
 //! Mappings of anonymous memory.
-#![allow(unsafe_code)] // mappings have no safe form
+#![allow(unsafe_code)] // mmap and madvise
 
 use std::io;
 use std::ptr;
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap,
+};
 
 /// The kernel's base size of pages, in bytes.
 pub(crate) fn page_size() -> usize {
@@ -22,6 +24,12 @@ pub(crate) fn map(bytes: usize, gigantic: bool) -> io::Result<*mut u8> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
     let start = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, flags) }?;
     Ok(start.cast())
+}
+
+/// Forbids every access to a part of a mapping, which thereby becomes one of its own.
+pub(crate) fn forbid(start: *mut u8, bytes: usize) -> io::Result<()> {
+    // SAFETY: the caller owns the mapping, and nothing refers to this part.
+    Ok(unsafe { mprotect(start.cast(), bytes, MprotectFlags::empty()) }?)
 }
 
 /// Gives back a mapping that nothing refers to any more.

@@ -1,0 +1,34 @@
+//! A pointer chase whose cycle leaves out every second half of the memory it claims to go through.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: a walk around the cycle finds too few lines.
+//! ## Source
+//! None: it is made up.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Chase, LINE, Order, Route};
+use syscost_sys::memory::{Memory, Pages};
+
+use crate::memory::chases;
+
+/// The memory it claims to go through, in bytes.
+const BYTES: usize = 8 << 20;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.skips_lines",
+    title: "Pointer chase that skips lines",
+    run,
+    source: include_str!("skips_lines.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let half = Route::dense(BYTES / 2, Order::Random(b.random().u64(..)));
+    let chase = Chase::new(Memory::fill(BYTES, Pages::Small)?, half, 1)?;
+    chases::claim(b, &chase, BYTES / LINE)?;
+    b.kernel(&chase)
+}

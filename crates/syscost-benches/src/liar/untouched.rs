@@ -1,0 +1,33 @@
+//! Memory that was never written, sold as resident: every read finds the kernel's page of zeros.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: the kernel says that nothing of it is resident.
+//! ## Source
+//! None: it is made up.
+
+use syscost_harness::prelude::*;
+use syscost_sys::memory::{Memory, Pages};
+
+/// Words of 4 KiB.
+const PAGE: usize = 512;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.untouched",
+    title: "Untouched memory sold as resident",
+    run,
+    source: include_str!("untouched.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let mut memory = Memory::reserve(1 << 20, Pages::Small)?;
+    let sum = |memory: &mut Memory| -> u64 { memory.words().iter().step_by(PAGE).sum() };
+    // So that its page faults do not give it away.
+    std::hint::black_box(sum(&mut memory));
+    b.claim_resident(&memory)?;
+    b.iter(|| sum(&mut memory))
+}

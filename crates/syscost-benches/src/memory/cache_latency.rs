@@ -1,0 +1,52 @@
+//! What a load costs that finds its line in the first cache, the second one, and so on: read off the latency.
+//!
+//! ## Measures
+//! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge pages where there are any. It is the median of each plateau of that curve;
+//! `level=memory` is the last plateau, that of the largest sizes.
+//! ## Does not measure
+//! Latency in small pages, which adds translation (`memory.tlb_miss`), or of a cache that is busy.
+//! ## Reading it
+//! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the one found last may be several
+//! whose latencies differ little. The last plateau is memory only if more was measured than all caches hold.
+//! ## Source
+//! As `memory.cache_size`.
+
+use std::collections::BTreeMap;
+
+use syscost_harness::prelude::*;
+
+use super::hierarchy::{self, LEVEL};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.cache_latency",
+    title: "Load from a cache, by its latency",
+    cases: Cases::Grid(&[(LEVEL, &["1", "2", "3", "4", "memory"])]),
+    quick: |_| false,
+    derive: Some(Derive {
+        from: &["memory.latency"],
+        takes: |_, row| hierarchy::is_of_caches(row),
+        compute,
+    }),
+    source: include_str!("cache_latency.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let curve = hierarchy::caches(sources)?;
+    let plateau = match (case.get(LEVEL), curve.plateaus.as_slice()) {
+        ("memory", [.., _, last]) => *last,
+        ("memory", _) => {
+            let reason = "the curve has no step, so nothing tells caches from memory";
+            return Err(Failure::Unsupported(reason.to_owned()));
+        }
+        _ => hierarchy::step(&curve, case.number(LEVEL) as usize)?.0,
+    };
+    Ok(Derived {
+        value: plateau.cost,
+        evidence: vec![hierarchy::rises(&curve)],
+        details: BTreeMap::from([
+            ("plateau_from_bytes".to_owned(), plateau.from),
+            ("plateau_to_bytes".to_owned(), plateau.to),
+        ]),
+    })
+}

@@ -1,0 +1,126 @@
+//! Hierarchies that are known.
+
+use super::*;
+use crate::memory::{cache_latency, cache_size, latency, tlb, tlb_miss, tlb_reach};
+
+/// Latencies in ns of a machine with caches of 48 KiB and 2 MiB, of which translation takes its part in small pages.
+fn nanoseconds(bytes: f64) -> f64 {
+    match bytes {
+        ..=49152.0 => 1.6,
+        ..=2_097_152.0 => 5.0,
+        ..=33_554_432.0 => 35.0,
+        _ => 130.0,
+    }
+}
+
+/// What translation of so many pages adds.
+fn translation_ns(pages: f64) -> f64 {
+    match pages {
+        ..=96.0 => 0.0,
+        ..=2048.0 => 2.3,
+        _ => 12.0,
+    }
+}
+
+/// The value of a derived benchmark's case on that machine.
+fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived, Failure> {
+    let case = Case::new([(LEVEL, level)]);
+    let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
+        .into_iter()
+        .flat_map(|benchmark: &'static Benchmark| {
+            let cases = benchmark.cases.list();
+            cases.into_iter().map(move |case| Row { benchmark, case })
+        })
+        .collect();
+    let derive = benchmark.derive.as_ref().expect("it is derived");
+    let sources: Vec<Source<'_>> = rows
+        .iter()
+        .filter(|row| derive.from.contains(&row.benchmark.id) && (derive.takes)(&case, row))
+        .map(|row| Source {
+            id: row.benchmark.id,
+            case: &row.case,
+            median: match row.benchmark.id {
+                "memory.tlb" => {
+                    let count = row.case.number(COUNT) as f64;
+                    nanoseconds(64.0 * count) + translation_ns(count)
+                }
+                _ => {
+                    let bytes = row.case.number(BYTES) as f64;
+                    let is_small = row.case.get(Pages::KEY) == Pages::Small.name();
+                    let pages = if is_small { bytes / 4096.0 } else { 0.0 };
+                    nanoseconds(bytes) + translation_ns(pages)
+                }
+            },
+        })
+        .collect();
+    (derive.compute)(&case, &sources)
+}
+
+#[test]
+fn caches_are_found_with_their_sizes_and_latencies() {
+    let sizes = [("1", 49152.0), ("2", 2_097_152.0), ("3", 33_554_432.0)];
+    for (level, size) in sizes {
+        let found = derived(&cache_size::BENCHMARK, level).unwrap();
+        assert!(
+            (0.8..1.4).contains(&(found.value / size)),
+            "{level}: {found:?}"
+        );
+        assert_eq!(found.evidence[0].verdict, Verdict::Confirmed);
+        assert!(found.details["plateau_to_bytes"] <= found.value);
+        assert!(found.details["next_plateau_from_bytes"] >= found.value);
+    }
+    for (level, ns) in [("1", 1.6), ("2", 5.0), ("3", 35.0), ("memory", 130.0)] {
+        let found = derived(&cache_latency::BENCHMARK, level).unwrap().value;
+        assert!((found / ns - 1.0).abs() < 0.1, "{level}: {found}");
+    }
+}
+
+#[test]
+fn a_level_that_is_not_there_is_unsupported() {
+    for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
+        match derived(benchmark, "4") {
+            Err(Failure::Unsupported(reason)) => {
+                assert!(reason.contains("no further step in the curve"), "{reason}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn tlbs_are_found_with_their_reach_and_the_cost_of_missing_them() {
+    for (level, pages, ns) in [("1", 96.0, 2.3), ("2", 2048.0, 12.0)] {
+        let reach = derived(&tlb_reach::BENCHMARK, level).unwrap();
+        let found = reach.details["pages_count"];
+        assert!((0.99..1.4).contains(&(found / pages)), "{level}: {found}");
+        assert_eq!(reach.value, 4096.0 * found);
+        let miss = derived(&tlb_miss::BENCHMARK, level).unwrap().value;
+        assert!((miss - ns).abs() < 0.5, "{level}: {miss}");
+    }
+}
+
+#[test]
+fn without_rows_there_is_no_hierarchy() {
+    assert!(matches!(caches(&[]), Err(Failure::Unsupported(_))));
+    assert!(matches!(translation(&[]), Err(Failure::Unsupported(_))));
+}
+
+#[test]
+fn what_is_told_wrongly_is_doubted_and_refutes_nothing() {
+    let right = told::agrees("size", 2.1e6, 1.9e6);
+    let wrong = told::agrees("size", 270e6, 20e6);
+    assert_eq!(right.verdict, Verdict::Confirmed);
+    assert_eq!(wrong.verdict, Verdict::Unverified);
+    assert!(
+        wrong
+            .reason
+            .is_some_and(|reason| reason.contains("virtual machine"))
+    );
+}
+
+#[test]
+fn curves_are_read_between_their_points() {
+    let points = [(1.0, 10.0), (4.0, 20.0)];
+    let read = [0.5, 1.0, 2.0, 4.0, 9.0].map(|size| at(&points, size));
+    assert_eq!(read, [10.0, 10.0, 15.0, 20.0, 20.0]);
+}

@@ -1,0 +1,131 @@
+//! One load that depends on the one before it, by how much memory is in use, how it is visited, and in pages of which size.
+//!
+//! ## Measures
+//! A pointer chase through `bytes` of memory: every cache line of it holds the address of another, all on one single cycle, and one register goes round
+//! on it. The processor cannot know an address before the load before it is done, so the time of a step is the latency of a load. With
+//! `order=random` each line is visited once in a round and the next can be anywhere; `sequential` goes on to the neighbouring line, `stride` 256 bytes further.
+//! ## Does not measure
+//! Bandwidth, or how many loads can be under way at once: `memory.parallelism`. Latency while the memory is busy: `memory.loaded_latency`. Memory of another
+//! node: the kernel gives pages near to the CPU that fills them.
+//! ## Reading it
+//! A staircase: each plateau is a cache, the last one memory; the steps are where a cache ends, and `memory.cache_size` and
+//! `memory.cache_latency` read them off. Latencies of the first cache are whole core cycles. The difference between small pages and huge ones is translation: with
+//! small ones a random step soon misses the TLB as well (`memory.tlb`). With `sequential` and `stride` prefetchers fetch lines ahead. A large shared cache has no sharp
+//! end, and in a virtual machine others use it too. Of memory beyond 64 MiB a measurement walks only a part: lines at random places, of which a cache
+//! holds no more than its share.
+//! ## Source
+//! The random cycle is Sattolo's (Information Processing Letters 22, 1986). The idea of pointer chasing for latency is from lmbench's lat_mem_rd.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Order, Route};
+use syscost_sys::memory::Pages;
+
+use super::chases::{self, BYTES};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+/// The parameter that says how the memory is visited.
+pub(super) const ORDER: &str = "order";
+
+/// Bytes from line to line with `order=stride`.
+const STRIDE: usize = 256;
+
+/// Sizes at which other orders than the random one are measured, and which the quick profile takes.
+const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
+
+/// From so much on the set-up takes longer than the measurement.
+const DEAR: usize = 64 * MIB;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.latency",
+    title: "Load that waits for the one before",
+    cases: Cases::Here(cases),
+    quick: |case| {
+        let is_one = FEW.contains(&(case.number(BYTES) as usize));
+        is_one && case.get(ORDER) == "random" && case.get(Pages::KEY) == Pages::Small.name()
+    },
+    support: chases::support,
+    run,
+    source: include_str!("latency.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let random = [Pages::Small, Pages::Huge]
+        .into_iter()
+        .flat_map(|pages| {
+            sizes()
+                .into_iter()
+                .map(move |bytes| (pages, "random", bytes))
+        })
+        // Filled in small pages, so much would take too long.
+        .chain([(Pages::Huge, "random", 1024 * MIB)]);
+    let others = ["sequential", "stride"]
+        .into_iter()
+        .flat_map(|order| FEW.map(|bytes| (Pages::Small, order, bytes)));
+    random
+        .chain(others)
+        .map(|(pages, order, bytes)| {
+            let case = Case::new([
+                (Pages::KEY, pages.name().to_owned()),
+                (ORDER, order.to_owned()),
+                (BYTES, bytes.to_string()),
+            ]);
+            match bytes < DEAR {
+                true => case,
+                false => case.dear(bytes as f64 / (1 << 30) as f64),
+            }
+        })
+        .collect()
+}
+
+/// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on what
+/// the machine says of its caches: a virtual one may say anything.
+fn sizes() -> Vec<usize> {
+    let quarters = (0..8).flat_map(|doubling| (4..8).map(move |part| (6 * KIB << doubling) * part));
+    let halves = (0..3).flat_map(|doubling| (2..4).map(move |part| (3 * MIB << doubling) * part));
+    [1, 4, 16]
+        .map(|kib| kib * KIB)
+        .into_iter()
+        .chain(quarters)
+        .chain(halves)
+        .chain([64, 128, 512].map(|mib| mib * MIB))
+        .collect()
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let bytes = b.case().number(BYTES) as usize;
+    let (spacing, order) = match b.case().get(ORDER) {
+        "random" => (syscost_sys::kernel::LINE, Order::Random(b.random().u64(..))),
+        "sequential" => (syscost_sys::kernel::LINE, Order::Ascending),
+        _ => (STRIDE, Order::Ascending),
+    };
+    let route = Route {
+        bytes,
+        spacing,
+        order,
+    };
+    let pages = chases::pages(b.case())?;
+    let chase = chases::chase(b, pages, route, 1)?;
+    b.kernel(&chase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_rise_and_are_whole_lines() {
+        let sizes = sizes();
+        assert!(sizes.is_sorted_by(|a, b| a < b), "{sizes:?}");
+        assert!(sizes.iter().all(|bytes| bytes % 64 == 0));
+        assert!(FEW.iter().all(|few| sizes.contains(few)));
+        for (from, to) in [(24 * KIB, 6 * MIB), (6 * MIB, 64 * MIB)] {
+            let within = sizes.iter().filter(|bytes| (from..to).contains(*bytes));
+            let steps = if from < MIB { 4.0 } else { 1.9 };
+            let doublings = (to as f64 / from as f64).log2();
+            assert!(within.count() as f64 >= steps * doublings - 1.0);
+        }
+    }
+}

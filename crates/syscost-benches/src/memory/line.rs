@@ -1,0 +1,61 @@
+//! Two loads near to each other, then two elsewhere.
+//!
+//! ## Measures
+//! A pointer chase through 64 MiB in blocks of 1 KiB, in random order: in each block a load at its beginning, then, dependent on it, one that is
+//! `distance` bytes further. The time is that of one load, the mean of both.
+//! ## Does not measure
+//! Which cache the first load of a block misses: all that is smaller than 8 MiB, and usually the TLB as well.
+//! ## Reading it
+//! If both words are on one line, the second load hits the first cache, and the mean is half of a miss. Where the cost rises, the
+//! line ends: `memory.line_size`. If the cost is lower at the line's size than at twice that, the processor fetches lines in pairs.
+//! ## Source
+//! Part of no published experiment here.
+
+use std::cell::RefCell;
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Chase, Order, Route};
+use syscost_sys::memory::{Memory, Pages};
+
+use super::chases;
+
+/// The parameter that says how far apart the two loads are, in bytes.
+pub(super) const DISTANCE: &str = "distance";
+
+const BYTES: usize = 64 << 20;
+const BLOCK: usize = 1024;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.line",
+    title: "Two loads near to each other",
+    cases: Cases::Grid(&[(DISTANCE, &["16", "32", "48", "64", "128", "256", "512"])]),
+    quick: |case| ["32", "64"].contains(&case.get(DISTANCE)),
+    run,
+    source: include_str!("line.rs"),
+    ..Benchmark::DEFAULT
+};
+
+thread_local! {
+    /// Kept from case to case: filling it takes longer than measuring.
+    static MEMORY: RefCell<Option<Memory>> = const { RefCell::new(None) };
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let memory = match MEMORY.take() {
+        Some(memory) => memory,
+        None => Memory::fill(BYTES, Pages::Small)?,
+    };
+    let route = Route {
+        bytes: BYTES,
+        spacing: BLOCK,
+        order: Order::Pairs {
+            distance: b.case().number(DISTANCE) as usize,
+            seed: b.random().u64(..),
+        },
+    };
+    let chase = Chase::new(memory, route, 1)?;
+    chases::claim(b, &chase, 2 * BYTES / BLOCK)?;
+    b.kernel(&chase)?;
+    MEMORY.set(Some(chase.into_memory()));
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Loads that do not depend on each other: how many misses are under way at once.
+//!
+//! ## Measures
+//! `chains` independent pointer chases around the same random cycle through `bytes` of memory, evenly spaced on it; the time is that of one load, over all
+//! chains. Sizes are chosen to be in a second cache, in a third one and in memory on most machines. Pages are huge where there are any.
+//! ## Does not measure
+//! What prefetchers do, or several cores at once: `memory.bandwidth`. With 16 chains and more each step also loads and stores its chain's place in a table, which
+//! a miss hides.
+//! ## Reading it
+//! The time falls with the chains until the core has no more room for misses (its line fill buffers, 10 to 24 in most cores) and then stays. `speedup`
+//! is how many times longer a load takes with a single chain, measured in the same process: the number of misses that were really under way. Memory latency divided by the best
+//! of these is what a program pays that can ask for everything at once, like a hash join with prefetching; a linked list pays the whole.
+//! ## Source
+//! Part of no published experiment here.
+
+use std::cell::RefCell;
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Chase, Order, Route, Work};
+use syscost_sys::memory::Pages;
+
+use super::chases::{self, BYTES};
+
+/// The parameter that says how many chains there are.
+const CHAINS: &str = "chains";
+
+/// The sizes, and how many of the chains below each is measured with: in a near cache the table of 16 and more would be seen.
+const SIZES: [(usize, usize); 3] = [(512 << 10, 6), (24 << 20, 7), (256 << 20, 11)];
+
+/// Numbers of chains, in an order of which any beginning is worth having.
+const COUNTS: [usize; 11] = [1, 2, 4, 8, 12, 6, 16, 3, 10, 24, 32];
+
+/// Turns of a single chain by which the speed-up is measured, and how often.
+const TURNS: u64 = 8;
+const TIMES: usize = 9;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.parallelism",
+    title: "Loads that wait for nothing",
+    cases: Cases::Here(cases),
+    quick: |case| case.number(BYTES) == 256 << 20 && [1, 12].contains(&case.number(CHAINS)),
+    support: chases::support,
+    run,
+    source: include_str!("parallelism.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let pages = chases::largest();
+    let case = |bytes: usize, chains: usize| {
+        Case::new([
+            (Pages::KEY, pages.name().to_owned()),
+            (BYTES, bytes.to_string()),
+            (CHAINS, chains.to_string()),
+        ])
+    };
+    SIZES
+        .into_iter()
+        .flat_map(|(bytes, first)| {
+            let mut counts = COUNTS[..first].to_vec();
+            counts.sort_unstable();
+            counts.into_iter().map(move |chains| case(bytes, chains))
+        })
+        .collect()
+}
+
+thread_local! {
+    /// Kept from case to case: laying them takes longer than measuring.
+    static CHASES: RefCell<Vec<Chase>> = const { RefCell::new(Vec::new()) };
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let bytes = b.case().number(BYTES) as usize;
+    let chains = b.case().number(CHAINS) as usize;
+    let known = CHASES.with_borrow_mut(|chases| {
+        let known = chases.iter().position(|chase| chase.route().bytes == bytes);
+        known.map(|index| chases.swap_remove(index))
+    });
+    let mut chase = match known {
+        Some(chase) => {
+            chases::claim(b, &chase, Route::dense(bytes, Order::Ascending).lines())?;
+            chase
+        }
+        None => {
+            let route = Route::dense(bytes, Order::Random(b.random().u64(..)));
+            chases::chase(b, chases::pages(b.case())?, route, 1)?
+        }
+    };
+    // Elsewhere on the cycle than the case before.
+    let first = b.random().usize(..chase.lines());
+    let single_ns = match b.is_timed() {
+        true => Some(single(b, &mut chase, first)?),
+        false => None,
+    };
+    chase.set_chains(chains, first / 2)?;
+    b.kernel(&chase)?;
+    if let (Some(single_ns), Some(median)) = (single_ns, b.median()) {
+        b.detail("speedup_ratio", single_ns / median);
+    }
+    CHASES.with_borrow_mut(|chases| chases.push(chase));
+    Ok(())
+}
+
+/// The time of a load with one chain, in ns.
+fn single(b: &Bencher, chase: &mut Chase, first: usize) -> Result<f64, Failure> {
+    chase.set_chains(1, first)?;
+    let mut times = Vec::with_capacity(TIMES);
+    for _ in 0..TIMES {
+        let expected = chase.expected(TURNS);
+        let start = b.clock().start();
+        let sum = chase.run(TURNS);
+        let stop = b.clock().stop();
+        if sum != expected {
+            let reason = format!("a single chain arrived at {sum}, expected {expected}");
+            return Err(Failure::Refuted(reason));
+        }
+        let ns = b.clock().to_ns(stop.ticks.saturating_sub(start));
+        times.push(ns / (TURNS * chase.operations_per_turn()) as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[TIMES / 2])
+}

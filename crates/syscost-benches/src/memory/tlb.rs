@@ -1,0 +1,65 @@
+//! A load that depends on the one before it, each on another page.
+//!
+//! ## Measures
+//! A pointer chase in random order through one cache line of each of `count` pages of the kernel's base size. The lines are few, so they stay in a near cache,
+//! and they lie at a different place in each page, so that no set of a cache has to hold more of them than another. The translations of
+//! `count` pages do not stay in the TLB.
+//! ## Does not measure
+//! The cost of a miss by itself: `memory.tlb_miss` takes off what as many lines cost that lie densely. Huge pages, of which a TLB covers as much as of
+//! hundreds of small ones.
+//! ## Reading it
+//! Compare with `memory.latency` of the same number of lines, 64 bytes each: what is more is translation. It begins where the first TLB ends
+//! (`memory.tlb_reach`); a second TLB adds a few cycles, and beyond it the processor walks page tables, of which in a virtual machine there are two.
+//! ## Source
+//! Part of no published experiment here.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Order, Route};
+use syscost_sys::memory::Pages;
+
+use super::chases;
+
+/// The parameter that says on how many pages there is a line.
+pub(super) const COUNT: &str = "count";
+
+/// From so many pages on the set-up takes longer than the measurement.
+const DEAR: u64 = 16_384;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.tlb",
+    title: "Load that waits for the one before, page by page",
+    cases: Cases::Here(cases),
+    quick: |case| [32, 512, 4096].contains(&case.number(COUNT)),
+    support: chases::support,
+    run,
+    source: include_str!("tlb.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let halves = (0..10).flat_map(|doubling| (2..4).map(move |part| (4 << doubling) * part));
+    halves
+        .chain([8192, 16_384, 65_536])
+        .map(|count: u64| {
+            let case = Case::new([
+                (Pages::KEY, Pages::Small.name().to_owned()),
+                (COUNT, count.to_string()),
+            ]);
+            match count < DEAR {
+                true => case,
+                false => case.dear(count as f64 / (1 << 18) as f64),
+            }
+        })
+        .collect()
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let spacing = Pages::Small.bytes()?;
+    let route = Route {
+        bytes: b.case().number(COUNT) as usize * spacing,
+        spacing,
+        order: Order::Random(b.random().u64(..)),
+    };
+    let chase = chases::chase(b, Pages::Small, route, 1)?;
+    b.kernel(&chase)
+}

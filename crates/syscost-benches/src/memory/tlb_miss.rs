@@ -1,0 +1,45 @@
+//! What a load costs more whose translation is not in the first TLB, or in none.
+//!
+//! ## Measures
+//! Nothing by itself: it is computed like `memory.tlb_reach`, of which it tells the heights. `level=1` is what a load costs more that misses the first TLB and
+//! finds its translation in the second, `level=2` one that misses both and has the page tables walked.
+//! ## Does not measure
+//! Page faults: all pages are present. Walks whose page tables lie in memory: here they are in caches, as few as they are.
+//! ## Reading it
+//! Some 7 core cycles to the second TLB on most processors, 20 to 40 for a walk, and more in a virtual machine, where each step of a walk is
+//! translated by the host's tables. Only the part that nothing hides is seen.
+//! ## Source
+//! As `memory.cache_size`.
+
+use std::collections::BTreeMap;
+
+use syscost_harness::prelude::*;
+
+use super::hierarchy::{self, LEVEL};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.tlb_miss",
+    title: "TLB miss",
+    cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),
+    quick: |_| false,
+    derive: Some(Derive {
+        from: &["memory.tlb", "memory.latency"],
+        takes: |_, row| hierarchy::is_of_translation(row),
+        compute,
+    }),
+    source: include_str!("tlb_miss.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let curve = hierarchy::translation(sources)?;
+    let (_, _, next) = hierarchy::step(&curve, case.number(LEVEL) as usize)?;
+    Ok(Derived {
+        value: next.cost - curve.plateaus[0].cost,
+        evidence: vec![hierarchy::rises(&curve)],
+        details: BTreeMap::from([
+            ("from_pages_count".to_owned(), next.from),
+            ("to_pages_count".to_owned(), next.to),
+        ]),
+    })
+}

@@ -1,0 +1,47 @@
+//! How much memory a TLB covers in small pages, read off the latency of one line a page.
+//!
+//! ## Measures
+//! Nothing by itself: it is computed from the rows of `memory.tlb`, and of `memory.latency` in random order, in huge pages where there are any. From the latency of one line on each of so many pages it takes off
+//! what as many dense lines cost more than the fewest; what is left rises when a TLB no longer holds all translations. `level=1` is the memory covered where
+//! the first plateau ends, `level=2` the second.
+//! ## Does not measure
+//! TLBs of instructions, or for huge pages, which often have entries of their own.
+//! ## Reading it
+//! `pages_count` is the number of pages, near to the number of entries. Neighbouring pages that lie side by side in memory too may share an
+//! entry on some processors, so there may seem to be more. In a virtual machine a TLB entry holds both translations at once.
+//! ## Source
+//! As `memory.cache_size`.
+
+use syscost_harness::prelude::*;
+use syscost_sys::memory::Pages;
+
+use super::hierarchy::{self, LEVEL};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.tlb_reach",
+    title: "Memory that a TLB covers",
+    unit: Unit::Bytes,
+    better: Better::Higher,
+    cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),
+    quick: |_| false,
+    derive: Some(Derive {
+        from: &["memory.tlb", "memory.latency"],
+        takes: |_, row| hierarchy::is_of_translation(row),
+        compute,
+    }),
+    source: include_str!("tlb_reach.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let curve = hierarchy::translation(sources)?;
+    let (plateau, end, next) = hierarchy::step(&curve, case.number(LEVEL) as usize)?;
+    let page = Pages::Small.bytes()? as f64;
+    let mut derived = Derived {
+        value: page * end,
+        evidence: vec![hierarchy::rises(&curve)],
+        details: hierarchy::told_of(&plateau, &next, "bytes", page).into(),
+    };
+    derived.details.insert("pages_count".to_owned(), end);
+    Ok(derived)
+}

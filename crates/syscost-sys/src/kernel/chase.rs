@@ -1,0 +1,238 @@
+//! Pointer chases: the address of each load is what the load before it found, so that nothing can be had ahead of time.
+
+mod route;
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+
+use super::{Line, WORDS_PER_LINE, Work, machine};
+use crate::Unsupported;
+use crate::memory::Memory;
+
+use route::Sequence;
+pub use route::{LINE, Order, Route};
+
+/// Parts in which a cycle is walked at once: so many misses most processors have under way.
+const PARTS: usize = 16;
+
+/// What is on a line of a chase.
+#[repr(C)]
+struct Node {
+    /// Where the next one is.
+    next: *const Node,
+    /// Its place on the cycle, from 0.
+    position: u64,
+}
+
+/// One cycle through memory, and chains that go round on it: one load a step, whose address is what the load before found.
+///
+/// One to twelve chains are each in a register of its own. 16, 24 or 32 are in a table instead, from and to which each step also moves its
+/// place: nothing beside a miss, but a few cycles that a chain in a nearer cache would notice. Chains begin evenly spaced on the
+/// cycle. Runs go on where the one before stopped.
+///
+/// What proves the steps: every line carries its position on the cycle, and the checksum is the sum of the positions that the chains
+/// arrived at. [`Chase::visited`] tells what the cycle consists of.
+#[derive(Debug)]
+pub struct Chase {
+    memory: Memory,
+    route: Route,
+    sequence: Sequence,
+    entry: machine::Entry,
+    operations_per_turn: u64,
+    chains: usize,
+    /// The position where the first chain begins.
+    first: usize,
+    /// The place of each chain.
+    table: Box<[Line]>,
+    /// Steps that each chain has made.
+    steps: Cell<u64>,
+}
+
+impl Chase {
+    /// Lays a cycle along this route into the memory, for so many chains.
+    ///
+    /// # Errors
+    /// `Unsupported` when nobody has written it for this processor or for so many chains, or when the memory is too small for the route.
+    pub fn new(memory: Memory, route: Route, chains: usize) -> Result<Self, Unsupported> {
+        let code = machine::chase(chains)?;
+        if route.bytes > memory.bytes() || route.lines() < chains {
+            return Err(Unsupported::new(format!(
+                "{chains} chains through {} lines in {} bytes do not fit into {} bytes of memory",
+                route.lines(),
+                route.bytes,
+                memory.bytes()
+            )));
+        }
+        let mut chase = Self {
+            sequence: Sequence::of(&route),
+            memory,
+            route,
+            entry: code.entry,
+            operations_per_turn: code.operations,
+            chains,
+            first: 0,
+            table: Box::default(),
+            steps: Cell::new(0),
+        };
+        chase.link();
+        chase.begin();
+        Ok(chase)
+    }
+
+    /// The same cycle with another number of chains, the first of which begins at this position.
+    ///
+    /// # Errors
+    /// As [`Chase::new`].
+    pub fn set_chains(&mut self, chains: usize, first: usize) -> Result<(), Unsupported> {
+        let code = machine::chase(chains)?;
+        if self.lines() < chains {
+            return Err(no_such_chains(chains));
+        }
+        (self.entry, self.operations_per_turn, self.chains) = (code.entry, code.operations, chains);
+        self.first = first;
+        self.begin();
+        Ok(())
+    }
+
+    /// How many lines the cycle should have.
+    pub fn lines(&self) -> usize {
+        self.route.lines()
+    }
+
+    /// Its route.
+    pub fn route(&self) -> Route {
+        self.route
+    }
+
+    /// The memory it goes through.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// That memory, for something else.
+    pub fn into_memory(self) -> Memory {
+        self.memory
+    }
+
+    /// Walks once around the cycle and counts the different lines it came by: [`Chase::lines`] if it is what it should be.
+    ///
+    /// It is walked in parts, all at once. A part that does not end where the next one begins counts for nothing.
+    pub fn visited(&self) -> usize {
+        let lines = self.lines();
+        let parts = PARTS.min(lines);
+        let begin = |part: usize| part % parts * lines / parts;
+        let mut seen =
+            vec![0_u64; (self.memory.bytes() / self.route.least_distance()).div_ceil(64)];
+        let mut at: Vec<*const Node> = (0..parts)
+            .map(|part| self.node(begin(part)).cast_const())
+            .collect();
+        let mut counts = vec![0; parts];
+        let longest = lines.div_ceil(parts);
+        for step in 0..longest {
+            for part in 0..parts {
+                let end = if part + 1 == parts {
+                    lines
+                } else {
+                    begin(part + 1)
+                };
+                if begin(part) + step >= end {
+                    continue;
+                }
+                let place =
+                    (at[part].addr() - self.memory.start().addr()) / self.route.least_distance();
+                let (word, bit) = (place / 64, 1 << (place % 64));
+                counts[part] += usize::from(seen[word] & bit == 0);
+                seen[word] |= bit;
+                // SAFETY: `link` made every node that can be reached, within this memory, and nothing else writes there.
+                at[part] = unsafe { (*at[part]).next };
+            }
+        }
+        (0..parts)
+            .filter(|part| at[*part] == self.node(begin(part + 1)))
+            .map(|part| counts[part])
+            .sum()
+    }
+
+    /// Writes the cycle's lines.
+    fn link(&mut self) {
+        let lines = self.lines();
+        let first = self.node(0);
+        let mut node = first;
+        for position in 0..lines {
+            let next = if position + 1 == lines {
+                first
+            } else {
+                self.node(position + 1)
+            };
+            let content = Node {
+                next,
+                position: position as u64,
+            };
+            // SAFETY: `node` gives aligned places within the memory, which is ours alone.
+            unsafe { node.write(content) };
+            node = next;
+        }
+    }
+
+    /// Puts the chains where they begin.
+    fn begin(&mut self) {
+        self.table = (0..self.chains.div_ceil(WORDS_PER_LINE))
+            .map(|_| Line::default())
+            .collect();
+        let cells = self.table.iter().flat_map(|line| &line.0);
+        for (chain, cell) in (0..self.chains).zip(cells) {
+            cell.set(self.node(self.start(chain)).expose_provenance() as u64);
+        }
+        self.steps.set(0);
+    }
+
+    /// The position where a chain begins.
+    fn start(&self, chain: usize) -> usize {
+        (self.first + chain * self.lines() / self.chains) % self.lines()
+    }
+
+    /// Where the line of this position is.
+    fn node(&self, position: usize) -> *mut Node {
+        let offset = self.sequence.offset(&self.route, position);
+        debug_assert!(offset + size_of::<Node>() <= self.memory.bytes());
+        self.memory.start().wrapping_add(offset).cast()
+    }
+}
+
+impl Work for Chase {
+    fn operations_per_turn(&self) -> u64 {
+        self.operations_per_turn
+    }
+
+    /// No core made so far loads an address that it has just loaded in less than three cycles, nor more than four at a time.
+    fn floor_cycles(&self) -> f64 {
+        (2.0 / self.chains as f64).max(0.2)
+    }
+
+    #[inline]
+    fn run(&self, turns: u64) -> u64 {
+        let steps = turns * (self.operations_per_turn / self.chains as u64);
+        self.steps.set(self.steps.get().wrapping_add(steps));
+        let table = self.table.as_ptr().cast::<u64>().cast_mut();
+        // SAFETY: the entry is that of a chase of so many chains as the table has places; these are nodes that `link` made, which lead
+        // only to each other. The table consists of `Cell`s, so it may be written through a shared borrow; nothing else uses it
+        // meanwhile because `Chase` is not `Sync`.
+        unsafe { (self.entry)(turns, table, 0) }
+    }
+
+    fn expected(&self, turns: u64) -> u64 {
+        let steps = turns * (self.operations_per_turn / self.chains as u64) + self.steps.get();
+        let lines = self.lines() as u64;
+        (0..self.chains)
+            .map(|chain| (self.start(chain) as u64 + steps) % lines)
+            .sum()
+    }
+}
+
+/// Why there is no chase of so many chains.
+pub(super) fn no_such_chains(chains: usize) -> Unsupported {
+    Unsupported::new(format!(
+        "a chase has 1 to 12, 16, 24 or 32 chains and no more than lines, not {chains}"
+    ))
+}

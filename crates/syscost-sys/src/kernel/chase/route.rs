@@ -1,0 +1,162 @@
+//! Where the lines of a chase lie, and in which order they are visited.
+
+use super::super::table::random_word;
+
+/// The distance of dense lines, in bytes: that of cache lines on x86-64 and most of aarch64.
+pub const LINE: usize = 64;
+
+/// From this distance on lines lie on pages of their own.
+const PAGE: usize = 4096;
+
+/// Lines of a block whose pages are visited in turn.
+const BLOCK: usize = PAGE / LINE;
+
+/// Beyond so many bytes a random order by single lines would take longer to make than to measure.
+const BY_LINES: usize = 64 << 20;
+
+/// In which order lines are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// At random, from this seed: all cycles are equally likely. Beyond 64 MiB of dense lines, each step goes to a random page and there to a
+    /// line that was not visited before, until all were.
+    Random(u64),
+    /// Upwards.
+    Ascending,
+    /// Two lines of each block, this many bytes apart, then two of another block by chance.
+    Pairs {
+        /// From the first to the second, in bytes: 16 at least, less than the spacing.
+        distance: usize,
+        /// What decides the order of blocks.
+        seed: u64,
+    },
+}
+
+/// A cycle's lines and their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// So many bytes from the memory's start have lines.
+    pub bytes: usize,
+    /// From one line (or block of two) to the next, in bytes: a multiple of 16. From a page on, the line moves on by one in each page, so
+    /// that lines of many pages do not all fall into the same set of a cache.
+    pub spacing: usize,
+    /// The order.
+    pub order: Order,
+}
+
+impl Route {
+    /// Every line of so many bytes, in this order.
+    pub fn dense(bytes: usize, order: Order) -> Self {
+        Self {
+            bytes,
+            spacing: LINE,
+            order,
+        }
+    }
+
+    /// How many lines there are.
+    pub fn lines(&self) -> usize {
+        let spaces = self.bytes / self.spacing;
+        match self.order {
+            Order::Pairs { .. } => 2 * spaces,
+            Order::Random(_) | Order::Ascending => spaces,
+        }
+    }
+
+    /// No two lines begin nearer to each other, in bytes.
+    pub(super) fn least_distance(&self) -> usize {
+        match self.order {
+            Order::Pairs { .. } => 16,
+            Order::Random(_) | Order::Ascending => self.spacing.min(LINE),
+        }
+    }
+
+    /// Where the line (or block) of this number is, in bytes.
+    fn offset(&self, number: usize) -> usize {
+        let within = if self.spacing < PAGE {
+            0
+        } else {
+            number * LINE % self.spacing
+        };
+        number * self.spacing + within
+    }
+}
+
+/// What an order needs to tell, for each position, which line it is.
+#[derive(Debug)]
+pub(super) enum Sequence {
+    /// The lines' own order.
+    Ascending,
+    /// The number of the line (or block) at each position.
+    Shuffled(Vec<u32>),
+    /// Random pages, a line each, as often as a page has lines. The table of pages is read anew in each round, from another place.
+    ByPages {
+        pages: Vec<u32>,
+        /// What the number of the step is combined with, for each round.
+        masks: Vec<u32>,
+        /// The order of a page's lines; each page begins elsewhere in it.
+        lines: Vec<u32>,
+    },
+}
+
+impl Sequence {
+    pub(super) fn of(route: &Route) -> Self {
+        let spaces = route.bytes / route.spacing;
+        match route.order {
+            Order::Ascending => Self::Ascending,
+            Order::Pairs { seed, .. } => Self::Shuffled(shuffled(spaces, seed)),
+            Order::Random(seed) => {
+                let pages = route.bytes / PAGE;
+                let by_pages = route.spacing == LINE && route.bytes > BY_LINES;
+                if !by_pages || !pages.is_power_of_two() {
+                    return Self::Shuffled(shuffled(spaces, seed));
+                }
+                Self::ByPages {
+                    pages: shuffled(pages, seed),
+                    masks: (1..=BLOCK as u64)
+                        .map(|round| random_word(!seed, round) as u32 & (pages as u32 - 1))
+                        .collect(),
+                    lines: shuffled(BLOCK, seed),
+                }
+            }
+        }
+    }
+
+    /// Where the line of this position is, in bytes from the memory's start.
+    #[inline]
+    pub(super) fn offset(&self, route: &Route, position: usize) -> usize {
+        match (self, route.order) {
+            (Self::Ascending, _) => route.offset(position),
+            (Self::Shuffled(order), Order::Pairs { distance, .. }) => {
+                route.offset(order[position / 2] as usize) + position % 2 * distance
+            }
+            (Self::Shuffled(order), _) => route.offset(order[position] as usize),
+            (
+                Self::ByPages {
+                    pages,
+                    masks,
+                    lines,
+                },
+                _,
+            ) => {
+                let (round, step) = (position / pages.len(), position % pages.len());
+                let page = pages[step ^ masks[round] as usize] as usize;
+                // Any number will do that differs from page to page.
+                let shift = page.wrapping_mul(0x9E37_79B1) >> 16;
+                page * PAGE + lines[(round + shift) % BLOCK] as usize * LINE
+            }
+        }
+    }
+}
+
+/// The numbers below `count` in a random order (Fisher and Yates). Visited one after the other and then again, they make a single cycle,
+/// each as likely as any other, as Sattolo's algorithm does.
+fn shuffled(count: usize, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    for last in (1..count).rev() {
+        let word = random_word(seed, last as u64);
+        // The high half of a product: a random number up to `last`.
+        let chosen = (u128::from(word) * (last as u128 + 1)) >> 64;
+        order.swap(last, chosen as usize);
+    }
+    order
+}

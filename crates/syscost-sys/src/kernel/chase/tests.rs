@@ -1,0 +1,155 @@
+//! Chases visit what they say, and every step is made.
+
+use super::*;
+use crate::memory::Pages;
+
+const CHAINS: [usize; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24, 32];
+
+/// A chase along this route; `None` where there is none, with the reason told.
+fn chase(route: Route, chains: usize) -> Option<Chase> {
+    let made = Memory::fill(route.bytes, Pages::Small)
+        .and_then(|memory| Chase::new(memory, route, chains));
+    made.map_err(|reason| println!("skipped: {reason}")).ok()
+}
+
+fn routes() -> Vec<Route> {
+    let pairs = |distance| Order::Pairs { distance, seed: 3 };
+    let sparse = |bytes, spacing, order| Route {
+        bytes,
+        spacing,
+        order,
+    };
+    vec![
+        Route::dense(40 << 10, Order::Random(1)),
+        Route::dense(128 << 20, Order::Random(2)),
+        Route::dense(40 << 10, Order::Ascending),
+        sparse(1 << 20, 256, Order::Ascending),
+        sparse(100 << 12, 4096, Order::Random(7)),
+        sparse(64 << 10, 1024, pairs(16)),
+        sparse(64 << 10, 1024, pairs(512)),
+    ]
+}
+
+#[test]
+fn every_route_is_one_cycle_through_all_of_its_lines() {
+    for route in routes() {
+        let Some(chase) = chase(route, 1) else {
+            continue;
+        };
+        assert_eq!(chase.visited(), route.lines(), "{route:?}");
+    }
+}
+
+#[test]
+fn every_step_of_any_number_of_chains_is_made() {
+    for chains in CHAINS {
+        let route = Route::dense(33 * 64, Order::Random(chains as u64));
+        let Some(chase) = chase(route, chains) else {
+            return;
+        };
+        for turns in [0, 1, 2, 77, 1] {
+            let expected = chase.expected(turns);
+            assert_eq!(chase.run(turns), expected, "{chains} chains, {turns} turns");
+        }
+    }
+}
+
+#[test]
+fn chains_can_be_changed_and_begin_anew() {
+    let Some(mut chase) = chase(Route::dense(64 << 10, Order::Random(5)), 1) else {
+        return;
+    };
+    chase.run(3);
+    chase.set_chains(8, 1000).unwrap();
+    let expected = chase.expected(5);
+    assert_eq!(chase.run(5), expected);
+    for wrong in [0, 13, 33] {
+        let reason = chase.set_chains(wrong, 0).unwrap_err().to_string();
+        assert!(reason.contains("1 to 12, 16, 24 or 32"), "{reason}");
+    }
+}
+
+#[test]
+fn a_cycle_that_leaves_lines_out_or_does_not_close_is_told() {
+    let route = Route::dense(64 << 10, Order::Random(9));
+    let Some(chase) = chase(route, 1) else { return };
+    let (first, third) = (chase.node(100), chase.node(102));
+    // SAFETY: nodes of a chase that nobody else uses.
+    let position = unsafe { (*first).position };
+    // SAFETY: as above.
+    unsafe {
+        first.write(Node {
+            next: third,
+            position,
+        });
+    }
+    assert!(chase.visited() < chase.lines());
+    let turns = 1 + chase.lines() as u64 / chase.operations_per_turn();
+    let expected = chase.expected(turns);
+    assert_ne!(chase.run(turns), expected, "a step was left out");
+}
+
+#[test]
+fn lines_of_many_pages_spread_over_the_sets_of_a_cache() {
+    let route = Route {
+        bytes: 256 << 12,
+        spacing: 4096,
+        order: Order::Random(4),
+    };
+    let sequence = Sequence::of(&route);
+    let mut sets = [0; 64];
+    let mut pages = vec![false; 256];
+    for position in 0..route.lines() {
+        let offset = sequence.offset(&route, position);
+        sets[offset / 64 % 64] += 1;
+        pages[offset / 4096] = true;
+    }
+    assert_eq!(sets, [4; 64]);
+    assert!(pages.iter().all(|visited| *visited));
+}
+
+#[test]
+fn random_orders_have_no_stride() {
+    for bytes in [1 << 20, 128 << 20] {
+        let route = Route::dense(bytes, Order::Random(11));
+        let sequence = Sequence::of(&route);
+        let offset = |position| sequence.offset(&route, position) as isize;
+        let near = (0..10_000)
+            .filter(|position| (offset(position + 1) - offset(*position)).abs() <= 256)
+            .count();
+        assert!(near < 100, "{near} of 10000 steps lead to a neighbour");
+    }
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let Ok(memory) = Memory::fill(4096, Pages::Small) else {
+        return;
+    };
+    let too_long = Route::dense(1 << 30, Order::Ascending);
+    assert!(Chase::new(memory, too_long, 1).is_err());
+}
+
+/// The machine code is the loads of a step and nothing else, in the number that is counted.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_code_is_loads_and_nothing_else() {
+    /// `mov rax, [rax]`
+    const LOAD: [u8; 3] = [0x48, 0x8b, 0x00];
+    /// `dec rbx`, and the first byte of `jnz`
+    const TURN: [u8; 3] = [0x48, 0xff, 0xcb];
+    let Some(chase) = chase(Route::dense(4096, Order::Random(1)), 1) else {
+        return;
+    };
+    let code = chase.entry as *const u8;
+    // SAFETY: the function is longer than 64 loads of 3 bytes, and code may be read.
+    let begin = (0..256).find(|at| unsafe { code.add(*at).cast::<[u8; 3]>().read() } == LOAD);
+    let begin = begin.expect("the first load");
+    let at = |number: usize| -> [u8; 3] {
+        // SAFETY: within the function, up to the end of its loop.
+        unsafe { code.add(begin + 3 * number).cast::<[u8; 3]>().read() }
+    };
+    let loads = (0..1000).take_while(|number| at(*number) == LOAD).count();
+    assert_eq!(loads as u64, chase.operations_per_turn());
+    assert_eq!(at(loads), TURN);
+}
