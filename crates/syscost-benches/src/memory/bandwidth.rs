@@ -25,8 +25,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Course, Streaming, supports};
 use syscost_sys::partner::Between;
 
-pub(super) use cases::{LEVELS, Level, Setting};
-use pool::Lent;
+pub(super) use cases::{LEVELS, Level, Setting, widest};
+pub(super) use pool::Lent;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.bandwidth",

@@ -93,7 +93,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(())
         }))
     })?;
-    let load = kept.take().ok_or_else(|| Failure::Broken("has no load".into()))?;
+    let load = kept
+        .take()
+        .ok_or_else(|| Failure::Broken("has no load".into()))?;
     claim(b, &load, delay_ns.is_some());
     Ok(())
 }
@@ -120,7 +122,13 @@ fn claim(b: &mut Bencher, load: &Load, is_loaded: bool) {
             let claim = "bytes that each other CPU read meanwhile";
             b.claim(claim, "more than 0", least, "partner", least > 0.0);
         }
-        false => b.claim("bytes that other CPUs read meanwhile", 0.0, most, "partner", most == 0.0),
+        false => b.claim(
+            "bytes that other CPUs read meanwhile",
+            0.0,
+            most,
+            "partner",
+            most == 0.0,
+        ),
     }
     b.detail("bandwidth_bytes_per_s", load.bytes_per_s());
     b.detail("loading_cpus_count", streamed.len() as f64);

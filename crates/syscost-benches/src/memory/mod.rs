@@ -8,6 +8,10 @@ mod hierarchy;
 mod latency;
 mod line;
 mod line_size;
+mod loaded_latency;
+mod nodes;
+mod numa;
+mod numa_bandwidth;
 mod parallelism;
 mod peak_bandwidth;
 mod tlb;
@@ -31,6 +35,9 @@ pub(crate) const GROUP: Group = Group {
         parallelism::BENCHMARK,
         bandwidth::BENCHMARK,
         peak_bandwidth::BENCHMARK,
+        loaded_latency::BENCHMARK,
+        numa::BENCHMARK,
+        numa_bandwidth::BENCHMARK,
     ],
     hidden: false,
 };

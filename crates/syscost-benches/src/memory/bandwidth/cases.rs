@@ -92,7 +92,7 @@ const CROWDED: [Stream; 5] = [
 ];
 
 /// The widest vectors that this processor has.
-fn widest() -> Simd {
+pub(in crate::memory) fn widest() -> Simd {
     [Simd::Avx512, Simd::Avx2, Simd::Neon]
         .into_iter()
         .find(|simd| supports(Stream::Read, *simd).is_ok())

@@ -18,14 +18,14 @@ const LAPS: u64 = 3;
 const MOST_CACHED: usize = 32 << 20;
 
 /// A stream through memory of the pool, to which it goes back.
-pub(super) struct Lent {
+pub(in crate::memory) struct Lent {
     cpu: u32,
     streaming: Option<Streaming>,
 }
 
 impl Lent {
     /// A stream of the calling thread, which stays where it is.
-    pub(super) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
+    pub(in crate::memory) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
         let cpu = cpu::current().map_err(|error| Failure::Failed(error.to_string()))?;
         let lent = Self {
             cpu,

@@ -90,10 +90,16 @@ impl Load {
 
     /// Does something, and notes what was read meanwhile.
     pub(super) fn during(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-        let read = || self.board.seats.iter().map(|seat| seat.bytes.load(Ordering::Relaxed));
+        let read = || {
+            self.board
+                .seats
+                .iter()
+                .map(|seat| seat.bytes.load(Ordering::Relaxed))
+        };
         let (before, begun): (Vec<u64>, u64) = (read().collect(), self.clock.start());
         body()?;
-        self.ticks.set(self.ticks.get() + (self.clock.stop().ticks - begun));
+        self.ticks
+            .set(self.ticks.get() + (self.clock.stop().ticks - begun));
         for ((streamed, before), after) in self.streamed.iter().zip(before).zip(read()) {
             streamed.set(streamed.get() + (after - before));
         }

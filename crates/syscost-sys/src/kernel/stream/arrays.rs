@@ -4,7 +4,7 @@ use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
 /// Sums are kept of so many bytes of the source.
-pub(super) const SUMMED: usize = 64 << 10;
+pub(super) const SUMMED: usize = 16 << 10;
 
 /// A word of the source: a number from 1 to 1 + 1/256 that differs from word to word, so that sums and small multiples of them are exact.
 #[inline]
@@ -18,6 +18,7 @@ pub(super) fn word(index: usize) -> u64 {
 #[derive(Debug)]
 pub struct Arrays {
     pages: Pages,
+    node: Option<u32>,
     source: Option<Source>,
     destination: Option<Memory>,
 }
@@ -34,8 +35,17 @@ impl Arrays {
     pub fn new(pages: Pages) -> Self {
         Self {
             pages,
+            node: None,
             source: None,
             destination: None,
+        }
+    }
+
+    /// The same with memory of this node only.
+    pub fn on_node(pages: Pages, node: u32) -> Self {
+        Self {
+            node: Some(node),
+            ..Self::new(pages)
         }
     }
 
@@ -51,10 +61,10 @@ impl Arrays {
         let has =
             |memory: Option<&Memory>, bytes| memory.is_some_and(|memory| memory.bytes() >= bytes);
         if source > 0 && !has(self.source.as_ref().map(|source| &source.memory), source) {
-            self.source = Some(Source::fill(source, self.pages)?);
+            self.source = Some(Source::fill(self.fill(source)?));
         }
         if destination > 0 && !has(self.destination.as_ref(), destination) {
-            self.destination = Some(Memory::fill(destination, self.pages)?);
+            self.destination = Some(self.fill(destination)?);
         }
         if let Some(memory) = &self.destination {
             for offset in (0..destination).step_by(memory.pages().bytes()?) {
@@ -63,6 +73,13 @@ impl Arrays {
             }
         }
         Ok(())
+    }
+
+    fn fill(&self, bytes: usize) -> Result<Memory, Unsupported> {
+        match self.node {
+            Some(node) => Memory::fill_on(bytes, self.pages, node),
+            None => Memory::fill(bytes, self.pages),
+        }
     }
 
     /// Where the source begins; where the destination does if there is none.
@@ -100,8 +117,7 @@ fn sum_of(indexes: std::ops::Range<usize>) -> u64 {
 }
 
 impl Source {
-    fn fill(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
-        let mut memory = Memory::fill(bytes, pages)?;
+    fn fill(mut memory: Memory) -> Self {
         let parts = memory.words().chunks_mut(SUMMED / 8).enumerate();
         let sums = parts
             .map(|(number, part)| {
@@ -115,6 +131,6 @@ impl Source {
                 sum
             })
             .collect();
-        Ok(Self { memory, sums })
+        Self { memory, sums }
     }
 }

@@ -18,7 +18,9 @@ pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use fork::{fork, share, thread_id, unshare, wait_for};
 pub(crate) use memfd::program_in_memory;
-pub(crate) use memory::{advise_huge, forbid, map, page_size, populate, unmap};
+pub(crate) use memory::{
+    advise_huge, bind_to_node, forbid, map, nodes_of, page_size, populate, unmap,
+};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
