@@ -1,5 +1,6 @@
 //! What memory charges: latency, bandwidth, faults, mappings, and lines that go from core to core.
 
+mod bandwidth;
 mod brk;
 mod cache_latency;
 mod cache_size;
@@ -10,6 +11,7 @@ mod hierarchy;
 mod latency;
 mod line;
 mod line_size;
+mod loaded_latency;
 mod madvise;
 mod malloc;
 mod mmap;
@@ -17,9 +19,13 @@ mod mprotect;
 mod mremap;
 mod msync;
 mod munmap;
+mod nodes;
+mod numa;
+mod numa_bandwidth;
 mod page;
 pub(crate) mod page_fault;
 mod parallelism;
+mod peak_bandwidth;
 pub(crate) mod space;
 mod tlb;
 mod tlb_miss;
@@ -41,6 +47,11 @@ pub(crate) const GROUP: Group = Group {
         line::BENCHMARK,
         line_size::BENCHMARK,
         parallelism::BENCHMARK,
+        bandwidth::BENCHMARK,
+        peak_bandwidth::BENCHMARK,
+        loaded_latency::BENCHMARK,
+        numa::BENCHMARK,
+        numa_bandwidth::BENCHMARK,
         page_fault::BENCHMARK,
         mmap::BENCHMARK,
         munmap::BENCHMARK,

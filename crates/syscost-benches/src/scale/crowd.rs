@@ -16,7 +16,7 @@ pub(super) const AS: &str = "as";
 pub(super) const COPIES: &str = "copies";
 
 /// 1, 2, 3, 4, then doubled, and as many as this process may use CPUs.
-pub(super) fn counts() -> Vec<usize> {
+pub(crate) fn counts() -> Vec<usize> {
     counts_to(cpu::allowed().map_or(1, |cpus| cpus.len()))
 }
 

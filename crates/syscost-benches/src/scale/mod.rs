@@ -1,6 +1,6 @@
 //! The same work on many CPUs at once.
 
-mod crowd;
+pub(crate) mod crowd;
 mod fault;
 mod futex;
 mod law;

@@ -1,7 +1,7 @@
 //! Processors for which no kernel has been written.
 
 use super::{
-    Atomic, Branch, Call, Code, Forward, Kind, LoopShape, Operation, Path, Shape, Simd,
+    Atomic, Branch, Call, Code, Forward, Kind, LoopShape, Operation, Path, Shape, Simd, Stream,
     VectorOperation,
 };
 use crate::Unsupported;
@@ -35,6 +35,10 @@ pub(super) fn call(_: Call) -> Result<Code, Unsupported> {
 }
 
 pub(super) fn empty_loop(_: LoopShape) -> Result<Code, Unsupported> {
+    NONE
+}
+
+pub(super) fn stream(_: Stream, _: Simd) -> Result<Code, Unsupported> {
     NONE
 }
 

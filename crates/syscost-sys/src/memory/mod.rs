@@ -3,6 +3,7 @@
 
 mod allocator;
 mod limit;
+mod nodes;
 mod pages;
 mod smaps;
 
@@ -12,6 +13,7 @@ use crate::{Unsupported, os};
 
 pub use allocator::map_blocks_from;
 pub use limit::available_bytes;
+pub use nodes::nodes;
 pub use pages::Pages;
 pub use smaps::Resident;
 
@@ -42,18 +44,22 @@ impl Memory {
     /// `Unsupported` with the reason when the machine has no such pages, when that would be more than half of the memory
     /// that is still available to this process, or when the kernel gives other pages.
     pub fn fill(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
-        let memory = Self::reserve(bytes, pages)?;
-        memory.write_all()?;
-        let resident = memory.resident()?;
-        if pages != Pages::Small && resident.in_pages_bytes < memory.bytes {
+        Self::reserve(bytes, pages)?.filled()
+    }
+
+    /// The same with every page written and confirmed.
+    fn filled(self) -> Result<Self, Unsupported> {
+        self.write_all()?;
+        let resident = self.resident()?;
+        if self.pages != Pages::Small && resident.in_pages_bytes < self.bytes {
             return Err(Unsupported::new(format!(
                 "only {} of {} MiB came in pages of {}; see /sys/kernel/mm/transparent_hugepage",
                 resident.in_pages_bytes >> 20,
-                memory.bytes >> 20,
-                pages.name(),
+                self.bytes >> 20,
+                self.pages.name(),
             )));
         }
-        Ok(memory)
+        Ok(self)
     }
 
     /// The same, of which nothing is touched yet: the kernel is only told which pages it is to have.

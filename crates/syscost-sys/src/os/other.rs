@@ -158,6 +158,14 @@ pub(crate) fn make_executable(_: *mut u8, _: usize) -> io::Result<()> {
     refused()
 }
 
+pub(crate) fn bind_to_node(_: *mut u8, _: usize, _: u32) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn nodes_of(_: &[*mut u8]) -> io::Result<Vec<i32>> {
+    refused()
+}
+
 pub(crate) fn make_message_queue(_: i32) -> io::Result<i32> {
     refused()
 }

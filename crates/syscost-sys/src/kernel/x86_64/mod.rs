@@ -21,6 +21,7 @@ mod empty_loop;
 mod float;
 mod forward;
 mod integer;
+mod stream;
 mod vector;
 mod written;
 
@@ -34,6 +35,7 @@ pub(super) use chase::chase;
 pub(super) use empty_loop::empty_loop;
 pub(super) use forward::forward;
 pub(super) use integer::ADD_CHAIN;
+pub(super) use stream::stream;
 pub(super) use vector::vector;
 pub(super) use written::{jumps, window};
 

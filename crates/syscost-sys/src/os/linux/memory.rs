@@ -97,3 +97,51 @@ pub(crate) fn make_executable(start: *mut u8, bytes: usize) -> io::Result<()> {
     // SAFETY: the caller owns the mapping and writes to it no more.
     Ok(unsafe { mprotect(start.cast(), bytes, access) }?)
 }
+
+/// Has a part of a mapping, of which nothing is there yet, filled from the memory of this node only.
+pub(crate) fn bind_to_node(start: *mut u8, bytes: usize, node: u32) -> io::Result<()> {
+    const WORDS: usize = 16;
+    let mut mask = [0_u64; WORDS];
+    let word = mask.get_mut(node as usize / 64);
+    *word.ok_or(Errno::INVAL)? |= 1 << (node % 64);
+    // One more than there are: the kernel takes one off.
+    let most = WORDS * 64 + 1;
+    // SAFETY: a policy changes no content, and the mask is as long as is said.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mbind,
+            start,
+            bytes,
+            libc::MPOL_BIND,
+            mask.as_ptr(),
+            most,
+            0,
+        )
+    };
+    match done {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// On which node each of these pages is; a negative error number for one that is not there.
+pub(crate) fn nodes_of(pages: &[*mut u8]) -> io::Result<Vec<i32>> {
+    let mut nodes = vec![i32::MIN; pages.len()];
+    let (count, none) = (pages.len(), ptr::null::<libc::c_int>());
+    // SAFETY: without nodes to move to, the call only tells where pages are, into a list as long as is said.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0,
+            count,
+            pages.as_ptr(),
+            none,
+            nodes.as_mut_ptr(),
+            0,
+        )
+    };
+    match done {
+        0 => Ok(nodes),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

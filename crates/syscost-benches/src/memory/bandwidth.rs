@@ -1,0 +1,107 @@
+//! How many bytes per second are read, written and copied, in each cache and in memory, by one thread and by many.
+//!
+//! ## Measures
+//! Bytes that the program's instructions load and store per second, by all threads together. Each thread is on a CPU of its own and has arrays of
+//! its own, which it touched first. `bytes` is the size of all arrays of all threads: 24 KiB each lie in a first-level cache, 384 KiB in a
+//! second-level one, 12 MiB beyond it, and 1 GiB for all together in memory. `read` only loads; `write` stores a constant (a fill is the same);
+//! `copy` is a = b, `scale` a = s b, `add` a = b + c, `triad` a = b + s c, `add_three` a = b + c + d, so that 1, 1, 2, 2 and 3 lines are read for each
+//! that is written. `_nontemporal` stores go past the caches. `rep_stosb`, `rep_movsb`, `memset` and `memcpy` have `simd=none`: the
+//! processor or the C library chooses how. The loops are assembly, unrolled, in whole cache lines from aligned arrays, in huge pages where
+//! the machine has them (`page_bytes`).
+//! ## Does not measure
+//! What moves on the memory bus beside: a store to a line that is in no cache usually reads the line first (`with_write_allocate_bytes_per_s` adds
+//! those reads), and every changed line goes back to memory once. Access in any other order than forwards (`memory.latency`), the kernel's copying.
+//! ## Reading it
+//! `copy`, `add` and the like count what is read and what is written, as STREAM does; halve `copy` to compare with tools that count copied
+//! bytes once. In a cache the width of the instructions decides, in memory hardly anything but the number of threads, and stores past the
+//! caches. One thread can seldom use all there is: see the rows with more. `memory.peak_bandwidth` tells the most of each level.
+//! ## Source
+//! McCalpin, STREAM: copy, scale, add and triad with its way of counting; likwid-bench's kernels for caches.
+
+mod cases;
+mod pool;
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Course, Streaming, supports};
+use syscost_sys::partner::Between;
+
+pub(super) use cases::{LEVELS, Level, Setting, widest};
+pub(super) use pool::Lent;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.bandwidth",
+    title: "Memory bandwidth",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases::cases),
+    quick: cases::quick,
+    support: |case| {
+        let Setting { stream, simd, .. } = Setting::of(case)?;
+        supports(stream, simd)
+    },
+    run,
+    source: include_str!("bandwidth.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let setting = Setting::of(b.case())?;
+    let course = setting.course();
+    b.rate(course.bytes());
+    match setting.threads {
+        1 => alone(b, &setting, course)?,
+        _ => together(b, &setting, course)?,
+    }
+    if let Some(median) = b.median()
+        && setting.is_in_memory()
+        && setting.stream.allocates()
+    {
+        let arrays = setting.stream.arrays() as f64;
+        let name = "with_write_allocate_bytes_per_s";
+        b.detail(name, median * (arrays + 1.0) / arrays);
+    }
+    Ok(())
+}
+
+/// One thread: the measuring one.
+fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
+    let lent = Lent::new(setting.simd, course)?;
+    let streaming: &Streaming = &lent;
+    b.kernel(streaming)?;
+    for memory in streaming.arrays().memories() {
+        b.claim_resident(memory)?;
+        b.detail("page_bytes", memory.pages().bytes()? as f64);
+    }
+    if !b.is_timed() {
+        prove_destination(b, streaming);
+    }
+    Ok(())
+}
+
+/// Claims that every word that was written is what it must be.
+fn prove_destination(b: &mut Bencher, streaming: &Streaming) {
+    if streaming.course().writes() {
+        let (written, right) = streaming.verify();
+        let holds = written == right && written > 0;
+        let claim = "written words that are what they must be";
+        b.claim(claim, written as f64, right as f64, "memory", holds);
+    }
+}
+
+/// Several threads, each with arrays of its own, which prove every operation themselves.
+fn together(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
+    let simd = setting.simd;
+    b.expect(at_least(Counter::CoreCycles, course.floor_cycles()));
+    b.copies(Between::Threads, setting.threads, 1, move |_| {
+        let lent = Lent::new(simd, course)?.looking_at_one();
+        Ok(move || lent.proved())
+    })?;
+    b.claim(
+        "checksum of every operation",
+        "equal",
+        "equal",
+        "kernel",
+        true,
+    );
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! Which streams are measured where.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Course, Simd, Stream, supports};
+
+use crate::scale::crowd::counts;
+
+/// Where arrays lie, as their size has it.
+#[derive(Debug)]
+pub(in crate::memory) struct Level {
+    pub(in crate::memory) name: &'static str,
+    /// Bytes of all arrays of one thread.
+    each: usize,
+    /// Whether that is what all threads have together.
+    is_shared: bool,
+    /// What one thread is measured with, beside what all levels have.
+    also: &'static [Stream],
+}
+
+impl Level {
+    /// Bytes of all arrays of so many threads.
+    pub(in crate::memory) fn bytes(&self, threads: usize) -> usize {
+        match self.is_shared {
+            true => self.each,
+            false => self.each * threads,
+        }
+    }
+
+    /// Bytes of the arrays of one of so many threads.
+    pub(in crate::memory) fn bytes_of_each(&self, threads: usize) -> usize {
+        self.bytes(threads) / threads
+    }
+}
+
+/// The sizes that are measured. They are no machine's in particular: a third of 24 KiB, 384 KiB and 12 MiB are whole, and they fit into any
+/// first-, second- and third-level cache of servers and most others.
+pub(in crate::memory) const LEVELS: [Level; 4] = [
+    Level {
+        name: "l1",
+        each: 24 << 10,
+        is_shared: false,
+        also: &[
+            Stream::Scale,
+            Stream::Add,
+            Stream::AddThree,
+            Stream::RepeatStore,
+            Stream::RepeatMove,
+            Stream::Memset,
+            Stream::Memcpy,
+        ],
+    },
+    Level {
+        name: "l2",
+        each: 384 << 10,
+        is_shared: false,
+        also: &[Stream::Memset, Stream::Memcpy],
+    },
+    Level {
+        name: "l3",
+        each: 12 << 20,
+        is_shared: false,
+        also: &[Stream::Memset, Stream::Memcpy],
+    },
+    Level {
+        name: "memory",
+        each: 1 << 30,
+        is_shared: true,
+        also: &[
+            Stream::WriteNontemporal,
+            Stream::CopyNontemporal,
+            Stream::Scale,
+            Stream::Add,
+            Stream::AddThree,
+            Stream::RepeatStore,
+            Stream::RepeatMove,
+            Stream::Memset,
+            Stream::Memcpy,
+        ],
+    },
+];
+
+/// What one thread is measured with on every level.
+const ALWAYS: [Stream; 4] = [Stream::Read, Stream::Write, Stream::Copy, Stream::Triad];
+
+/// What all CPUs together are measured with, in memory.
+const CROWDED: [Stream; 5] = [
+    Stream::Read,
+    Stream::Write,
+    Stream::WriteNontemporal,
+    Stream::Copy,
+    Stream::Triad,
+];
+
+/// The widest vectors that this processor has.
+pub(in crate::memory) fn widest() -> Simd {
+    [Simd::Avx512, Simd::Avx2, Simd::Neon]
+        .into_iter()
+        .find(|simd| supports(Stream::Read, *simd).is_ok())
+        .unwrap_or(Simd::Sse2)
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let [l1, .., memory] = &LEVELS;
+    let widest = widest();
+    let mut cases = Vec::new();
+    for level in &LEVELS {
+        let streams = ALWAYS.iter().chain(level.also);
+        cases.extend(streams.map(|stream| case(*stream, widest, level, 1)));
+    }
+    // Other widths where they matter most.
+    for simd in Simd::ALL.into_iter().filter(|simd| *simd != widest) {
+        for stream in [Stream::Read, Stream::Write, Stream::Copy] {
+            cases.push(case(stream, simd, l1, 1));
+        }
+        cases.push(case(Stream::Read, simd, memory, 1));
+    }
+    let counts = counts();
+    let most = counts.last().copied().unwrap_or(1);
+    for threads in counts.into_iter().filter(|threads| *threads > 1) {
+        let streams: &[Stream] = match threads == most {
+            true => &CROWDED,
+            false => &[Stream::Read, Stream::Triad],
+        };
+        cases.extend(
+            streams
+                .iter()
+                .map(|stream| case(*stream, widest, memory, threads)),
+        );
+    }
+    if most > 1 {
+        for level in &LEVELS[..3] {
+            cases.extend(
+                [Stream::Read, Stream::Copy].map(|stream| case(stream, widest, level, most)),
+            );
+        }
+    }
+    cases
+}
+
+fn case(stream: Stream, simd: Simd, level: &Level, threads: usize) -> Case {
+    let simd = if stream.is_vector() {
+        simd.name()
+    } else {
+        NO_SIMD
+    };
+    let case = Case::new([
+        ("op", stream.name().to_owned()),
+        ("simd", simd.to_owned()),
+        ("bytes", size_name(level.bytes(threads))),
+        ("threads", threads.to_string()),
+    ]);
+    match level.is_shared {
+        true => case.dear(LARGE_SECONDS),
+        false => case,
+    }
+}
+
+/// Seconds that all the rows in memory take to get theirs, once a round: they go together.
+const LARGE_SECONDS: f64 = 0.7;
+
+/// What is not made of vector instructions that a program chooses.
+const NO_SIMD: &str = "none";
+
+/// The rows that people look at first.
+pub(super) fn quick(case: &Case) -> bool {
+    let Ok(setting) = Setting::of(case) else {
+        return false;
+    };
+    // What is written takes as much memory again.
+    setting.stream == Stream::Read
+        && setting.simd == widest()
+        && (setting.threads == 1 || setting.is_in_memory())
+}
+
+/// A number of bytes as cases have it: `384K`, `12M`, `1G`.
+fn size_name(bytes: usize) -> String {
+    [(30, "G"), (20, "M"), (10, "K")]
+        .into_iter()
+        .find(|(shift, _)| bytes.trailing_zeros() >= *shift)
+        .map_or_else(
+            || bytes.to_string(),
+            |(shift, unit)| format!("{}{unit}", bytes >> shift),
+        )
+}
+
+/// What a case says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::memory) struct Setting {
+    pub(in crate::memory) stream: Stream,
+    pub(super) simd: Simd,
+    /// Bytes of the arrays of all threads.
+    pub(in crate::memory) bytes: usize,
+    pub(in crate::memory) threads: usize,
+}
+
+impl Setting {
+    pub(in crate::memory) fn of(case: &Case) -> Result<Self, Unsupported> {
+        let missing =
+            |what: &str| Unsupported::new(format!("there is no {what} `{}`", case.get(what)));
+        let stream = Stream::ALL
+            .into_iter()
+            .find(|stream| stream.name() == case.get("op"))
+            .ok_or_else(|| missing("op"))?;
+        let simd = match case.get("simd") {
+            NO_SIMD => Simd::Sse2,
+            name => Simd::ALL
+                .into_iter()
+                .find(|simd| simd.name() == name)
+                .ok_or_else(|| missing("simd"))?,
+        };
+        let (digits, shift) = match case.get("bytes") {
+            text if text.ends_with('G') => (text.trim_end_matches('G'), 30),
+            text if text.ends_with('M') => (text.trim_end_matches('M'), 20),
+            text => (text.trim_end_matches('K'), 10),
+        };
+        let number: usize = digits.parse().map_err(|_| missing("bytes"))?;
+        Ok(Self {
+            stream,
+            simd,
+            bytes: number << shift,
+            threads: case.number("threads").max(1) as usize,
+        })
+    }
+
+    /// The level of these arrays.
+    pub(in crate::memory) fn level(&self) -> Option<&'static Level> {
+        LEVELS
+            .iter()
+            .find(|level| level.bytes(self.threads) == self.bytes)
+    }
+
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.level().is_some_and(|level| level.is_shared)
+    }
+
+    /// How each thread goes through its arrays. Short operations where many threads have to end at once.
+    pub(super) fn course(&self) -> Course {
+        let each = self.bytes / self.threads;
+        let operation = match self.threads > 1 && each > 1 << 20 {
+            true => 128 << 10,
+            false => 1 << 20,
+        };
+        Course::new(self.stream, each, operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_says_what_it_is() {
+        let all = cases();
+        assert!(all.len() >= 50, "{}", all.len());
+        for case in &all {
+            let setting = Setting::of(case).expect("a known stream");
+            let level = setting.level().expect("a known size");
+            assert_eq!(size_name(setting.bytes), case.get("bytes"));
+            assert!(setting.course().footprint() <= level.bytes_of_each(setting.threads));
+            assert!(setting.course().footprint() > level.bytes_of_each(setting.threads) * 9 / 10);
+        }
+    }
+
+    #[test]
+    fn a_rest_of_many_threads_is_left_out() {
+        let three = Setting {
+            stream: Stream::Triad,
+            simd: Simd::Sse2,
+            bytes: 1 << 30,
+            threads: 3,
+        };
+        assert!(three.is_in_memory());
+        let footprint = 3 * three.course().footprint();
+        assert!(
+            footprint <= 1 << 30 && footprint > (1 << 30) / 10 * 9,
+            "{footprint}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_told() {
+        let case = Case::new([("op", "guess"), ("simd", "none"), ("bytes", "24K")]);
+        assert_eq!(
+            Setting::of(&case).unwrap_err().to_string(),
+            "there is no op `guess`"
+        );
+    }
+}

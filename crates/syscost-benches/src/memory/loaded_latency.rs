@@ -1,0 +1,135 @@
+//! Latency of memory while other CPUs use its bandwidth.
+//!
+//! ## Measures
+//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), on the measured CPU, while a thread on each other CPU
+//! reads memory from end to end as fast as it can, but pauses for `delay` nanoseconds after every 16 KiB. The shorter the pause, the more bandwidth is
+//! used, so the rows are a curve of latency by bandwidth: each row has the bandwidth that the other CPUs reached together as `bandwidth_bytes_per_s`.
+//! `delay=idle` is without them: they wait and leave memory alone.
+//! ## Does not measure
+//! A load of writes. What the measured CPU's own requests wait for each other: `memory.parallelism`.
+//! ## Reading it
+//! With little load the latency is that of `memory.latency`. It rises slowly with the bandwidth and steeply near its limit, where requests queue. Few CPUs
+//! do not get that far: compare with the bandwidth that all of them reach in `memory.bandwidth`.
+//! ## Source
+//! The loaded latency curve of Intel's Memory Latency Checker.
+
+mod load;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use syscost_harness::prelude::*;
+use syscost_sys::cpu;
+use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
+
+use super::chases;
+use load::Load;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.loaded_latency",
+    title: "Memory latency under load",
+    cases: Cases::Here(|| {
+        let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).dear(SECONDS);
+        DELAYS.iter().map(case).collect()
+    }),
+    quick: |_| false,
+    support: |_| match cpu::allowed() {
+        Ok(cpus) if cpus.len() < 2 => Err(Unsupported::new(
+            "this process may use one CPU only, so that no other can load memory meanwhile",
+        )),
+        _ => Ok(()),
+    },
+    run,
+    source: include_str!("loaded_latency.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The parameter that says how long the others pause, in ns.
+const DELAY: &str = "delay";
+
+/// From nothing to all there is.
+const DELAYS: [&str; 7] = ["idle", "30000", "10000", "3000", "1000", "300", "0"];
+
+/// Seconds that all rows take to get their memory, once a round.
+const SECONDS: f64 = 0.5;
+
+/// Memory of the chase. A measurement walks a small part of it, which whoever fills memory for the load has pushed out of any cache.
+const BYTES: usize = 128 << 20;
+
+thread_local! {
+    /// The chase, for all cases of a worker. It goes on where it was.
+    static CHASE: RefCell<Option<Rc<Chase>>> = const { RefCell::new(None) };
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let kept = CHASE.take();
+    let chase = match kept {
+        Some(chase) => chase,
+        None => {
+            let route = Route {
+                bytes: BYTES,
+                spacing: LINE,
+                order: Order::Random(b.random().u64(..)),
+            };
+            Rc::new(chases::chase(b, chases::largest(), route, 1)?)
+        }
+    };
+    CHASE.set(Some(Rc::clone(&chase)));
+    b.claim_resident(chase.memory())?;
+    // None of those that only wait.
+    let delay_ns = b.case().get(DELAY).parse().ok();
+    let (clock, random) = (*b.clock(), b.random().u64(..));
+    b.operations_per_turn(chase.operations_per_turn());
+    b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
+    let kept = RefCell::new(None);
+    b.together(Placement::Distinct, |cpus| {
+        let (load, partners) = Load::start(cpus, delay_ns, clock, random)?;
+        let (load, chase) = (Rc::new(load), Rc::clone(&chase));
+        kept.replace(Some(Rc::clone(&load)));
+        let ends = Rc::clone(&load);
+        let turns = move |turns| load.during(|| step(&chase, turns));
+        Ok(Team::new(partners, turns, move || {
+            ends.end();
+            Ok(())
+        }))
+    })?;
+    let load = kept
+        .take()
+        .ok_or_else(|| Failure::Broken("has no load".into()))?;
+    claim(b, &load, delay_ns.is_some());
+    Ok(())
+}
+
+/// So many turns of the chase, which must arrive where it has to.
+fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
+    let expected = chase.expected(turns);
+    let sum = chase.run(turns);
+    match sum == expected {
+        true => Ok(()),
+        false => Err(Failure::Refuted(format!(
+            "the chase's checksum after {turns} turns is {sum}, expected {expected}"
+        ))),
+    }
+}
+
+/// Claims that every other CPU read memory while steps were timed, or that none did.
+fn claim(b: &mut Bencher, load: &Load, is_loaded: bool) {
+    let streamed = load.streamed();
+    let least = streamed.iter().copied().min().unwrap_or(0) as f64;
+    let most = streamed.iter().copied().max().unwrap_or(0) as f64;
+    match is_loaded {
+        true => {
+            let claim = "bytes that each other CPU read meanwhile";
+            b.claim(claim, "more than 0", least, "partner", least > 0.0);
+        }
+        false => b.claim(
+            "bytes that other CPUs read meanwhile",
+            0.0,
+            most,
+            "partner",
+            most == 0.0,
+        ),
+    }
+    b.detail("bandwidth_bytes_per_s", load.bytes_per_s());
+    b.detail("loading_cpus_count", streamed.len() as f64);
+}

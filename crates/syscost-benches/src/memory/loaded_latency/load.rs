@@ -1,0 +1,175 @@
+//! Threads that read memory, as fast as they can or with pauses.
+
+use std::cell::Cell;
+use std::hint::spin_loop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::kernel::{Course, Stream};
+use syscost_sys::partner::{Between, Partner};
+
+use crate::memory::bandwidth::{Lent, widest};
+
+/// Memory of all threads together: more than a cache holds.
+const BYTES: usize = 1 << 30;
+
+/// What a thread reads between two pauses, in bytes.
+const STRETCH: usize = 16 << 10;
+
+/// What one thread tells, on lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Seat {
+    /// Bytes read so far.
+    bytes: AtomicU64,
+    is_ready: AtomicBool,
+    is_left: AtomicBool,
+}
+
+struct Board {
+    is_over: AtomicBool,
+    seats: Vec<Seat>,
+}
+
+/// Threads that read memory, and what they read while something else was timed.
+pub(super) struct Load {
+    board: Arc<Board>,
+    clock: Clock,
+    /// Ticks of what was timed, and what each thread read meanwhile.
+    ticks: Cell<u64>,
+    streamed: Vec<Cell<u64>>,
+}
+
+impl Load {
+    /// A thread on each of these CPUs that pauses so many ns after each stretch, or only waits. All of them are at it.
+    pub(super) fn start(
+        cpus: &[u32],
+        delay_ns: Option<u64>,
+        clock: Clock,
+        seed: u64,
+    ) -> Result<(Self, Vec<Partner>), Failure> {
+        let board = Arc::new(Board {
+            is_over: AtomicBool::new(false),
+            seats: cpus.iter().map(|_| Seat::default()).collect(),
+        });
+        let load = Self {
+            board: Arc::clone(&board),
+            clock,
+            ticks: Cell::new(0),
+            streamed: cpus.iter().map(|_| Cell::new(0)).collect(),
+        };
+        let each = BYTES / cpus.len().max(1);
+        let mut partners = Vec::new();
+        for (number, cpu) in cpus.iter().enumerate() {
+            let board = Arc::clone(&board);
+            let work = move || {
+                let _leave = Leave(&board.seats[number]);
+                read(&board, number, each, delay_ns, &clock, seed)
+            };
+            let partner = Partner::start(Between::Threads, &[*cpu], work)
+                .map_err(|error| Failure::Failed(error.to_string()))?;
+            partners.push(partner);
+        }
+        for (number, seat) in board.seats.iter().enumerate() {
+            while !seat.is_ready.load(Ordering::Acquire) {
+                if seat.is_left.load(Ordering::Acquire) {
+                    load.end();
+                    let why = partners.swap_remove(number).join();
+                    return Err(why.map_or_else(
+                        |error| Failure::Unsupported(error.to_string()),
+                        |()| Failure::Failed("a thread that reads memory ended".into()),
+                    ));
+                }
+                std::thread::yield_now();
+            }
+        }
+        Ok((load, partners))
+    }
+
+    /// Does something, and notes what was read meanwhile.
+    pub(super) fn during(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+        let read = || {
+            self.board
+                .seats
+                .iter()
+                .map(|seat| seat.bytes.load(Ordering::Relaxed))
+        };
+        let (before, begun): (Vec<u64>, u64) = (read().collect(), self.clock.start());
+        body()?;
+        self.ticks
+            .set(self.ticks.get() + (self.clock.stop().ticks - begun));
+        for ((streamed, before), after) in self.streamed.iter().zip(before).zip(read()) {
+            streamed.set(streamed.get() + (after - before));
+        }
+        Ok(())
+    }
+
+    /// Bytes that each thread read meanwhile.
+    pub(super) fn streamed(&self) -> Vec<u64> {
+        self.streamed.iter().map(Cell::get).collect()
+    }
+
+    /// Bytes that all of them read in a second meanwhile.
+    pub(super) fn bytes_per_s(&self) -> f64 {
+        let ns = self.clock.to_ns(self.ticks.get());
+        self.streamed().iter().sum::<u64>() as f64 * 1e9 / ns.max(1.0)
+    }
+
+    /// Tells the threads to end.
+    pub(super) fn end(&self) {
+        self.board.is_over.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Load {
+    /// They would read for ever.
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Tells when a thread ends, well or badly.
+struct Leave<'a>(&'a Seat);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.is_left.store(true, Ordering::Release);
+    }
+}
+
+/// A thread's life.
+fn read(
+    board: &Board,
+    number: usize,
+    bytes: usize,
+    delay_ns: Option<u64>,
+    clock: &Clock,
+    seed: u64,
+) -> Result<(), String> {
+    let course = Course::new(Stream::Read, bytes, STRETCH);
+    let memory = Lent::new(widest(), course).map_err(|failure| failure.to_string())?;
+    let seat = &board.seats[number];
+    let ticks = |ns: u64| (ns as f64 * clock.ticks_per_ns()) as u64;
+    // Not all at the same moment.
+    let pause = |ticks: u64| {
+        let begun = clock.start();
+        while clock.start() - begun < ticks {
+            spin_loop();
+        }
+    };
+    pause(ticks(delay_ns.unwrap_or(0)) * (seed.rotate_left(number as u32) % 64) / 64);
+    seat.is_ready.store(true, Ordering::Release);
+    while !board.is_over.load(Ordering::Acquire) {
+        match delay_ns {
+            Some(ns) => {
+                memory.proved()?;
+                seat.bytes.fetch_add(course.bytes(), Ordering::Relaxed);
+                pause(ticks(ns));
+            }
+            None => spin_loop(),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Shared: pairs of a CPU's node and a memory node, and work that is done on such a CPU.
+
+use std::path::Path;
+use std::thread;
+
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::cpu;
+use syscost_sys::memory::{Memory, nodes};
+use syscost_sys::topology::Topology;
+
+/// The measuring thread sleeps while another does the work.
+pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
+
+/// Every node with a CPU that this process may use, with every node that has memory.
+pub(super) fn cases() -> Vec<Case> {
+    let from = cpus_of_nodes(&cpu::allowed().unwrap_or_default());
+    from.into_iter()
+        .flat_map(|(node, _)| nodes().into_iter().map(move |memory| (node, memory)))
+        .map(|(node, memory)| {
+            Case::new([
+                ("cpu_node", node.to_string()),
+                ("memory_node", memory.to_string()),
+            ])
+        })
+        .collect()
+}
+
+/// With one node there is nothing to compare.
+pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
+    match nodes().len() {
+        0 | 1 => Err(Unsupported::new("this machine has one memory node")),
+        _ => Ok(()),
+    }
+}
+
+/// The first of these CPUs of each node.
+fn cpus_of_nodes(allowed: &[u32]) -> Vec<(u32, u32)> {
+    let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
+    let mut first: Vec<(u32, u32)> = Vec::new();
+    for number in allowed {
+        let node = topology.cpu(*number).map_or(0, |cpu| cpu.node);
+        if first.iter().all(|(known, _)| *known != node) {
+            first.push((node, *number));
+        }
+    }
+    first
+}
+
+/// The CPU and the memory node of a case.
+pub(super) fn pair(b: &Bencher) -> Result<(u32, u32), Failure> {
+    let node = b.case().number("cpu_node") as u32;
+    let cpus = cpus_of_nodes(b.allowed());
+    let cpu = cpus
+        .iter()
+        .find(|(known, _)| *known == node)
+        .map(|(_, cpu)| *cpu);
+    let cpu = cpu.ok_or_else(|| {
+        Failure::Unsupported(format!("this process may use no CPU of node {node}"))
+    })?;
+    Ok((cpu, b.case().number("memory_node") as u32))
+}
+
+/// Claims that the memory is on this node, and in the pages it was asked in.
+pub(super) fn claim_memory(b: &mut Bencher, memory: &Memory, node: u32) -> Result<(), Failure> {
+    b.claim_resident(memory)?;
+    let (asked, there) = memory.pages_on(node)?;
+    let claim = format!("of some pages those on node {node}");
+    b.claim(
+        &claim,
+        asked as f64,
+        there as f64,
+        "move_pages",
+        asked == there,
+    );
+    Ok(())
+}
+
+/// How long a piece of work takes on this CPU, in ns, and where it was done.
+pub(super) fn timed_on(
+    cpu: u32,
+    clock: &Clock,
+    work: impl FnOnce() -> Result<(), String> + Send,
+) -> Result<(f64, u32), Failure> {
+    let told = |error: syscost_sys::SystemError| Failure::Failed(error.to_string());
+    let done = thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            cpu::pin(cpu).map_err(told)?;
+            let begun = clock.start();
+            work().map_err(Failure::Refuted)?;
+            let ended = clock.stop();
+            let seen = cpu::current().map_err(told)?;
+            Ok((clock.to_ns(ended.ticks.saturating_sub(begun)), seen))
+        });
+        thread.join()
+    });
+    done.unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))
+}
+
+/// Measures a piece of work on this CPU, and claims that it was done there. `value` tells what follows from how many ns it took.
+pub(super) fn observe(
+    b: &mut Bencher,
+    cpu: u32,
+    mut work: impl FnMut() -> Result<(), String> + Send,
+    value: impl Fn(f64) -> f64,
+) -> Result<(), Failure> {
+    let clock = *b.clock();
+    let mut strayed = None;
+    // The first comes to cold tables of pages.
+    timed_on(cpu, &clock, &mut work)?;
+    b.observe(|| {
+        let (ns, seen) = timed_on(cpu, &clock, &mut work)?;
+        if seen != cpu {
+            strayed = Some(seen);
+        }
+        Ok(value(ns))
+    })?;
+    let seen = f64::from(strayed.unwrap_or(cpu));
+    b.claim(
+        "CPU of the thread",
+        f64::from(cpu),
+        seen,
+        "getcpu",
+        strayed.is_none(),
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_of_nodes_is_a_case() {
+        let from = cpus_of_nodes(&cpu::allowed().unwrap_or_default()).len();
+        assert_eq!(cases().len(), from * nodes().len());
+        let is_supported = support(&Case::default()).is_ok();
+        assert_eq!(is_supported, nodes().len() > 1);
+    }
+}

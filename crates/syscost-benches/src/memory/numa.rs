@@ -1,0 +1,80 @@
+//! Latency of memory by where it is and where it is used from: node by node.
+//!
+//! ## Measures
+//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), by a thread on a CPU of `cpu_node`, of memory that is bound
+//! to `memory_node`.
+//! ## Does not measure
+//! Memory under load (`memory.loaded_latency`), or what a process gets that says nothing: usually memory of the node where it first touches it.
+//! ## Reading it
+//! Rows with two equal numbers are local. What the others cost more is the way between the packages (or parts of one), which every cache miss pays
+//! whose memory was first touched elsewhere. `memory.numa_bandwidth` has the same matrix for bandwidth.
+//! ## Source
+//! The matrix of Intel's Memory Latency Checker.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
+use syscost_sys::memory::Memory;
+
+use super::{chases, nodes};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.numa",
+    title: "Memory latency by node",
+    cases: Cases::Here(nodes::cases),
+    expect: &[nodes::SLEEPS],
+    setup: Setup::Dear { seconds: 0.2 },
+    quick: |_| false,
+    support: nodes::support,
+    run,
+    source: include_str!("numa.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// What a cache hardly holds of: a measurement visits a small part of it, once.
+const BYTES: usize = 128 << 20;
+
+/// Turns of the chase in one observation.
+const TURNS: u64 = 64;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (cpu, node) = nodes::pair(b)?;
+    measure(b, cpu, node)
+}
+
+fn measure(b: &mut Bencher, cpu: u32, node: u32) -> Result<(), Failure> {
+    let memory = Memory::fill_on(BYTES, chases::largest(), node)?;
+    let route = Route {
+        bytes: BYTES,
+        spacing: LINE,
+        order: Order::Random(b.random().u64(..)),
+    };
+    let chase = Chase::new(memory, route, 1)?;
+    nodes::claim_memory(b, chase.memory(), node)?;
+    let steps = (TURNS * chase.operations_per_turn()) as f64;
+    let work = move || {
+        let expected = chase.expected(TURNS);
+        let sum = chase.run(TURNS);
+        match sum == expected {
+            true => Ok(()),
+            false => Err(format!(
+                "the chase's checksum is {sum}, expected {expected}"
+            )),
+        }
+    };
+    nodes::observe(b, cpu, work, |ns| ns / steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_not_supported_exactly_where_there_is_one_node() {
+        let reasons = nodes::cases()
+            .iter()
+            .map(|case| (BENCHMARK.support)(case))
+            .collect::<Vec<_>>();
+        let one = syscost_sys::memory::nodes().len() < 2;
+        assert!(reasons.iter().all(|reason| reason.is_err() == one));
+    }
+}

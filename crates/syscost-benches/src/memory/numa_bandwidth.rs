@@ -1,0 +1,55 @@
+//! Bandwidth of memory by where it is and where it is used from: node by node.
+//!
+//! ## Measures
+//! Bytes per second that one thread on a CPU of `cpu_node` loads from 512 MiB of memory that is bound to `memory_node`, from end to end as `memory.bandwidth` with
+//! `op=read`.
+//! ## Does not measure
+//! What all CPUs of a node get together, which meets other limits. Writing.
+//! ## Reading it
+//! Rows with two equal numbers are local. One thread is limited by how many lines it can wait for at once, so that where latency is twice as long
+//! (`memory.numa`) its bandwidth is about half.
+//! ## Source
+//! The matrix of Intel's Memory Latency Checker; likwid-bench with memory of another domain.
+
+use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Arrays, Course, Stream, Streaming};
+
+use super::bandwidth::widest;
+use super::{chases, nodes};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.numa_bandwidth",
+    title: "Memory bandwidth by node",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(nodes::cases),
+    expect: &[nodes::SLEEPS],
+    setup: Setup::Dear { seconds: 0.3 },
+    quick: |_| false,
+    support: nodes::support,
+    run,
+    source: include_str!("numa_bandwidth.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// More than most caches hold.
+const BYTES: usize = 512 << 20;
+
+/// Read in one observation.
+const PART: usize = 4 << 20;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (cpu, node) = nodes::pair(b)?;
+    measure(b, cpu, node)
+}
+
+fn measure(b: &mut Bencher, cpu: u32, node: u32) -> Result<(), Failure> {
+    let course = Course::new(Stream::Read, BYTES, PART);
+    let arrays = Arrays::on_node(chases::largest(), node);
+    let streaming = Streaming::new(widest(), course, arrays)?;
+    for memory in streaming.arrays().memories() {
+        nodes::claim_memory(b, memory, node)?;
+    }
+    let bytes = course.bytes() as f64;
+    nodes::observe(b, cpu, move || streaming.proved(), |ns| bytes * 1e9 / ns)
+}

@@ -1,0 +1,183 @@
+//! The most bandwidth of each level of caches and of memory.
+//!
+//! ## Measures
+//! Nothing by itself: it is the largest of the rows of `memory.bandwidth` with arrays that lie in this level, of one thread or of one on
+//! each CPU. `level=l1` are the rows with 24 KiB for each thread, `l2` those with 384 KiB, `l3` those with 12 MiB, `memory` those with 1 GiB.
+//! ## Does not measure
+//! The machine's theoretical peak. What is largest among several noisy numbers is a little too large.
+//! ## Reading it
+//! The first piece of evidence is the cache that arrays of this size fit into, as the kernel tells, and the second which of the rows it was: usually one
+//! that reads and writes at once in a cache, which has units for both, and one that only reads in memory.
+//! ## Source
+//! The roofs of a roofline model: Williams, Waterman and Patterson, Roofline (2009).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use syscost_harness::Row;
+use syscost_harness::prelude::*;
+use syscost_results::{Evidence, Verdict};
+use syscost_sys::topology::{Cache, CacheKind, Topology};
+
+use super::bandwidth::{self, LEVELS, Level, Setting};
+use crate::scale::crowd::counts;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "memory.peak_bandwidth",
+    title: "Most memory bandwidth",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases),
+    quick: |_| false,
+    derive: Some(Derive {
+        from: &[bandwidth::BENCHMARK.id],
+        takes,
+        compute,
+    }),
+    source: include_str!("peak_bandwidth.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let most = counts().last().copied().unwrap_or(1);
+    let threads = [1, most].into_iter().take(most.min(2));
+    LEVELS
+        .iter()
+        .flat_map(|level| threads.clone().map(move |threads| (level.name, threads)))
+        .map(|(level, threads)| {
+            Case::new([
+                ("level", level.to_owned()),
+                ("threads", threads.to_string()),
+            ])
+        })
+        .collect()
+}
+
+fn takes(case: &Case, row: &Row) -> bool {
+    Setting::of(&row.case).is_ok_and(|setting| {
+        let level = setting.level().map(|level| level.name);
+        level == Some(case.get("level")) && setting.threads as u64 == case.number("threads")
+    })
+}
+
+fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let level = LEVELS
+        .iter()
+        .find(|level| level.name == case.get("level"))
+        .ok_or_else(|| Failure::Broken("has a level that there is not".into()))?;
+    let fastest = sources
+        .iter()
+        .max_by(|a, b| a.median.total_cmp(&b.median))
+        .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
+    let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
+    let caches = topology.cpus.first().map_or(&[][..], |cpu| &cpu.caches);
+    Ok(Derived {
+        value: fastest.median,
+        evidence: vec![
+            lies_in(level, level.bytes_of_each(1), caches),
+            is_largest(fastest, sources),
+        ],
+        details: BTreeMap::new(),
+    })
+}
+
+/// The nearest cache that holds so many bytes is that of this level, as far as the kernel tells.
+fn lies_in(level: &Level, bytes: usize, caches: &[Cache]) -> Evidence {
+    let holds =
+        |cache: &&Cache| cache.kind != CacheKind::Instruction && cache.size_bytes >= bytes as u64;
+    let nearest = caches.iter().filter(holds).min_by_key(|cache| cache.level);
+    let (observed, verdict) = match nearest {
+        _ if caches.iter().all(|cache| cache.size_bytes == 0) => (None, Verdict::Unverified),
+        Some(cache) => {
+            let name = format!("l{}", cache.level);
+            let verdict = match name == level.name {
+                true => Verdict::Confirmed,
+                false => Verdict::Refuted,
+            };
+            (Some(name.into()), verdict)
+        }
+        None => {
+            let verdict = match level.name == "memory" {
+                true => Verdict::Confirmed,
+                false => Verdict::Refuted,
+            };
+            (Some("memory".into()), verdict)
+        }
+    };
+    Evidence {
+        claim: format!("where {bytes} bytes fit"),
+        expected: level.name.into(),
+        observed,
+        source: "/sys/devices/system/cpu".to_owned(),
+        verdict,
+        reason: (verdict == Verdict::Unverified)
+            .then(|| "this system does not tell its caches".to_owned()),
+    }
+}
+
+/// Which row it was.
+fn is_largest(fastest: &Source<'_>, sources: &[Source<'_>]) -> Evidence {
+    Evidence {
+        claim: format!("the largest of {} rows", sources.len()),
+        expected: "any".into(),
+        observed: Some(
+            format!(
+                "{} with {}",
+                fastest.case.get("op"),
+                fastest.case.get("simd")
+            )
+            .into(),
+        ),
+        source: fastest.id.to_owned(),
+        verdict: Verdict::Confirmed,
+        reason: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(level: u32, size_bytes: u64) -> Cache {
+        Cache {
+            level,
+            kind: CacheKind::Unified,
+            size_bytes,
+            line_bytes: 64,
+            shared_cpus: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_largest_of_the_rows_of_a_level_counts() {
+        let (read, copy) = (Case::new([("op", "read")]), Case::new([("op", "copy")]));
+        let source = |case, median| Source {
+            id: bandwidth::BENCHMARK.id,
+            case,
+            median,
+        };
+        let derived = compute(
+            &Case::new([("level", "l1"), ("threads", "1")]),
+            &[source(&read, 2e9), source(&copy, 3e9)],
+        )
+        .unwrap();
+        assert_eq!(derived.value, 3e9);
+        assert!(compute(&Case::new([("level", "l1")]), &[]).is_err());
+    }
+
+    #[test]
+    fn a_level_that_is_another_is_refuted() {
+        let caches = [cache(1, 48 << 10), cache(2, 2 << 20), cache(3, 32 << 20)];
+        for level in &LEVELS {
+            let evidence = lies_in(level, level.bytes_of_each(1), &caches);
+            assert_eq!(evidence.verdict, Verdict::Confirmed, "{}", level.name);
+        }
+        let verdict =
+            |caches: &[Cache]| lies_in(&LEVELS[1], LEVELS[1].bytes_of_each(1), caches).verdict;
+        assert_eq!(
+            verdict(&[cache(1, 32 << 10), cache(2, 256 << 10), cache(3, 8 << 20)]),
+            Verdict::Refuted
+        );
+        assert_eq!(verdict(&[]), Verdict::Unverified);
+    }
+}

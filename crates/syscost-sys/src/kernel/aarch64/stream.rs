@@ -1,0 +1,216 @@
+//! Streams through memory.
+//!
+//! | Register | Holds |
+//! |---|---|
+//! | `x1` | the [`Arguments`](super::super::stream::Arguments) |
+//! | `x3` | where the destination is |
+//! | `x4`, `x5`, `x6` | where the sources are |
+//! | `x7` | blocks left in this pass |
+//!
+//! A block is 1024 bytes of each array. Eight vectors of it make a group, whose loads come before its stores.
+
+use super::super::{Code, Simd, Stream};
+use super::function;
+use crate::Unsupported;
+
+/// Eight vectors in pairs: from or to `$at`, by this instruction, in these registers.
+macro_rules! group {
+    ($instruction:literal $at:literal: $a:literal $b:literal $c:literal $d:literal) => {
+        concat!(
+            $instruction, " ", $a, ", [", $at, ", \\o]\n",
+            $instruction, " ", $b, ", [", $at, ", \\o + 32]\n",
+            $instruction, " ", $c, ", [", $at, ", \\o + 64]\n",
+            $instruction, " ", $d, ", [", $at, ", \\o + 96]"
+        )
+    };
+    (low: $instruction:literal $at:literal) => {
+        group!($instruction $at: "q0, q1" "q2, q3" "q4, q5" "q6, q7")
+    };
+    (high: $instruction:literal $at:literal) => {
+        group!($instruction $at: "q20, q21" "q22, q23" "q24, q25" "q26, q27")
+    };
+}
+
+/// A vector that is meant by a word, among these two.
+macro_rules! vector {
+    (low $low:literal $high:literal) => {
+        concat!($low, ".2d")
+    };
+    (high $low:literal $high:literal) => {
+        concat!($high, ".2d")
+    };
+    (factor $low:literal $high:literal) => {
+        "v30.2d"
+    };
+}
+
+/// The same instruction on each of `v0` to `v7` (`low`) with its partner of `v20` to `v27` (`high`).
+macro_rules! vectors {
+    (@ $op:literal $a:ident $b:ident $c:ident: $($low:literal $high:literal),*) => {
+        concat!($($op, " ", vector!($a $low $high), ", ", vector!($b $low $high), ", ", vector!($c $low $high), "\n"),*)
+    };
+    ($op:literal $a:ident $b:ident $c:ident) => {
+        vectors!(@ $op $a $b $c: "v0" "v20", "v1" "v21", "v2" "v22", "v3" "v23", "v4" "v24", "v5" "v25", "v6" "v26", "v7" "v27")
+    };
+}
+
+/// Every group `\o` of a block.
+macro_rules! groups {
+    () => {
+        ".irp o,0,128,256,384,512,640,768,896"
+    };
+}
+
+/// A stream that writes: a loop of passes, each a loop of blocks.
+macro_rules! passes {
+    ($name:ident: $text:expr, prepare [$($prepare:expr),*], [$($line:expr),*], after [$($after:expr),*]) => {
+        function! {
+            $name: $text, operations 1, chains 1,
+            inside [
+                $($prepare,)*
+                "cbz x19, 3f",
+                ".p2align 6",
+                "2:",
+                "ldp x3, x4, [x1]",
+                "ldp x5, x6, [x1, 16]",
+                "ldr x7, [x1, 32]",
+                ".p2align 6",
+                "4:",
+                groups!(),
+                $($line,)*
+                ".endr",
+                "add x3, x3, 1024",
+                "add x4, x4, 1024",
+                "add x5, x5, 1024",
+                "add x6, x6, 1024",
+                "subs x7, x7, 1",
+                "b.ne 4b",
+                $($after,)*
+                "add x20, x20, x3",
+                "ldr x8, [x1]",
+                "sub x20, x20, x8",
+                "subs x19, x19, 1",
+                "b.ne 2b",
+                "3:",
+            ],
+            procedures []
+        }
+    };
+    // What is stored is one more in each pass.
+    (constant $name:ident: $text:literal, $store:expr) => {
+        passes! {
+            $name: $text,
+            prepare [
+                "ldr d28, [x1, 40]", "dup v28.2d, v28.d[0]",
+                "ldr d29, [x1, 48]", "dup v29.2d, v29.d[0]"
+            ],
+            [$store], after ["add v28.2d, v28.2d, v29.2d"]
+        }
+    };
+    // What is stored was made of what was loaded.
+    (made $name:ident: $text:literal, [$($line:expr),*]) => {
+        passes! {
+            $name: $text, prepare ["ldr d30, [x1, 56]", "dup v30.2d, v30.d[0]"], [$($line),*], after []
+        }
+    };
+}
+
+// The first pass adds up what it loads, the others only load, and tell how far their pointer went.
+function! {
+    READ: "ldp q, q, m (in the first pass with add v.2d)", operations 1, chains 1,
+    inside [
+        ".irp r,v20.2d,v21.2d,v22.2d,v23.2d,v24.2d,v25.2d,v26.2d,v27.2d\nmovi \\r, 0\n.endr",
+        "cbz x19, 3f",
+        "ldr x4, [x1, 8]",
+        "ldr x7, [x1, 32]",
+        ".p2align 6",
+        "4:",
+        groups!(),
+        group!(low: "ldp" "x4"),
+        vectors!("add" high high low),
+        ".endr",
+        "add x4, x4, 1024",
+        "subs x7, x7, 1",
+        "b.ne 4b",
+        "subs x19, x19, 1",
+        "b.eq 3f",
+        "2:",
+        "ldr x4, [x1, 8]",
+        "ldr x7, [x1, 32]",
+        ".p2align 6",
+        "5:",
+        groups!(),
+        group!(low: "ldp" "x4"),
+        ".endr",
+        "add x4, x4, 1024",
+        "subs x7, x7, 1",
+        "b.ne 5b",
+        "add x20, x20, x4",
+        "ldr x8, [x1, 8]",
+        "sub x20, x20, x8",
+        "subs x19, x19, 1",
+        "b.ne 2b",
+        "3:",
+        ".irp r,v21.2d,v22.2d,v23.2d,v24.2d,v25.2d,v26.2d,v27.2d\nadd v20.2d, v20.2d, \\r\n.endr",
+        "addp d20, v20.2d",
+        "fmov x8, d20",
+        "add x20, x20, x8",
+    ],
+    procedures []
+}
+passes! { constant WRITE: "stp q, q, m", group!("stp" "x3": "q28, q28" "q28, q28" "q28, q28" "q28, q28") }
+passes! { constant WRITE_PAST: "stnp q, q, m", group!("stnp" "x3": "q28, q28" "q28, q28" "q28, q28" "q28, q28") }
+passes! { made COPY: "ldp q, q, m; stp q, q, m", [group!(low: "ldp" "x4"), group!(low: "stp" "x3")] }
+passes! { made COPY_PAST: "ldp q, q, m; stnp q, q, m", [group!(low: "ldp" "x4"), group!(low: "stnp" "x3")] }
+passes! {
+    made SCALE: "ldp q, q, m; fmul v.2d; stp q, q, m",
+    [group!(low: "ldp" "x4"), vectors!("fmul" low low factor), group!(low: "stp" "x3")]
+}
+passes! {
+    made ADD: "2 ldp q, q, m; fadd v.2d; stp q, q, m",
+    [
+        group!(low: "ldp" "x4"), group!(high: "ldp" "x5"),
+        vectors!("fadd" low low high), group!(low: "stp" "x3")
+    ]
+}
+passes! {
+    made TRIAD: "2 ldp q, q, m; fmla v.2d; stp q, q, m",
+    [
+        group!(low: "ldp" "x4"), group!(high: "ldp" "x5"),
+        vectors!("fmla" low high factor), group!(low: "stp" "x3")
+    ]
+}
+passes! {
+    made ADD_THREE: "3 ldp q, q, m; 2 fadd v.2d; stp q, q, m",
+    [
+        group!(low: "ldp" "x4"), group!(high: "ldp" "x5"), vectors!("fadd" low low high),
+        group!(high: "ldp" "x6"), vectors!("fadd" low low high), group!(low: "stp" "x3")
+    ]
+}
+
+pub(in super::super) fn stream(stream: Stream, simd: Simd) -> Result<Code, Unsupported> {
+    if simd != Simd::Neon && stream.is_vector() {
+        return Err(Unsupported::new(
+            "SSE and AVX are of x86-64; this is aarch64",
+        ));
+    }
+    Ok(match stream {
+        Stream::Read => READ,
+        Stream::Write => WRITE,
+        Stream::WriteNontemporal => WRITE_PAST,
+        Stream::Copy => COPY,
+        Stream::CopyNontemporal => COPY_PAST,
+        Stream::Scale => SCALE,
+        Stream::Add => ADD,
+        Stream::Triad => TRIAD,
+        Stream::AddThree => ADD_THREE,
+        Stream::RepeatStore | Stream::RepeatMove => {
+            return Err(Unsupported::new(
+                "the rep instructions are of x86-64; this is aarch64",
+            ));
+        }
+        Stream::Memset | Stream::Memcpy => {
+            return Err(Unsupported::new("the C library's, no kernel"));
+        }
+    })
+}

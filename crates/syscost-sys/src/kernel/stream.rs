@@ -1,0 +1,373 @@
+//! Streams: going through memory line by line, reading, writing or both.
+//!
+//! What proves them: a stream that only reads adds up every word it loads in the first pass of a run, and the sum is known from when the
+//! memory was filled; in further passes over the same small array it only loads, since adding would take longer than loading from the
+//! nearest cache, and returns how far its pointer went. One that writes returns how far its destination's pointer went, and [`Work::check`]
+//! looks at words, chosen by chance before each run, that were spoiled before it. What is written without reading also tells passes apart.
+
+mod arrays;
+mod course;
+mod operation;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+use std::hint::black_box;
+
+use super::{Simd, Work, machine};
+use crate::Unsupported;
+
+pub use arrays::Arrays;
+use arrays::word;
+use course::BLOCK;
+pub use course::Course;
+pub use operation::Stream;
+
+/// By what [`Stream::Scale`] and [`Stream::Triad`] multiply.
+const FACTOR: f64 = 3.0;
+
+/// What the first pass of a stream writes that only writes; each later one writes one more.
+const WRITTEN: u64 = 0x5157_0000_0000_0000;
+
+/// What a stream's machine code is given.
+#[repr(C)]
+pub(super) struct Arguments {
+    pub(super) destination: *mut u8,
+    pub(super) sources: [*const u8; 3],
+    /// Blocks in a pass.
+    blocks: usize,
+    /// What the first pass writes.
+    written: u64,
+    one: u64,
+    factor: f64,
+    /// Bytes in a pass.
+    bytes: usize,
+}
+
+/// How a stream is done.
+#[derive(Debug, Clone, Copy)]
+enum Engine {
+    Assembly(machine::Entry),
+    Memset,
+    Memcpy,
+}
+
+/// A stream through arrays, ready to run. One operation goes through [`Course::bytes`] bytes.
+#[derive(Debug)]
+pub struct Streaming {
+    course: Course,
+    engine: Engine,
+    /// The instructions for one vector, in the processor's own terms, for a reader.
+    pub instructions: &'static str,
+    arrays: Arrays,
+    /// What the sources' words add up to, part by part, if they are only read.
+    sums: Vec<u64>,
+    /// Operations so far; each goes through the next part.
+    done: Cell<u64>,
+    looks: RefCell<Vec<Look>>,
+    /// How many words are looked at after each run.
+    looks_per_run: usize,
+    /// Words looked at so far.
+    looked: Cell<u64>,
+    chance: Cell<u64>,
+}
+
+/// A word of the destination, and what must be there after the next run.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    word: usize,
+    expected: u64,
+}
+
+/// Whether there is such a stream on this processor.
+///
+/// # Errors
+/// `Unsupported` when it has not these instructions, or nobody has written them for it.
+pub fn supports(stream: Stream, simd: Simd) -> Result<(), Unsupported> {
+    engine(stream, simd).map(drop)
+}
+
+fn engine(stream: Stream, simd: Simd) -> Result<(Engine, &'static str), Unsupported> {
+    Ok(match stream {
+        Stream::Memset => (Engine::Memset, "memset"),
+        Stream::Memcpy => (Engine::Memcpy, "memcpy"),
+        _ => {
+            let code = machine::stream(stream, simd)?;
+            (Engine::Assembly(code.entry), code.instructions)
+        }
+    })
+}
+
+impl Streaming {
+    /// A stream on this course, through these arrays.
+    ///
+    /// # Errors
+    /// `Unsupported` when this processor has not these instructions, or there is no such memory.
+    pub fn new(simd: Simd, course: Course, mut arrays: Arrays) -> Result<Self, Unsupported> {
+        let Course {
+            stream,
+            array,
+            part,
+            ..
+        } = course;
+        let (engine, instructions) = engine(stream, simd)?;
+        arrays.provide(stream.sources() * array, stream.destinations() * array)?;
+        let sums = match stream {
+            Stream::Read => (0..array / part)
+                .map(|number| arrays.sum(number * part / 8, part / 8))
+                .collect(),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            course,
+            engine,
+            instructions,
+            sums,
+            done: Cell::new(0),
+            looks: RefCell::default(),
+            looks_per_run: 4,
+            looked: Cell::new(0),
+            chance: Cell::new(arrays.start().addr() as u64),
+            arrays,
+        })
+    }
+
+    /// The same that looks at so many words after each run, instead of four.
+    #[must_use]
+    pub fn looking_at(mut self, words: usize) -> Self {
+        self.looks_per_run = words;
+        self
+    }
+
+    /// How it goes through its arrays.
+    pub fn course(&self) -> Course {
+        self.course
+    }
+
+    /// The memory it works on.
+    pub fn arrays(&self) -> &Arrays {
+        &self.arrays
+    }
+
+    /// Gives back the memory it worked on.
+    pub fn into_arrays(self) -> Arrays {
+        self.arrays
+    }
+
+    /// How many words runs have been checked by so far.
+    pub fn looked(&self) -> u64 {
+        self.looked.get()
+    }
+
+    /// Runs one operation with everything that proves it.
+    ///
+    /// # Errors
+    /// What was found instead.
+    #[inline]
+    pub fn proved(&self) -> Result<(), String> {
+        let expected = self.expected(1);
+        let sum = self.run(1);
+        if sum != expected {
+            return Err(format!("the checksum is {sum}, expected {expected}"));
+        }
+        self.check()
+    }
+
+    /// Compares every word that was written so far, one by one: how many there are, and how many are what they must be.
+    pub fn verify(&self) -> (u64, u64) {
+        let parts = self.course.parts();
+        let (words, done) = (self.course.part / 8, self.done.get());
+        let (mut written, mut right) = (0, 0);
+        if self.course.stream.destinations() == 0 {
+            return (0, 0);
+        }
+        for operation in done.saturating_sub(parts)..done {
+            let first = (operation % parts) as usize * words;
+            for index in first..first + words {
+                // SAFETY: within the destination, which only this stream writes to.
+                let found = unsafe { self.destination(index).read() };
+                written += 1;
+                right += u64::from(found == self.must_be(index, operation));
+            }
+        }
+        (written, right)
+    }
+
+    /// Goes `passes` times through a part; `operation` is the number of the first operation that this is.
+    #[inline]
+    fn walk(&self, operation: u64, passes: u64) -> u64 {
+        let parts = self.course.parts();
+        let offset = (operation % parts) as usize * self.course.part;
+        let source = |number: usize| {
+            let skipped =
+                number.min(self.course.stream.sources().saturating_sub(1)) * self.course.array;
+            self.arrays.source().wrapping_add(skipped + offset)
+        };
+        let mut arguments = Arguments {
+            destination: self.arrays.destination().wrapping_add(offset),
+            sources: [source(0), source(1), source(2)],
+            blocks: self.course.part / BLOCK,
+            written: self.written(operation, 0),
+            one: 1,
+            factor: FACTOR,
+            bytes: self.course.part,
+        };
+        match self.engine {
+            Engine::Assembly(entry) => {
+                let arguments = &raw mut arguments;
+                // SAFETY: the entry is one of this module's own, made for these arguments. Sources and destination have at least
+                // `bytes` from there on, which are a whole number of blocks; nothing else uses the destination meanwhile, because the
+                // arrays are owned and `Streaming` is not `Sync`.
+                unsafe { entry(passes, arguments.cast(), 0) }
+            }
+            Engine::Memset => {
+                for pass in 0..passes {
+                    let byte = (arguments.written + pass) as u8;
+                    // SAFETY: as above. The compiler, which cannot know the length, calls `memset`.
+                    unsafe {
+                        arguments
+                            .destination
+                            .write_bytes(byte, black_box(self.course.part))
+                    };
+                    black_box(arguments.destination);
+                }
+                passes * self.course.part as u64
+            }
+            Engine::Memcpy => {
+                let [from, ..] = arguments.sources;
+                for _ in 0..passes {
+                    // SAFETY: as above; source and destination are different memory.
+                    unsafe {
+                        from.copy_to_nonoverlapping(
+                            arguments.destination,
+                            black_box(self.course.part),
+                        )
+                    };
+                    black_box(arguments.destination);
+                }
+                passes * self.course.part as u64
+            }
+        }
+    }
+
+    /// What a pass of an operation writes, if it only writes.
+    fn written(&self, operation: u64, pass: u64) -> u64 {
+        WRITTEN.wrapping_add(
+            operation
+                .wrapping_mul(self.course.passes)
+                .wrapping_add(pass),
+        )
+    }
+
+    /// What a word of the destination must be after this operation.
+    fn must_be(&self, index: usize, operation: u64) -> u64 {
+        let words = self.course.array / 8;
+        let number = |array: usize| f64::from_bits(word(array * words + index));
+        match self.course.stream {
+            Stream::Read => 0,
+            Stream::Write | Stream::WriteNontemporal => {
+                self.written(operation, self.course.passes - 1)
+            }
+            Stream::RepeatStore | Stream::Memset => {
+                let byte = self.written(operation, self.course.passes - 1) as u8;
+                u64::from_ne_bytes([byte; 8])
+            }
+            Stream::Copy | Stream::CopyNontemporal | Stream::RepeatMove | Stream::Memcpy => {
+                word(index)
+            }
+            Stream::Scale => (FACTOR * number(0)).to_bits(),
+            Stream::Add => (number(0) + number(1)).to_bits(),
+            Stream::Triad => (number(0) + FACTOR * number(1)).to_bits(),
+            Stream::AddThree => (number(0) + number(1) + number(2)).to_bits(),
+        }
+    }
+
+    fn destination(&self, index: usize) -> *mut u64 {
+        self.arrays.destination().cast::<u64>().wrapping_add(index)
+    }
+
+    /// A number below this one, by chance (a step of a linear congruential generator; its upper bits).
+    fn below(&self, limit: u64) -> u64 {
+        let next = self
+            .chance
+            .get()
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        self.chance.set(next);
+        (next >> 33) % limit.max(1)
+    }
+
+    /// Spoils words that the next operations must write again.
+    fn spoil(&self, turns: u64) {
+        let mut looks = self.looks.borrow_mut();
+        looks.clear();
+        if self.course.stream.destinations() == 0 || turns == 0 {
+            return;
+        }
+        let (parts, words) = (self.course.parts(), self.course.part / 8);
+        let last = self.done.get() + turns - 1;
+        for _ in 0..self.looks_per_run {
+            // What an operation wrote stays until the same part is gone through again.
+            let operation = last - self.below(turns.min(parts));
+            let word = (operation % parts) as usize * words + self.below(words as u64) as usize;
+            let expected = self.must_be(word, operation);
+            // SAFETY: within the destination, which only this stream writes to.
+            unsafe { self.destination(word).write(!expected) };
+            looks.push(Look { word, expected });
+        }
+    }
+}
+
+impl Work for Streaming {
+    fn operations_per_turn(&self) -> u64 {
+        1
+    }
+
+    fn floor_cycles(&self) -> f64 {
+        self.course.floor_cycles()
+    }
+
+    #[inline]
+    fn run(&self, turns: u64) -> u64 {
+        let first = self.done.get();
+        self.done.set(first + turns);
+        if self.course.part == self.course.array {
+            return self.walk(first, turns * self.course.passes);
+        }
+        (first..first + turns).fold(0, |sum: u64, operation| {
+            sum.wrapping_add(self.walk(operation, 1))
+        })
+    }
+
+    fn expected(&self, turns: u64) -> u64 {
+        self.spoil(turns);
+        let first = self.done.get();
+        match (self.course.stream, self.sums.as_slice()) {
+            // The first pass adds up, the others tell how far they went.
+            (Stream::Read, [sum]) if turns > 0 => {
+                let others = turns.wrapping_mul(self.course.passes).wrapping_sub(1);
+                sum.wrapping_add(others.wrapping_mul(self.course.part as u64))
+            }
+            (Stream::Read, sums) => (first..first + turns).fold(0, |sum: u64, operation| {
+                sum.wrapping_add(sums[(operation % sums.len() as u64) as usize])
+            }),
+            _ => turns.wrapping_mul(self.course.passes * self.course.part as u64),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let looks = self.looks.borrow();
+        for look in looks.iter() {
+            // SAFETY: within the destination, which only this stream writes to.
+            let found = unsafe { self.destination(look.word).read_volatile() };
+            if found != look.expected {
+                return Err(format!(
+                    "word {} of the destination is {found:#x} after the run, expected {:#x}",
+                    look.word, look.expected
+                ));
+            }
+        }
+        self.looked.set(self.looked.get() + looks.len() as u64);
+        Ok(())
+    }
+}

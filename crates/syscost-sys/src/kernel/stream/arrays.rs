@@ -1,0 +1,136 @@
+//! What streams go through: memory that is only read, whose every word is known, and memory that is written.
+
+use crate::Unsupported;
+use crate::memory::{Memory, Pages};
+
+/// Sums are kept of so many bytes of the source.
+pub(super) const SUMMED: usize = 16 << 10;
+
+/// A word of the source: a number from 1 to 1 + 1/256 that differs from word to word, so that sums and small multiples of them are exact.
+#[inline]
+pub(super) fn word(index: usize) -> u64 {
+    let scrambled = (index as u32).wrapping_mul(0x9E37_79B1);
+    let scrambled = scrambled ^ (scrambled >> 15);
+    1_f64.to_bits() | u64::from(scrambled) << 12
+}
+
+/// Memory for streams, gotten when a stream first needs so much of it, so that one stream after the other can use it.
+#[derive(Debug)]
+pub struct Arrays {
+    pages: Pages,
+    node: Option<u32>,
+    source: Option<Source>,
+    destination: Option<Memory>,
+}
+
+#[derive(Debug)]
+struct Source {
+    memory: Memory,
+    /// What the words of each [`SUMMED`] bytes add up to.
+    sums: Vec<u64>,
+}
+
+impl Arrays {
+    /// Memory in pages of this size, of which nothing is there yet.
+    pub fn new(pages: Pages) -> Self {
+        Self {
+            pages,
+            node: None,
+            source: None,
+            destination: None,
+        }
+    }
+
+    /// The same with memory of this node only.
+    pub fn on_node(pages: Pages, node: u32) -> Self {
+        Self {
+            node: Some(node),
+            ..Self::new(pages)
+        }
+    }
+
+    /// The memory that is there: what is read and what is written.
+    pub fn memories(&self) -> impl Iterator<Item = &Memory> {
+        let source = self.source.as_ref().map(|source| &source.memory);
+        source.into_iter().chain(&self.destination)
+    }
+
+    /// Gets what is not there yet, by the calling thread, and makes all of the destination writable at once: a page that a child of this
+    /// process has seen since is otherwise so only at its next write.
+    pub(super) fn provide(&mut self, source: usize, destination: usize) -> Result<(), Unsupported> {
+        let has =
+            |memory: Option<&Memory>, bytes| memory.is_some_and(|memory| memory.bytes() >= bytes);
+        if source > 0 && !has(self.source.as_ref().map(|source| &source.memory), source) {
+            self.source = Some(Source::fill(self.fill(source)?));
+        }
+        if destination > 0 && !has(self.destination.as_ref(), destination) {
+            self.destination = Some(self.fill(destination)?);
+        }
+        if let Some(memory) = &self.destination {
+            for offset in (0..destination).step_by(memory.pages().bytes()?) {
+                // SAFETY: within the memory, which is ours alone.
+                unsafe { memory.start().add(offset).write_volatile(0) };
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&self, bytes: usize) -> Result<Memory, Unsupported> {
+        match self.node {
+            Some(node) => Memory::fill_on(bytes, self.pages, node),
+            None => Memory::fill(bytes, self.pages),
+        }
+    }
+
+    /// Where the source begins; where the destination does if there is none.
+    pub(super) fn source(&self) -> *const u8 {
+        let source = self.source.as_ref().map(|source| source.memory.start());
+        source.unwrap_or_else(|| self.destination()).cast_const()
+    }
+
+    /// Where the destination begins; null if there is none.
+    pub(super) fn destination(&self) -> *mut u8 {
+        let destination = self.destination.as_ref();
+        destination.map_or(std::ptr::null_mut(), Memory::start)
+    }
+
+    /// Where either of them begins.
+    pub(super) fn start(&self) -> *const u8 {
+        self.source()
+    }
+
+    /// What so many words of the source add up to, from this one on.
+    pub(super) fn sum(&self, first: usize, words: usize) -> u64 {
+        const WORDS: usize = SUMMED / 8;
+        match &self.source {
+            Some(source) if first.is_multiple_of(WORDS) && words.is_multiple_of(WORDS) => {
+                let sums = &source.sums[first / WORDS..(first + words) / WORDS];
+                sums.iter().fold(0, |sum, part| sum.wrapping_add(*part))
+            }
+            _ => sum_of(first..first + words),
+        }
+    }
+}
+
+fn sum_of(indexes: std::ops::Range<usize>) -> u64 {
+    indexes.fold(0, |sum, index| sum.wrapping_add(word(index)))
+}
+
+impl Source {
+    fn fill(mut memory: Memory) -> Self {
+        let parts = memory.words().chunks_mut(SUMMED / 8).enumerate();
+        let sums = parts
+            .map(|(number, part)| {
+                let first = number * (SUMMED / 8);
+                let mut sum: u64 = 0;
+                for (offset, place) in part.iter_mut().enumerate() {
+                    let word = word(first + offset);
+                    *place = word;
+                    sum = sum.wrapping_add(word);
+                }
+                sum
+            })
+            .collect();
+        Self { memory, sums }
+    }
+}

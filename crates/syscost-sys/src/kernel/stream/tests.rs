@@ -1,0 +1,142 @@
+//! Every stream does what it must, and what it does not do is found out.
+
+use super::*;
+use crate::memory::Pages;
+
+/// Arrays of so many bytes.
+fn streaming(stream: Stream, simd: Simd, bytes: usize, operation: usize) -> Option<Streaming> {
+    let course = Course::new(stream, bytes, operation);
+    match Streaming::new(simd, course, Arrays::new(Pages::Small)) {
+        Ok(streaming) => Some(streaming),
+        Err(reason) => {
+            println!("skipped: {} {}: {reason}", stream.name(), simd.name());
+            None
+        }
+    }
+}
+
+fn each(test: impl Fn(Stream, Simd)) {
+    for stream in Stream::ALL {
+        for simd in Simd::ALL {
+            test(stream, simd);
+        }
+    }
+}
+
+#[test]
+fn every_stream_proves_itself_in_small_and_large_arrays() {
+    each(|stream, simd| {
+        for (bytes, operation) in [
+            (12 << 10, 100 << 10),
+            (384 << 10, 1 << 20),
+            (3 << 20, 512 << 10),
+        ] {
+            let Some(streaming) = streaming(stream, simd, bytes, operation) else {
+                return;
+            };
+            assert!(
+                streaming.course.footprint() <= bytes && streaming.course.footprint() > bytes / 2
+            );
+            for turns in [1, 2, 5, 40, 0, 3] {
+                let expected = streaming.expected(turns);
+                let sum = streaming.run(turns);
+                assert_eq!(
+                    sum,
+                    expected,
+                    "{} {} {turns} turns",
+                    stream.name(),
+                    simd.name()
+                );
+                assert_eq!(
+                    streaming.check(),
+                    Ok(()),
+                    "{} {}",
+                    stream.name(),
+                    simd.name()
+                );
+            }
+            assert_eq!(streaming.proved(), Ok(()));
+            let (written, right) = streaming.verify();
+            assert_eq!(written, right, "{} {}", stream.name(), simd.name());
+            assert_eq!(
+                written as usize,
+                streaming.course.array / 8 * stream.destinations()
+            );
+            let looks = if stream.destinations() == 0 { 0 } else { 6 * 4 };
+            assert_eq!(
+                streaming.looked(),
+                looks,
+                "those of empty runs do not count"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_stream_that_did_not_run_or_not_far_enough_is_found_out() {
+    each(|stream, simd| {
+        let Some(streaming) = streaming(stream, simd, 3 << 20, 384 << 10) else {
+            return;
+        };
+        let expected = streaming.expected(4);
+        // As if three quarters of the work were skipped.
+        let sum = streaming.run(1);
+        assert_ne!(sum, expected, "{} {}", stream.name(), simd.name());
+        let streaming = streaming.looking_at(64);
+        if stream.destinations() > 0 {
+            streaming.expected(1);
+            let found = streaming.check().expect_err("nothing was written");
+            assert!(found.contains("of the destination"), "{found}");
+        }
+    });
+}
+
+#[test]
+fn a_write_of_the_pass_before_is_found_out() {
+    for stream in [Stream::Write, Stream::WriteNontemporal, Stream::Memset] {
+        let Some(streaming) = streaming(stream, Simd::Sse2, 8 << 10, 64 << 10) else {
+            continue;
+        };
+        streaming.expected(2);
+        streaming.run(1);
+        streaming.done.set(2);
+        assert!(streaming.check().is_err(), "{}", stream.name());
+        assert_eq!(streaming.verify().1, 0, "{}", stream.name());
+    }
+}
+
+#[test]
+fn one_memory_serves_one_stream_after_the_other() {
+    let mut arrays = Arrays::new(Pages::Small);
+    for stream in Stream::ALL {
+        let course = Course::new(stream, 1 << 20, 64 << 10);
+        let streaming = match Streaming::new(Simd::Sse2, course, arrays) {
+            Ok(streaming) => streaming,
+            Err(reason) => return println!("skipped: {}: {reason}", stream.name()),
+        };
+        for _ in 0..20 {
+            assert_eq!(streaming.proved(), Ok(()), "{}", stream.name());
+        }
+        arrays = streaming.into_arrays();
+    }
+    assert_eq!(arrays.memories().count(), 2);
+}
+
+#[test]
+fn sums_are_those_of_the_words_and_words_are_plain_numbers_that_differ() {
+    let mut arrays = Arrays::new(Pages::Small);
+    if let Err(reason) = arrays.provide(256 << 10, 0) {
+        return println!("skipped: {reason}");
+    }
+    for (first, words) in [(0, 8 << 10), (8 << 10, 16 << 10), (5, 1000)] {
+        let sum = (first..first + words).fold(0, |sum: u64, index| sum.wrapping_add(word(index)));
+        assert_eq!(arrays.sum(first, words), sum);
+    }
+    let words: std::collections::BTreeSet<u64> = (0..10_000).map(word).collect();
+    assert_eq!(words.len(), 10_000);
+    assert!(
+        words
+            .iter()
+            .all(|word| (1.0..1.01).contains(&f64::from_bits(*word)))
+    );
+}

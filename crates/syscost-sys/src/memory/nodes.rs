@@ -1,0 +1,84 @@
+//! Memory of a certain node.
+
+use std::fs;
+
+use super::{Memory, Pages};
+use crate::{Unsupported, cpu, os};
+
+/// So many pages are asked for their node.
+const ASKED: usize = 512;
+
+/// The nodes that have memory, by number; only node 0 on a kernel that knows none.
+pub fn nodes() -> Vec<u32> {
+    let list = fs::read_to_string("/sys/devices/system/node/has_memory");
+    let nodes = list.ok().and_then(|text| cpu::parse_list(&text).ok());
+    nodes
+        .filter(|nodes| !nodes.is_empty())
+        .unwrap_or_else(|| vec![0])
+}
+
+impl Memory {
+    /// As [`Memory::fill`], with memory of this node only.
+    ///
+    /// # Errors
+    /// As there, and when there is no such node, or this process may not use it.
+    pub fn fill_on(bytes: usize, pages: Pages, node: u32) -> Result<Self, Unsupported> {
+        let memory = Self::reserve(bytes, pages)?;
+        os::bind_to_node(memory.start, memory.bytes, node)
+            .map_err(|cause| Unsupported::new(format!("mbind to node {node}: {cause}")))?;
+        memory.filled()
+    }
+
+    /// How many of some of its pages, evenly spread, were asked for their node, and how many of these are on this one.
+    ///
+    /// # Errors
+    /// `Unsupported` when the kernel does not tell.
+    pub fn pages_on(&self, node: u32) -> Result<(usize, usize), Unsupported> {
+        let page = self.pages.bytes()?;
+        let pages = self.bytes / page;
+        let step = pages.div_ceil(ASKED) * page;
+        let asked: Vec<*mut u8> = (0..self.bytes)
+            .step_by(step)
+            .map(|offset| self.start.wrapping_add(offset))
+            .collect();
+        let nodes = os::nodes_of(&asked).map_err(|cause| {
+            Unsupported::new(format!("move_pages, to ask where pages are: {cause}"))
+        })?;
+        let there = nodes.iter().filter(|on| **on == node as i32).count();
+        Ok((asked.len(), there))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_on_the_node_it_was_bound_to_and_on_no_other() {
+        for node in nodes() {
+            let memory = match Memory::fill_on(1 << 20, Pages::Small, node) {
+                Ok(memory) => memory,
+                Err(reason) => return println!("skipped: {reason}"),
+            };
+            match memory.pages_on(node) {
+                Ok((asked, there)) => {
+                    assert_eq!((asked, there), (256.min(ASKED), asked));
+                    assert_eq!(memory.pages_on(node + 1).unwrap(), (asked, 0));
+                }
+                Err(reason) => println!("skipped: {reason}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_refused() {
+        let none = nodes().into_iter().max().unwrap_or(0) + 1;
+        let reason = Memory::fill_on(1 << 20, Pages::Small, none)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            reason.contains(&format!("node {none}")) || reason.contains("mmap"),
+            "{reason}"
+        );
+    }
+}
