@@ -21,6 +21,7 @@ use std::rc::Rc;
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
+use syscost_sys::memory::Memory;
 
 use super::chases;
 use load::Load;
@@ -71,7 +72,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 spacing: LINE,
                 order: Order::Random(b.random().u64(..)),
             };
-            Rc::new(chases::chase(b, chases::largest(), route, 1)?)
+            let memory = Memory::fill(BYTES, chases::largest())?;
+            let chase = Chase::new(memory, route, 1)?;
+            chases::claim(b, &chase, BYTES / LINE, LINE)?;
+            Rc::new(chase)
         }
     };
     CHASE.set(Some(Rc::clone(&chase)));
