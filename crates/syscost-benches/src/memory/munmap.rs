@@ -37,8 +37,8 @@ fn cases() -> Vec<Case> {
         row("4K", "yes"),
         row("64K", "yes"),
         row("1M", "yes"),
-        // Touching it takes ten times as long as what is measured.
-        row("64M", "yes").dear(0.1),
+        // Touching more takes too long: ten times as long as what is measured.
+        row("16M", "yes").dear(0.05),
     ]
 }
 
