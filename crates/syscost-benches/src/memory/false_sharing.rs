@@ -44,13 +44,17 @@ const DISTANCES: [usize; 4] = [8, 64, 128, 256];
 const OWN: usize = 1024;
 
 /// Additions of the other thread between two looks whether it is over.
-const BETWEEN_LOOKS: u64 = 256;
+const BETWEEN_LOOKS: u64 = 64;
 
 /// Core cycles in which no core adds atomically; a plain addition may take one.
 const ATOMIC: f64 = 2.0;
 
-/// A neighbour that does less than this share of the additions, in percent, is none.
+/// A neighbour that in no long batch makes this share of the additions, in percent, is none. Another task of the machine may keep it from some,
+/// and one that adds only now and then makes less in all.
 const LEAST_SHARE_PERCENT: f64 = 10.0;
+
+/// Additions of a long batch.
+const LONG: u64 = 16 * BETWEEN_LOOKS;
 
 fn cases() -> Vec<Case> {
     let apart = |placement: &Placement| matches!(placement, Placement::At(relation) if *relation != Relation::SameCpu);
@@ -90,6 +94,8 @@ struct Tally {
     found: [AtomicU64; 2],
     /// What the other thread added while the measuring one did.
     meanwhile: AtomicU64,
+    /// Its largest share of a long batch, in a thousandth of a percent.
+    largest_share: AtomicU64,
     bytes_apart: AtomicU64,
 }
 
@@ -118,14 +124,18 @@ impl Tally {
         );
         let meanwhile = number(&self.meanwhile);
         let share = 100.0 * meanwhile / (meanwhile + number(&self.added[0])).max(1.0);
-        b.claim(
-            "share of the other thread in percent",
-            format!("at least {LEAST_SHARE_PERCENT}"),
-            share,
-            "benchmark",
-            share >= LEAST_SHARE_PERCENT,
-        );
         b.detail("neighbour_share_percent", share);
+        let largest = number(&self.largest_share) / 1000.0;
+        // Where additions are slow a timed batch may be short; what is counted for evidence is not.
+        if largest > 0.0 || !b.is_timed() {
+            b.claim(
+                "largest share of the other thread in a batch, in percent",
+                format!("at least {LEAST_SHARE_PERCENT}"),
+                largest,
+                "benchmark",
+                largest >= LEAST_SHARE_PERCENT,
+            );
+        }
     }
 }
 
@@ -212,6 +222,10 @@ fn team<'t>(
         // Two looks at the other's word, each as dear as one addition at most: nothing in a batch of many.
         let meanwhile = other.load(Relaxed) - before;
         tally.meanwhile.fetch_add(meanwhile, Relaxed);
+        if turns >= LONG {
+            let share = 100_000 * meanwhile / (meanwhile + turns);
+            tally.largest_share.fetch_max(share, Relaxed);
+        }
         tally.added[0].fetch_add(turns, Relaxed);
         Ok(())
     };

@@ -9,7 +9,8 @@
 //! ## Reading it
 //! Divided by the core's frequency (`timing.core_frequency`) it is the operations per core cycle: two units of 512 bits make 32. Where 512 bits give less than
 //! twice of 256, the core has half of the units, or a lower frequency, for the wide ones. All CPUs give less than one times their number where cores clock
-//! lower together, or two threads share a core's units. A core that can overlap more than twelve operations (four units, each of four cycles) does not reach its peak here.
+//! lower together, or two threads share a core's units. A core that can overlap more than twelve operations (four units, each of four cycles) does not
+//! reach its peak here.
 //! ## Source
 //! Peak performance as vendors define it, and as LINPACK approaches it.
 
