@@ -16,11 +16,12 @@
 mod load;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
-use syscost_sys::cpu;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
+use syscost_sys::topology::Topology;
 
 use super::chases;
 use load::Load;
@@ -33,11 +34,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         DELAYS.iter().map(case).collect()
     }),
     quick: |_| false,
-    support: |_| match cpu::allowed() {
-        Ok(cpus) if cpus.len() < 2 => Err(Unsupported::new(
-            "this process may use one CPU only, so that no other can load memory meanwhile",
-        )),
-        _ => Ok(()),
+    support: |_| match Topology::read(Path::new("/sys")) {
+        Ok(topology) => enough(topology.cpus.len()),
+        Err(_) => Ok(()),
     },
     run,
     source: include_str!("loaded_latency.rs"),
@@ -61,7 +60,18 @@ thread_local! {
     static CHASE: RefCell<Option<Rc<Chase>>> = const { RefCell::new(None) };
 }
 
+/// Others must be able to load memory meanwhile.
+fn enough(cpus: usize) -> Result<(), Unsupported> {
+    match cpus {
+        0 | 1 => Err(Unsupported::new(
+            "with one CPU nobody can load memory meanwhile",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn run(b: &mut Bencher) -> Result<(), Failure> {
+    enough(b.allowed().len())?;
     let kept = CHASE.take();
     let chase = match kept {
         Some(chase) => chase,

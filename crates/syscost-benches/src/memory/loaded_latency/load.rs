@@ -13,7 +13,7 @@ use syscost_sys::partner::{Between, Partner};
 use crate::memory::bandwidth::{Lent, widest};
 
 /// Memory of all threads together: more than a cache holds.
-const BYTES: usize = 1 << 30;
+const BYTES: usize = 512 << 20;
 
 /// What a thread reads between two pauses, in bytes.
 const STRETCH: usize = 16 << 10;
