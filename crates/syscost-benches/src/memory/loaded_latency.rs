@@ -91,23 +91,37 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (clock, random) = (*b.clock(), b.random().u64(..));
     b.operations_per_turn(chase.operations_per_turn());
     b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
+    fill(b)?;
     let kept = RefCell::new(None);
     b.together(Placement::Distinct, |cpus| {
         let (load, partners) = Load::start(cpus, delay_ns, clock, random)?;
         let (load, chase) = (Rc::new(load), Rc::clone(&chase));
         kept.replace(Some(Rc::clone(&load)));
-        let ends = Rc::clone(&load);
+        let (ends, begins) = (Rc::clone(&load), Rc::clone(&load));
         let turns = move |turns| load.during(|| step(&chase, turns));
-        Ok(Team::new(partners, turns, move || {
+        let end = move || {
             ends.end();
             Ok(())
-        }))
+        };
+        Ok(Team::new(partners, turns, end).prepared_by(move || begins.await_all()))
     })?;
     let load = kept
         .take()
         .ok_or_else(|| Failure::Broken("has no load".into()))?;
     claim(b, &load, delay_ns.is_some());
     Ok(())
+}
+
+/// Has each partner's memory filled from its CPU, so that no audited child has to wait for it.
+fn fill(b: &Bencher) -> Result<(), Failure> {
+    let cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
+    let (load, partners) = Load::start(&cpus, None, *b.clock(), 0)?;
+    load.end();
+    partners.into_iter().try_for_each(|partner| {
+        partner
+            .join()
+            .map_err(|error| Failure::Failed(error.to_string()))
+    })
 }
 
 /// So many turns of the chase, which must arrive where it has to.
