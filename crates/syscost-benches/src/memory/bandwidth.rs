@@ -3,7 +3,7 @@
 //! ## Measures
 //! Bytes that the program's instructions load and store per second, by all threads together. Each thread is on a CPU of its own and has arrays of
 //! its own, which it touched first. `bytes` is the size of all arrays of all threads: 24 KiB each lie in a first-level cache, 384 KiB in a
-//! second-level one, 12 MiB beyond it, and 1 GiB for all together in memory. `read` only loads; `write` stores a constant (a fill is the same);
+//! second-level one, 12 MiB beyond it, and 512 MiB for all together in memory. `read` only loads; `write` stores a constant (a fill is the same);
 //! `copy` is a = b, `scale` a = s b, `add` a = b + c, `triad` a = b + s c, `add_three` a = b + c + d, so that 1, 1, 2, 2 and 3 lines are read for each
 //! that is written. `_nontemporal` stores go past the caches. `rep_stosb`, `rep_movsb`, `memset` and `memcpy` have `simd=none`: the
 //! processor or the C library chooses how. The loops are assembly, unrolled, in whole cache lines from aligned arrays, in huge pages where

@@ -16,12 +16,13 @@
 mod load;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
-use syscost_sys::cpu;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
 use syscost_sys::memory::Memory;
+use syscost_sys::topology::Topology;
 
 use super::chases;
 use load::Load;
@@ -34,11 +35,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         DELAYS.iter().map(case).collect()
     }),
     quick: |_| false,
-    support: |_| match cpu::allowed() {
-        Ok(cpus) if cpus.len() < 2 => Err(Unsupported::new(
-            "this process may use one CPU only, so that no other can load memory meanwhile",
-        )),
-        _ => Ok(()),
+    support: |_| match Topology::read(Path::new("/sys")) {
+        Ok(topology) => enough(topology.cpus.len()),
+        Err(_) => Ok(()),
     },
     run,
     source: include_str!("loaded_latency.rs"),
@@ -62,7 +61,18 @@ thread_local! {
     static CHASE: RefCell<Option<Rc<Chase>>> = const { RefCell::new(None) };
 }
 
+/// Others must be able to load memory meanwhile.
+fn enough(cpus: usize) -> Result<(), Unsupported> {
+    match cpus {
+        0 | 1 => Err(Unsupported::new(
+            "with one CPU nobody can load memory meanwhile",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn run(b: &mut Bencher) -> Result<(), Failure> {
+    enough(b.allowed().len())?;
     let kept = CHASE.take();
     let chase = match kept {
         Some(chase) => chase,
@@ -85,23 +95,37 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (clock, random) = (*b.clock(), b.random().u64(..));
     b.operations_per_turn(chase.operations_per_turn());
     b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
+    fill(b)?;
     let kept = RefCell::new(None);
     b.together(Placement::Distinct, |cpus| {
         let (load, partners) = Load::start(cpus, delay_ns, clock, random)?;
         let (load, chase) = (Rc::new(load), Rc::clone(&chase));
         kept.replace(Some(Rc::clone(&load)));
-        let ends = Rc::clone(&load);
+        let (ends, begins) = (Rc::clone(&load), Rc::clone(&load));
         let turns = move |turns| load.during(|| step(&chase, turns));
-        Ok(Team::new(partners, turns, move || {
+        let end = move || {
             ends.end();
             Ok(())
-        }))
+        };
+        Ok(Team::new(partners, turns, end).prepared_by(move || begins.await_all()))
     })?;
     let load = kept
         .take()
         .ok_or_else(|| Failure::Broken("has no load".into()))?;
     claim(b, &load, delay_ns.is_some());
     Ok(())
+}
+
+/// Has each partner's memory filled from its CPU, so that no audited child has to wait for it.
+fn fill(b: &Bencher) -> Result<(), Failure> {
+    let cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
+    let (load, partners) = Load::start(&cpus, None, *b.clock(), 0)?;
+    load.end();
+    partners.into_iter().try_for_each(|partner| {
+        partner
+            .join()
+            .map_err(|error| Failure::Failed(error.to_string()))
+    })
 }
 
 /// So many turns of the chase, which must arrive where it has to.

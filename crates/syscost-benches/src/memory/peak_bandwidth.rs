@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! Nothing by itself: it is the largest of the rows of `memory.bandwidth` with arrays that lie in this level, of one thread or of one on
-//! each CPU. `level=l1` are the rows with 24 KiB for each thread, `l2` those with 384 KiB, `l3` those with 12 MiB, `memory` those with 1 GiB.
+//! each CPU. `level=l1` are the rows with 24 KiB for each thread, `l2` those with 384 KiB, `l3` those with 12 MiB, `memory` those with 512 MiB.
 //! ## Does not measure
 //! The machine's theoretical peak. What is largest among several noisy numbers is a little too large.
 //! ## Reading it

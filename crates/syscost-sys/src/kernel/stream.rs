@@ -62,7 +62,8 @@ pub struct Streaming {
     arrays: Arrays,
     /// What the sources' words add up to, part by part, if they are only read.
     sums: Vec<u64>,
-    /// Operations so far; each goes through the next part.
+    /// Number of the first operation, and of the next one; each goes through the next part.
+    first: u64,
     done: Cell<u64>,
     looks: RefCell<Vec<Look>>,
     /// How many words are looked at after each run.
@@ -112,6 +113,7 @@ impl Streaming {
         } = course;
         let (engine, instructions) = engine(stream, simd)?;
         arrays.provide(stream.sources() * array, stream.destinations() * array)?;
+        let first = (arrays.place / part) as u64 % course.parts();
         let sums = match stream {
             Stream::Read => (0..array / part)
                 .map(|number| arrays.sum(number * part / 8, part / 8))
@@ -123,7 +125,8 @@ impl Streaming {
             engine,
             instructions,
             sums,
-            done: Cell::new(0),
+            first,
+            done: Cell::new(first),
             looks: RefCell::default(),
             looks_per_run: 4,
             looked: Cell::new(0),
@@ -150,7 +153,8 @@ impl Streaming {
     }
 
     /// Gives back the memory it worked on.
-    pub fn into_arrays(self) -> Arrays {
+    pub fn into_arrays(mut self) -> Arrays {
+        self.arrays.place = (self.done.get() % self.course.parts()) as usize * self.course.part;
         self.arrays
     }
 
@@ -181,7 +185,7 @@ impl Streaming {
         if self.course.stream.destinations() == 0 {
             return (0, 0);
         }
-        for operation in done.saturating_sub(parts)..done {
+        for operation in done.saturating_sub(parts).max(self.first)..done {
             let first = (operation % parts) as usize * words;
             for index in first..first + words {
                 // SAFETY: within the destination, which only this stream writes to.

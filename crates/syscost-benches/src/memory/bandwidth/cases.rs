@@ -63,7 +63,7 @@ pub(in crate::memory) const LEVELS: [Level; 4] = [
     },
     Level {
         name: "memory",
-        each: 1 << 30,
+        each: 512 << 20,
         is_shared: true,
         also: &[
             Stream::WriteNontemporal,
@@ -266,13 +266,13 @@ mod tests {
         let three = Setting {
             stream: Stream::Triad,
             simd: Simd::Sse2,
-            bytes: 1 << 30,
+            bytes: 512 << 20,
             threads: 3,
         };
         assert!(three.is_in_memory());
         let footprint = 3 * three.course().footprint();
         assert!(
-            footprint <= 1 << 30 && footprint > (1 << 30) / 10 * 9,
+            footprint <= 512 << 20 && footprint > (512 << 20) / 10 * 9,
             "{footprint}"
         );
     }

@@ -11,6 +11,9 @@ use syscost_sys::memory::Pages;
 /// What nobody uses at the moment, by the CPU whose thread touched it first.
 static POOL: Mutex<Vec<(u32, Arrays)>> = Mutex::new(Vec::new());
 
+/// How much could not be had, and why.
+static REFUSED: Mutex<Option<(usize, Unsupported)>> = Mutex::new(None);
+
 /// Arrays that may lie in a cache are gone through so often beforehand: a cache that takes what another one drops has them only then.
 const LAPS: u64 = 3;
 
@@ -27,9 +30,26 @@ impl Lent {
     /// A stream of the calling thread, which stays where it is.
     pub(in crate::memory) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
         let cpu = cpu::current().map_err(|error| Failure::Failed(error.to_string()))?;
+        // Whoever could not get so much would wait for it once more, in each case.
+        let refused = REFUSED
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, reason)) = refused
+            .as_ref()
+            .filter(|(bytes, _)| *bytes <= course.footprint())
+        {
+            return Err(reason.clone().into());
+        }
+        drop(refused);
+        let streaming = Streaming::new(simd, course, take(cpu)).inspect_err(|reason| {
+            let mut refused = REFUSED
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            *refused = Some((course.footprint(), reason.clone()));
+        })?;
         let lent = Self {
             cpu,
-            streaming: Some(Streaming::new(simd, course, take(cpu))?),
+            streaming: Some(streaming),
         };
         if course.footprint() <= MOST_CACHED {
             let around = (course.footprint() as u64).div_ceil(course.bytes());

@@ -13,7 +13,7 @@ use syscost_sys::partner::{Between, Partner};
 use crate::memory::bandwidth::{Lent, widest};
 
 /// Memory of all threads together: more than a cache holds.
-const BYTES: usize = 1 << 30;
+const BYTES: usize = 512 << 20;
 
 /// What a thread reads between two pauses, in bytes.
 const STRETCH: usize = 16 << 10;
@@ -37,6 +37,8 @@ struct Board {
 pub(super) struct Load {
     board: Arc<Board>,
     clock: Clock,
+    /// Whether its threads read, and do not only wait.
+    is_at_work: bool,
     /// Ticks of what was timed, and what each thread read meanwhile.
     ticks: Cell<u64>,
     streamed: Vec<Cell<u64>>,
@@ -57,6 +59,7 @@ impl Load {
         let load = Self {
             board: Arc::clone(&board),
             clock,
+            is_at_work: delay_ns.is_some(),
             ticks: Cell::new(0),
             streamed: cpus.iter().map(|_| Cell::new(0)).collect(),
         };
@@ -82,7 +85,7 @@ impl Load {
                         |()| Failure::Failed("a thread that reads memory ended".into()),
                     ));
                 }
-                std::thread::yield_now();
+                spin_loop();
             }
         }
         Ok((load, partners))
@@ -102,6 +105,20 @@ impl Load {
             .set(self.ticks.get() + (self.clock.stop().ticks - begun));
         for ((streamed, before), after) in self.streamed.iter().zip(before).zip(read()) {
             streamed.set(streamed.get() + (after - before));
+        }
+        Ok(())
+    }
+
+    /// Returns when every thread has read something since: each is on its CPU, unless it only waits.
+    pub(super) fn await_all(&self) -> Result<(), Failure> {
+        for seat in self.board.seats.iter().filter(|_| self.is_at_work) {
+            let before = seat.bytes.load(Ordering::Relaxed);
+            while seat.bytes.load(Ordering::Relaxed) == before {
+                if seat.is_left.load(Ordering::Acquire) {
+                    return Err(Failure::Failed("a thread that reads memory ended".into()));
+                }
+                spin_loop();
+            }
         }
         Ok(())
     }

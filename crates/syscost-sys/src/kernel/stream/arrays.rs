@@ -19,6 +19,8 @@ pub(super) fn word(index: usize) -> u64 {
 pub struct Arrays {
     pages: Pages,
     node: Option<u32>,
+    /// Where the last stream stopped, in bytes from the start: the next one goes on there, not over what it left in a cache.
+    pub(super) place: usize,
     source: Option<Source>,
     destination: Option<Memory>,
 }
@@ -36,6 +38,7 @@ impl Arrays {
         Self {
             pages,
             node: None,
+            place: 0,
             source: None,
             destination: None,
         }
@@ -67,7 +70,7 @@ impl Arrays {
             self.destination = Some(self.fill(destination)?);
         }
         if let Some(memory) = &self.destination {
-            for offset in (0..destination).step_by(memory.pages().bytes()?) {
+            for offset in (0..destination).step_by(Pages::Small.bytes()?) {
                 // SAFETY: within the memory, which is ours alone.
                 unsafe { memory.start().add(offset).write_volatile(0) };
             }
