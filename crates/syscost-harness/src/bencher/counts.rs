@@ -27,10 +27,6 @@ pub(super) struct Counted {
     migrations: Option<u64>,
     /// Time that the tasks ran, in ns.
     run_ns: Option<u64>,
-    /// Time that each of them waited for others to run, in ns, all together.
-    delay_ns: u64,
-    /// How many tasks they are.
-    tasks: u64,
     source: &'static str,
 }
 
@@ -43,8 +39,6 @@ impl From<Usage> for Counted {
             switches: used.voluntary_switches + used.involuntary_switches,
             migrations: None,
             run_ns: None,
-            delay_ns: 0,
-            tasks: 1,
             source: RUSAGE,
         }
     }
@@ -59,19 +53,7 @@ impl From<TaskReading> for Counted {
             switches: used.switches(),
             migrations: used.migrations,
             run_ns: used.run_ns,
-            delay_ns: used.delay_ns.unwrap_or(0),
-            tasks: 1,
             source: "/proc",
-        }
-    }
-}
-
-impl Counted {
-    /// The same, of so many tasks together.
-    pub(super) fn of_tasks(self, tasks: usize) -> Self {
-        Self {
-            tasks: tasks as u64,
-            ..self
         }
     }
 }
@@ -79,19 +61,13 @@ impl Counted {
 impl Counted {
     /// Whether the switches beyond the bound may be other programs' doing: the tasks made no more by themselves than it allows, and the
     /// rest are no more than others can have caused while they ran. Where the kernel does not tell how long that was, nothing is excused.
-    ///
-    /// Where others want the CPU all the time, they may get it whenever a task wakes another: so many more, if the tasks also waited
-    /// longer than for each other.
     fn may_be_outsiders(&self, bound: Bound, operations: u64) -> bool {
         let (Some(most), Some(run_ns)) = (bound.most(), self.run_ns) else {
             return false;
         };
         let allowed = most * operations as f64;
         let excess = self.switches as f64 - allowed;
-        let for_each_other = run_ns.saturating_mul(self.tasks - 1);
-        let for_others = self.delay_ns.saturating_sub(for_each_other) / PREEMPTED_EVERY_NS;
-        let at_switches = for_others.min(allowed as u64);
-        let by_others = CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS + at_switches;
+        let by_others = CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS;
         self.voluntary_switches as f64 <= allowed && (0.0..=by_others as f64).contains(&excess)
     }
 }
@@ -165,24 +141,8 @@ mod tests {
             switches,
             migrations: Some(0),
             run_ns,
-            delay_ns: 0,
-            tasks: 2,
             source: "/proc",
         }
-    }
-
-    #[test]
-    fn who_waits_for_others_may_be_preempted_at_each_switch() {
-        let bound = Bound::Within(0.95, 1.05);
-        let beside = |switches, delay_ns| Counted {
-            delay_ns,
-            ..counted(100, switches, Some(2_000_000))
-        };
-        assert!(!beside(193, 2_000_000).may_be_outsiders(bound, 100));
-        assert!(beside(193, 279_000_000).may_be_outsiders(bound, 100));
-        assert!(!beside(800, u64::MAX).may_be_outsiders(bound, 100));
-        let many = beside(193, 279_000_000).of_tasks(1000);
-        assert!(!many.may_be_outsiders(bound, 100), "for each other");
     }
 
     #[test]

@@ -239,9 +239,7 @@ impl Bencher<'_> {
             (work.team.turns)(turns)?;
             let used = before.and_then(|before| Ok(work.read()? - before));
             self.operations += turns * per_turn;
-            let tasks = 1 + work.team.partners.len();
-            let counted = used.map(|used| Counted::from(used).of_tasks(tasks));
-            self.judge_counts(counted, turns * per_turn);
+            self.judge_counts(used.map(Counted::from), turns * per_turn);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
                 let evidence = self.judge_scaling(expect, per_turn, work)?;
                 self.findings.evidence.push(evidence);

@@ -64,8 +64,7 @@ impl Bencher<'_> {
         AtWork::new(make(cpus)?, 1)?.lead(|work| {
             let used = count_turns(&mut work.team)?;
             self.operations += COUNTED_TOGETHER;
-            let counted = Counted::from(used).of_tasks(1 + work.team.partners.len());
-            self.judge_counts(Ok(counted), COUNTED_TOGETHER);
+            self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);
             Ok(())
         })
     }
