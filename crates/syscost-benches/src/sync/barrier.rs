@@ -173,6 +173,9 @@ mod tests {
         assert_eq!(place.lead(), Ok(()));
         // One that comes without saying so lets the partner pass alone.
         assert_eq!(place.wait(), Ok(()));
+        while place.left.get().is_none() {
+            std::thread::yield_now();
+        }
         let failure = place.lead().unwrap_err();
         assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
         assert_eq!(partner.join().unwrap(), Err(failure));

@@ -29,9 +29,6 @@ pub(super) trait Adder: Send + Sync + 'static {
 /// A thread that does less than this, in percent of an equal share of the operations, is served so seldom that nothing is contended.
 const LEAST_SHARE_PERCENT: f64 = 2.0;
 
-/// So little is no matter of a machine that kept a thread from its CPU for a while.
-const NO_SHARE_PERCENT: f64 = 0.4;
-
 /// Nobody sleeps; the tick and other tasks of the machine preempt now and then.
 pub(super) const KEEP_RUNNING: Expect = at_most(Counter::Switches, 0.01);
 
@@ -178,13 +175,15 @@ impl Sums {
             "benchmark",
             all == self.number,
         );
-        let (verdict, reason) = match least {
-            _ if least >= LEAST_SHARE_PERCENT => (Verdict::Confirmed, None),
-            _ if least >= NO_SHARE_PERCENT => {
+        // Who was never switched out had its CPU all the time.
+        let was_disturbed = b.timed_switches().is_none_or(|switches| switches > 0.0);
+        let (verdict, reason) = match (least >= LEAST_SHARE_PERCENT, was_disturbed) {
+            (true, _) => (Verdict::Confirmed, None),
+            (false, true) => {
                 let reason = "other tasks of the machine may have kept a thread from its CPU";
                 (Verdict::Unverified, Some(reason))
             }
-            _ => (Verdict::Refuted, None),
+            (false, false) => (Verdict::Refuted, None),
         };
         b.claim_verdict(
             "least served thread in percent of an equal share",
