@@ -1,8 +1,8 @@
 //! Shared: what pointer chases claim, and the pages they are measured in.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::Chase;
-use syscost_sys::memory::Pages;
+use syscost_sys::kernel::{Chase, LINE, Route};
+use syscost_sys::memory::{Memory, Pages};
 
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const BYTES: &str = "bytes";
@@ -10,6 +10,19 @@ pub(super) const BYTES: &str = "bytes";
 /// Up to here the cycle is walked once before anything is timed. Of longer ones the measurement walks only a part, which no cache holds
 /// more of than of the rest.
 const WALKED: usize = 64 << 20;
+
+/// Lays a chase along this route, of dense lines in random order, into memory of its own, and claims that it is all there.
+pub(super) fn chase(
+    b: &mut Bencher,
+    pages: Pages,
+    route: Route,
+    chains: usize,
+) -> Result<Chase, Failure> {
+    let chase = Chase::new(Memory::fill(route.bytes, pages)?, route, chains)?;
+    claim(b, &chase, route.bytes / LINE, LINE)?;
+    claim_steps(b, &chase, LINE, RANDOM);
+    Ok(chase)
+}
 
 /// Claims that the chase's memory is resident in the pages that the case names, and that its cycle has so many lines, each in another piece of
 /// so many bytes. The walk around it also warms the caches.

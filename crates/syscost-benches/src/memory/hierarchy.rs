@@ -30,9 +30,14 @@ pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f
     points
 }
 
+/// Larger memory is not always had in time, and the hierarchy shall not hang on it.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// Whether caches are read off this row: random order, in the largest pages, where translation disturbs least.
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    row.case.get(ORDER) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
+    row.case.get(ORDER) == "random"
+        && row.case.get(Pages::KEY) == chases::largest().name()
+        && row.case.number(BYTES) <= MOST_BYTES
 }
 
 /// Whether the cost of translation is read off this row: lines page by page, and dense ones where translation disturbs least.

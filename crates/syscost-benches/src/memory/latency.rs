@@ -36,9 +36,6 @@ const STRIDE: usize = 256;
 /// Sizes at which other orders than the random one are measured, and which the quick profile takes.
 const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
 
-/// The largest sizes.
-const LARGEST: [usize; 2] = [512 * MIB, 1024 * MIB];
-
 /// From so much on the set-up takes longer than the measurement.
 const DEAR: usize = 64 * MIB;
 
@@ -57,20 +54,24 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Whether every profile has this case. Filled in small pages, the largest size would take too long.
+/// Whether every profile has this case. Filled in small pages, the largest size takes long.
 fn is_common(case: &Case) -> bool {
     let bytes = case.number(BYTES) as usize;
-    let [large, largest] = LARGEST;
-    let most = match case.get(Pages::KEY) == Pages::Small.name() {
-        true => large,
-        false => largest,
-    };
-    bytes == most || sizes().contains(&bytes)
+    let is_huge = case.get(Pages::KEY) == Pages::Huge.name();
+    sizes().contains(&bytes) || (is_huge && bytes == largest(Pages::Huge))
+}
+
+/// The largest size in these pages.
+fn largest(pages: Pages) -> usize {
+    match pages {
+        Pages::Small => 512 * MIB,
+        Pages::Huge | Pages::Gigantic => 1024 * MIB,
+    }
 }
 
 fn cases() -> Vec<Case> {
     let random = [Pages::Small, Pages::Huge].into_iter().flat_map(|pages| {
-        let sizes = sizes().into_iter().chain(between()).chain(LARGEST);
+        let sizes = sizes().into_iter().chain(between()).chain([largest(pages)]);
         let sizes: BTreeSet<usize> = sizes.collect();
         sizes.into_iter().map(move |bytes| (pages, "random", bytes))
     });
@@ -109,7 +110,7 @@ fn sizes() -> Vec<usize> {
         .into_iter()
         .chain(quarters)
         .chain(halves)
-        .chain([64, 128].map(|mib| mib * MIB))
+        .chain([64, 128, 256].map(|mib| mib * MIB))
         .collect()
 }
 
@@ -164,7 +165,7 @@ mod tests {
         }
         let common = cases().into_iter().filter(is_common).count();
         let few = FEW.len() * 2;
-        assert_eq!(common, 2 * (sizes().len() + 1) + few);
+        assert_eq!(common, 2 * sizes().len() + 1 + few);
         assert!(cases().len() > common + 80);
     }
 }

@@ -17,7 +17,7 @@ use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
-use syscost_sys::memory::{Memory, Pages};
+use syscost_sys::memory::Pages;
 
 use super::chases::{self, BYTES};
 
@@ -84,14 +84,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         known.map(|index| chases.swap_remove(index))
     });
     let mut chase = match known {
-        Some(chase) => chase,
+        Some(chase) => {
+            chases::claim(b, &chase, bytes / LINE, LINE)?;
+            chases::claim_steps(b, &chase, LINE, chases::RANDOM);
+            chase
+        }
         None => {
             let route = Route::dense(bytes, Order::Random(b.random().u64(..)));
-            Chase::new(Memory::fill(bytes, chases::pages(b.case())?)?, route, 1)?
+            chases::chase(b, chases::pages(b.case())?, route, 1)?
         }
     };
-    chases::claim(b, &chase, bytes / LINE, LINE)?;
-    chases::claim_steps(b, &chase, LINE, chases::RANDOM);
     // Elsewhere on the cycle than the case before.
     let first = b.random().usize(..chase.lines());
     let single_ns = match b.is_timed() {
