@@ -81,9 +81,9 @@ impl Case {
         self.params.is_empty()
     }
 
-    /// The value of a parameter that is a number, or 0.
+    /// The value of a parameter that is a number, or 0. `4K` is 4096, as [`size_name`] writes it.
     pub fn number(&self, key: &str) -> u64 {
-        self.get(key).parse().unwrap_or(0)
+        number(self.get(key)).unwrap_or(0)
     }
 
     /// The case's own expectations.
@@ -116,6 +116,28 @@ impl Case {
             .map(|(k, v)| (k.to_string(), v.to_string()))
             .collect()
     }
+}
+
+/// A number of bytes as cases have it: `384K`, `12M`, `1G`, `100`.
+pub fn size_name(bytes: usize) -> String {
+    SUFFIXES
+        .into_iter()
+        .find(|(_, shift)| bytes > 0 && bytes.trailing_zeros() >= *shift)
+        .map_or_else(
+            || bytes.to_string(),
+            |(letter, shift)| format!("{}{letter}", bytes >> shift),
+        )
+}
+
+/// What stands for a power of two behind a number, the largest first.
+const SUFFIXES: [(char, u32); 3] = [('G', 30), ('M', 20), ('K', 10)];
+
+fn number(text: &str) -> Option<u64> {
+    let suffix = SUFFIXES
+        .into_iter()
+        .find_map(|(letter, shift)| Some((text.strip_suffix(letter)?, shift)));
+    let (digits, shift) = suffix.unwrap_or((text, 0));
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 impl Cases {
@@ -171,6 +193,24 @@ mod tests {
             ]
         );
         assert_eq!(cases[3].number("fds"), 500);
+    }
+
+    #[test]
+    fn sizes_are_read_as_they_are_written() {
+        for (bytes, name) in [
+            (0, "0"),
+            (16, "16"),
+            (1536, "1536"),
+            (384 << 10, "384K"),
+            (3 << 19, "1536K"),
+            (1 << 30, "1G"),
+        ] {
+            assert_eq!(size_name(bytes), name);
+            assert_eq!(Case::new([("bytes", name)]).number("bytes"), bytes as u64);
+        }
+        for text in ["", "K", "4k", "-1", "99999999999G"] {
+            assert_eq!(number(text), None, "{text}");
+        }
     }
 
     #[test]

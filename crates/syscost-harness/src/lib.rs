@@ -38,7 +38,7 @@ pub use failure::Failure;
 pub mod prelude {
     pub use crate::bencher::{Baseline, Bencher, Team};
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
-    pub use crate::case::{Case, CaseSpec, Cases};
+    pub use crate::case::{Case, CaseSpec, Cases, size_name};
     pub use crate::derive::{Derive, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,

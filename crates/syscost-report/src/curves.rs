@@ -2,6 +2,8 @@
 
 use syscost_results::{Measurement, Status};
 
+use crate::chart::number;
+
 /// More rows that differ in one number only are not all shown.
 const MANY: usize = 14;
 
@@ -43,7 +45,7 @@ pub(crate) fn brief(rows: &[Measurement]) -> Vec<Shown> {
 /// A row's name without the value of its last parameter, if that is a number.
 fn stem(row: &Measurement) -> Option<&str> {
     let (stem, value) = row.name.strip_suffix('}')?.rsplit_once('=')?;
-    value.parse::<f64>().is_ok().then_some(stem)
+    number(value).map(|_| stem)
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ const LIST: &[Wanted] = &[
         // A short run has no curve to read a plateau off, but this much is in every first cache.
         otherwise: Some((
             "memory.latency",
-            &[("pages", "4k"), ("order", "random"), ("bytes", "16384")],
+            &[("pages", "4k"), ("order", "random"), ("bytes", "16K")],
         )),
         ..wanted(L1, "memory.cache_latency", &[("level", "1")])
     },
@@ -141,7 +141,7 @@ const LIST: &[Wanted] = &[
         &[
             ("op", "read"),
             ("simd", ANY),
-            ("bytes", "1G"),
+            ("bytes", "512M"),
             ("threads", "1"),
         ],
     ),

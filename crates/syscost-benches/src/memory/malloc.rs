@@ -21,7 +21,7 @@ use syscost_sys::counters::Usage;
 use syscost_sys::memory::{enough_for, map_blocks_from};
 
 use super::space::no_huge::NoHugePages;
-use super::space::{SIZE, TOUCHED, bytes_of, is_touched};
+use super::space::{SIZE, TOUCHED, is_touched};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.malloc",
@@ -68,8 +68,7 @@ const LOW: usize = 128 << 10;
 const HIGH: usize = 32 << 20;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = bytes_of(b.case().get(SIZE))
-        .ok_or_else(|| Failure::Broken("has no size in its case".into()))?;
+    let bytes = b.case().number(SIZE) as usize;
     let (is_mapped, is_touched) = (b.case().get(FROM) == "mmap", is_touched(b.case()));
     enough_for(bytes)?;
     match is_mapped {

@@ -53,7 +53,7 @@ fn cases() -> Vec<Case> {
     let case = |bytes: usize, chains: usize| {
         let case = Case::new([
             (Pages::KEY, pages.name().to_owned()),
-            (BYTES, bytes.to_string()),
+            (BYTES, size_name(bytes)),
             (CHAINS, chains.to_string()),
         ]);
         match bytes < DEAR {

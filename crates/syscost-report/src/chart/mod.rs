@@ -26,6 +26,7 @@ pub use text::{TextOptions, text};
 pub use theme::Theme;
 
 pub(crate) use bars::told;
+pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
 

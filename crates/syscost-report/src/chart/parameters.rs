@@ -45,7 +45,7 @@ pub(super) fn numbers(rows: &[&Measurement], key: &str) -> Option<Vec<f64>> {
 }
 
 /// A parameter's value as a number, `4K` being 4096.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     let (digits, factor) = match text.chars().last()? {
         'K' | 'k' => (&text[..text.len() - 1], 1024.0),
         'M' => (&text[..text.len() - 1], 1_048_576.0),

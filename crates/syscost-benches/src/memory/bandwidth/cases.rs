@@ -155,8 +155,8 @@ fn case(stream: Stream, simd: Simd, level: &Level, threads: usize) -> Case {
     }
 }
 
-/// Seconds that all the rows in memory take to get theirs, once a round: they go together.
-const LARGE_SECONDS: f64 = 0.7;
+/// Seconds that a row in memory takes to get its arrays, once a round: all of them have the same.
+const LARGE_SECONDS: f64 = 0.04;
 
 /// What is not made of vector instructions that a program chooses.
 const NO_SIMD: &str = "none";
@@ -170,17 +170,6 @@ pub(super) fn quick(case: &Case) -> bool {
     setting.stream == Stream::Read
         && setting.simd == widest()
         && (setting.threads == 1 || setting.is_in_memory())
-}
-
-/// A number of bytes as cases have it: `384K`, `12M`, `1G`.
-fn size_name(bytes: usize) -> String {
-    [(30, "G"), (20, "M"), (10, "K")]
-        .into_iter()
-        .find(|(shift, _)| bytes.trailing_zeros() >= *shift)
-        .map_or_else(
-            || bytes.to_string(),
-            |(shift, unit)| format!("{}{unit}", bytes >> shift),
-        )
 }
 
 /// What a case says.
@@ -208,16 +197,14 @@ impl Setting {
                 .find(|simd| simd.name() == name)
                 .ok_or_else(|| missing("simd"))?,
         };
-        let (digits, shift) = match case.get("bytes") {
-            text if text.ends_with('G') => (text.trim_end_matches('G'), 30),
-            text if text.ends_with('M') => (text.trim_end_matches('M'), 20),
-            text => (text.trim_end_matches('K'), 10),
-        };
-        let number: usize = digits.parse().map_err(|_| missing("bytes"))?;
+        let bytes = case.number("bytes") as usize;
+        if bytes == 0 {
+            return Err(missing("bytes"));
+        }
         Ok(Self {
             stream,
             simd,
-            bytes: number << shift,
+            bytes,
             threads: case.number("threads").max(1) as usize,
         })
     }

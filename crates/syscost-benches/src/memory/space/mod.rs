@@ -25,8 +25,10 @@ pub(super) const TOUCHED: &str = "touched";
 
 /// How long the case's pieces are, in bytes.
 pub(super) fn size(case: &Case) -> Result<usize, Failure> {
-    let bytes = bytes_of(case.get(SIZE))
-        .ok_or_else(|| Failure::Broken("has no size in its case".into()))?;
+    let bytes = case.number(SIZE) as usize;
+    if bytes == 0 {
+        return Err(Failure::Broken("has no size in its case".into()));
+    }
     let page = page_size();
     match bytes < page {
         true => Err(Failure::Unsupported(format!(
@@ -42,18 +44,6 @@ pub(super) fn is_touched(case: &Case) -> bool {
     case.get(TOUCHED) == "yes"
 }
 
-/// `4K` is 4096.
-pub(super) fn bytes_of(text: &str) -> Option<usize> {
-    let (number, shift) = match text.strip_suffix('K') {
-        Some(number) => (number, 10),
-        None => match text.strip_suffix('M') {
-            Some(number) => (number, 20),
-            None => (text, 0),
-        },
-    };
-    Some(number.parse::<usize>().ok()? << shift)
-}
-
 /// Pages that are there before each operation, which the benchmark counts itself.
 pub(super) const RESIDENT: &str = "pages that are resident before it";
 
@@ -64,14 +54,6 @@ pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_read() {
-        assert_eq!(bytes_of("16"), Some(16));
-        assert_eq!(bytes_of("64K"), Some(64 << 10));
-        assert_eq!(bytes_of("1M"), Some(1 << 20));
-        assert_eq!(bytes_of("M"), None);
-    }
 
     #[test]
     fn less_than_a_page_is_unsupported() {
