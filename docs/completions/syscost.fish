@@ -39,8 +39,8 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explai
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, and lies that must be refuted'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (two minutes) or careful (many minutes)' -r -f -a "quick\t'Six rounds, seconds'
-standard\t'Nine rounds, up to seventeen, two minutes'
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (three minutes) or careful (many minutes)' -r -f -a "quick\t'Six rounds, seconds'
+standard\t'Nine rounds, up to seventeen, three minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l budget -d 'Seconds the run may take, if not the profile\'s own; ends it even before its fewest rounds' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l cpus -d 'CPU to measure on, as `3` or `2,3`; the first is used, the others are probed (the quietest if not given)' -r
@@ -55,7 +55,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand run" -l fail-on -d 'Exit
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l real-time -d 'Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. A task of this class takes its CPU from everybody else, for moments'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l no-samples -d 'Leave the raw samples out of the document'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l no-save -d 'Do not keep the run in the data folder'
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l strict -d 'Exit with 4 if a number was withheld'
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l strict -d 'Exit with 4 if a number was withheld, other than one that is there to be refuted'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -s v -l verbose -d 'Show the evidence of every row'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand numbers" -l format -d 'What to print' -r -f -a "table\t'Text for people'
@@ -76,7 +76,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b -d 'Another sys
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a-env -d 'Environment variable for measuring A; without `=VALUE` it is taken away' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b-env -d 'Environment variable for measuring B' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l profile -d 'How much to take of each' -r -f -a "quick\t'Six rounds, seconds'
-standard\t'Nine rounds, up to seventeen, two minutes'
+standard\t'Nine rounds, up to seventeen, three minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l budget -d 'Seconds that A and B may take together, if not twice the profile\'s own' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l cpus -d 'CPU to measure on (the quietest if not given)' -r
@@ -96,7 +96,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand report" -s o -l output -
 complete -c syscost -n "__fish_syscost_using_subcommand report" -l title -d 'The page\'s title' -r
 complete -c syscost -n "__fish_syscost_using_subcommand report" -l history -d 'Add every row over time, from the kept runs of the last run\'s machine'
 complete -c syscost -n "__fish_syscost_using_subcommand report" -s h -l help -d 'Print help'
-complete -c syscost -n "__fish_syscost_using_subcommand plot" -s o -l output -d 'The SVG picture to write, FILE.svg; `-` is standard output' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand plot" -s o -l output -d 'The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in the terminal' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand plot" -l kind -d 'What kind of chart; chosen by what the rows are if not given' -r -f -a "bars\t'A bar for each row, with its interval'
 ecdf\t'The distribution of each row\'s samples'
 violin\t'The density of each row\'s samples'

@@ -6,6 +6,9 @@ use syscost_sys::memory::Memory;
 use super::Bencher;
 use crate::failure::Failure;
 
+/// The kernel may split huge pages whenever it likes. So many left make the same memory nearly all.
+const MOST: f64 = 0.95;
+
 impl Bencher<'_> {
     /// Adds a claim the benchmark judged itself.
     pub fn claim(
@@ -53,14 +56,8 @@ impl Bencher<'_> {
         source: &str,
         reason: &str,
     ) {
-        self.findings.evidence.push(Evidence {
-            claim: claim.to_owned(),
-            expected: expected.into(),
-            observed: Some(observed.into()),
-            source: source.to_owned(),
-            verdict: Verdict::Unverified,
-            reason: Some(reason.to_owned()),
-        });
+        let verdict = Verdict::Unverified;
+        self.claim_verdict(claim, expected, observed, source, verdict, Some(reason));
     }
 
     /// Claims that all of this memory is resident, in pages of the size it was asked in.
@@ -69,13 +66,16 @@ impl Bencher<'_> {
     /// When the kernel does not tell.
     pub fn claim_resident(&mut self, memory: &Memory) -> Result<(), Failure> {
         let (resident, bytes) = (memory.resident()?, memory.bytes() as f64);
-        let mut claim = |what: &str, observed: usize| {
-            let observed = observed as f64;
-            self.claim(what, bytes, observed, "smaps", observed == bytes);
-        };
-        claim("resident bytes of the memory", resident.bytes);
+        let (all, as_asked) = (resident.bytes as f64, resident.in_pages_bytes as f64);
+        let what = "resident bytes of the memory";
+        self.claim(what, bytes, all, "smaps", all == bytes);
         let what = format!("of these in pages of {}", memory.pages().name());
-        claim(&what, resident.in_pages_bytes);
+        if as_asked < bytes && as_asked >= MOST * bytes {
+            let reason = "the kernel has split some of these pages since";
+            self.claim_unverified(&what, bytes, as_asked, "smaps", reason);
+        } else {
+            self.claim(&what, bytes, as_asked, "smaps", as_asked == bytes);
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::bencher::Effort;
 pub enum Profile {
     /// Six rounds, the fewest that give a 95 % interval; seconds.
     Quick,
-    /// Nine rounds, up to seventeen where the interval is still wide; two minutes.
+    /// Nine rounds, up to seventeen where the interval is still wide; three minutes.
     #[default]
     Standard,
     /// Twelve rounds, up to thirty, of longer batches; many minutes.
@@ -40,7 +40,7 @@ impl Profile {
     pub fn budget(self) -> Duration {
         Duration::from_secs(match self {
             Profile::Quick => 12,
-            Profile::Standard => 110,
+            Profile::Standard => 170,
             Profile::Careful => 900,
         })
     }

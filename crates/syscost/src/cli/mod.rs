@@ -133,7 +133,7 @@ pub enum Format {
 pub enum ProfileName {
     /// Six rounds, seconds.
     Quick,
-    /// Nine rounds, up to seventeen, two minutes.
+    /// Nine rounds, up to seventeen, three minutes.
     Standard,
     /// Twelve rounds, up to thirty, many minutes.
     Careful,

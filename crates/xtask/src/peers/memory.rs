@@ -112,11 +112,11 @@ pub(super) const MEMORY: &[Peer] = &[
     Peer {
         row: "memory.bandwidth{op=read,simd=avx512,bytes=384K,threads=1}",
         name: "sysbench memory",
-        command: "sysbench memory --memory-block-size=384K --memory-total-size=40G --memory-oper=read run",
+        command: "sysbench memory --memory-block-size=256K --memory-total-size=40G --memory-oper=read run",
         placement: Cpus::One,
         invocations: 1,
         read: sysbench_memory,
-        differs: "sysbench adds up words of 8 bytes in a loop of C, so it measures that loop more than the cache.",
+        differs: "sysbench adds up words of 8 bytes in a loop of C, so it measures that loop more than the cache. Its blocks are powers of two: 256 KiB.",
         package: "sysbench",
     },
 ];
