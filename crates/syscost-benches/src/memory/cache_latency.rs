@@ -7,7 +7,8 @@
 //! Latency in small pages, which adds translation (`memory.tlb_miss`), or of a cache that is busy.
 //! ## Reading it
 //! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the one found last may be several
-//! whose latencies differ little. The last plateau is memory only if more was measured than all caches hold.
+//! whose latencies differ little. The last plateau is memory only if more was measured than all caches hold: it must go on beyond 64 MiB, and there is a
+//! `?` unless it goes to twice what the system says of the last cache. 256 MiB are measured at most.
 //! ## Source
 //! As `memory.cache_size`.
 
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 
-use super::hierarchy::{self, LEVEL};
+use super::hierarchy::{self, LEVEL, told};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_latency",
@@ -33,17 +34,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
-    let plateau = match (case.get(LEVEL), curve.plateaus.as_slice()) {
-        ("memory", [.., _, last]) => *last,
-        ("memory", _) => {
-            let reason = "the curve has no step, so nothing tells caches from memory";
-            return Err(Failure::Unsupported(reason.to_owned()));
+    let mut evidence = vec![hierarchy::rises(&curve)];
+    let plateau = match case.get(LEVEL) {
+        "memory" => {
+            let plateau = hierarchy::memory(&curve)?;
+            evidence.push(told::is_beyond(told::last_bytes(), plateau.to));
+            plateau
         }
         _ => hierarchy::step(&curve, case.number(LEVEL) as usize)?.0,
     };
     Ok(Derived {
         value: plateau.cost,
-        evidence: vec![hierarchy::rises(&curve)],
+        evidence,
         details: BTreeMap::from([
             ("plateau_from_bytes".to_owned(), plateau.from),
             ("plateau_to_bytes".to_owned(), plateau.to),

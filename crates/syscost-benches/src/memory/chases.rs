@@ -4,6 +4,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Route};
 use syscost_sys::memory::{Memory, Pages};
 
+use super::hierarchy::told;
+
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const BYTES: &str = "bytes";
 
@@ -61,6 +63,19 @@ pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: B
         seen,
         "walk",
         share.holds(seen),
+    );
+}
+
+/// Claims that memory of so many bytes is beyond the last cache, as far as the system tells.
+pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
+    let beyond = told::is_beyond(told::last_bytes(), bytes as f64);
+    b.claim_verdict(
+        &beyond.claim,
+        beyond.expected,
+        bytes as f64,
+        &beyond.source,
+        beyond.verdict,
+        beyond.reason.as_deref(),
     );
 }
 

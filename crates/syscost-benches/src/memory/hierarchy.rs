@@ -113,6 +113,25 @@ pub(super) fn step(
     )))
 }
 
+/// What is no longer than this any cache may hold, in bytes.
+const LEAST_MEMORY: f64 = (64 << 20) as f64;
+
+/// The plateau of memory: the last one, if it goes on beyond what a cache may hold.
+///
+/// # Errors
+/// `Unsupported` where the curve has no such plateau.
+pub(super) fn memory(staircase: &Staircase) -> Result<Plateau, Failure> {
+    let reason = match staircase.plateaus.as_slice() {
+        [.., _, last] if last.to > LEAST_MEMORY => return Ok(*last),
+        [.., _, last] => format!(
+            "the last plateau goes to {:.0} MiB, which may be a cache's: beyond that nothing was measured, or it still rises",
+            last.to / f64::from(1 << 20)
+        ),
+        _ => "the curve has no step, so nothing tells caches from memory".to_owned(),
+    };
+    Err(Failure::Unsupported(reason))
+}
+
 /// What a curve claims: that it rises with the size, as it must.
 pub(super) fn rises(staircase: &Staircase) -> Evidence {
     let error = staircase.relative_error;

@@ -70,8 +70,9 @@ fn caches_are_found_with_their_sizes_and_latencies() {
         assert!(found.details["next_plateau_from_bytes"] >= found.value);
     }
     for (level, ns) in [("1", 1.6), ("2", 5.0), ("3", 35.0), ("memory", 130.0)] {
-        let found = derived(&cache_latency::BENCHMARK, level).unwrap().value;
-        assert!((found / ns - 1.0).abs() < 0.1, "{level}: {found}");
+        let found = derived(&cache_latency::BENCHMARK, level).unwrap();
+        assert!((found.value / ns - 1.0).abs() < 0.1, "{level}: {found:?}");
+        assert_eq!(found.evidence[0].verdict, Verdict::Confirmed);
     }
 }
 
@@ -84,6 +85,28 @@ fn a_level_that_is_not_there_is_unsupported() {
             }
             other => panic!("{other:?}"),
         }
+    }
+}
+
+#[test]
+fn what_a_cache_may_hold_is_no_memory() {
+    let of = |most: f64| {
+        let sizes = (12..29).map(|power| f64::from(1 << power));
+        let points: Vec<(f64, f64)> = sizes
+            .filter(|bytes| *bytes <= most)
+            .map(|bytes| (bytes, nanoseconds(bytes)))
+            .collect();
+        memory(&staircase(&points).expect("plateaus"))
+    };
+    assert_eq!(of(f64::from(256 << 20)).unwrap().cost, 130.0);
+    match of(f64::from(64 << 20)) {
+        Err(Failure::Unsupported(reason)) => assert!(reason.contains("32 MiB"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    let flat: Vec<(f64, f64)> = (20..29).map(|power| (f64::from(1 << power), 9.0)).collect();
+    match memory(&staircase(&flat).expect("one plateau")) {
+        Err(Failure::Unsupported(reason)) => assert!(reason.contains("no step"), "{reason}"),
+        other => panic!("{other:?}"),
     }
 }
 
