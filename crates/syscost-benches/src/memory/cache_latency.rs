@@ -6,6 +6,7 @@
 //! ## Does not measure
 //! Latency in small pages, which adds translation (`memory.tlb_miss`), or of a cache that is busy.
 //! ## Reading it
+//! Levels are counted by the steps of the curve; where a cache does not end where the system says there is a `?`, as at `memory.cache_size`.
 //! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the one found last may be several
 //! whose latencies differ little. The last plateau is memory only if more was measured than all caches hold: it must go on beyond 64 MiB, and there is a
 //! `?` unless it goes to twice what the system says of the last cache. 256 MiB are measured at most.
@@ -41,8 +42,14 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             evidence.push(told::is_beyond(told::last_bytes(), plateau.to));
             plateau
         }
-        _ => hierarchy::step(&curve, case.number(LEVEL) as usize)?.0,
+        _ => {
+            let level = case.number(LEVEL) as u32;
+            let (plateau, end, _) = hierarchy::step(&curve, level as usize)?;
+            evidence.push(told::is_level(told::cache_bytes(level), end));
+            plateau
+        }
     };
+    evidence.extend(hierarchy::without_translation(sources));
     Ok(Derived {
         value: plateau.cost,
         evidence,

@@ -148,6 +148,20 @@ pub(super) fn rises(staircase: &Staircase) -> Evidence {
     }
 }
 
+/// What a curve in small pages cannot claim: that translation has no part in it. Nothing of one in larger pages.
+pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
+    let small = Pages::Small.name();
+    let mut pages = sources.iter().map(|source| source.case.get(Pages::KEY));
+    pages.any(|pages| pages == small).then(|| Evidence {
+        claim: "pages in which translation takes no part".to_owned(),
+        expected: Pages::Huge.name().into(),
+        observed: Some(small.into()),
+        source: "this run".to_owned(),
+        verdict: Verdict::Unverified,
+        reason: Some("there are no larger pages here; in small ones a step may be a TLB's".to_owned()),
+    })
+}
+
 /// A claim about a count that is known beforehand.
 pub(super) fn exact(claim: impl Display, expected: usize, observed: usize) -> Evidence {
     Evidence {

@@ -130,15 +130,37 @@ fn without_rows_there_is_no_hierarchy() {
 
 #[test]
 fn what_is_told_wrongly_is_doubted_and_refutes_nothing() {
-    let right = told::agrees("size", 2.1e6, 1.9e6);
-    let wrong = told::agrees("size", 270e6, 20e6);
+    let right = told::is_level(Some(2.1e6), 1.9e6);
     assert_eq!(right.verdict, Verdict::Confirmed);
-    assert_eq!(wrong.verdict, Verdict::Unverified);
-    assert!(
-        wrong
-            .reason
-            .is_some_and(|reason| reason.contains("virtual machine"))
-    );
+    for (told, why) in [(Some(270e6), "virtual machine"), (None, "does not tell")] {
+        let doubted = told::is_level(told, 20e6);
+        assert_eq!(doubted.verdict, Verdict::Unverified);
+        assert!(doubted.reason.is_some_and(|reason| reason.contains(why)));
+    }
+}
+
+#[test]
+fn levels_are_compared_with_what_is_told_and_small_pages_are_doubted() {
+    let case = |pages: Pages| Case::new([(Pages::KEY, pages.name())]);
+    for pages in [Pages::Small, Pages::Huge] {
+        let case = case(pages);
+        let source = Source {
+            id: "memory.latency",
+            case: &case,
+            median: 1.0,
+        };
+        let evidence = without_translation(&[source]);
+        let is_small = pages == Pages::Small;
+        assert_eq!(evidence.is_some(), is_small);
+        assert!(evidence.is_none_or(|evidence| evidence.verdict == Verdict::Unverified));
+    }
+    for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
+        let evidence = derived(benchmark, "1").unwrap().evidence;
+        let compared = evidence.iter().find(|one| one.source == "sysfs").unwrap();
+        // 48 KiB, as far as this machine tells.
+        let expected = told::is_level(told::cache_bytes(1), 49152.0).expected;
+        assert_eq!(compared.expected, expected);
+    }
 }
 
 #[test]

@@ -58,22 +58,30 @@ pub(in super::super) fn line_bytes() -> Option<f64> {
     })
 }
 
+/// Whether a cache that ends there is the one of the level that the system tells to be so large.
+pub(in super::super) fn is_level(told: Option<f64>, end: f64) -> Evidence {
+    agrees("size of the cache as the system tells it", told, end)
+}
+
 /// Whether what is told agrees with what was found. If not, that refutes nothing: either may be right.
-pub(in super::super) fn agrees(claim: &str, told: f64, found: f64) -> Evidence {
-    let alike = (1.0 / ALIKE..=ALIKE).contains(&(told / found));
+pub(in super::super) fn agrees(claim: &str, told: Option<f64>, found: f64) -> Evidence {
+    let reason = match told {
+        None => Some("the system does not tell"),
+        Some(told) if !(1.0 / ALIKE..=ALIKE).contains(&(told / found)) => Some(
+            "a virtual machine may be told another size than it has, and others may use the same cache",
+        ),
+        Some(_) => None,
+    };
     Evidence {
         claim: claim.to_owned(),
-        expected: told.into(),
+        expected: told.map_or_else(|| "not told".into(), Fact::from),
         observed: Some(found.into()),
         source: "sysfs".to_owned(),
-        verdict: match alike {
-            true => Verdict::Confirmed,
-            false => Verdict::Unverified,
+        verdict: match reason {
+            None => Verdict::Confirmed,
+            Some(_) => Verdict::Unverified,
         },
-        reason: (!alike).then(|| {
-            "a virtual machine may be told another size than it has, and others may use the same cache"
-                .to_owned()
-        }),
+        reason: reason.map(str::to_owned),
     }
 }
 
