@@ -61,7 +61,7 @@ pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> 
     let lines = |count: f64| at(&dense, syscost_sys::kernel::LINE as f64 * count);
     let curve: Vec<(f64, f64)> = points(sources, COUNT, "memory.tlb")
         .into_iter()
-        .map(|(count, cost)| (count, nearest + (cost - lines(count)).max(0.0)))
+        .map(|(count, cost)| (count, nearest + cost - lines(count)))
         .collect();
     found(&curve)
 }

@@ -123,6 +123,32 @@ fn tlbs_are_found_with_their_reach_and_the_cost_of_missing_them() {
 }
 
 #[test]
+fn what_translation_adds_is_not_clamped() {
+    // Lines on pages of their own seem to cost less than the nearest dense ones, by noise.
+    let case = |key, number: u64| Case::new([(key, number.to_string())]);
+    let rows: Vec<_> = (4..14)
+        .map(|power| 1 << power)
+        .flat_map(|count| {
+            [
+                ("memory.tlb", case(COUNT, count), 1.8),
+                ("memory.latency", case(BYTES, 64 * count), 2.0),
+            ]
+        })
+        .collect();
+    let sources: Vec<Source<'_>> = rows
+        .iter()
+        .map(|(id, case, median)| Source {
+            id,
+            case,
+            median: *median,
+        })
+        .collect();
+    let plateaus = translation(&sources).unwrap().plateaus;
+    assert_eq!(plateaus.len(), 1);
+    assert!((plateaus[0].cost - 1.8).abs() < 1e-9, "{plateaus:?}");
+}
+
+#[test]
 fn without_rows_there_is_no_hierarchy() {
     assert!(matches!(caches(&[]), Err(Failure::Unsupported(_))));
     assert!(matches!(translation(&[]), Err(Failure::Unsupported(_))));

@@ -5,12 +5,10 @@
 
 use std::path::Path;
 
+use syscost_results::stats::staircase::agree;
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::cpu;
 use syscost_sys::topology::{CacheKind, Cpu, Topology};
-
-/// Sizes that differ by less than this factor agree: the sizes measured are a fifth apart, and not every cache can be filled.
-const ALIKE: f64 = 1.5;
 
 /// Of memory so many times as long as the last cache, that holds half at most.
 const BEYOND: f64 = 2.0;
@@ -67,7 +65,7 @@ pub(in super::super) fn is_level(told: Option<f64>, end: f64) -> Evidence {
 pub(in super::super) fn agrees(claim: &str, told: Option<f64>, found: f64) -> Evidence {
     let reason = match told {
         None => Some("the system does not tell"),
-        Some(told) if !(1.0 / ALIKE..=ALIKE).contains(&(told / found)) => Some(
+        Some(told) if !agree(told, found) => Some(
             "a virtual machine may be told another size than it has, and others may use the same cache",
         ),
         Some(_) => None,
