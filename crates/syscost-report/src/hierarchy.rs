@@ -1,6 +1,7 @@
 //! Caches, memory and TLBs of a run, each with its size, latency and bandwidth, beside what the system says of them.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use syscost_results::stats::staircase::agree;
 use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::chart::{rows::value, told};
@@ -24,9 +25,6 @@ pub(crate) struct Level {
     /// Whether size and what the system says differ by so much that one of them misleads.
     pub(crate) differs: bool,
 }
-
-/// Sizes that differ by more than this factor are marked.
-const ALIKE: f64 = 1.5;
 
 /// What runs call levels, and people.
 const CACHES: [(&str, &str, &str); 4] = [
@@ -64,7 +62,7 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
         let found = size.and_then(|row| row.estimate.median);
         let differs = system
             .zip(found)
-            .is_some_and(|(system, found)| !(1.0 / ALIKE..=ALIKE).contains(&(system / found)));
+            .is_some_and(|(system, found)| !agree(system, found));
         levels.push(Level {
             cells: [
                 title.to_owned(),

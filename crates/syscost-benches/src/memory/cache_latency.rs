@@ -6,8 +6,10 @@
 //! ## Does not measure
 //! Latency in small pages, which adds translation (`memory.tlb_miss`), or of a cache that is busy.
 //! ## Reading it
+//! Levels are counted by the steps of the curve; where a cache does not end where the system says there is a `?`, as at `memory.cache_size`.
 //! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the one found last may be several
-//! whose latencies differ little. The last plateau is memory only if more was measured than all caches hold.
+//! whose latencies differ little. The last plateau is memory only if more was measured than all caches hold: it must go on beyond 64 MiB, and there is a
+//! `?` unless it goes to twice what the system says of the last cache. 256 MiB are measured at most.
 //! ## Source
 //! As `memory.cache_size`.
 
@@ -15,7 +17,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 
-use super::hierarchy::{self, LEVEL};
+use super::hierarchy::{self, LEVEL, told};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_latency",
@@ -33,17 +35,24 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
-    let plateau = match (case.get(LEVEL), curve.plateaus.as_slice()) {
-        ("memory", [.., _, last]) => *last,
-        ("memory", _) => {
-            let reason = "the curve has no step, so nothing tells caches from memory";
-            return Err(Failure::Unsupported(reason.to_owned()));
+    let mut evidence = vec![hierarchy::rises(&curve)];
+    let plateau = match case.get(LEVEL) {
+        "memory" => {
+            let plateau = hierarchy::memory(&curve)?;
+            evidence.push(told::is_beyond(told::last_bytes(), plateau.to));
+            plateau
         }
-        _ => hierarchy::step(&curve, case.number(LEVEL) as usize)?.0,
+        _ => {
+            let level = case.number(LEVEL) as u32;
+            let (plateau, end, _) = hierarchy::step(&curve, level as usize)?;
+            evidence.push(told::is_level(told::cache_bytes(level), end));
+            plateau
+        }
     };
+    evidence.extend(hierarchy::without_translation(sources));
     Ok(Derived {
         value: plateau.cost,
-        evidence: vec![hierarchy::rises(&curve)],
+        evidence,
         details: BTreeMap::from([
             ("plateau_from_bytes".to_owned(), plateau.from),
             ("plateau_to_bytes".to_owned(), plateau.to),

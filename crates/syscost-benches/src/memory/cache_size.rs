@@ -9,7 +9,7 @@
 //! were measured are near: a fifth for first and second caches, a third beyond.
 //! ## Reading it
 //! `told_bytes` is what the system says. Where both differ by more than half there is a `?`: a virtual machine may be told the size of a cache that it shares with many others,
-//! and behaves as if it had much less. `plateau_to_bytes` and `next_plateau_from_bytes` tell between which sizes the
+//! and behaves as if it had much less. There is one, too, where the system tells nothing, or has no pages but small ones. `plateau_to_bytes` and `next_plateau_from_bytes` tell between which sizes the
 //! step lies. A level without a number was not found: the curve has no further step.
 //! ## Source
 //! Isotonic regression: Ayer et al. (Annals of Mathematical Statistics 26, 1955).
@@ -39,13 +39,11 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let level = case.number(LEVEL);
     let (plateau, end, next) = hierarchy::step(&curve, level as usize)?;
     let told = told::cache_bytes(level as u32);
-    let claim = "size of the cache as the system tells it";
-    let agrees = told.map(|told| told::agrees(claim, told, end));
     let mut derived = Derived {
         value: end,
-        evidence: [hierarchy::rises(&curve)]
+        evidence: [hierarchy::rises(&curve), told::is_level(told, end)]
             .into_iter()
-            .chain(agrees)
+            .chain(hierarchy::without_translation(sources))
             .collect(),
         details: hierarchy::told_of(&plateau, &next, "bytes", 1.0).into(),
     };

@@ -4,6 +4,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Route};
 use syscost_sys::memory::{Memory, Pages};
 
+use super::hierarchy::told;
+
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const BYTES: &str = "bytes";
 
@@ -20,7 +22,7 @@ pub(super) fn chase(
 ) -> Result<Chase, Failure> {
     let chase = Chase::new(Memory::fill(route.bytes, pages)?, route, chains)?;
     claim(b, &chase, route.bytes / LINE, LINE)?;
-    claim_steps(b, &chase, LINE, RANDOM);
+    claim_random(b, &chase);
     Ok(chase)
 }
 
@@ -64,8 +66,36 @@ pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: B
     );
 }
 
-/// Of steps in a random order no more lead to the line behind. Of very few lines many do by chance.
-pub(super) const RANDOM: Bound = Bound::AtMost(0.5);
+/// Claims that memory of so many bytes is beyond the last cache, as far as the system tells.
+pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
+    let beyond = told::is_beyond(told::last_bytes(), bytes as f64);
+    b.claim_verdict(
+        &beyond.claim,
+        beyond.expected,
+        bytes as f64,
+        &beyond.source,
+        beyond.verdict,
+        beyond.reason.as_deref(),
+    );
+}
+
+/// Claims that no distance is frequent among the steps: such an order, backwards or in longer steps, could be fetched ahead of.
+pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
+    let (seen, share) = (chase.share_of_most_frequent_step(), random(chase.lines()));
+    b.claim(
+        "share of the most frequent distance among the steps",
+        share.fact(),
+        seen,
+        "walk",
+        share.holds(seen),
+    );
+}
+
+/// The share that one distance may have in a random order of so many lines. Of very few lines many are alike by chance, but not all but one, as in a
+/// regular order.
+fn random(lines: usize) -> Bound {
+    Bound::AtMost((0.1 + 6.0 / lines as f64).min(1.0))
+}
 
 /// Of steps upwards so many lead to the line behind: all but the last.
 pub(super) const UPWARDS: Bound = Bound::AtLeast(0.9);
@@ -87,5 +117,20 @@ pub(super) fn largest() -> Pages {
     match Pages::Huge.bytes() {
         Ok(_) => Pages::Huge,
         Err(_) => Pages::Small,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regular_order_of_few_lines_is_not_random() {
+        for lines in [8, 12, 16, 100, 1 << 20] {
+            assert!(!random(lines).holds((lines - 1) as f64 / lines as f64));
+        }
+        assert!(random(8).holds(0.75), "six of eight, by chance");
+        assert!(random(16).holds(0.4) && !random(16).holds(0.5));
+        assert!(!random(4096).holds(0.2));
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> 
     let lines = |count: f64| at(&dense, syscost_sys::kernel::LINE as f64 * count);
     let curve: Vec<(f64, f64)> = points(sources, COUNT, "memory.tlb")
         .into_iter()
-        .map(|(count, cost)| (count, nearest + (cost - lines(count)).max(0.0)))
+        .map(|(count, cost)| (count, nearest + cost - lines(count)))
         .collect();
     found(&curve)
 }
@@ -113,6 +113,25 @@ pub(super) fn step(
     )))
 }
 
+/// What is no longer than this any cache may hold, in bytes.
+const LEAST_MEMORY: f64 = (64 << 20) as f64;
+
+/// The plateau of memory: the last one, if it goes on beyond what a cache may hold.
+///
+/// # Errors
+/// `Unsupported` where the curve has no such plateau.
+pub(super) fn memory(staircase: &Staircase) -> Result<Plateau, Failure> {
+    let reason = match staircase.plateaus.as_slice() {
+        [.., _, last] if last.to > LEAST_MEMORY => return Ok(*last),
+        [.., _, last] => format!(
+            "the last plateau goes to {:.0} MiB, which may be a cache's: beyond that nothing was measured, or it still rises",
+            last.to / f64::from(1 << 20)
+        ),
+        _ => "the curve has no step, so nothing tells caches from memory".to_owned(),
+    };
+    Err(Failure::Unsupported(reason))
+}
+
 /// What a curve claims: that it rises with the size, as it must.
 pub(super) fn rises(staircase: &Staircase) -> Evidence {
     let error = staircase.relative_error;
@@ -127,6 +146,20 @@ pub(super) fn rises(staircase: &Staircase) -> Evidence {
         },
         reason: None,
     }
+}
+
+/// What a curve in small pages cannot claim: that translation has no part in it. Nothing of one in larger pages.
+pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
+    let small = Pages::Small.name();
+    let mut pages = sources.iter().map(|source| source.case.get(Pages::KEY));
+    pages.any(|pages| pages == small).then(|| Evidence {
+        claim: "pages in which translation takes no part".to_owned(),
+        expected: Pages::Huge.name().into(),
+        observed: Some(small.into()),
+        source: "this run".to_owned(),
+        verdict: Verdict::Unverified,
+        reason: Some("there are no larger pages here; in small ones a step may be a TLB's".to_owned()),
+    })
 }
 
 /// A claim about a count that is known beforehand.

@@ -133,13 +133,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         order,
     };
     let chase = Chase::new(memory, route, 1)?;
-    let (apart, share) = match b.case().get(ORDER) {
-        "random" => (LINE, chases::RANDOM),
-        "sequential" => (LINE, chases::UPWARDS),
-        _ => (STRIDE, chases::UPWARDS),
-    };
-    chases::claim(b, &chase, bytes / apart, apart)?;
-    chases::claim_steps(b, &chase, apart, share);
+    chases::claim(b, &chase, bytes / spacing, spacing)?;
+    match order {
+        Order::Random(_) => chases::claim_random(b, &chase),
+        _ => chases::claim_steps(b, &chase, spacing, chases::UPWARDS),
+    }
     b.kernel(&chase)
 }
 

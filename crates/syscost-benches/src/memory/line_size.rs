@@ -52,16 +52,14 @@ fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let told = told::line_bytes();
     Ok(Derived {
         value,
-        evidence: [hierarchy::exact(
-            "larger distances that cost no more than the smallest",
-            0,
-            again,
-        )]
-        .into_iter()
-        .chain(
-            told.map(|told| told::agrees("length of a line as the system tells it", told, value)),
-        )
-        .collect(),
+        evidence: vec![
+            hierarchy::exact(
+                "larger distances that cost no more than the smallest",
+                0,
+                again,
+            ),
+            told::agrees("length of a line as the system tells it", told, value),
+        ],
         details: told
             .map(|told| ("told_bytes".to_owned(), told))
             .into_iter()

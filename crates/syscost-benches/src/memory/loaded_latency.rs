@@ -90,6 +90,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     CHASE.set(Some(Rc::clone(&chase)));
     b.claim_resident(chase.memory())?;
+    chases::claim_beyond_caches(b, BYTES);
+    chases::claim_random(b, &chase);
     // None of those that only wait.
     let delay_ns = b.case().get(DELAY).parse().ok();
     let (clock, random) = (*b.clock(), b.random().u64(..));

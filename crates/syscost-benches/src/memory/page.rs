@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
 
+use crate::sides::Padded;
+
 /// A page of words that several threads may use at once.
 pub(super) struct Page(Memory);
 
@@ -28,19 +30,18 @@ impl Page {
 
 /// A flag on lines of its own: neighbours are fetched in pairs.
 #[derive(Debug, Default)]
-#[repr(align(128))]
-pub(super) struct Flag(AtomicBool);
+pub(super) struct Flag(Padded<AtomicBool>);
 
 impl Flag {
     /// Raises it.
     pub(super) fn raise(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.0.store(true, Ordering::Release);
     }
 
     /// Whether it is raised.
     #[inline(always)]
     pub(super) fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.0.load(Ordering::Acquire)
     }
 }
 

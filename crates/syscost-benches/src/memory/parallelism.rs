@@ -86,7 +86,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut chase = match known {
         Some(chase) => {
             chases::claim(b, &chase, bytes / LINE, LINE)?;
-            chases::claim_steps(b, &chase, LINE, chases::RANDOM);
+            chases::claim_random(b, &chase);
             chase
         }
         None => {

@@ -14,7 +14,7 @@
 //! Part of no published experiment here.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, LINE, Order, Route};
+use syscost_sys::kernel::{Chase, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
@@ -63,6 +63,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let memory = Memory::fill(route.bytes, chases::pages(b.case())?)?;
     let chase = Chase::new(memory, route, 1)?;
     chases::claim(b, &chase, count, page)?;
-    chases::claim_steps(b, &chase, page + LINE, chases::RANDOM);
+    chases::claim_random(b, &chase);
     b.kernel(&chase)
 }

@@ -29,6 +29,15 @@ const LEAST_STEP: f64 = 1.3;
 /// The share of the way up at which a plateau has ended.
 const ENDED: f64 = 0.2;
 
+/// A size that the system tells and one that was found agree if they differ by no more than this factor: the sizes measured are a fifth
+/// apart, and not every cache can be filled.
+const ALIKE: f64 = 1.5;
+
+/// Whether the size of a cache that the system tells agrees with the one that was found.
+pub fn agree(told: f64, found: f64) -> bool {
+    (1.0 / ALIKE..=ALIKE).contains(&(told / found))
+}
+
 /// A stretch of sizes over which the cost hardly changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plateau {

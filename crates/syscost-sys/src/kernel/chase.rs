@@ -162,16 +162,28 @@ impl Chase {
 
     /// The share of the cycle's steps, of its first thousands, that lead so many bytes upwards.
     pub fn share_of_steps(&self, bytes: usize) -> f64 {
-        let steps = self.lines().min(SOME_STEPS);
+        let count = self.distances().filter(|distance| *distance == bytes).count();
+        count as f64 / self.distances().len() as f64
+    }
+
+    /// The share of those steps that lead equally far in the same direction, of the distance that is most frequent.
+    pub fn share_of_most_frequent_step(&self) -> f64 {
+        let mut distances: Vec<usize> = self.distances().collect();
+        distances.sort_unstable();
+        let alike = distances.chunk_by(|a, b| a == b).map(<[usize]>::len);
+        alike.max().unwrap_or(0) as f64 / distances.len() as f64
+    }
+
+    /// How far the first thousands of steps lead upwards, in bytes; downwards wraps around.
+    fn distances(&self) -> impl ExactSizeIterator<Item = usize> {
         let mut at = self.node(0).cast_const();
-        let mut count = 0;
-        for _ in 0..steps {
-            // SAFETY: as in `visited`.
+        (0..self.lines().min(SOME_STEPS)).map(move |_| {
+            // SAFETY: as in `visited_apart`.
             let next = unsafe { (*at).next };
-            count += usize::from(next.addr() == at.addr() + bytes);
+            let distance = next.addr().wrapping_sub(at.addr());
             at = next;
-        }
-        count as f64 / steps as f64
+            distance
+        })
     }
 
     /// Writes the cycle's lines.

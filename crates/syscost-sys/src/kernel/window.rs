@@ -112,6 +112,12 @@ impl Window {
             fillers,
         })
     }
+
+    /// The same code along other walks.
+    #[must_use]
+    pub fn along(self, walks: Rc<Walks>) -> Self {
+        Self { walks, ..self }
+    }
 }
 
 impl Work for Window {
@@ -167,6 +173,13 @@ mod tests {
                 let expected = window.expected(turns);
                 assert_eq!(window.run(turns), expected, "{fillers} {turns}");
             }
+            let Ok(others) = Walks::new(1 << 12, Pages::Small, |n| n - 1) else {
+                continue;
+            };
+            let (before, window) = (walks.steps.get(), window.along(Rc::new(others)));
+            let expected = window.expected(3);
+            assert_eq!(window.run(3), expected, "{fillers}, elsewhere");
+            assert_eq!(walks.steps.get(), before);
         }
         // Each walk meets all nodes of its half: the order is one cycle.
         let mut first = walks.order[0].clone();

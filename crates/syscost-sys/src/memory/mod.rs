@@ -33,7 +33,7 @@ pub struct Memory {
     pages: Pages,
 }
 
-// SAFETY: owned memory; sharing it gives out no reference that could be written through.
+// SAFETY: the mapping belongs to nobody else, and may be used and unmapped by any one thread, wherever it was made.
 unsafe impl Send for Memory {}
 
 impl Memory {

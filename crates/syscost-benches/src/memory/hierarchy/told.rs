@@ -1,45 +1,158 @@
 //! What the system says of its caches.
+//!
+//! It may say something else of each CPU, and a computed row is not told which of them was measured: what is said of all that
+//! could have been.
 
 use std::path::Path;
 
-use syscost_results::{Evidence, Verdict};
-use syscost_sys::topology::{CacheKind, Topology};
+use syscost_results::stats::staircase::agree;
+use syscost_results::{Evidence, Fact, Verdict};
+use syscost_sys::cpu;
+use syscost_sys::topology::{CacheKind, Cpu, Topology};
 
-/// Sizes that differ by less than this factor agree: the sizes measured are a fifth apart, and not every cache can be filled.
-const ALIKE: f64 = 1.5;
+/// Of memory so many times as long as the last cache, that holds half at most.
+const BEYOND: f64 = 2.0;
+
+/// The CPUs that this thread may use: of a worker's, the one it measures.
+fn cpus() -> Vec<Cpu> {
+    let allowed = cpu::allowed().unwrap_or_default();
+    let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
+    let cpus = topology.cpus.into_iter();
+    cpus.filter(|cpu| allowed.contains(&cpu.cpu)).collect()
+}
+
+/// What is told of each of these CPUs; nothing if it is not told of all.
+fn of_each(cpus: &[Cpu], told: impl Fn(&Cpu) -> Option<u64>) -> Option<Vec<u64>> {
+    let told = |cpu: &Cpu| told(cpu).filter(|number| *number > 0);
+    cpus.iter().map(told).collect()
+}
+
+/// What is told of all of these CPUs alike.
+fn of_all(cpus: &[Cpu], told: impl Fn(&Cpu) -> Option<u64>) -> Option<f64> {
+    let told = of_each(cpus, told)?;
+    let first = *told.first()?;
+    told.iter()
+        .all(|other| *other == first)
+        .then_some(first as f64)
+}
 
 /// The size of the data cache of this level, in bytes, if it is told.
 pub(in super::super) fn cache_bytes(level: u32) -> Option<f64> {
-    let topology = Topology::read(Path::new("/sys")).ok()?;
-    let bytes = topology.cpus.first()?.data_cache(level)?.size_bytes;
-    (bytes > 0).then_some(bytes as f64)
+    of_all(&cpus(), |cpu| Some(cpu.data_cache(level)?.size_bytes))
+}
+
+/// The size of the last cache, in bytes, if it is told: of several the largest.
+pub(in super::super) fn last_bytes() -> Option<f64> {
+    let told = of_each(&cpus(), |cpu| Some(cpu.last_level_cache()?.size_bytes))?;
+    told.into_iter().max().map(|bytes| bytes as f64)
 }
 
 /// The length of a line of the nearest data cache, in bytes, if it is told.
 pub(in super::super) fn line_bytes() -> Option<f64> {
-    let topology = Topology::read(Path::new("/sys")).ok()?;
-    let mut caches = topology.cpus.first()?.caches.iter();
-    let bytes = caches
-        .find(|cache| cache.kind != CacheKind::Instruction)?
-        .line_bytes;
-    (bytes > 0).then_some(f64::from(bytes))
+    of_all(&cpus(), |cpu| {
+        let mut caches = cpu.caches.iter();
+        let nearest = caches.find(|cache| cache.kind != CacheKind::Instruction)?;
+        Some(u64::from(nearest.line_bytes))
+    })
+}
+
+/// Whether a cache that ends there is the one of the level that the system tells to be so large.
+pub(in super::super) fn is_level(told: Option<f64>, end: f64) -> Evidence {
+    agrees("size of the cache as the system tells it", told, end)
 }
 
 /// Whether what is told agrees with what was found. If not, that refutes nothing: either may be right.
-pub(in super::super) fn agrees(claim: &str, told: f64, found: f64) -> Evidence {
-    let alike = (1.0 / ALIKE..=ALIKE).contains(&(told / found));
+pub(in super::super) fn agrees(claim: &str, told: Option<f64>, found: f64) -> Evidence {
+    let reason = match told {
+        None => Some("the system does not tell"),
+        Some(told) if !agree(told, found) => Some(
+            "a virtual machine may be told another size than it has, and others may use the same cache",
+        ),
+        Some(_) => None,
+    };
     Evidence {
         claim: claim.to_owned(),
-        expected: told.into(),
+        expected: told.map_or_else(|| "not told".into(), Fact::from),
         observed: Some(found.into()),
         source: "sysfs".to_owned(),
-        verdict: match alike {
-            true => Verdict::Confirmed,
-            false => Verdict::Unverified,
+        verdict: match reason {
+            None => Verdict::Confirmed,
+            Some(_) => Verdict::Unverified,
         },
-        reason: (!alike).then(|| {
-            "a virtual machine may be told another size than it has, and others may use the same cache"
-                .to_owned()
-        }),
+        reason: reason.map(str::to_owned),
+    }
+}
+
+/// Whether memory of so many bytes is beyond the last cache, which is told to be so large. What is told may be wrong, so it refutes nothing.
+pub(in super::super) fn is_beyond(last: Option<f64>, bytes: f64) -> Evidence {
+    let least = last.map(|last| BEYOND * last);
+    let reason = match least {
+        None => Some("the system does not tell its caches".to_owned()),
+        Some(least) if bytes < least => Some(format!(
+            "the last cache is told to hold {:.0} MiB: much of this may be in it",
+            least / BEYOND / f64::from(1 << 20)
+        )),
+        Some(_) => None,
+    };
+    Evidence {
+        claim: "bytes of the memory, of which the last cache holds no more than half".to_owned(),
+        expected: least.map_or_else(
+            || Fact::from("twice the last cache"),
+            |least| format!("at least {least:.0}").into(),
+        ),
+        observed: Some(bytes.into()),
+        source: "sysfs".to_owned(),
+        verdict: match reason {
+            None => Verdict::Confirmed,
+            Some(_) => Verdict::Unverified,
+        },
+        reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_sys::topology::Cache;
+
+    use super::*;
+
+    fn cpu(number: u32, l2: u64) -> Cpu {
+        let cache = |level, size_bytes| Cache {
+            level,
+            kind: CacheKind::Unified,
+            size_bytes,
+            line_bytes: 64,
+            shared_cpus: vec![number],
+        };
+        Cpu {
+            cpu: number,
+            core: number,
+            package: 0,
+            node: 0,
+            smt_siblings: Vec::new(),
+            caches: vec![cache(1, 32 << 10), cache(2, l2)],
+        }
+    }
+
+    #[test]
+    fn what_differs_from_cpu_to_cpu_is_told_of_none() {
+        let size = |level| move |cpu: &Cpu| Some(cpu.data_cache(level)?.size_bytes);
+        let cpus = [cpu(0, 1 << 20), cpu(1, 2 << 20)];
+        assert_eq!(of_all(&cpus, size(1)), Some(32768.0));
+        assert_eq!(of_all(&cpus, size(2)), None);
+        assert_eq!(of_all(&cpus, size(3)), None);
+        assert_eq!(of_all(&[], size(1)), None);
+        assert_eq!(of_each(&cpus, size(2)), Some(vec![1 << 20, 2 << 20]));
+        assert_eq!(of_each(&[cpu(0, 1 << 20), cpu(1, 0)], size(2)), None);
+    }
+
+    #[test]
+    fn memory_that_the_last_cache_may_hold_is_doubted() {
+        let verdict = |last, bytes| is_beyond(last, bytes).verdict;
+        assert_eq!(verdict(Some(32e6), 64e6), Verdict::Confirmed);
+        assert_eq!(verdict(Some(32e6), 63e6), Verdict::Unverified);
+        assert_eq!(verdict(None, 1e12), Verdict::Unverified);
+        let reason = is_beyond(Some(f64::from(260 << 20)), 1e8).reason.unwrap();
+        assert!(reason.contains("260 MiB"), "{reason}");
     }
 }

@@ -20,6 +20,7 @@ use syscost_sys::partner::{Between, Partner, PartnerError};
 use syscost_sys::topology::Topology;
 
 use crate::memory::space::islands::Islands;
+use crate::sides::Padded;
 
 /// Calls in the longest batch, each on a page of its own.
 pub(super) const MOST: u64 = 256;
@@ -105,12 +106,9 @@ struct Crew {
     /// Threads that have read all pages of this epoch.
     ready: AtomicUsize,
     is_over: AtomicBool,
-    spins: Vec<Apart>,
+    /// Turns of each spinning thread.
+    spins: Vec<Padded<AtomicU64>>,
 }
-
-/// Turns of a spinning thread, as far from those of another as any processor fetches lines together.
-#[repr(align(128))]
-struct Apart(AtomicU64);
 
 impl Crew {
     /// What each thread does.
@@ -162,7 +160,7 @@ impl Stage {
             stride: AtomicUsize::new(0),
             ready: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
-            spins: cpus.iter().map(|_| Apart(AtomicU64::new(0))).collect(),
+            spins: cpus.iter().map(|_| Padded::default()).collect(),
         });
         let spinning = |(number, cpu): (usize, &u32)| {
             let crew = Arc::clone(&crew);

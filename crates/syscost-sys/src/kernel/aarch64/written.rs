@@ -62,3 +62,28 @@ pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, 
     step.extend(std::iter::repeat_n(NOP, fillers));
     Ok(repeated(&prepare, &step.repeat(steps), &finish))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_holds_as_many_instructions_as_asked_after_each_load() {
+        for (fillers, steps) in [(0, 1), (1, 4), (64, 4), (4096, 2)] {
+            let code = window(fillers, steps).unwrap();
+            let words: Vec<u32> = code
+                .chunks_exact(4)
+                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+                .collect();
+            // Two loads of addresses and the branch come before the loop.
+            let mut rest = &words[3..];
+            for load in [0xF940_0129, 0xF940_014A].repeat(steps) {
+                assert_eq!(rest[0], load);
+                let (between, after) = rest[1..].split_at(fillers);
+                assert!(between.iter().all(|word| *word == NOP), "{fillers}");
+                rest = after;
+            }
+            assert_eq!(rest[0], SUBS_X0, "{fillers} {steps}");
+        }
+    }
+}

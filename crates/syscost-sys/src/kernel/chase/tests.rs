@@ -138,6 +138,43 @@ fn an_order_is_told_by_its_steps() {
 }
 
 #[test]
+fn no_distance_is_frequent_in_a_random_order_and_one_in_any_other() {
+    for route in routes() {
+        let Some(chase) = chase(route, 1) else { return };
+        let expected = match route.order {
+            Order::Random(_) => 0.0..0.06,
+            Order::Ascending => 0.98..1.0,
+            Order::Pairs { .. } => 0.5..0.55,
+        };
+        let share = chase.share_of_most_frequent_step();
+        assert!(expected.contains(&share), "{route:?}: {share}");
+    }
+}
+
+#[test]
+fn an_order_backwards_or_in_long_steps_is_not_random() {
+    const LINES: usize = 1024;
+    let Some(chase) = chase(Route::dense(LINES * LINE, Order::Ascending), 1) else {
+        return;
+    };
+    for step in [LINES - 1, 5, 127] {
+        for line in 0..LINES {
+            let content = Node {
+                next: chase.node((line + step) % LINES),
+                position: 0,
+            };
+            // SAFETY: nodes of a chase that nobody else uses.
+            unsafe { chase.node(line).write(content) };
+        }
+        let (next, most) = (
+            chase.share_of_steps(LINE),
+            chase.share_of_most_frequent_step(),
+        );
+        assert!(next == 0.0 && most > 0.8, "{step}: {next} {most}");
+    }
+}
+
+#[test]
 fn nonsense_is_refused() {
     let Ok(memory) = Memory::fill(4096, Pages::Small) else {
         return;

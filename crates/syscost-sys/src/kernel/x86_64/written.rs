@@ -66,3 +66,25 @@ pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, 
     step.extend(&between);
     Ok(repeated(&prepare, &step.repeat(steps), &finish))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_holds_as_many_instructions_as_asked_after_each_load() {
+        for (fillers, steps) in [(0, 1), (1, 4), (64, 4), (4096, 2)] {
+            let code = window(fillers, steps).unwrap();
+            // What comes before the loop is shorter than a line.
+            let mut rest = &code[64..];
+            for load in [[0x48, 0x8B, 0x00], [0x48, 0x8B, 0x09]].repeat(steps) {
+                rest = rest.strip_prefix(&load).expect("a load");
+                for number in 0..fillers {
+                    let after = rest.strip_prefix(&[0x66, 0x90]);
+                    rest = after.unwrap_or_else(|| panic!("{number} of {fillers}"));
+                }
+            }
+            assert!(rest.starts_with(&DEC_RDI), "{fillers} {steps}");
+        }
+    }
+}
