@@ -9,7 +9,7 @@ use super::minor_faults;
 use crate::memory::space::area::Area;
 
 /// Huge pages of the longest batch.
-const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 const HUGE: &str = "huge pages found";
 
@@ -20,9 +20,8 @@ pub(super) fn area() -> Result<Area, Failure> {
     Area::fill(MOST * Pages::Huge.bytes()?, Pages::Huge)
 }
 
-/// Writes a byte of each huge page's length of the memory, and counts the huge pages that it has then.
-pub(crate) fn measure(b: &mut Bencher, area: &Area) -> Result<(), Failure> {
-    let length = Pages::Huge.bytes()?;
+/// Writes a byte of each piece of the memory that is as long as a huge page, in bytes, and counts the huge pages that it has then.
+pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(), Failure> {
     let step = length / area.memory().pages().bytes()?;
     area.forget()?;
     let found = Cell::new(0);
