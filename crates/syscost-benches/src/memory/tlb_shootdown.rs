@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
+use syscost_sys::topology::Relation;
 
 use self::interrupts::interrupts;
 use self::stage::{Call, MOST, Stage, Tally};
@@ -76,7 +77,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .ok_or_else(|| Failure::Broken("does not say which call".into()))?;
     let cpus = stage::others(b.cpu(), b.allowed(), threads)?;
     let tally = Arc::new(Tally::default());
-    b.together(Placement::Distinct, |_| {
+    let placement = match threads {
+        // The call alone needs no other CPU.
+        0 => Placement::At(Relation::SameCpu),
+        _ => Placement::Distinct,
+    };
+    b.together(placement, |_| {
         Stage::start(call, &cpus, Arc::clone(&tally)).map(Stage::into_team)
     })?;
     if threads > 0 {
