@@ -12,7 +12,7 @@ use rustix::mm::{
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-use crate::memory::space::pagemap;
+use crate::memory::space::{not_mapped, pagemap};
 
 /// What places are aligned to: as much as one table of pages covers on x86-64.
 const ALIGNED: usize = 2 << 20;
@@ -27,7 +27,7 @@ pub(super) struct Place {
 impl Place {
     /// So many bytes, at a multiple of 2 MiB.
     pub(super) fn reserve(bytes: usize) -> Result<Self, Failure> {
-        let failed = |cause: Errno| Failure::of("reserve a place", cause);
+        let failed = |cause: Errno| not_mapped("reserve a place", cause);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         let (whole, access) = (bytes + ALIGNED, ProtFlags::empty());
         // SAFETY: a new mapping where the kernel likes it touches no memory in use.
@@ -87,7 +87,7 @@ pub(super) struct Block {
 impl Block {
     /// So many bytes, none touched.
     pub(super) fn map(bytes: usize) -> Result<Self, Failure> {
-        let failed = |cause: Errno| Failure::of("map a block", cause);
+        let failed = |cause: Errno| not_mapped("map a block", cause);
         let mut place = Place::reserve(bytes)?;
         place.is_taken = true;
         let block = Self {
