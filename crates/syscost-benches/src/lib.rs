@@ -20,7 +20,7 @@ mod timing;
 
 use syscost_harness::{Catalogue, Group};
 
-pub use liar::{LIARS, TWO_CPU_LIARS};
+pub use liar::{FILE_BYTES, FILE_LIARS, LIARS, TWO_CPU_LIARS};
 pub use selftest::TRUTHS;
 
 /// Every group, in the report's order.

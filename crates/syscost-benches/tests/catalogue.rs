@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use syscost_benches::{CATALOGUE, LIARS, TRUTHS, TWO_CPU_LIARS};
+use syscost_benches::{CATALOGUE, FILE_LIARS, LIARS, TRUTHS, TWO_CPU_LIARS};
 use syscost_harness::doc::{HEADINGS, explanation};
 use syscost_harness::{Benchmark, Catalogue, Row};
 
@@ -112,7 +112,7 @@ fn truths_and_liars_name_rows_that_exist() {
         .iter()
         .map(|truth| truth.row)
         .chain(LIARS.iter().map(|(name, _)| *name))
-        .chain(TWO_CPU_LIARS.iter().copied())
+        .chain(TWO_CPU_LIARS.iter().chain(FILE_LIARS).copied())
     {
         assert!(names.contains(name), "{name}");
     }

@@ -55,6 +55,12 @@ pub(crate) const GROUP: Group = Group {
 /// The liars that need two CPUs; where there are none, they may say so.
 pub const TWO_CPU_LIARS: &[&str] = &["liar.spins", "liar.elsewhere"];
 
+/// The liars that write a file of [`FILE_BYTES`]; where there is no room for it, they may say so.
+pub const FILE_LIARS: &[&str] = &["liar.warm_file"];
+
+/// How long that file is, in bytes.
+pub const FILE_BYTES: u64 = 256 << 10;
+
 /// Each liar and how it must come out.
 pub const LIARS: &[(&str, Status)] = &[
     ("liar.nothing", Status::Withheld),

@@ -11,8 +11,10 @@
 //!
 //! Apart from the page cache, which keeps the file, it is `memory.page_fault{kind=file_cold}`.
 
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
+use super::FILE_BYTES;
 use crate::memory::page_fault::file;
 use crate::memory::space::file::FilePages;
 
@@ -30,7 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let file = FilePages::make(64)?;
+    let file = FilePages::make(FILE_BYTES as usize / page_size())?;
     let touch = file::touching(b, &file);
     b.single(|| file.unmap_pages(), touch)
 }

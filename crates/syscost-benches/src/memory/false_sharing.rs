@@ -32,10 +32,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     // The tick and other tasks of the machine preempt now and then.
     expect: &[at_most(Counter::Switches, 0.01)],
     quick: |case| case.get("op") == "fetch_add" && case.number("distance") != 256,
+    support: |case| match case.get(Placement::KEY) == NOWHERE.name() {
+        true => Err(Unsupported::new(
+            "this process may use no second CPU, or is not told where it is",
+        )),
+        false => Ok(()),
+    },
     run,
     source: include_str!("false_sharing.rs"),
     ..Benchmark::DEFAULT
 };
+
+/// Where the other thread cannot be.
+const NOWHERE: Placement = Placement::At(Relation::SameCpu);
 
 /// Bytes between the words.
 const DISTANCES: [usize; 4] = [8, 64, 128, 256];
@@ -57,18 +66,27 @@ const LEAST_SHARE_PERCENT: f64 = 10.0;
 const LONG: u64 = 16 * BETWEEN_LOOKS;
 
 fn cases() -> Vec<Case> {
-    let apart = |placement: &Placement| matches!(placement, Placement::At(relation) if *relation != Relation::SameCpu);
+    cases_at(Placement::here())
+}
+
+fn cases_at(mut placements: Vec<Placement>) -> Vec<Case> {
+    placements.retain(|placement| matches!(placement, Placement::At(_)) && *placement != NOWHERE);
+    let case = |op: &str, placement: Placement, distance: usize| {
+        Case::new([
+            ("op", op.to_owned()),
+            (Placement::KEY, placement.name().to_owned()),
+            ("distance", distance.to_string()),
+        ])
+    };
     let mut cases = Vec::new();
-    for placement in Placement::here().into_iter().filter(apart) {
+    for placement in placements {
         for op in ["fetch_add", "plain"] {
-            cases.extend(DISTANCES.map(|distance| {
-                Case::new([
-                    ("op", op.to_owned()),
-                    (Placement::KEY, placement.name().to_owned()),
-                    ("distance", distance.to_string()),
-                ])
-            }));
+            cases.extend(DISTANCES.map(|distance| case(op, placement, distance)));
         }
+    }
+    if cases.is_empty() {
+        // One stands for all, to say why there are none.
+        cases.push(case("fetch_add", NOWHERE, DISTANCES[0]));
     }
     cases
 }
@@ -248,6 +266,18 @@ fn team<'t>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_second_cpu_one_case_says_so() {
+        let distant = Placement::At(Relation::ALL[Relation::ALL.len() - 1]);
+        let reasons = |cases: Vec<Case>| -> Vec<bool> {
+            let support = BENCHMARK.support;
+            cases.iter().map(|case| support(case).is_err()).collect()
+        };
+        assert_eq!(reasons(cases_at(vec![NOWHERE])), [true]);
+        let placements = vec![NOWHERE, distant, Placement::Free];
+        assert_eq!(reasons(cases_at(placements)), [false; 2 * DISTANCES.len()]);
+    }
 
     #[test]
     fn either_way_of_adding_adds_to_its_own_word_only() {

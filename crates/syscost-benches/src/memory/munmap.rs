@@ -16,6 +16,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
 use super::space::islands::Islands;
+use super::space::maps::mapped_bytes;
 use super::space::{GIVING_BACK, RESIDENT, SIZE, TOUCHED, is_touched, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -33,7 +34,7 @@ fn cases() -> Vec<Case> {
     let row = |size, touched| Case::new([(SIZE, size), (TOUCHED, touched)]);
     vec![
         row("4K", "no"),
-        row("64M", "no"),
+        row("16M", "no"),
         row("4K", "yes"),
         row("64K", "yes"),
         row("1M", "yes"),
@@ -42,9 +43,9 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The longest batch has so many bytes, touched or not, and so many mappings at most.
+/// The longest batch has so many bytes, touched or not, and so many mappings at most. Strict machines promise memory for either.
 const MOST_TOUCHED: usize = 32 << 20;
-const MOST_BYTES: usize = 4 << 30;
+const MOST_BYTES: usize = 256 << 20;
 const MOST: usize = 512;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -57,11 +58,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if is_touched {
         b.expect(GIVING_BACK);
     }
+    let most = (most_bytes / bytes).clamp(2, MOST);
     let islands = RefCell::new(Islands::make(1, bytes)?);
     let resident = Cell::new(0);
     b.prepared_batches(
         1,
-        (most_bytes / bytes).clamp(2, MOST) as u64,
+        most as u64,
         |turns| {
             let turns = turns as usize;
             // First without the old ones: their memory is to be had again.
@@ -82,5 +84,20 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         },
     )?;
     b.report(RESIDENT, resident.get() as f64);
+    drop(islands);
+    let mut islands = Islands::make(most, bytes)?;
+    if is_touched {
+        islands.touch(most)?;
+    }
+    let before = mapped_bytes()?;
+    let unmapped = islands.unmap(most);
+    let gone = before.saturating_sub(mapped_bytes()?) as f64;
+    unmapped.map_err(|cause| Failure::of("munmap", cause))?;
+    // With a mapping its pages go.
+    let (claim, all) = (
+        format!("bytes unmapped by {most} calls"),
+        (most * bytes) as f64,
+    );
+    b.claim(&claim, all, gone, "/proc/self/statm", gone == all);
     Ok(())
 }

@@ -29,6 +29,7 @@ pub(crate) mod huge;
 mod userfaultfd;
 
 use syscost_harness::prelude::*;
+use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.page_fault",
@@ -96,7 +97,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "zero_page_read" => anonymous::read(b),
         "zero_page_write" => anonymous::write_after_read(b),
         "copy_on_write" => copy_on_write::measure(b),
-        "huge" => huge::measure(b, &huge::area()?),
+        "huge" => huge::measure(b, &huge::area()?, Pages::Huge.bytes()?),
         "file_warm" => file::around(b),
         "file_warm_alone" => file::alone(b),
         "file_cold" => file::cold(b),

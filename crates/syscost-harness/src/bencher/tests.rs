@@ -292,8 +292,9 @@ fn a_preparation_is_neither_timed_nor_more_than_there_is_room_for() {
     assert!(findings.values.iter().all(|ns| *ns == 30.0));
     assert_eq!(findings.iterations, 64, "a longer batch has no room");
     assert_eq!(findings.histogram, [], "none is timed singly");
-    let failure = timed(|b| b.prepared_batches(1, 64, |_| Ok(()), |_| Ok(()))).expect_err("folded");
-    assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
+    let failure = timed(|b| b.prepared_batches(1, 64, |_| Ok(()), |_| Ok(()))).expect_err("short");
+    assert!(matches!(failure, Failure::Unsupported(_)), "{failure}");
+    assert!(failure.to_string().contains("at most 64 at once"));
     let failed = || Failure::Failed("no memory".into());
     let failure = timed(|b| b.prepared_batches(1, 64, |_| Err(failed()), |_| Ok(())));
     assert_eq!(failure.expect_err("not prepared"), failed());

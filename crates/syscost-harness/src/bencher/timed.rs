@@ -253,8 +253,15 @@ impl Bencher<'_> {
                     return Ok(turns);
                 }
             }
-            if turns >= most && most < MOST_TURNS && ns >= self.clock_cost.shortest_batch_ns() {
-                return Ok(turns);
+            if turns >= most && most < MOST_TURNS {
+                let shortest = self.clock_cost.shortest_batch_ns();
+                if ns >= shortest {
+                    return Ok(turns);
+                }
+                let at_once = turns * per_turn;
+                return Err(Failure::Unsupported(format!(
+                    "at most {at_once} at once, which take {ns:.0} ns: too short for this clock, which needs {shortest:.0} ns"
+                )));
             }
             if turns >= most {
                 return Err(Failure::Refuted(format!(

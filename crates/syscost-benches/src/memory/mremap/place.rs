@@ -1,6 +1,7 @@
 //! A block that moves, and the place it moves to.
 #![allow(unsafe_code)] // mappings
 
+use std::cell::Cell;
 use std::ptr;
 
 use rustix::io::Errno;
@@ -11,7 +12,7 @@ use rustix::mm::{
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-use crate::memory::space::pagemap;
+use crate::memory::space::{not_mapped, pagemap};
 
 /// What places are aligned to: as much as one table of pages covers on x86-64.
 const ALIGNED: usize = 2 << 20;
@@ -26,7 +27,7 @@ pub(super) struct Place {
 impl Place {
     /// So many bytes, at a multiple of 2 MiB.
     pub(super) fn reserve(bytes: usize) -> Result<Self, Failure> {
-        let failed = |cause: Errno| Failure::of("reserve a place", cause);
+        let failed = |cause: Errno| not_mapped("reserve a place", cause);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         let (whole, access) = (bytes + ALIGNED, ProtFlags::empty());
         // SAFETY: a new mapping where the kernel likes it touches no memory in use.
@@ -79,17 +80,20 @@ impl Drop for Place {
 pub(super) struct Block {
     start: *mut u8,
     bytes: usize,
+    /// Where it is and how long, at this moment: a batch that fails leaves it so.
+    now: Cell<(*mut u8, usize)>,
 }
 
 impl Block {
     /// So many bytes, none touched.
     pub(super) fn map(bytes: usize) -> Result<Self, Failure> {
-        let failed = |cause: Errno| Failure::of("map a block", cause);
+        let failed = |cause: Errno| not_mapped("map a block", cause);
         let mut place = Place::reserve(bytes)?;
         place.is_taken = true;
         let block = Self {
             start: place.start,
             bytes,
+            now: Cell::new((place.start, bytes)),
         };
         // SAFETY: the mapping is ours, and this changes no content.
         match unsafe { madvise(block.start.cast(), bytes, Advice::LinuxNoHugepage) } {
@@ -168,6 +172,7 @@ impl Block {
         let flags = MremapFlags::MAYMOVE;
         // SAFETY: as the caller promises.
         let at = unsafe { mremap_fixed(from.cast(), self.bytes, self.bytes, flags, to.cast()) }?;
+        self.now.set((at.cast(), self.bytes));
         if at.cast() == to {
             Ok(())
         } else {
@@ -181,22 +186,43 @@ impl Block {
         assert!(from <= self.bytes && to <= self.bytes);
         // SAFETY: the mapping is ours, nothing in it is needed, and it does not move.
         unsafe { mremap(self.start.cast(), from, to, MremapFlags::empty()) }
-            .map(|_| ())
+            .map(|_| self.now.set((self.start, to)))
             .map_err(|cause| Failure::of("mremap", cause))
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map`; it is back whenever no batch runs.
-        let _ = unsafe { munmap(self.start.cast(), self.bytes) };
+        let (start, bytes) = self.now.get();
+        // SAFETY: mapped by `map`, and there since. Where it has been before may be another's by now.
+        let _ = unsafe { munmap(start.cast(), bytes) };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::space::maps::bytes_with;
     use crate::task::child::fork;
+
+    #[test]
+    fn a_block_that_stays_away_leaves_its_old_place_alone() {
+        // In a process of one thread: nobody else is to map what a move leaves.
+        let child = fork(|| {
+            let bytes = 8 * page_size();
+            let (block, mut place) = (Block::map(bytes).unwrap(), Place::reserve(bytes).unwrap());
+            let (home, away) = (block.start(), place.start);
+            place.is_taken = true;
+            // SAFETY: the block is at home, and the place is a reservation.
+            unsafe { block.move_to(home, away) }.unwrap();
+            let _others = Place::keep(home, bytes).unwrap();
+            drop(block);
+            let at = |start: *mut u8| start.addr()..start.addr() + bytes;
+            assert_eq!(bytes_with("---", at(home)).unwrap(), bytes);
+            i32::from(bytes_with("rw-", at(away)).unwrap() != 0)
+        });
+        child.and_then(|child| child.ends_with(0)).unwrap();
+    }
 
     #[test]
     fn a_block_comes_back_with_what_is_in_it() {

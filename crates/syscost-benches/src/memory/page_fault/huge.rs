@@ -3,26 +3,27 @@
 use std::cell::Cell;
 
 use syscost_harness::prelude::*;
+use syscost_results::Verdict;
 use syscost_sys::memory::{Memory, Pages};
 
 use super::minor_faults;
 use crate::memory::space::area::Area;
 
 /// Huge pages of the longest batch.
-const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
-const HUGE: &str = "huge pages found";
+/// The kernel may have no huge page at hand now and then. Fewer than these are not what is claimed.
+const LEAST: f64 = 0.9;
 
-pub(crate) const EXPECT: [Expect; 2] = [minor_faults(1.0), exactly(Counter::Reported(HUGE), 1.0)];
+pub(crate) const EXPECT: [Expect; 1] = [minor_faults(1.0)];
 
 /// Memory that was there in huge pages once, so that it can be.
 pub(super) fn area() -> Result<Area, Failure> {
     Area::fill(MOST * Pages::Huge.bytes()?, Pages::Huge)
 }
 
-/// Writes a byte of each huge page's length of the memory, and counts the huge pages that it has then.
-pub(crate) fn measure(b: &mut Bencher, area: &Area) -> Result<(), Failure> {
-    let length = Pages::Huge.bytes()?;
+/// Writes a byte of each piece of the memory that is as long as a huge page, in bytes, and counts the huge pages that it has then.
+pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(), Failure> {
     let step = length / area.memory().pages().bytes()?;
     area.forget()?;
     let found = Cell::new(0);
@@ -45,13 +46,28 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area) -> Result<(), Failure> {
         },
     )?;
     count()?;
-    b.report(HUGE, found.get() as f64);
+    let share = found.get() as f64 / b.operations() as f64;
+    let verdict = judge(share);
+    let reason = (verdict == Verdict::Unverified)
+        .then_some("the kernel had no huge page at hand for the others");
+    let claim = "huge pages found per operation";
+    b.claim_verdict(claim, 1.0, share, "smaps", verdict, reason);
     let per_page = length as f64 / Pages::Small.bytes()? as f64;
     b.detail("small_pages_per_fault", per_page);
     if let Some(ns) = b.median() {
         b.detail("small_page_ns", ns / per_page);
     }
     Ok(())
+}
+
+fn judge(share: f64) -> Verdict {
+    if share == 1.0 {
+        Verdict::Confirmed
+    } else if (LEAST..1.0).contains(&share) {
+        Verdict::Unverified
+    } else {
+        Verdict::Refuted
+    }
 }
 
 /// How much of the memory is in huge pages, whatever it was asked in.
@@ -61,4 +77,18 @@ fn huge_bytes(memory: &Memory) -> Result<usize, Failure> {
         Pages::Small => resident.bytes - resident.in_pages_bytes,
         Pages::Huge | Pages::Gigantic => resident.in_pages_bytes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_missing_huge_pages_refute_nothing() {
+        assert_eq!(judge(1.0), Verdict::Confirmed);
+        assert_eq!(judge(0.99), Verdict::Unverified);
+        for share in [0.0, 0.5, 1.1, f64::NAN] {
+            assert_eq!(judge(share), Verdict::Refuted, "{share}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
 
-use super::{maps, pagemap};
+use super::{maps, not_mapped, pagemap};
 
 /// Pieces of private anonymous memory of the same length. After each comes a page that nobody may touch, so that the kernel
 /// never makes one mapping of two of them, nor of one and a stranger.
@@ -29,9 +29,9 @@ pub(crate) struct Islands {
 impl Islands {
     /// So many of so many bytes each, a multiple of the page size. No page is there yet.
     pub(crate) fn make(count: usize, bytes: usize) -> Result<Self, Failure> {
-        let failed = |cause: Errno| Failure::of("map pieces of memory", cause);
+        let failed = |cause: Errno| not_mapped("map pieces of memory", cause);
         let stride = bytes + page_size();
-        // Without a reservation, which strict machines would refuse for what is never touched.
+        // Without a reservation for what is never touched; strict machines make one all the same.
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping where the kernel likes it touches no memory in use.
         let start =

@@ -1,13 +1,29 @@
-//! What /proc/self/maps says of addresses.
+//! What /proc/self/maps and its like say of addresses.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::ops::Range;
 
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
 /// How many mappings this process has.
 pub(crate) fn mappings() -> Result<usize, Failure> {
     Ok(read()?.lines().count())
+}
+
+/// How much address space this process has, in bytes. Reads it without allocating, which might map more.
+pub(crate) fn mapped_bytes() -> Result<usize, Failure> {
+    let path = "/proc/self/statm";
+    let mut text = [0; 128];
+    let length = File::open(path)
+        .and_then(|mut file| file.read(&mut text))
+        .map_err(|cause| Failure::Unsupported(format!("reading {path}: {cause}")))?;
+    let first = text[..length].split(|byte| *byte == b' ').next();
+    first
+        .and_then(|pages| str::from_utf8(pages).ok()?.parse::<usize>().ok())
+        .map(|pages| pages * page_size())
+        .ok_or_else(|| Failure::Unsupported(format!("{path} does not tell of address space")))
 }
 
 /// How many bytes at these addresses are mapped with these rights: `rw-` or `r--`.
@@ -53,6 +69,20 @@ fn of(maps: &str, rights: &str, within: Range<usize>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::space::islands::Islands;
+    use crate::task::child::fork;
+
+    #[test]
+    fn what_is_unmapped_is_no_address_space_any_more() {
+        // In a process of one thread: nobody else maps anything meanwhile.
+        let child = fork(|| {
+            let mut islands = Islands::make(4, 2 * page_size()).unwrap();
+            let before = mapped_bytes().unwrap();
+            islands.unmap(3).unwrap();
+            i32::from(before - mapped_bytes().unwrap() != 6 * page_size())
+        });
+        child.and_then(|child| child.ends_with(0)).unwrap();
+    }
 
     #[test]
     fn only_what_is_within_counts() {

@@ -14,6 +14,7 @@ pub(crate) mod maps;
 pub(crate) mod no_huge;
 pub(crate) mod pagemap;
 
+use rustix::io::Errno;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
@@ -39,6 +40,14 @@ pub(super) fn size(case: &Case) -> Result<usize, Failure> {
     }
 }
 
+/// What could not be mapped. Strict machines promise no more memory than they have: no fault of the operation.
+pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
+    match cause {
+        Errno::NOMEM => Failure::Unsupported(format!("{tried}: {cause}")),
+        _ => Failure::of(tried, cause),
+    }
+}
+
 /// Whether the case's pages are there before the operation.
 pub(super) fn is_touched(case: &Case) -> bool {
     case.get(TOUCHED) == "yes"
@@ -54,6 +63,16 @@ pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_is_refused_is_no_failure() {
+        let refused = not_mapped("mmap", Errno::NOMEM);
+        assert!(matches!(refused, Failure::Unsupported(_)), "{refused:?}");
+        assert_eq!(
+            not_mapped("mmap", Errno::INVAL),
+            Failure::of("mmap", Errno::INVAL)
+        );
+    }
 
     #[test]
     fn less_than_a_page_is_unsupported() {

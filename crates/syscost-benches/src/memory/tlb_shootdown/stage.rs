@@ -147,7 +147,7 @@ pub(super) struct Stage {
     partners: Vec<Partner>,
     islands: Islands,
     /// What the threads had counted when the last batch began.
-    began: Option<Vec<u64>>,
+    began: Vec<u64>,
     tally: Arc<Tally>,
 }
 
@@ -162,36 +162,27 @@ impl Stage {
             is_over: AtomicBool::new(false),
             spins: cpus.iter().map(|_| Padded::default()).collect(),
         });
-        let spinning = |(number, cpu): (usize, &u32)| {
-            let crew = Arc::clone(&crew);
-            Partner::start(Between::Threads, &[*cpu], move || {
-                crew.spin(number);
-                Ok::<(), io::Error>(())
-            })
-            .map_err(|error| Failure::Failed(error.to_string()))
-        };
-        let partners = cpus
-            .iter()
-            .enumerate()
-            .map(spinning)
-            .collect::<Result<_, _>>();
-        if partners.is_err() {
-            // Those that were started are not to spin on.
-            crew.is_over.store(true, Relaxed);
-        }
-        Ok(Self {
-            partners: partners?,
+        let mut stage = Self {
+            partners: Vec::with_capacity(cpus.len()),
             islands: Islands::make(MOST as usize, page_size())?,
             call,
             crew,
-            began: None,
+            began: Vec::new(),
             tally,
-        })
+        };
+        for (number, cpu) in cpus.iter().enumerate() {
+            let crew = Arc::clone(&stage.crew);
+            let partner = Partner::start(Between::Threads, &[*cpu], move || {
+                crew.spin(number);
+                Ok::<(), io::Error>(())
+            });
+            stage.partners.push(partner?);
+        }
+        Ok(stage)
     }
 
     /// Writes all pages, and returns when every thread has read them.
     pub(super) fn prepare(&mut self) -> Result<(), Failure> {
-        self.judge();
         let failed = |cause: Errno| Failure::of("prepare the pages", cause);
         match self.call {
             Call::Munmap => self.islands = Islands::make(MOST as usize, page_size())?,
@@ -218,13 +209,13 @@ impl Stage {
             spin_loop();
         }
         for _ in 0..PATIENCE {
-            self.began = Some(self.crew.counts());
+            self.began = self.crew.counts();
             (0..SPINS).for_each(|_| spin_loop());
             if self.have_run() {
                 break;
             }
         }
-        self.began = Some(self.crew.counts());
+        self.began = self.crew.counts();
         Ok(())
     }
 
@@ -251,21 +242,16 @@ impl Stage {
         made.map_err(|cause| Failure::of(self.call.name(), cause))
     }
 
-    /// Whether all threads ran since the last batch began.
-    fn judge(&mut self) {
-        if self.began.is_some() {
-            let all_ran = self.have_run();
-            self.tally.batches.fetch_add(1, Relaxed);
-            self.tally.with_all.fetch_add(u64::from(all_ran), Relaxed);
-            self.began = None;
-        }
+    /// Notes whether all threads ran since the batch began. To be asked when it has just ended.
+    fn judge(&self) {
+        self.tally.batches.fetch_add(1, Relaxed);
+        let all_ran = u64::from(self.have_run());
+        self.tally.with_all.fetch_add(all_ran, Relaxed);
     }
 
     fn have_run(&self) -> bool {
-        let began = self.began.iter().flatten();
-        began
-            .zip(self.crew.counts())
-            .all(|(began, now)| now > *began)
+        let now = self.crew.counts();
+        self.began.iter().zip(now).all(|(began, now)| now > *began)
     }
 
     /// Lets the threads end, and waits for them.
@@ -282,7 +268,7 @@ impl Stage {
         let partners = std::mem::take(&mut self.partners);
         let crew = Arc::clone(&self.crew);
         let stage = Rc::new(RefCell::new(self));
-        let prepared = Rc::clone(&stage);
+        let (prepared, judged) = (Rc::clone(&stage), Rc::clone(&stage));
         Team::new(
             partners,
             move |turns| stage.borrow_mut().turns(turns),
@@ -292,6 +278,58 @@ impl Stage {
             },
         )
         .prepared_by(move || prepared.borrow_mut().prepare())
+        .checked_by(move || {
+            judged.borrow().judge();
+            Ok(())
+        })
         .at_most(MOST)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Also where something failed: the threads do not end by themselves.
+        self.crew.is_over.store(true, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::child::fork;
+
+    #[test]
+    fn a_stage_that_is_dropped_lets_its_threads_end() {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            return println!("skipped: no affinity here");
+        };
+        let stage = Stage::start(Call::Madvise, &cpus[..1], Arc::default()).unwrap();
+        let crew = Arc::clone(&stage.crew);
+        drop(stage);
+        assert!(crew.is_over.load(Relaxed));
+        // The thread's own hold on it ends with the thread.
+        while Arc::strong_count(&crew) > 1 {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn every_call_changes_every_page() {
+        // In a process of one thread: nobody else is to map what munmap leaves.
+        let child = fork(|| {
+            let all_changed = Call::ALL.into_iter().all(|call| {
+                let mut stage = Stage::start(call, &[], Arc::default()).unwrap();
+                match stage.prepare() {
+                    // No memory, or nothing that tells.
+                    Err(Failure::Unsupported(_)) => return true,
+                    prepared => prepared.unwrap(),
+                }
+                assert_eq!(stage.changed().unwrap(), 0, "{call:?}");
+                stage.turns(MOST).unwrap();
+                stage.changed().unwrap() == MOST as usize
+            });
+            i32::from(!all_changed)
+        });
+        child.and_then(|child| child.ends_with(0)).unwrap();
     }
 }

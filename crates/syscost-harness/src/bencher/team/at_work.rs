@@ -92,6 +92,7 @@ impl Body for AtWork<'_> {
     }
 
     fn after(&mut self, _: u64) -> Result<(), Failure> {
+        (self.team.check)()?;
         self.batches += 1;
         // Looking for many takes longer than a batch and leaves the caches to /proc.
         if self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {

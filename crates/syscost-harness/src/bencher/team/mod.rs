@@ -32,8 +32,8 @@ use seats::Seen;
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
 
-/// What a team does, untimed, before it works.
-type Prepare<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
+/// What a team does, untimed, before or after it works.
+type Aside<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
 
 /// How long a partner may take to say what went wrong and end, once the measuring task has felt it.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -47,8 +47,9 @@ const MOST_WORDS: usize = 3;
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
 pub struct Team<'t> {
     partners: Vec<Partner>,
-    prepare: Prepare<'t>,
+    prepare: Aside<'t>,
     is_prepared: bool,
+    check: Aside<'t>,
     most_turns: u64,
     turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
@@ -67,6 +68,7 @@ impl<'t> Team<'t> {
             partners,
             prepare: Box::new(|| Ok(())),
             is_prepared: false,
+            check: Box::new(|| Ok(())),
             most_turns: MOST_TURNS,
             turns: Box::new(turns),
             end: Box::new(end),
@@ -82,6 +84,16 @@ impl<'t> Team<'t> {
         Self {
             prepare: Box::new(prepare),
             is_prepared: true,
+            ..self
+        }
+    }
+
+    /// The same team with `check` to be done, untimed, right after each timed batch of [`Bencher::together`]. Batches that are only
+    /// counted go without.
+    #[must_use]
+    pub fn checked_by(self, check: impl FnMut() -> Result<(), Failure> + 't) -> Self {
+        Self {
+            check: Box::new(check),
             ..self
         }
     }
@@ -108,7 +120,7 @@ impl<'t> Team<'t> {
         self.partners.iter().for_each(Partner::freeze);
         // Waited for, lest the dead of hundreds of audits stay until the worker ends.
         drop(self.partners);
-        mem::forget((self.prepare, self.turns, self.end));
+        mem::forget((self.prepare, self.check, self.turns, self.end));
     }
 
     /// What the partners of teams that failed say of it. The measuring task often sees no more than that one of them is gone: a closed
@@ -119,13 +131,14 @@ impl<'t> Team<'t> {
         for Team {
             partners: of_this,
             prepare,
+            check,
             turns,
             end,
             ..
         } in teams
         {
             partners.extend(of_this);
-            rests.push((prepare, turns, end));
+            rests.push((prepare, check, turns, end));
         }
         let begun = Instant::now();
         while !partners.iter().any(Partner::has_ended) {
