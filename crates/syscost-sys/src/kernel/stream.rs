@@ -29,6 +29,9 @@ const FACTOR: f64 = 3.0;
 /// What the first pass of a stream writes that only writes; each later one writes one more.
 const WRITTEN: u64 = 0x5157_0000_0000_0000;
 
+/// An array that is a smaller share of the memory than this is one for a cache, and says nothing of where the others stopped.
+const SMALL_SHARE: usize = 8;
+
 /// What a stream's machine code is given.
 #[repr(C)]
 pub(super) struct Arguments {
@@ -154,7 +157,13 @@ impl Streaming {
 
     /// Gives back the memory it worked on.
     pub fn into_arrays(mut self) -> Arrays {
-        self.arrays.place = (self.done.get() % self.course.parts()) as usize * self.course.part;
+        let Course { array, part, .. } = self.course;
+        let stopped = (self.done.get() % self.course.parts()) as usize * part;
+        self.arrays.place = match array < self.arrays.largest() / SMALL_SHARE {
+            // All of it may lie in a cache now: the next one stays where it was, but not within this.
+            true => self.arrays.place.max(array),
+            false => stopped,
+        };
         self.arrays
     }
 

@@ -19,7 +19,7 @@ pub(super) fn word(index: usize) -> u64 {
 pub struct Arrays {
     pages: Pages,
     node: Option<u32>,
-    /// Where the last stream stopped, in bytes from the start: the next one goes on there, not over what it left in a cache.
+    /// Where the last long stream stopped, in bytes from the start: the next one goes on there, not over what that left in a cache.
     pub(super) place: usize,
     source: Option<Source>,
     destination: Option<Memory>,
@@ -56,6 +56,11 @@ impl Arrays {
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
         let source = self.source.as_ref().map(|source| &source.memory);
         source.into_iter().chain(&self.destination)
+    }
+
+    /// How long the longest of them is, in bytes.
+    pub(super) fn largest(&self) -> usize {
+        self.memories().map(Memory::bytes).max().unwrap_or(0)
     }
 
     /// Gets what is not there yet, by the calling thread, and makes all of the destination writable at once: a page that a child of this

@@ -123,6 +123,31 @@ fn one_memory_serves_one_stream_after_the_other() {
 }
 
 #[test]
+fn a_short_stream_does_not_lead_long_ones_back_to_what_they_left_in_a_cache() {
+    let mut arrays = Arrays::new(Pages::Small);
+    // Bytes of the array, operations of 64 KiB, and the place after them.
+    for (bytes, operations, place) in [
+        (4 << 20, 20, 20 << 16),
+        (16 << 10, 3, 20 << 16),
+        (4 << 20, 4, 24 << 16),
+        (1 << 20, 1, 9 << 16),
+        (4 << 20, 55, 0),
+        (128 << 10, 5, 128 << 10),
+    ] {
+        let course = Course::new(Stream::Read, bytes, 64 << 10);
+        let streaming = match Streaming::new(Simd::Sse2, course, arrays) {
+            Ok(streaming) => streaming,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        for _ in 0..operations {
+            assert_eq!(streaming.proved(), Ok(()));
+        }
+        arrays = streaming.into_arrays();
+        assert_eq!(arrays.place, place, "after {operations} of {bytes} bytes");
+    }
+}
+
+#[test]
 fn sums_are_those_of_the_words_and_words_are_plain_numbers_that_differ() {
     let mut arrays = Arrays::new(Pages::Small);
     if let Err(reason) = arrays.provide(256 << 10, 0) {
