@@ -91,7 +91,7 @@ fn prove_destination(b: &mut Bencher, streaming: &Streaming) {
 /// Several threads, each with arrays of its own, which prove every operation themselves.
 fn together(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
     let simd = setting.simd;
-    b.expect(at_least(Counter::CoreCycles, course.floor_cycles()));
+    b.expect(at_least(Counter::CoreCycles, course.floor_cycles(simd)));
     b.copies(Between::Threads, setting.threads, 1, move |_| {
         let lent = Lent::new(simd, course)?.looking_at_one();
         Ok(move || lent.proved())

@@ -2,8 +2,9 @@
 //!
 //! What proves them: a stream that only reads adds up every word it loads in the first pass of a run, and the sum is known from when the
 //! memory was filled; in further passes over the same small array it only loads, since adding would take longer than loading from the
-//! nearest cache, and returns how far its pointer went. One that writes returns how far its destination's pointer went, and [`Work::check`]
-//! looks at words, chosen by chance before each run, that were spoiled before it. What is written without reading also tells passes apart.
+//! nearest cache, and returns how far its pointer went. That each of these loads is there is told by the fewest cycles that they can take, and
+//! by tests that count them in the machine code. One that writes returns how far its destination's pointer went, and [`Work::check`] looks at
+//! words, chosen by chance before each run, that were spoiled before it. What is written without reading also tells passes apart.
 
 mod arrays;
 mod course;
@@ -62,6 +63,7 @@ pub struct Streaming {
     engine: Engine,
     /// The instructions for one vector, in the processor's own terms, for a reader.
     pub instructions: &'static str,
+    floor_cycles: f64,
     arrays: Arrays,
     /// What the sources' words add up to, part by part, if they are only read.
     sums: Vec<u64>,
@@ -127,6 +129,7 @@ impl Streaming {
             course,
             engine,
             instructions,
+            floor_cycles: course.floor_cycles(simd),
             sums,
             first,
             done: Cell::new(first),
@@ -337,7 +340,7 @@ impl Work for Streaming {
     }
 
     fn floor_cycles(&self) -> f64 {
-        self.course.floor_cycles()
+        self.floor_cycles
     }
 
     #[inline]

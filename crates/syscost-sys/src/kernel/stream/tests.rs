@@ -148,6 +148,18 @@ fn a_short_stream_does_not_lead_long_ones_back_to_what_they_left_in_a_cache() {
 }
 
 #[test]
+fn the_fewest_cycles_follow_from_the_width_of_registers() {
+    let floor = |stream, simd| Course::new(stream, 24 << 10, 24 << 10).floor_cycles(simd);
+    // A sixteenth of the bytes, three in a cycle.
+    let narrow = floor(Stream::Read, Simd::Sse2);
+    assert!((400.0..512.0).contains(&narrow), "{narrow}");
+    assert!(floor(Stream::Read, Simd::Avx512) < narrow / 3.9);
+    assert!(floor(Stream::Write, Simd::Sse2) > 1.4 * narrow);
+    let of_library = |simd| floor(Stream::Memcpy, simd);
+    assert_eq!(of_library(Simd::Sse2), of_library(Simd::Avx512));
+}
+
+#[test]
 fn sums_are_those_of_the_words_and_words_are_plain_numbers_that_differ() {
     let mut arrays = Arrays::new(Pages::Small);
     if let Err(reason) = arrays.provide(256 << 10, 0) {
