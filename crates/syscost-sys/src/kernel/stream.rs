@@ -117,7 +117,8 @@ impl Streaming {
             ..
         } = course;
         let (engine, instructions) = engine(stream, simd)?;
-        arrays.provide(stream.sources() * array, stream.destinations() * array)?;
+        let (read, written) = course.lengths();
+        arrays.provide(read, written)?;
         let first = (arrays.place / part) as u64 % course.parts();
         let sums = match stream {
             Stream::Read => (0..array / part)

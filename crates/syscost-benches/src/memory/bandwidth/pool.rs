@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
 use syscost_sys::kernel::{Arrays, Course, Simd, Streaming, Work};
-use syscost_sys::memory::Pages;
+use syscost_sys::memory::{Pages, enough_for};
 
 /// What nobody uses at the moment, by the CPU whose thread touched it first.
 static POOL: Mutex<Vec<(u32, Arrays)>> = Mutex::new(Vec::new());
@@ -81,6 +81,19 @@ impl Drop for Lent {
         let arrays = self.streaming.take().map(Streaming::into_arrays);
         let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         pool.extend(arrays.map(|arrays| (self.cpu, arrays)));
+    }
+}
+
+/// Whether threads on these CPUs may take what such a stream of each of them still has to get: each of them asks for itself only.
+pub(in crate::memory) fn enough_for_all(course: Course, cpus: &[u32]) -> Result<(), Unsupported> {
+    let pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let missing_bytes = |cpu: &u32| match pool.iter().find(|(owner, _)| owner == cpu) {
+        Some((_, arrays)) => arrays.missing_bytes(course),
+        None => course.footprint(),
+    };
+    match cpus.iter().map(missing_bytes).sum() {
+        0 => Ok(()),
+        missing => enough_for(missing),
     }
 }
 

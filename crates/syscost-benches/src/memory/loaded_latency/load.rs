@@ -10,7 +10,7 @@ use syscost_sys::clock::Clock;
 use syscost_sys::kernel::{Course, Stream};
 use syscost_sys::partner::{Between, Partner};
 
-use crate::memory::bandwidth::{Lent, widest};
+use crate::memory::bandwidth::{Lent, enough_for_all, widest};
 
 /// Memory of all threads together: more than a cache holds.
 const BYTES: usize = 512 << 20;
@@ -63,13 +63,14 @@ impl Load {
             ticks: Cell::new(0),
             streamed: cpus.iter().map(|_| Cell::new(0)).collect(),
         };
-        let each = BYTES / cpus.len().max(1);
+        let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
+        enough_for_all(course, cpus)?;
         let mut partners = Vec::new();
         for (number, cpu) in cpus.iter().enumerate() {
             let board = Arc::clone(&board);
             let work = move || {
                 let _leave = Leave(&board.seats[number]);
-                read(&board, number, each, delay_ns, &clock, seed)
+                read(&board, number, course, delay_ns, &clock, seed)
             };
             let partner = Partner::start(Between::Threads, &[*cpu], work)
                 .map_err(|error| Failure::Failed(error.to_string()))?;
@@ -160,12 +161,11 @@ impl Drop for Leave<'_> {
 fn read(
     board: &Board,
     number: usize,
-    bytes: usize,
+    course: Course,
     delay_ns: Option<u64>,
     clock: &Clock,
     seed: u64,
 ) -> Result<(), String> {
-    let course = Course::new(Stream::Read, bytes, STRETCH);
     let memory = Lent::new(widest(), course).map_err(|failure| failure.to_string())?;
     let seat = &board.seats[number];
     let ticks = |ns: u64| (ns as f64 * clock.ticks_per_ns()) as u64;

@@ -1,5 +1,6 @@
 //! What streams go through: memory that is only read, whose every word is known, and memory that is written.
 
+use super::Course;
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
@@ -61,6 +62,17 @@ impl Arrays {
     /// How long the longest of them is, in bytes.
     pub(super) fn largest(&self) -> usize {
         self.memories().map(Memory::bytes).max().unwrap_or(0)
+    }
+
+    /// How many bytes a stream on this course has to get first: of what is too short, all.
+    pub fn missing_bytes(&self, course: Course) -> usize {
+        let source = self.source.as_ref().map(|source| &source.memory);
+        let (read, written) = course.lengths();
+        let missing = |memory: Option<&Memory>, bytes: usize| match memory {
+            Some(memory) if memory.bytes() >= bytes => 0,
+            _ => bytes,
+        };
+        missing(source, read) + missing(self.destination.as_ref(), written)
     }
 
     /// Gets what is not there yet, by the calling thread, and makes all of the destination writable at once: a page that a child of this

@@ -63,6 +63,12 @@ impl Course {
         self.stream.arrays() * self.array
     }
 
+    /// Bytes of the arrays that are read, and of those that are written.
+    pub(super) fn lengths(&self) -> (usize, usize) {
+        let Self { stream, array, .. } = self;
+        (stream.sources() * array, stream.destinations() * array)
+    }
+
     /// Parts of an array.
     pub(super) fn parts(&self) -> u64 {
         (self.array / self.part) as u64
