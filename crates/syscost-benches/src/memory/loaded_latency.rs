@@ -50,8 +50,8 @@ const DELAY: &str = "delay";
 /// From nothing to all there is.
 const DELAYS: [&str; 7] = ["idle", "30000", "10000", "3000", "1000", "300", "0"];
 
-/// Seconds that all rows take to get their memory, once a round.
-const SECONDS: f64 = 0.5;
+/// Seconds that a row takes to get its memory: half a second, once a round, is shared by all of them.
+const SECONDS: f64 = 0.5 / DELAYS.len() as f64;
 
 /// Memory of the chase. A measurement walks a small part of it, which whoever fills memory for the load has pushed out of any cache.
 const BYTES: usize = 128 << 20;

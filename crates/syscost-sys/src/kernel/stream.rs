@@ -344,6 +344,10 @@ impl Work for Streaming {
         self.floor_cycles
     }
 
+    fn bytes_per_operation(&self) -> Option<u64> {
+        Some(self.course.bytes())
+    }
+
     #[inline]
     fn run(&self, turns: u64) -> u64 {
         let first = self.done.get();
