@@ -24,12 +24,16 @@ const STRETCH: usize = 16 << 10;
 struct Seat {
     /// Bytes read so far.
     bytes: AtomicU64,
+    /// Those of stretches that began while something was timed.
+    timed_bytes: AtomicU64,
     is_ready: AtomicBool,
     is_left: AtomicBool,
 }
 
 struct Board {
     is_over: AtomicBool,
+    /// Whether something is timed just now.
+    is_timed: AtomicBool,
     seats: Vec<Seat>,
 }
 
@@ -39,9 +43,8 @@ pub(super) struct Load {
     clock: Clock,
     /// Whether its threads read, and do not only wait.
     is_at_work: bool,
-    /// Ticks of what was timed, and what each thread read meanwhile.
+    /// Ticks of what was timed.
     ticks: Cell<u64>,
-    streamed: Vec<Cell<u64>>,
 }
 
 impl Load {
@@ -54,6 +57,7 @@ impl Load {
     ) -> Result<(Self, Vec<Partner>), Failure> {
         let board = Arc::new(Board {
             is_over: AtomicBool::new(false),
+            is_timed: AtomicBool::new(false),
             seats: cpus.iter().map(|_| Seat::default()).collect(),
         });
         let load = Self {
@@ -61,7 +65,6 @@ impl Load {
             clock,
             is_at_work: delay_ns.is_some(),
             ticks: Cell::new(0),
-            streamed: cpus.iter().map(|_| Cell::new(0)).collect(),
         };
         let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
         enough_for_all(course, cpus)?;
@@ -92,22 +95,15 @@ impl Load {
         Ok((load, partners))
     }
 
-    /// Does something, and notes what was read meanwhile.
+    /// Does something, which somebody times; what is read meanwhile is noted by who reads it.
     pub(super) fn during(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-        let read = || {
-            self.board
-                .seats
-                .iter()
-                .map(|seat| seat.bytes.load(Ordering::Relaxed))
-        };
-        let (before, begun): (Vec<u64>, u64) = (read().collect(), self.clock.start());
-        body()?;
-        self.ticks
-            .set(self.ticks.get() + (self.clock.stop().ticks - begun));
-        for ((streamed, before), after) in self.streamed.iter().zip(before).zip(read()) {
-            streamed.set(streamed.get() + (after - before));
-        }
-        Ok(())
+        self.board.is_timed.store(true, Ordering::Relaxed);
+        let begun = self.clock.start();
+        let done = body();
+        let ticks = self.clock.stop().ticks - begun;
+        self.board.is_timed.store(false, Ordering::Relaxed);
+        self.ticks.set(self.ticks.get() + ticks);
+        done
     }
 
     /// Returns when every thread has read something since: each is on its CPU, unless it only waits.
@@ -126,7 +122,10 @@ impl Load {
 
     /// Bytes that each thread read meanwhile.
     pub(super) fn streamed(&self) -> Vec<u64> {
-        self.streamed.iter().map(Cell::get).collect()
+        let seats = self.board.seats.iter();
+        seats
+            .map(|seat| seat.timed_bytes.load(Ordering::Relaxed))
+            .collect()
     }
 
     /// Bytes that all of them read in a second meanwhile.
@@ -181,7 +180,12 @@ fn read(
     while !board.is_over.load(Ordering::Acquire) {
         match delay_ns {
             Some(ns) => {
+                let is_timed = board.is_timed.load(Ordering::Relaxed);
                 memory.proved()?;
+                if is_timed {
+                    seat.timed_bytes
+                        .fetch_add(course.bytes(), Ordering::Relaxed);
+                }
                 seat.bytes.fetch_add(course.bytes(), Ordering::Relaxed);
                 pause(ticks(ns));
             }
