@@ -20,7 +20,9 @@ pub fn nodes() -> Vec<u32> {
 /// What a node's meminfo says may be taken there, in bytes: what is free, and files that nobody has used lately.
 fn free_bytes(meminfo: &str) -> Option<u64> {
     let kib = |name: &str| -> Option<u64> {
-        let value = meminfo.lines().find_map(|line| Some(line.split_once(name)?.1))?;
+        let value = meminfo
+            .lines()
+            .find_map(|line| Some(line.split_once(name)?.1))?;
         value.trim().strip_suffix(" kB")?.parse().ok()
     };
     Some((kib(" MemFree:")? + kib(" Inactive(file):").unwrap_or(0)) << 10)
@@ -34,8 +36,12 @@ impl Memory {
     pub fn fill_on(bytes: usize, pages: Pages, node: u32) -> Result<Self, Unsupported> {
         let memory = Self::reserve(bytes, pages)?;
         let meminfo = format!("/sys/devices/system/node/node{node}/meminfo");
-        let free = fs::read_to_string(meminfo).ok().and_then(|text| free_bytes(&text));
-        if let Some(free) = free.filter(|free| pages != Pages::Gigantic && free / 2 < memory.bytes as u64) {
+        let free = fs::read_to_string(meminfo)
+            .ok()
+            .and_then(|text| free_bytes(&text));
+        if let Some(free) =
+            free.filter(|free| pages != Pages::Gigantic && free / 2 < memory.bytes as u64)
+        {
             return Err(Unsupported::new(format!(
                 "{} MiB of memory are free on node {node}; twice {} MiB are wanted",
                 free >> 20,
