@@ -117,8 +117,7 @@ impl Streaming {
             ..
         } = course;
         let (engine, instructions) = engine(stream, simd)?;
-        let (read, written) = course.lengths();
-        arrays.provide(read, written)?;
+        arrays.provide(course)?;
         let first = (arrays.place / part) as u64 % course.parts();
         let sums = match stream {
             Stream::Read => (0..array / part)

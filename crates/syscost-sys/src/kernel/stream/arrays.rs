@@ -75,9 +75,12 @@ impl Arrays {
         missing(source, read) + missing(self.destination.as_ref(), written)
     }
 
-    /// Gets what is not there yet, by the calling thread, and makes all of the destination writable at once: a page that a child of this
-    /// process has seen since is otherwise so only at its next write.
-    pub(super) fn provide(&mut self, source: usize, destination: usize) -> Result<(), Unsupported> {
+    /// Gets what a stream on this course needs and is not there yet, by the calling thread.
+    ///
+    /// # Errors
+    /// As [`Memory::fill`]; what was there stays.
+    pub fn get(&mut self, course: Course) -> Result<(), Unsupported> {
+        let (source, destination) = course.lengths();
         let has =
             |memory: Option<&Memory>, bytes| memory.is_some_and(|memory| memory.bytes() >= bytes);
         if source > 0 && !has(self.source.as_ref().map(|source| &source.memory), source) {
@@ -86,6 +89,14 @@ impl Arrays {
         if destination > 0 && !has(self.destination.as_ref(), destination) {
             self.destination = Some(self.fill(destination)?);
         }
+        Ok(())
+    }
+
+    /// The same, and makes all of the destination writable at once: a page that a child of this process has seen since is otherwise so
+    /// only at its next write.
+    pub(super) fn provide(&mut self, course: Course) -> Result<(), Unsupported> {
+        self.get(course)?;
+        let (_, destination) = course.lengths();
         if let Some(memory) = &self.destination {
             for offset in (0..destination).step_by(Pages::Small.bytes()?) {
                 // SAFETY: within the memory, which is ours alone.

@@ -48,6 +48,11 @@ impl Course {
         }
     }
 
+    /// What it does.
+    pub fn stream(&self) -> Stream {
+        self.stream
+    }
+
     /// Bytes that one operation loads and stores.
     pub fn bytes(&self) -> u64 {
         (self.stream.arrays() * self.part) as u64 * self.passes

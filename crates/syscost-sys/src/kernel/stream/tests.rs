@@ -148,6 +148,21 @@ fn a_short_stream_does_not_lead_long_ones_back_to_what_they_left_in_a_cache() {
 }
 
 #[test]
+fn arrays_that_cannot_be_gotten_leave_those_there_are() {
+    let course = |bytes| Course::new(Stream::Copy, bytes, 64 << 10);
+    let mut arrays = Arrays::new(Pages::Small);
+    assert_eq!(arrays.missing_bytes(course(128 << 10)), 128 << 10);
+    if let Err(reason) = arrays.get(course(128 << 10)) {
+        return println!("skipped: {reason}");
+    }
+    assert!(arrays.get(course(usize::MAX >> 8)).is_err());
+    assert_eq!(arrays.missing_bytes(course(128 << 10)), 0);
+    // What is too short is gotten anew, all of it.
+    let longer = Course::new(Stream::Read, 128 << 10, 64 << 10);
+    assert_eq!(arrays.missing_bytes(longer), 128 << 10);
+}
+
+#[test]
 fn the_fewest_cycles_follow_from_the_width_of_registers() {
     let floor = |stream, simd| Course::new(stream, 24 << 10, 24 << 10).floor_cycles(simd);
     // A sixteenth of the bytes, three in a cycle.
@@ -162,7 +177,7 @@ fn the_fewest_cycles_follow_from_the_width_of_registers() {
 #[test]
 fn sums_are_those_of_the_words_and_words_are_plain_numbers_that_differ() {
     let mut arrays = Arrays::new(Pages::Small);
-    if let Err(reason) = arrays.provide(256 << 10, 0) {
+    if let Err(reason) = arrays.get(Course::new(Stream::Read, 256 << 10, 256 << 10)) {
         return println!("skipped: {reason}");
     }
     for (first, words) in [(0, 8 << 10), (8 << 10, 16 << 10), (5, 1000)] {
