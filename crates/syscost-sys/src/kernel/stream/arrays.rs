@@ -34,7 +34,7 @@ struct Source {
 }
 
 impl Arrays {
-    /// Memory in pages of this size, of which nothing is there yet.
+    /// Memory in pages of this size, or in small ones where the kernel gives none of these; nothing is there yet.
     pub fn new(pages: Pages) -> Self {
         Self {
             pages,
@@ -45,7 +45,7 @@ impl Arrays {
         }
     }
 
-    /// The same with memory of this node only.
+    /// Memory of this node only, in pages of this size.
     pub fn on_node(pages: Pages, node: u32) -> Self {
         Self {
             node: Some(node),
@@ -109,7 +109,7 @@ impl Arrays {
     fn fill(&self, bytes: usize) -> Result<Memory, Unsupported> {
         match self.node {
             Some(node) => Memory::fill_on(bytes, self.pages, node),
-            None => Memory::fill(bytes, self.pages),
+            None => Memory::fill_or_small(bytes, self.pages),
         }
     }
 
