@@ -20,12 +20,13 @@ use std::path::Path;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
+use syscost_results::Verdict;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
 use syscost_sys::memory::Memory;
 use syscost_sys::topology::Topology;
 
 use super::chases;
-use load::Load;
+use load::{Load, Share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.loaded_latency",
@@ -50,11 +51,14 @@ const DELAY: &str = "delay";
 /// From nothing to all there is.
 const DELAYS: [&str; 7] = ["idle", "30000", "10000", "3000", "1000", "300", "0"];
 
-/// Seconds that all rows take to get their memory, once a round.
-const SECONDS: f64 = 0.5;
+/// Seconds that a row takes to get its memory: half a second, once a round, is shared by all of them.
+const SECONDS: f64 = 0.5 / DELAYS.len() as f64;
 
 /// Memory of the chase. A measurement walks a small part of it, which whoever fills memory for the load has pushed out of any cache.
 const BYTES: usize = 128 << 20;
+
+/// A CPU that reads less than this part of what it did beforehand, in the same time, loads memory otherwise than the row says.
+const LEAST_PART: f64 = 0.5;
 
 thread_local! {
     /// The chase, for all cases of a worker. It goes on where it was.
@@ -114,7 +118,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let load = kept
         .take()
         .ok_or_else(|| Failure::Broken("has no load".into()))?;
-    claim(b, &load, delay_ns.is_some());
+    claim(b, &load, delay_ns);
     Ok(())
 }
 
@@ -142,24 +146,42 @@ fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
     }
 }
 
-/// Claims that every other CPU read memory while steps were timed, or that none did.
-fn claim(b: &mut Bencher, load: &Load, is_loaded: bool) {
-    let streamed = load.streamed();
-    let least = streamed.iter().copied().min().unwrap_or(0) as f64;
-    let most = streamed.iter().copied().max().unwrap_or(0) as f64;
-    match is_loaded {
-        true => {
+/// Claims that every other CPU read memory while steps were timed, as much as its pauses let it, or that none did.
+fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
+    let shares = load.shares();
+    let least = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(f64::INFINITY, f64::min);
+    let most = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(0.0, f64::max);
+    match delay_ns {
+        Some(ns) => {
+            let read = least(&|share| share.bytes);
             let claim = "bytes that each other CPU read meanwhile";
-            b.claim(claim, "more than 0", least, "partner", least > 0.0);
+            b.claim(claim, "more than 0", read, "partner", read > 0.0);
+            if ns > 0 {
+                let part = most(&|share| share.bytes / share.most_bytes);
+                let claim = "of what its pauses leave a CPU, the most that one read";
+                b.claim(claim, "at most 1", part, "partner", part <= 1.0);
+            }
+            let part = least(&|share| share.bytes / share.usual_bytes);
+            let verdict = match part >= LEAST_PART {
+                true => Verdict::Confirmed,
+                false => Verdict::Unverified,
+            };
+            b.claim_verdict(
+                "of what a CPU reads at its own speed, the least that one read",
+                format!("at least {LEAST_PART}"),
+                part,
+                "partner",
+                verdict,
+                (verdict == Verdict::Unverified)
+                    .then_some("something else kept the other CPUs or their memory busy"),
+            );
         }
-        false => b.claim(
-            "bytes that other CPUs read meanwhile",
-            0.0,
-            most,
-            "partner",
-            most == 0.0,
-        ),
+        None => {
+            let read = most(&|share| share.bytes);
+            let claim = "bytes that other CPUs read meanwhile";
+            b.claim(claim, 0.0, read, "partner", read == 0.0);
+        }
     }
     b.detail("bandwidth_bytes_per_s", load.bytes_per_s());
-    b.detail("loading_cpus_count", streamed.len() as f64);
+    b.detail("loading_cpus_count", shares.len() as f64);
 }

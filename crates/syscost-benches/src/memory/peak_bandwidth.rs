@@ -6,10 +6,13 @@
 //! ## Does not measure
 //! The machine's theoretical peak. What is largest among several noisy numbers is a little too large.
 //! ## Reading it
-//! The first piece of evidence is the cache that arrays of this size fit into, as the kernel tells, and the second which of the rows it was: usually one
-//! that reads and writes at once in a cache, which has units for both, and one that only reads in memory.
+//! The first piece of evidence is the cache that arrays of this size fit into, as the kernel tells, if all threads that share it put theirs there; memory
+//! is unverified where the last caches hold more than half of the arrays. The second is which of the rows it was: usually one that reads and writes at
+//! once in a cache, which has units for both, and one that only reads in memory.
 //! ## Source
 //! The roofs of a roofline model: Williams, Waterman and Patterson, Roofline (2009).
+
+mod place;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +20,12 @@ use std::path::Path;
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
-use syscost_sys::topology::{Cache, CacheKind, Topology};
+use syscost_sys::cpu;
+use syscost_sys::topology::Topology;
 
-use super::bandwidth::{self, LEVELS, Level, Setting};
+use super::bandwidth::{self, LEVELS, Setting};
 use crate::scale::crowd::counts;
+use place::lies_in;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.peak_bandwidth",
@@ -70,49 +75,16 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         .max_by(|a, b| a.median.total_cmp(&b.median))
         .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
     let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
-    let caches = topology.cpus.first().map_or(&[][..], |cpu| &cpu.caches);
+    let allowed = cpu::allowed().unwrap_or_default();
+    let threads = case.number("threads").max(1) as usize;
     Ok(Derived {
         value: fastest.median,
         evidence: vec![
-            lies_in(level, level.bytes_of_each(1), caches),
+            lies_in(level, threads, &topology, &allowed),
             is_largest(fastest, sources),
         ],
         details: BTreeMap::new(),
     })
-}
-
-/// The nearest cache that holds so many bytes is that of this level, as far as the kernel tells.
-fn lies_in(level: &Level, bytes: usize, caches: &[Cache]) -> Evidence {
-    let holds =
-        |cache: &&Cache| cache.kind != CacheKind::Instruction && cache.size_bytes >= bytes as u64;
-    let nearest = caches.iter().filter(holds).min_by_key(|cache| cache.level);
-    let (observed, verdict) = match nearest {
-        _ if caches.iter().all(|cache| cache.size_bytes == 0) => (None, Verdict::Unverified),
-        Some(cache) => {
-            let name = format!("l{}", cache.level);
-            let verdict = match name == level.name {
-                true => Verdict::Confirmed,
-                false => Verdict::Refuted,
-            };
-            (Some(name.into()), verdict)
-        }
-        None => {
-            let verdict = match level.name == "memory" {
-                true => Verdict::Confirmed,
-                false => Verdict::Refuted,
-            };
-            (Some("memory".into()), verdict)
-        }
-    };
-    Evidence {
-        claim: format!("where {bytes} bytes fit"),
-        expected: level.name.into(),
-        observed,
-        source: "/sys/devices/system/cpu".to_owned(),
-        verdict,
-        reason: (verdict == Verdict::Unverified)
-            .then(|| "this system does not tell its caches".to_owned()),
-    }
 }
 
 /// Which row it was.
@@ -138,16 +110,6 @@ fn is_largest(fastest: &Source<'_>, sources: &[Source<'_>]) -> Evidence {
 mod tests {
     use super::*;
 
-    fn cache(level: u32, size_bytes: u64) -> Cache {
-        Cache {
-            level,
-            kind: CacheKind::Unified,
-            size_bytes,
-            line_bytes: 64,
-            shared_cpus: Vec::new(),
-        }
-    }
-
     #[test]
     fn the_largest_of_the_rows_of_a_level_counts() {
         let (read, copy) = (Case::new([("op", "read")]), Case::new([("op", "copy")]));
@@ -163,21 +125,5 @@ mod tests {
         .unwrap();
         assert_eq!(derived.value, 3e9);
         assert!(compute(&Case::new([("level", "l1")]), &[]).is_err());
-    }
-
-    #[test]
-    fn a_level_that_is_another_is_refuted() {
-        let caches = [cache(1, 48 << 10), cache(2, 2 << 20), cache(3, 32 << 20)];
-        for level in &LEVELS {
-            let evidence = lies_in(level, level.bytes_of_each(1), &caches);
-            assert_eq!(evidence.verdict, Verdict::Confirmed, "{}", level.name);
-        }
-        let verdict =
-            |caches: &[Cache]| lies_in(&LEVELS[1], LEVELS[1].bytes_of_each(1), caches).verdict;
-        assert_eq!(
-            verdict(&[cache(1, 32 << 10), cache(2, 256 << 10), cache(3, 8 << 20)]),
-            Verdict::Refuted
-        );
-        assert_eq!(verdict(&[]), Verdict::Unverified);
     }
 }

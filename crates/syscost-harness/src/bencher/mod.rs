@@ -195,8 +195,13 @@ impl<'a> Bencher<'a> {
         })
     }
 
-    /// Measures an assembly kernel, whose checksum is compared after every batch.
+    /// Measures an assembly kernel, whose checksum is compared after every batch. A rate must be of the bytes that it moves.
     pub fn kernel(&mut self, kernel: &impl Work) -> Result<(), Failure> {
+        let moved = kernel.bytes_per_operation().map(|bytes| bytes as f64);
+        if let Some(rate) = self.findings.bytes.filter(|rate| moved != Some(*rate)) {
+            let what = format!("makes a rate of {rate} bytes of a kernel that moves {moved:?}");
+            return Err(Failure::Broken(what));
+        }
         self.expect(at_least(Counter::CoreCycles, kernel.floor_cycles()));
         self.measure(kernel.operations_per_turn(), KernelBody::new(kernel))?;
         self.claim("checksum of every batch", "equal", "equal", "kernel", true);

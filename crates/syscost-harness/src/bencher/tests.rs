@@ -235,6 +235,45 @@ fn time_that_does_not_double_with_the_work_is_refuted() {
     }
 }
 
+/// Work that moves so many bytes in an operation, in no time.
+struct Moving(u64);
+
+impl Work for Moving {
+    fn operations_per_turn(&self) -> u64 {
+        1
+    }
+
+    fn floor_cycles(&self) -> f64 {
+        0.0
+    }
+
+    fn bytes_per_operation(&self) -> Option<u64> {
+        Some(self.0)
+    }
+
+    fn run(&self, turns: u64) -> u64 {
+        mock::advance_ns(70 * turns);
+        turns
+    }
+
+    fn expected(&self, turns: u64) -> u64 {
+        turns
+    }
+}
+
+#[test]
+fn the_rate_of_a_kernel_is_of_the_bytes_it_moves() {
+    let findings = timed(|b| {
+        b.rate(8);
+        b.kernel(&Moving(8))
+    });
+    let values = findings.expect("measured").values;
+    assert!(
+        values.iter().all(|rate| (rate - 8e9 / 70.0).abs() < 1.0),
+        "{values:?}"
+    );
+}
+
 #[test]
 fn a_rate_that_would_not_be_one_is_a_defect() {
     let nothing = || Ok(());
@@ -242,6 +281,10 @@ fn a_rate_that_would_not_be_one_is_a_defect() {
         timed(|b| {
             b.rate(8);
             b.slope(1, |_| Ok(()))
+        }),
+        timed(|b| {
+            b.rate(8);
+            b.kernel(&Moving(4))
         }),
         timed(|b| {
             b.rate(8);

@@ -83,6 +83,11 @@ pub trait Work {
     /// As [`Kernel::floor_cycles`].
     fn floor_cycles(&self) -> f64;
 
+    /// Bytes that one operation moves, if that is what it is for.
+    fn bytes_per_operation(&self) -> Option<u64> {
+        None
+    }
+
     /// Executes `turns` turns and returns the checksum.
     fn run(&self, turns: u64) -> u64;
 

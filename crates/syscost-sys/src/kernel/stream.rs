@@ -2,8 +2,9 @@
 //!
 //! What proves them: a stream that only reads adds up every word it loads in the first pass of a run, and the sum is known from when the
 //! memory was filled; in further passes over the same small array it only loads, since adding would take longer than loading from the
-//! nearest cache, and returns how far its pointer went. One that writes returns how far its destination's pointer went, and [`Work::check`]
-//! looks at words, chosen by chance before each run, that were spoiled before it. What is written without reading also tells passes apart.
+//! nearest cache, and returns how far its pointer went. That each of these loads is there is told by the fewest cycles that they can take, and
+//! by tests that count them in the machine code. One that writes returns how far its destination's pointer went, and [`Work::check`] looks at
+//! words, chosen by chance before each run, that were spoiled before it. What is written without reading also tells passes apart.
 
 mod arrays;
 mod course;
@@ -28,6 +29,9 @@ const FACTOR: f64 = 3.0;
 
 /// What the first pass of a stream writes that only writes; each later one writes one more.
 const WRITTEN: u64 = 0x5157_0000_0000_0000;
+
+/// An array that is a smaller share of the memory than this is one for a cache, and says nothing of where the others stopped.
+const SMALL_SHARE: usize = 8;
 
 /// What a stream's machine code is given.
 #[repr(C)]
@@ -59,6 +63,7 @@ pub struct Streaming {
     engine: Engine,
     /// The instructions for one vector, in the processor's own terms, for a reader.
     pub instructions: &'static str,
+    floor_cycles: f64,
     arrays: Arrays,
     /// What the sources' words add up to, part by part, if they are only read.
     sums: Vec<u64>,
@@ -112,7 +117,7 @@ impl Streaming {
             ..
         } = course;
         let (engine, instructions) = engine(stream, simd)?;
-        arrays.provide(stream.sources() * array, stream.destinations() * array)?;
+        arrays.provide(course)?;
         let first = (arrays.place / part) as u64 % course.parts();
         let sums = match stream {
             Stream::Read => (0..array / part)
@@ -124,6 +129,7 @@ impl Streaming {
             course,
             engine,
             instructions,
+            floor_cycles: course.floor_cycles(simd),
             sums,
             first,
             done: Cell::new(first),
@@ -154,7 +160,13 @@ impl Streaming {
 
     /// Gives back the memory it worked on.
     pub fn into_arrays(mut self) -> Arrays {
-        self.arrays.place = (self.done.get() % self.course.parts()) as usize * self.course.part;
+        let Course { array, part, .. } = self.course;
+        let stopped = (self.done.get() % self.course.parts()) as usize * part;
+        self.arrays.place = match array < self.arrays.largest() / SMALL_SHARE {
+            // All of it may lie in a cache now: the next one stays where it was, but not within this.
+            true => self.arrays.place.max(array),
+            false => stopped,
+        };
         self.arrays
     }
 
@@ -328,7 +340,11 @@ impl Work for Streaming {
     }
 
     fn floor_cycles(&self) -> f64 {
-        self.course.floor_cycles()
+        self.floor_cycles
+    }
+
+    fn bytes_per_operation(&self) -> Option<u64> {
+        Some(self.course.bytes())
     }
 
     #[inline]

@@ -47,6 +47,21 @@ impl Memory {
         Self::reserve(bytes, pages)?.filled()
     }
 
+    /// The same in small pages where the kernel gives no others, or not so many: [`Memory::pages`] tells.
+    ///
+    /// # Errors
+    /// As [`Memory::fill`], but for that.
+    pub fn fill_or_small(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
+        if pages.bytes().is_ok() {
+            let memory = Self::reserve(bytes, pages)?;
+            memory.write_all()?;
+            if memory.resident()?.in_pages_bytes == memory.bytes {
+                return Ok(memory);
+            }
+        }
+        Self::fill(bytes, Pages::Small)
+    }
+
     /// The same with every page written and confirmed.
     fn filled(self) -> Result<Self, Unsupported> {
         self.write_all()?;
@@ -208,6 +223,19 @@ mod tests {
                 assert!(memory.words().iter().all(|&word| word == 0));
             }
             Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+
+    #[test]
+    fn memory_is_there_in_pages_that_it_tells() {
+        for pages in Pages::ALL {
+            match Memory::fill_or_small(8 << 20, pages) {
+                Ok(memory) => {
+                    assert_eq!(memory.resident().unwrap().in_pages_bytes, memory.bytes());
+                    assert!(memory.pages() == pages || memory.pages() == Pages::Small);
+                }
+                Err(reason) => println!("skipped: {reason}"),
+            }
         }
     }
 

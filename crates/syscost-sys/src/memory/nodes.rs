@@ -17,13 +17,37 @@ pub fn nodes() -> Vec<u32> {
         .unwrap_or_else(|| vec![0])
 }
 
+/// What a node's meminfo says may be taken there, in bytes: what is free, and files that nobody has used lately.
+fn free_bytes(meminfo: &str) -> Option<u64> {
+    let kib = |name: &str| -> Option<u64> {
+        let value = meminfo
+            .lines()
+            .find_map(|line| Some(line.split_once(name)?.1))?;
+        value.trim().strip_suffix(" kB")?.parse().ok()
+    };
+    Some((kib(" MemFree:")? + kib(" Inactive(file):").unwrap_or(0)) << 10)
+}
+
 impl Memory {
     /// As [`Memory::fill`], with memory of this node only.
     ///
     /// # Errors
-    /// As there, and when there is no such node, or this process may not use it.
+    /// As there, and when there is no such node, it has less than twice as much free, or this process may not use it.
     pub fn fill_on(bytes: usize, pages: Pages, node: u32) -> Result<Self, Unsupported> {
         let memory = Self::reserve(bytes, pages)?;
+        let meminfo = format!("/sys/devices/system/node/node{node}/meminfo");
+        let free = fs::read_to_string(meminfo)
+            .ok()
+            .and_then(|text| free_bytes(&text));
+        if let Some(free) =
+            free.filter(|free| pages != Pages::Gigantic && free / 2 < memory.bytes as u64)
+        {
+            return Err(Unsupported::new(format!(
+                "{} MiB of memory are free on node {node}; twice {} MiB are wanted",
+                free >> 20,
+                memory.bytes >> 20
+            )));
+        }
         os::bind_to_node(memory.start, memory.bytes, node)
             .map_err(|cause| Unsupported::new(format!("mbind to node {node}: {cause}")))?;
         memory.filled()
@@ -68,6 +92,14 @@ mod tests {
                 Err(reason) => println!("skipped: {reason}"),
             }
         }
+    }
+
+    #[test]
+    fn what_is_free_on_a_node_is_read() {
+        let meminfo = "Node 1 MemTotal:       9000 kB\nNode 1 MemFree:        4000 kB\nNode 1 Inactive(file):  50 kB\n";
+        assert_eq!(free_bytes(meminfo), Some(4050 << 10));
+        assert_eq!(free_bytes("Node 1 MemFree:   7 kB\n"), Some(7 << 10));
+        assert_eq!(free_bytes("Node 1 MemTotal: 7 kB\n"), None);
     }
 
     #[test]

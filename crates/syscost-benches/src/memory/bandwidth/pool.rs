@@ -5,8 +5,8 @@ use std::sync::Mutex;
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::kernel::{Arrays, Course, Simd, Streaming, Work};
-use syscost_sys::memory::Pages;
+use syscost_sys::kernel::{Arrays, Course, Simd, Streaming, Work, supports};
+use syscost_sys::memory::{Pages, enough_for};
 
 /// What nobody uses at the moment, by the CPU whose thread touched it first.
 static POOL: Mutex<Vec<(u32, Arrays)>> = Mutex::new(Vec::new());
@@ -30,23 +30,14 @@ impl Lent {
     /// A stream of the calling thread, which stays where it is.
     pub(in crate::memory) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
         let cpu = cpu::current().map_err(|error| Failure::Failed(error.to_string()))?;
-        // Whoever could not get so much would wait for it once more, in each case.
-        let refused = REFUSED
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some((_, reason)) = refused
-            .as_ref()
-            .filter(|(bytes, _)| *bytes <= course.footprint())
-        {
-            return Err(reason.clone().into());
+        // Without the instructions the arrays would be lost.
+        supports(course.stream(), simd)?;
+        let mut arrays = take(cpu);
+        if let Err(reason) = get(&mut arrays, course) {
+            put_back(cpu, arrays);
+            return Err(reason.into());
         }
-        drop(refused);
-        let streaming = Streaming::new(simd, course, take(cpu)).inspect_err(|reason| {
-            let mut refused = REFUSED
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
-            *refused = Some((course.footprint(), reason.clone()));
-        })?;
+        let streaming = Streaming::new(simd, course, arrays)?;
         let lent = Self {
             cpu,
             streaming: Some(streaming),
@@ -78,9 +69,44 @@ impl Deref for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        let arrays = self.streaming.take().map(Streaming::into_arrays);
-        let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        pool.extend(arrays.map(|arrays| (self.cpu, arrays)));
+        if let Some(streaming) = self.streaming.take() {
+            put_back(self.cpu, streaming.into_arrays());
+        }
+    }
+}
+
+/// Gets what is missing, unless so much could not be had before: whoever could not would wait for it once more, in each case.
+fn get(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
+    let missing = arrays.missing_bytes(course);
+    let refused = || {
+        REFUSED
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    };
+    let known = refused().clone();
+    match known.filter(|(bytes, _)| missing > 0 && *bytes <= missing) {
+        Some((_, reason)) => Err(reason),
+        None => arrays
+            .get(course)
+            .inspect_err(|reason| *refused() = Some((missing, reason.clone()))),
+    }
+}
+
+fn put_back(cpu: u32, arrays: Arrays) {
+    let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    pool.push((cpu, arrays));
+}
+
+/// Whether threads on these CPUs may take what such a stream of each of them still has to get: each of them asks for itself only.
+pub(in crate::memory) fn enough_for_all(course: Course, cpus: &[u32]) -> Result<(), Unsupported> {
+    let pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let missing_bytes = |cpu: &u32| match pool.iter().find(|(owner, _)| owner == cpu) {
+        Some((_, arrays)) => arrays.missing_bytes(course),
+        None => course.footprint(),
+    };
+    match cpus.iter().map(missing_bytes).sum() {
+        0 => Ok(()),
+        missing => enough_for(missing),
     }
 }
 
@@ -92,5 +118,31 @@ fn take(cpu: u32) -> Arrays {
             true => Pages::Huge,
             false => Pages::Small,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_sys::kernel::Stream;
+
+    use super::*;
+    use crate::memory::bandwidth::widest;
+
+    #[test]
+    fn what_is_refused_costs_nobody_what_there_is() {
+        // A CPU that no other test uses.
+        const CPU: u32 = 9_999;
+        let course = |bytes| Course::new(Stream::Read, bytes, 64 << 10);
+        let mut arrays = take(CPU);
+        if let Err(reason) = get(&mut arrays, course(128 << 10)) {
+            return println!("skipped: {reason}");
+        }
+        let missing = get(&mut arrays, course(usize::MAX >> 8)).expect_err("nobody has so much");
+        let again = get(&mut arrays, course(usize::MAX >> 7)).expect_err("nobody has so much");
+        assert_eq!(missing, again, "it is not asked for once more");
+        assert_eq!(get(&mut arrays, course(64 << 10)), Ok(()));
+        put_back(CPU, arrays);
+        assert_eq!(take(CPU).missing_bytes(course(128 << 10)), 0);
+        assert!(Streaming::new(widest(), course(64 << 10), take(CPU)).is_ok());
     }
 }

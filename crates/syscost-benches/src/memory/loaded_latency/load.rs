@@ -10,7 +10,7 @@ use syscost_sys::clock::Clock;
 use syscost_sys::kernel::{Course, Stream};
 use syscost_sys::partner::{Between, Partner};
 
-use crate::memory::bandwidth::{Lent, widest};
+use crate::memory::bandwidth::{Lent, enough_for_all, widest};
 
 /// Memory of all threads together: more than a cache holds.
 const BYTES: usize = 512 << 20;
@@ -18,18 +18,29 @@ const BYTES: usize = 512 << 20;
 /// What a thread reads between two pauses, in bytes.
 const STRETCH: usize = 16 << 10;
 
+/// Stretches that each thread reads without a pause beforehand, while the others do.
+const TRIED: u64 = 64;
+
 /// What one thread tells, on lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Seat {
     /// Bytes read so far.
     bytes: AtomicU64,
+    /// Those of stretches that began while something was timed.
+    timed_bytes: AtomicU64,
+    /// Ticks of [`TRIED`] stretches without a pause.
+    tried_ticks: AtomicU64,
     is_ready: AtomicBool,
     is_left: AtomicBool,
 }
 
 struct Board {
     is_over: AtomicBool,
+    /// Whether all threads have their memory.
+    is_begun: AtomicBool,
+    /// Whether something is timed just now.
+    is_timed: AtomicBool,
     seats: Vec<Seat>,
 }
 
@@ -37,11 +48,21 @@ struct Board {
 pub(super) struct Load {
     board: Arc<Board>,
     clock: Clock,
-    /// Whether its threads read, and do not only wait.
-    is_at_work: bool,
-    /// Ticks of what was timed, and what each thread read meanwhile.
+    /// How long its threads pause; `None` if they only wait.
+    delay_ns: Option<u64>,
+    /// Ticks of what was timed, in so many batches.
     ticks: Cell<u64>,
-    streamed: Vec<Cell<u64>>,
+    batches: Cell<u64>,
+}
+
+/// What a thread read while something was timed, and what it should have.
+pub(super) struct Share {
+    /// Bytes.
+    pub(super) bytes: f64,
+    /// No more than this is possible with its pauses.
+    pub(super) most_bytes: f64,
+    /// So much would be read if stretches took as long as those that were tried beforehand.
+    pub(super) usual_bytes: f64,
 }
 
 impl Load {
@@ -54,22 +75,25 @@ impl Load {
     ) -> Result<(Self, Vec<Partner>), Failure> {
         let board = Arc::new(Board {
             is_over: AtomicBool::new(false),
+            is_begun: AtomicBool::new(false),
+            is_timed: AtomicBool::new(false),
             seats: cpus.iter().map(|_| Seat::default()).collect(),
         });
         let load = Self {
             board: Arc::clone(&board),
             clock,
-            is_at_work: delay_ns.is_some(),
+            delay_ns,
             ticks: Cell::new(0),
-            streamed: cpus.iter().map(|_| Cell::new(0)).collect(),
+            batches: Cell::new(0),
         };
-        let each = BYTES / cpus.len().max(1);
+        let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
+        enough_for_all(course, cpus)?;
         let mut partners = Vec::new();
         for (number, cpu) in cpus.iter().enumerate() {
             let board = Arc::clone(&board);
             let work = move || {
                 let _leave = Leave(&board.seats[number]);
-                read(&board, number, each, delay_ns, &clock, seed)
+                read(&board, number, course, delay_ns, &clock, seed)
             };
             let partner = Partner::start(Between::Threads, &[*cpu], work)
                 .map_err(|error| Failure::Failed(error.to_string()))?;
@@ -88,30 +112,25 @@ impl Load {
                 spin_loop();
             }
         }
+        board.is_begun.store(true, Ordering::Release);
         Ok((load, partners))
     }
 
-    /// Does something, and notes what was read meanwhile.
+    /// Does something, which somebody times; what is read meanwhile is noted by who reads it.
     pub(super) fn during(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-        let read = || {
-            self.board
-                .seats
-                .iter()
-                .map(|seat| seat.bytes.load(Ordering::Relaxed))
-        };
-        let (before, begun): (Vec<u64>, u64) = (read().collect(), self.clock.start());
-        body()?;
-        self.ticks
-            .set(self.ticks.get() + (self.clock.stop().ticks - begun));
-        for ((streamed, before), after) in self.streamed.iter().zip(before).zip(read()) {
-            streamed.set(streamed.get() + (after - before));
-        }
-        Ok(())
+        self.board.is_timed.store(true, Ordering::Relaxed);
+        let begun = self.clock.start();
+        let done = body();
+        let ticks = self.clock.stop().ticks - begun;
+        self.board.is_timed.store(false, Ordering::Relaxed);
+        self.ticks.set(self.ticks.get() + ticks);
+        self.batches.set(self.batches.get() + 1);
+        done
     }
 
     /// Returns when every thread has read something since: each is on its CPU, unless it only waits.
     pub(super) fn await_all(&self) -> Result<(), Failure> {
-        for seat in self.board.seats.iter().filter(|_| self.is_at_work) {
+        for seat in self.board.seats.iter().filter(|_| self.delay_ns.is_some()) {
             let before = seat.bytes.load(Ordering::Relaxed);
             while seat.bytes.load(Ordering::Relaxed) == before {
                 if seat.is_left.load(Ordering::Acquire) {
@@ -123,15 +142,29 @@ impl Load {
         Ok(())
     }
 
-    /// Bytes that each thread read meanwhile.
-    pub(super) fn streamed(&self) -> Vec<u64> {
-        self.streamed.iter().map(Cell::get).collect()
+    /// What each thread read meanwhile.
+    pub(super) fn shares(&self) -> Vec<Share> {
+        let ns = self.clock.to_ns(self.ticks.get());
+        let delay_ns = self.delay_ns.unwrap_or(0) as f64;
+        let share = |seat: &Seat| {
+            let tried_ns = self.clock.to_ns(seat.tried_ticks.load(Ordering::Relaxed));
+            let stretch_ns = tried_ns / TRIED as f64;
+            // One more may begin in each batch: pauses lie between them.
+            let most = ns / delay_ns + self.batches.get() as f64;
+            Share {
+                bytes: seat.timed_bytes.load(Ordering::Relaxed) as f64,
+                most_bytes: most * STRETCH as f64,
+                usual_bytes: ns / (delay_ns + stretch_ns) * STRETCH as f64,
+            }
+        };
+        self.board.seats.iter().map(share).collect()
     }
 
     /// Bytes that all of them read in a second meanwhile.
     pub(super) fn bytes_per_s(&self) -> f64 {
         let ns = self.clock.to_ns(self.ticks.get());
-        self.streamed().iter().sum::<u64>() as f64 * 1e9 / ns.max(1.0)
+        let bytes: f64 = self.shares().iter().map(|share| share.bytes).sum();
+        bytes * 1e9 / ns.max(1.0)
     }
 
     /// Tells the threads to end.
@@ -160,12 +193,11 @@ impl Drop for Leave<'_> {
 fn read(
     board: &Board,
     number: usize,
-    bytes: usize,
+    course: Course,
     delay_ns: Option<u64>,
     clock: &Clock,
     seed: u64,
 ) -> Result<(), String> {
-    let course = Course::new(Stream::Read, bytes, STRETCH);
     let memory = Lent::new(widest(), course).map_err(|failure| failure.to_string())?;
     let seat = &board.seats[number];
     let ticks = |ns: u64| (ns as f64 * clock.ticks_per_ns()) as u64;
@@ -176,12 +208,29 @@ fn read(
             spin_loop();
         }
     };
-    pause(ticks(delay_ns.unwrap_or(0)) * (seed.rotate_left(number as u32) % 64) / 64);
     seat.is_ready.store(true, Ordering::Release);
+    while !board.is_begun.load(Ordering::Acquire) {
+        if board.is_over.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        spin_loop();
+    }
+    if delay_ns.is_some() {
+        let begun = clock.start();
+        (0..TRIED).try_for_each(|_| memory.proved())?;
+        let ticks = clock.stop().ticks - begun;
+        seat.tried_ticks.store(ticks, Ordering::Relaxed);
+    }
+    pause(ticks(delay_ns.unwrap_or(0)) * (seed.rotate_left(number as u32) % 64) / 64);
     while !board.is_over.load(Ordering::Acquire) {
         match delay_ns {
             Some(ns) => {
+                let is_timed = board.is_timed.load(Ordering::Relaxed);
                 memory.proved()?;
+                if is_timed {
+                    seat.timed_bytes
+                        .fetch_add(course.bytes(), Ordering::Relaxed);
+                }
                 seat.bytes.fetch_add(course.bytes(), Ordering::Relaxed);
                 pause(ticks(ns));
             }

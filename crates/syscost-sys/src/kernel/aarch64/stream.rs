@@ -214,3 +214,33 @@ pub(in super::super) fn stream(stream: Stream, simd: Simd) -> Result<Code, Unsup
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many instructions of a kernel are a pair of vectors that is loaded (`ldp`), and how many one that is stored (`stp`, `stnp`).
+    fn count(code: Code) -> (usize, usize) {
+        const RETURN: u32 = 0xd65f_03c0;
+        let start = code.entry as *const u32;
+        // SAFETY: code is readable, and every kernel returns.
+        let word = |at: usize| unsafe { start.add(at).read() };
+        let words = (0..).map(word).take_while(|word| *word != RETURN);
+        words.fold((0, 0), |(loads, stores), word| match word & 0xffc0_0000 {
+            0xad40_0000 => (loads + 1, stores),
+            0xad00_0000 | 0xac00_0000 => (loads, stores + 1),
+            _ => (loads, stores),
+        })
+    }
+
+    #[test]
+    fn nothing_of_a_block_was_folded() {
+        for what in Stream::ALL.into_iter().filter(|what| what.is_vector()) {
+            let code = stream(what, Simd::Neon).expect("every aarch64 has Neon");
+            // 32 pairs are a block; one that reads has two: with and without a sum.
+            let passes = if what == Stream::Read { 2 } else { 1 };
+            let expected = (32 * passes * what.sources(), 32 * what.destinations());
+            assert_eq!(count(code), expected, "{}", what.name());
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! What streams go through: memory that is only read, whose every word is known, and memory that is written.
 
+use super::Course;
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
@@ -19,7 +20,7 @@ pub(super) fn word(index: usize) -> u64 {
 pub struct Arrays {
     pages: Pages,
     node: Option<u32>,
-    /// Where the last stream stopped, in bytes from the start: the next one goes on there, not over what it left in a cache.
+    /// Where the last long stream stopped, in bytes from the start: the next one goes on there, not over what that left in a cache.
     pub(super) place: usize,
     source: Option<Source>,
     destination: Option<Memory>,
@@ -33,7 +34,7 @@ struct Source {
 }
 
 impl Arrays {
-    /// Memory in pages of this size, of which nothing is there yet.
+    /// Memory in pages of this size, or in small ones where the kernel gives none of these; nothing is there yet.
     pub fn new(pages: Pages) -> Self {
         Self {
             pages,
@@ -44,7 +45,7 @@ impl Arrays {
         }
     }
 
-    /// The same with memory of this node only.
+    /// Memory of this node only, in pages of this size.
     pub fn on_node(pages: Pages, node: u32) -> Self {
         Self {
             node: Some(node),
@@ -58,9 +59,28 @@ impl Arrays {
         source.into_iter().chain(&self.destination)
     }
 
-    /// Gets what is not there yet, by the calling thread, and makes all of the destination writable at once: a page that a child of this
-    /// process has seen since is otherwise so only at its next write.
-    pub(super) fn provide(&mut self, source: usize, destination: usize) -> Result<(), Unsupported> {
+    /// How long the longest of them is, in bytes.
+    pub(super) fn largest(&self) -> usize {
+        self.memories().map(Memory::bytes).max().unwrap_or(0)
+    }
+
+    /// How many bytes a stream on this course has to get first: of what is too short, all.
+    pub fn missing_bytes(&self, course: Course) -> usize {
+        let source = self.source.as_ref().map(|source| &source.memory);
+        let (read, written) = course.lengths();
+        let missing = |memory: Option<&Memory>, bytes: usize| match memory {
+            Some(memory) if memory.bytes() >= bytes => 0,
+            _ => bytes,
+        };
+        missing(source, read) + missing(self.destination.as_ref(), written)
+    }
+
+    /// Gets what a stream on this course needs and is not there yet, by the calling thread.
+    ///
+    /// # Errors
+    /// As [`Memory::fill`]; what was there stays.
+    pub fn get(&mut self, course: Course) -> Result<(), Unsupported> {
+        let (source, destination) = course.lengths();
         let has =
             |memory: Option<&Memory>, bytes| memory.is_some_and(|memory| memory.bytes() >= bytes);
         if source > 0 && !has(self.source.as_ref().map(|source| &source.memory), source) {
@@ -69,6 +89,14 @@ impl Arrays {
         if destination > 0 && !has(self.destination.as_ref(), destination) {
             self.destination = Some(self.fill(destination)?);
         }
+        Ok(())
+    }
+
+    /// The same, and makes all of the destination writable at once: a page that a child of this process has seen since is otherwise so
+    /// only at its next write.
+    pub(super) fn provide(&mut self, course: Course) -> Result<(), Unsupported> {
+        self.get(course)?;
+        let (_, destination) = course.lengths();
         if let Some(memory) = &self.destination {
             for offset in (0..destination).step_by(Pages::Small.bytes()?) {
                 // SAFETY: within the memory, which is ours alone.
@@ -81,7 +109,7 @@ impl Arrays {
     fn fill(&self, bytes: usize) -> Result<Memory, Unsupported> {
         match self.node {
             Some(node) => Memory::fill_on(bytes, self.pages, node),
-            None => Memory::fill(bytes, self.pages),
+            None => Memory::fill_or_small(bytes, self.pages),
         }
     }
 

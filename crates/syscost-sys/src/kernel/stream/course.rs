@@ -1,13 +1,19 @@
 //! How a stream goes through its arrays.
 
-use super::Stream;
 use super::arrays::SUMMED;
+use super::{Simd, Stream};
 
 /// Bytes of every array in one turn of a kernel's inner loop.
 pub(super) const BLOCK: usize = 1024;
 
-/// No core made so far loads and stores more bytes together in a cycle: two lines and one.
-const MOST_BYTES_PER_CYCLE: f64 = 192.0;
+/// No core made so far stores more registers in a cycle.
+const MOST_STORES_PER_CYCLE: f64 = 2.0;
+
+/// How many more they seem to: the core's frequency is known so well.
+const TOLERANCE: f64 = 1.1;
+
+/// What a string instruction or the C library moves at once, in bytes: no register is wider.
+const WIDEST: u64 = 64;
 
 /// How a stream goes through its arrays: in whole kilobytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +48,11 @@ impl Course {
         }
     }
 
+    /// What it does.
+    pub fn stream(&self) -> Stream {
+        self.stream
+    }
+
     /// Bytes that one operation loads and stores.
     pub fn bytes(&self) -> u64 {
         (self.stream.arrays() * self.part) as u64 * self.passes
@@ -57,13 +68,31 @@ impl Course {
         self.stream.arrays() * self.array
     }
 
+    /// Bytes of the arrays that are read, and of those that are written.
+    pub(super) fn lengths(&self) -> (usize, usize) {
+        let Self { stream, array, .. } = self;
+        (stream.sources() * array, stream.destinations() * array)
+    }
+
     /// Parts of an array.
     pub(super) fn parts(&self) -> u64 {
         (self.array / self.part) as u64
     }
 
-    /// The fewest core cycles that one operation can take on any core made so far.
-    pub fn floor_cycles(&self) -> f64 {
-        self.bytes() as f64 / MOST_BYTES_PER_CYCLE
+    /// The fewest core cycles that one operation with these vectors can take on any core made so far.
+    pub fn floor_cycles(&self, simd: Simd) -> f64 {
+        // Wide cores of aarch64 have a fourth load unit.
+        let most_loads_per_cycle = match simd {
+            Simd::Neon => 4.0,
+            Simd::Sse2 | Simd::Avx2 | Simd::Avx512 => 3.0,
+        };
+        let width = match self.stream.is_vector() {
+            true => 8 * simd.lanes(),
+            false => WIDEST,
+        };
+        let vectors = (self.part as u64 * self.passes / width) as f64;
+        let loads = vectors * self.stream.sources() as f64 / most_loads_per_cycle;
+        let stores = vectors * self.stream.destinations() as f64 / MOST_STORES_PER_CYCLE;
+        loads.max(stores) / TOLERANCE
     }
 }

@@ -123,9 +123,61 @@ fn one_memory_serves_one_stream_after_the_other() {
 }
 
 #[test]
+fn a_short_stream_does_not_lead_long_ones_back_to_what_they_left_in_a_cache() {
+    let mut arrays = Arrays::new(Pages::Small);
+    // Bytes of the array, operations of 64 KiB, and the place after them.
+    for (bytes, operations, place) in [
+        (4 << 20, 20, 20 << 16),
+        (16 << 10, 3, 20 << 16),
+        (4 << 20, 4, 24 << 16),
+        (1 << 20, 1, 9 << 16),
+        (4 << 20, 55, 0),
+        (128 << 10, 5, 128 << 10),
+    ] {
+        let course = Course::new(Stream::Read, bytes, 64 << 10);
+        let streaming = match Streaming::new(Simd::Sse2, course, arrays) {
+            Ok(streaming) => streaming,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        for _ in 0..operations {
+            assert_eq!(streaming.proved(), Ok(()));
+        }
+        arrays = streaming.into_arrays();
+        assert_eq!(arrays.place, place, "after {operations} of {bytes} bytes");
+    }
+}
+
+#[test]
+fn arrays_that_cannot_be_gotten_leave_those_there_are() {
+    let course = |bytes| Course::new(Stream::Copy, bytes, 64 << 10);
+    let mut arrays = Arrays::new(Pages::Small);
+    assert_eq!(arrays.missing_bytes(course(128 << 10)), 128 << 10);
+    if let Err(reason) = arrays.get(course(128 << 10)) {
+        return println!("skipped: {reason}");
+    }
+    assert!(arrays.get(course(usize::MAX >> 8)).is_err());
+    assert_eq!(arrays.missing_bytes(course(128 << 10)), 0);
+    // What is too short is gotten anew, all of it.
+    let longer = Course::new(Stream::Read, 128 << 10, 64 << 10);
+    assert_eq!(arrays.missing_bytes(longer), 128 << 10);
+}
+
+#[test]
+fn the_fewest_cycles_follow_from_the_width_of_registers() {
+    let floor = |stream, simd| Course::new(stream, 24 << 10, 24 << 10).floor_cycles(simd);
+    // A sixteenth of the bytes, three in a cycle.
+    let narrow = floor(Stream::Read, Simd::Sse2);
+    assert!((400.0..512.0).contains(&narrow), "{narrow}");
+    assert!(floor(Stream::Read, Simd::Avx512) < narrow / 3.9);
+    assert!(floor(Stream::Write, Simd::Sse2) > 1.4 * narrow);
+    let of_library = |simd| floor(Stream::Memcpy, simd);
+    assert_eq!(of_library(Simd::Sse2), of_library(Simd::Avx512));
+}
+
+#[test]
 fn sums_are_those_of_the_words_and_words_are_plain_numbers_that_differ() {
     let mut arrays = Arrays::new(Pages::Small);
-    if let Err(reason) = arrays.provide(256 << 10, 0) {
+    if let Err(reason) = arrays.get(Course::new(Stream::Read, 256 << 10, 256 << 10)) {
         return println!("skipped: {reason}");
     }
     for (first, words) in [(0, 8 << 10), (8 << 10, 16 << 10), (5, 1000)] {

@@ -311,30 +311,64 @@ pub(in super::super) fn stream(stream: Stream, simd: Simd) -> Result<Code, Unsup
 mod tests {
     use super::*;
 
-    /// The machine code of a kernel, and some of what follows it.
+    /// The last instructions of a kernel.
+    const END: [u8; 11] = [
+        0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3,
+    ];
+
+    /// The machine code of a kernel.
     fn text(code: Code) -> &'static [u8] {
-        // SAFETY: code is readable, and more of it follows than this.
-        unsafe { std::slice::from_raw_parts(code.entry as *const u8, 600) }
+        let start = code.entry as *const u8;
+        // SAFETY: code is readable, and every kernel ends so.
+        let is_end = |at: usize| unsafe { start.add(at).cast::<[u8; 11]>().read() } == END;
+        let length = (0..).find(|at| is_end(*at)).unwrap_or(0);
+        // SAFETY: so much of it was looked at.
+        unsafe { std::slice::from_raw_parts(start, length + END.len()) }
     }
 
-    fn count(code: Code, is_there: impl Fn(&[u8]) -> bool) -> usize {
-        text(code)
-            .windows(6)
-            .filter(|bytes| is_there(bytes))
-            .count()
+    /// How many instructions on vectors of this set are one of these, each a map of opcodes and one of it, and have a memory operand.
+    fn count(code: Code, simd: Simd, among: &[(u8, u8)]) -> usize {
+        let is_one = |bytes: &[u8]| {
+            let (map, opcode) = match (simd, bytes) {
+                (Simd::Sse2, [0x66, 0x40..=0x4f, 0x0f, rest @ ..])
+                | (Simd::Sse2, [0x66, 0x0f, rest @ ..]) => (1, rest),
+                (Simd::Avx2, [0xc5, last, rest @ ..]) if last & 7 == 5 => (1, rest),
+                (Simd::Avx2, [0xc4, map, last, rest @ ..]) if last & 7 == 5 => (map & 31, rest),
+                (Simd::Avx512, [0x62, map, _, last, rest @ ..]) if last & 0x60 == 0x40 => {
+                    (map & 7, rest)
+                }
+                _ => return false,
+            };
+            among.contains(&(map, opcode[0])) && opcode[1] < 0xc0
+        };
+        text(code).windows(6).filter(|bytes| is_one(bytes)).count()
     }
 
     #[test]
     fn nothing_of_a_block_was_folded() {
-        // EVEX.512.66.0F(.W1) with a memory operand: 16 vectors of 64 bytes are a block of 1024.
-        let evex = |opcode: u8| {
-            move |b: &[u8]| b[0] == 0x62 && b[3] & 0x60 == 0x40 && b[4] == opcode && b[5] < 0xc0
-        };
-        let (add, load, store, past) = (evex(0xd4), evex(0x28), evex(0x29), evex(0x2b));
-        assert_eq!(count(AVX512_READ, add), 16, "vpaddq zmm, zmm, m512");
-        assert_eq!(count(AVX512_READ, load), 16, "vmovapd zmm, m512");
-        assert_eq!(count(AVX512_WRITE, store), 16, "vmovapd m512, zmm");
-        assert_eq!(count(AVX512_WRITE_PAST, past), 16, "vmovntpd m512, zmm");
-        assert!(count(AVX512_COPY, load) >= 8, "vmovapd zmm, m512");
+        // movapd, addpd, mulpd, paddq, vfmadd213pd; movapd and movntpd to memory.
+        const LOADS: [(u8, u8); 5] = [(1, 0x28), (1, 0x58), (1, 0x59), (1, 0xd4), (2, 0xa8)];
+        const STORES: [(u8, u8); 2] = [(1, 0x29), (1, 0x2b)];
+        for simd in [Simd::Sse2, Simd::Avx2, Simd::Avx512] {
+            let vectors = 1024 / (8 * simd.lanes() as usize);
+            for what in Stream::ALL.into_iter().filter(|what| what.is_vector()) {
+                let code = match stream(what, simd) {
+                    Ok(code) => code,
+                    Err(reason) => return println!("skipped: {reason}"),
+                };
+                let name = format!("{} {}", what.name(), simd.name());
+                // One that reads has two blocks: with and without a sum.
+                let loads = match what {
+                    Stream::Read => {
+                        assert_eq!(count(code, simd, &[(1, 0xd4)]), vectors, "{name}");
+                        2 * vectors
+                    }
+                    _ => what.sources() * vectors,
+                };
+                assert_eq!(count(code, simd, &LOADS), loads, "{name}");
+                let stores = what.destinations() * vectors;
+                assert_eq!(count(code, simd, &STORES), stores, "{name}");
+            }
+        }
     }
 }

@@ -1,0 +1,191 @@
+//! Where arrays lie, as the kernel tells the caches of the CPUs that may have been measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syscost_results::{Evidence, Verdict};
+use syscost_sys::topology::{CacheKind, Topology};
+
+use crate::memory::bandwidth::Level;
+
+/// Arrays in memory are so many times as large as all last caches in use: going from end to end finds little in these then.
+const WELL_ABOVE: u64 = 2;
+
+/// The nearest cache that holds the arrays of all threads that share it is that of this level.
+///
+/// `allowed` are the CPUs that the calling process may use. It keeps off the measured one, and is not told which that is.
+pub(super) fn lies_in(
+    level: &Level,
+    threads: usize,
+    topology: &Topology,
+    allowed: &[u32],
+) -> Evidence {
+    let each = level.bytes_of_each(threads) as u64;
+    let seats = seats(threads, topology, allowed);
+    let places: Option<BTreeSet<String>> = seats
+        .iter()
+        .flat_map(|cpus| cpus.iter().map(|cpu| place(topology, *cpu, cpus, each)))
+        .collect();
+    let places = places.unwrap_or_default();
+    let last = seats.iter().map(|cpus| last_bytes(topology, cpus)).max();
+    let (all, last) = (each * threads as u64, last.unwrap_or(0));
+    let (verdict, reason) = if places.is_empty() {
+        let reason = "this system does not tell its caches".to_owned();
+        (Verdict::Unverified, Some(reason))
+    } else if !places.contains(level.name) {
+        (Verdict::Refuted, None)
+    } else if places.len() > 1 {
+        let reason = "CPUs of this machine have different caches".to_owned();
+        (Verdict::Unverified, Some(reason))
+    } else if level.name == "memory" && all < WELL_ABOVE * last {
+        let reason = format!(
+            "the last caches in use hold {} MiB, of which much of {} MiB can stay there",
+            last >> 20,
+            all >> 20
+        );
+        (Verdict::Unverified, Some(reason))
+    } else {
+        (Verdict::Confirmed, None)
+    };
+    let places: Vec<String> = places.into_iter().collect();
+    Evidence {
+        claim: format!("where {each} bytes of each thread fit"),
+        expected: level.name.into(),
+        observed: (!places.is_empty()).then(|| places.join(" or ").into()),
+        source: "/sys/devices/system/cpu".to_owned(),
+        verdict,
+        reason,
+    }
+}
+
+/// The CPUs that so many threads may have been on: one set for each CPU that may have been the measured one. There is one thread, or
+/// one on each CPU.
+fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTreeSet<u32>> {
+    let with = |own: u32| -> BTreeSet<u32> {
+        let others = allowed.iter().copied().filter(move |cpu| *cpu != own);
+        [own].into_iter().chain(others).take(threads).collect()
+    };
+    topology
+        .cpus
+        .iter()
+        .map(|cpu| with(cpu.cpu))
+        .filter(|cpus| cpus.len() == threads)
+        .collect()
+}
+
+/// The nearest cache of a CPU that holds so many bytes of each of these CPUs that share it; `None` if nothing is told.
+fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Option<String> {
+    let caches = &topology.cpu(cpu)?.caches;
+    if caches.iter().all(|cache| cache.size_bytes == 0) {
+        return None;
+    }
+    let nearest = caches
+        .iter()
+        .filter(|cache| cache.kind != CacheKind::Instruction)
+        .filter(|cache| {
+            let shared = cache.shared_cpus.iter().filter(|cpu| cpus.contains(cpu));
+            cache.size_bytes >= each * shared.count().max(1) as u64
+        })
+        .min_by_key(|cache| cache.level);
+    Some(nearest.map_or("memory".to_owned(), |cache| format!("l{}", cache.level)))
+}
+
+/// What the last caches of these CPUs hold together, in bytes.
+fn last_bytes(topology: &Topology, cpus: &BTreeSet<u32>) -> u64 {
+    let caches: BTreeMap<&[u32], u64> = cpus
+        .iter()
+        .filter_map(|cpu| topology.cpu(*cpu)?.last_level_cache())
+        .map(|cache| (cache.shared_cpus.as_slice(), cache.size_bytes))
+        .collect();
+    caches.values().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_sys::topology::{Cache, Cpu};
+
+    use super::*;
+    use crate::memory::bandwidth::LEVELS;
+
+    /// A machine of so many CPUs, `smt` of which share a core and `near` a third cache.
+    fn machine(cpus: u32, smt: u32, near: u32, sizes: [u64; 3]) -> Topology {
+        let group = |cpu: u32, size: u32| -> Vec<u32> {
+            let first = cpu / size * size;
+            (first..first + size).collect()
+        };
+        let cpu = |cpu: u32| Cpu {
+            cpu,
+            core: cpu / smt,
+            package: 0,
+            node: 0,
+            smt_siblings: Vec::new(),
+            caches: (1..)
+                .zip(sizes)
+                .zip([smt, smt, near])
+                .map(|((level, size_bytes), sharing)| Cache {
+                    level,
+                    kind: CacheKind::Unified,
+                    size_bytes,
+                    line_bytes: 64,
+                    shared_cpus: group(cpu, sharing),
+                })
+                .collect(),
+        };
+        Topology {
+            cpus: (0..cpus).map(cpu).collect(),
+        }
+    }
+
+    const SIZES: [u64; 3] = [48 << 10, 2 << 20, 32 << 20];
+
+    /// What is found for each level. The process is kept off CPU 0.
+    fn verdicts(threads: usize, topology: &Topology) -> [Verdict; 4] {
+        let allowed: Vec<u32> = (1..topology.cpus.len() as u32).collect();
+        [0, 1, 2, 3].map(|level| lies_in(&LEVELS[level], threads, topology, &allowed).verdict)
+    }
+
+    #[test]
+    fn arrays_of_threads_that_share_a_cache_are_added_up() {
+        use Verdict::{Confirmed, Refuted};
+        let own = machine(8, 1, 8, [48 << 10, 2 << 20, 128 << 20]);
+        assert_eq!(verdicts(1, &own), [Confirmed; 4]);
+        assert_eq!(verdicts(8, &own), [Confirmed; 4]);
+        // Two times 24 KiB still fit, eight times 12 MiB do not.
+        let shared = machine(8, 2, 8, SIZES);
+        assert_eq!(
+            verdicts(8, &shared),
+            [Confirmed, Confirmed, Refuted, Confirmed]
+        );
+        let small = machine(2, 2, 2, [32 << 10, 512 << 10, 32 << 20]);
+        assert_eq!(verdicts(1, &small), [Confirmed; 4]);
+        assert_eq!(
+            verdicts(2, &small),
+            [Refuted, Refuted, Confirmed, Confirmed]
+        );
+    }
+
+    #[test]
+    fn a_level_that_is_another_is_refuted() {
+        let small = machine(2, 1, 2, [32 << 10, 256 << 10, 16 << 20]);
+        assert_eq!(verdicts(1, &small)[1], Verdict::Refuted);
+        // All 512 MiB fit into the third caches of so many cores.
+        let large = machine(64, 1, 8, [48 << 10, 2 << 20, 96 << 20]);
+        assert_eq!(verdicts(64, &large)[3], Verdict::Refuted);
+    }
+
+    #[test]
+    fn memory_that_is_hardly_larger_than_the_caches_is_unverified() {
+        let large = machine(2, 1, 2, [48 << 10, 2 << 20, 260 << 20]);
+        assert_eq!(verdicts(2, &large)[3], Verdict::Unverified);
+        let none = machine(2, 1, 2, [0; 3]);
+        assert_eq!(verdicts(1, &none), [Verdict::Unverified; 4]);
+        assert_eq!(verdicts(1, &Topology::default()), [Verdict::Unverified; 4]);
+    }
+
+    #[test]
+    fn cpus_with_different_caches_are_unverified() {
+        let mut mixed = machine(2, 1, 2, SIZES);
+        mixed.cpus[1].caches[1].size_bytes = 256 << 10;
+        assert_eq!(verdicts(1, &mixed)[1], Verdict::Unverified);
+        assert_eq!(verdicts(1, &mixed)[0], Verdict::Confirmed);
+    }
+}
