@@ -158,7 +158,9 @@ pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
         observed: Some(small.into()),
         source: "this run".to_owned(),
         verdict: Verdict::Unverified,
-        reason: Some("there are no larger pages here; in small ones a step may be a TLB's".to_owned()),
+        reason: Some(
+            "there are no larger pages here; in small ones a step may be a TLB's".to_owned(),
+        ),
     })
 }
 

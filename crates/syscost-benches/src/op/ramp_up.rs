@@ -68,7 +68,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.observe(|| {
         let ramp = undisturbed(|| {
             thread::sleep(IDLE);
-            frequency_course(&clock, WORK_NS).as_deref().and_then(Ramp::of)
+            frequency_course(&clock, WORK_NS)
+                .as_deref()
+                .and_then(Ramp::of)
         })?;
         if let Some(ghz) = core_frequency(&clock).agreed() {
             apart.borrow_mut().push((ramp.steady_ghz / ghz - 1.0).abs());

@@ -162,7 +162,10 @@ impl Chase {
 
     /// The share of the cycle's steps, of its first thousands, that lead so many bytes upwards.
     pub fn share_of_steps(&self, bytes: usize) -> f64 {
-        let count = self.distances().filter(|distance| *distance == bytes).count();
+        let count = self
+            .distances()
+            .filter(|distance| *distance == bytes)
+            .count();
         count as f64 / self.distances().len() as f64
     }
 
