@@ -101,7 +101,7 @@ fn cases() -> Vec<Case> {
 
 /// What careful runs have between them: eight sizes in each doubling from 24 KiB to 48 MiB.
 fn between() -> impl Iterator<Item = usize> {
-    (0..11).flat_map(|doubling| (8..16).map(move |part| (3 * KIB << doubling) * part))
+    (0..11).flat_map(|doubling| (8..16).map(move |part| ((3 * KIB) << doubling) * part))
 }
 
 /// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on what
