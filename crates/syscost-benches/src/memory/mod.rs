@@ -8,6 +8,7 @@ pub(crate) mod chases;
 mod core_to_core;
 mod false_sharing;
 mod hierarchy;
+mod instruction_fetch;
 mod latency;
 mod line;
 mod line_size;
@@ -49,6 +50,7 @@ pub(crate) const GROUP: Group = Group {
         parallelism::BENCHMARK,
         bandwidth::BENCHMARK,
         peak_bandwidth::BENCHMARK,
+        instruction_fetch::BENCHMARK,
         loaded_latency::BENCHMARK,
         numa::BENCHMARK,
         numa_bandwidth::BENCHMARK,

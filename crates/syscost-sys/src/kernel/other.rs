@@ -1,8 +1,8 @@
 //! Processors for which no kernel has been written.
 
 use super::{
-    Atomic, Branch, Call, Code, Forward, Kind, LoopShape, Operation, Path, Shape, Simd, Stream,
-    VectorOperation,
+    Atomic, Branch, Call, Code, Filler, Forward, Kind, LoopShape, Operation, Path, Shape, Simd,
+    Stream, VectorOperation,
 };
 use crate::Unsupported;
 
@@ -51,6 +51,10 @@ pub(super) fn forward(_: Forward) -> Result<Code, Unsupported> {
 }
 
 pub(super) fn jumps(_: Path, _: usize) -> Result<Vec<u8>, Unsupported> {
+    NONE.map(|_| Vec::new())
+}
+
+pub(super) fn fetch(_: Filler, _: usize) -> Result<Vec<u8>, Unsupported> {
     NONE.map(|_| Vec::new())
 }
 

@@ -1,6 +1,6 @@
 //! Code written at run time. Its first argument, `x0`, is the number of turns, `x1` the kernel's memory; `x0` is what it returns.
 
-use super::super::{Jumps, Path};
+use super::super::{Fetch, Filler, Jumps, Path};
 use crate::Unsupported;
 
 const NOP: u32 = 0xD503_201F;
@@ -10,8 +10,11 @@ const SUBS_X0: u32 = 0xF100_0400; // subs x0, x0, 1
 const ADD_X9: u32 = 0x9100_0529; // add x9, x9, 1
 const MOV_X9_0: u32 = 0xD280_0009;
 const MOV_X0_X9: u32 = 0xAA09_03E0;
-/// `b` over three instructions, itself included.
-const B_3: u32 = 0x1400_0003;
+
+/// `b` by so many instructions, at most 2^25 of them either way.
+fn branch(by: i32) -> u32 {
+    0x1400_0000 | by.cast_unsigned() & 0x3FF_FFFF
+}
 
 /// A conditional branch by so many instructions, at most 2^18 of them either way.
 fn conditional(branch: u32, by: i32) -> u32 {
@@ -21,11 +24,14 @@ fn conditional(branch: u32, by: i32) -> u32 {
 /// `prepare`, then as many turns of `body` as `x0` says, then `finish`.
 fn repeated(prepare: &[u32], body: &[u32], finish: &[u32]) -> Vec<u8> {
     let mut code = prepare.to_vec();
-    // cbz x0 to `finish`: over itself, the body and the two instructions that end a turn.
-    code.push(conditional(0xB400_0000, body.len() as i32 + 3));
+    let length = body.len() as i32;
+    // A conditional branch may not reach over the body: each only passes over a branch that does.
+    code.push(conditional(0xB500_0000, 2)); // cbnz x0 to the body
+    code.push(branch(length + 4)); // to `finish`: over itself, the body and the three instructions that end a turn
     code.extend(body);
     code.push(SUBS_X0);
-    code.push(conditional(0x5400_0001, -(body.len() as i32) - 1)); // b.ne
+    code.push(conditional(0x5400_0000, 2)); // b.eq to `finish`
+    code.push(branch(-length - 2)); // to the body
     code.extend(finish);
     code.push(RET);
     code.into_iter().flat_map(u32::to_le_bytes).collect()
@@ -35,13 +41,40 @@ pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsu
     let mut block = vec![ADD_X9];
     let rest = match path {
         Path::Jumps => {
-            block.push(B_3);
+            block.push(branch(3)); // to the next block
             TRAP
         }
         Path::Straight => NOP,
     };
     block.resize(Jumps::SPACING / size_of::<u32>(), rest);
     Ok(repeated(&[MOV_X9_0], &block.repeat(blocks), &[MOV_X0_X9]))
+}
+
+pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Result<Vec<u8>, Unsupported> {
+    // x9 has the numbers of the blocks, these seven the additions of one.
+    let registers = 1..=7_u32;
+    let zero = registers.clone().map(|register| 0xD280_0000 | register); // mov xN, 0
+    let prepare: Vec<u32> = zero.chain([MOV_X9_0]).collect();
+    let sum = registers
+        .clone()
+        .map(|register| 0x8B00_0129 | register << 16); // add x9, x9, xN
+    let finish: Vec<u32> = sum.chain([MOV_X0_X9]).collect();
+    let room = (Fetch::BLOCK - Fetch::HEAD) / size_of::<u32>();
+    let rest: Vec<u32> = match filler {
+        Filler::Nop => vec![NOP; room],
+        Filler::Add => registers
+            .map(|register| 0x9100_0400 | register << 5 | register) // add xN, xN, 1
+            .cycle()
+            .take(room)
+            .collect(),
+    };
+    let mut body = Vec::with_capacity(blocks * Fetch::BLOCK / size_of::<u32>());
+    for number in 1..=blocks as u32 {
+        body.push(0x9100_0129 | (number & 0xFFF) << 10); // add x9, x9, its low twelve bits
+        body.push(0x9140_0129 | (number >> 12) << 10); // add x9, x9, the others, lsl 12
+        body.extend(&rest);
+    }
+    Ok(repeated(&prepare, &body, &finish))
 }
 
 pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, Unsupported> {

@@ -37,7 +37,7 @@ pub(super) use forward::forward;
 pub(super) use integer::ADD_CHAIN;
 pub(super) use stream::stream;
 pub(super) use vector::vector;
-pub(super) use written::{jumps, window};
+pub(super) use written::{fetch, jumps, window};
 
 /// How a kernel is entered.
 pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;

@@ -1,6 +1,6 @@
 //! Code written at run time. Its first argument, `rdi`, is the number of turns, `rsi` the kernel's memory; `rax` is what it returns.
 
-use super::super::{Jumps, Path};
+use super::super::{Fetch, Filler, Jumps, Path};
 use crate::Unsupported;
 
 const NOP: u8 = 0x90;
@@ -13,6 +13,18 @@ const INC_RAX: [u8; 3] = [0x48, 0xFF, 0xC0];
 const JMP_8: [u8; 5] = [0xE9, 8, 0, 0, 0];
 /// Thirteen bytes in two instructions that do nothing.
 const NOP_13: [u8; 13] = [0x66, 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0, 0x0F, 0x1F, 0x40, 0];
+/// One instruction of eight bytes that does nothing.
+const NOP_8: [u8; 8] = [0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0];
+/// `add` of one to `rcx`, `rdx`, `rsi` and `r8` to `r11`, four bytes each.
+const ADD_1: [[u8; 4]; 7] = [
+    [0x48, 0x83, 0xC1, 1],
+    [0x48, 0x83, 0xC2, 1],
+    [0x48, 0x83, 0xC6, 1],
+    [0x49, 0x83, 0xC0, 1],
+    [0x49, 0x83, 0xC1, 1],
+    [0x49, 0x83, 0xC2, 1],
+    [0x49, 0x83, 0xC3, 1],
+];
 /// One instruction that does nothing, long enough for all to fit the cache of decoded ones.
 const FILLER: [u8; 2] = [0x66, NOP];
 
@@ -46,6 +58,41 @@ pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsu
     block.resize(Jumps::SPACING, TRAP);
     // xor eax, eax
     Ok(repeated(&[0x31, 0xC0], &block.repeat(blocks), &[]))
+}
+
+pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Result<Vec<u8>, Unsupported> {
+    let prepare = [
+        0x31, 0xC0, // xor eax, eax
+        0x31, 0xC9, // xor ecx, ecx
+        0x31, 0xD2, // xor edx, edx
+        0x31, 0xF6, // xor esi, esi
+        0x45, 0x31, 0xC0, // xor r8d, r8d
+        0x45, 0x31, 0xC9, // xor r9d, r9d
+        0x45, 0x31, 0xD2, // xor r10d, r10d
+        0x45, 0x31, 0xDB, // xor r11d, r11d
+    ];
+    let finish = [
+        0x48, 0x01, 0xC8, // add rax, rcx
+        0x48, 0x01, 0xD0, // add rax, rdx
+        0x48, 0x01, 0xF0, // add rax, rsi
+        0x4C, 0x01, 0xC0, // add rax, r8
+        0x4C, 0x01, 0xC8, // add rax, r9
+        0x4C, 0x01, 0xD0, // add rax, r10
+        0x4C, 0x01, 0xD8, // add rax, r11
+    ];
+    let room = Fetch::BLOCK - Fetch::HEAD;
+    let rest: Vec<u8> = match filler {
+        Filler::Nop => NOP_8.repeat(room / NOP_8.len()),
+        Filler::Add => ADD_1.concat().into_iter().cycle().take(room).collect(),
+    };
+    let mut body = Vec::with_capacity(blocks * Fetch::BLOCK);
+    for number in 1..=blocks as u32 {
+        body.extend([0x48, 0x05]); // add rax, `number`
+        body.extend(number.to_le_bytes());
+        body.extend(FILLER);
+        body.extend(&rest);
+    }
+    Ok(repeated(&prepare, &body, &finish))
 }
 
 pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, Unsupported> {

@@ -1,0 +1,177 @@
+//! Code that is gone through from its beginning to its end, of any size.
+
+use super::written::Written;
+use super::{Work, machine};
+use crate::Unsupported;
+use crate::memory::Memory;
+
+/// What most of the code consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filler {
+    /// Instructions that do nothing, of 8 bytes where the processor has such long ones (x86-64) and of 4 where it has not.
+    Nop,
+    /// Additions of one, of 4 bytes each, to seven registers in turn.
+    Add,
+}
+
+impl Filler {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Nop, Self::Add];
+
+    /// A word for ids and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nop => "nop",
+            Self::Add => "add",
+        }
+    }
+
+    /// Additions of one in a block.
+    pub const fn additions(self) -> u64 {
+        match self {
+            Self::Nop => 0,
+            Self::Add => ((Fetch::BLOCK - Fetch::HEAD) / ADDITION) as u64,
+        }
+    }
+}
+
+/// Bytes of an addition of one.
+const ADDITION: usize = 4;
+
+/// So many bytes of code without a branch, in blocks of [`Fetch::BLOCK`] bytes, written at run time. One operation is one block.
+///
+/// What proves the blocks: each adds its number, from 1 on, so that few blocks gone through more often do not come to the same sum as many.
+/// The additions of one are in it, too.
+#[derive(Debug)]
+pub struct Fetch {
+    code: Written,
+    filler: Filler,
+    blocks: u64,
+}
+
+impl Fetch {
+    /// Bytes of a block.
+    pub const BLOCK: usize = 1024;
+
+    /// Bytes at the beginning of a block that add its number.
+    pub(super) const HEAD: usize = 8;
+
+    /// The most bytes: no branch back reaches farther than twice as many on aarch64.
+    pub const MOST: usize = 64 << 20;
+
+    /// Writes the code.
+    ///
+    /// # Errors
+    /// No whole number of blocks or more bytes than [`Fetch::MOST`], a processor for which there is no such code, or a system that
+    /// lets nobody write code or has no room for it.
+    pub fn write(filler: Filler, bytes: usize) -> Result<Self, Unsupported> {
+        if !(1..=Self::MOST).contains(&bytes) || !bytes.is_multiple_of(Self::BLOCK) {
+            return Err(Unsupported::new(format!(
+                "{bytes} bytes of code: choose a multiple of {}, at most {}",
+                Self::BLOCK,
+                Self::MOST
+            )));
+        }
+        let blocks = bytes / Self::BLOCK;
+        Ok(Self {
+            code: Written::new(&machine::fetch(filler, blocks)?)?,
+            filler,
+            blocks: blocks as u64,
+        })
+    }
+
+    /// What one turn adds up to with so many blocks.
+    pub const fn sum(filler: Filler, blocks: u64) -> u64 {
+        blocks * (blocks + 1) / 2 + blocks * filler.additions()
+    }
+
+    /// The memory that the code lies in: a little longer than its blocks, in small pages.
+    pub fn memory(&self) -> &Memory {
+        self.code.memory()
+    }
+}
+
+impl Work for Fetch {
+    fn operations_per_turn(&self) -> u64 {
+        self.blocks
+    }
+
+    fn floor_cycles(&self) -> f64 {
+        let longest = match self.filler {
+            Filler::Nop => 8,
+            Filler::Add => ADDITION,
+        };
+        // No core gets through more than sixteen instructions in a cycle.
+        Self::BLOCK as f64 / (16 * longest) as f64
+    }
+
+    #[inline]
+    fn run(&self, turns: u64) -> u64 {
+        // SAFETY: `fetch` writes a kernel that touches no memory.
+        unsafe { (self.code.entry())(turns, std::ptr::null_mut(), 0) }
+    }
+
+    fn expected(&self, turns: u64) -> u64 {
+        turns.wrapping_mul(Self::sum(self.filler, self.blocks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_adds_its_number_and_its_additions_once_a_turn() {
+        for filler in Filler::ALL {
+            // Beyond what a conditional branch of aarch64 reaches, too, and beyond what one of its additions holds.
+            for blocks in [1, 2, 100, 5000] {
+                let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
+                    Ok(fetch) => fetch,
+                    Err(reason) => return println!("skipped: {reason}"),
+                };
+                let numbers: u64 = (1..=blocks as u64).sum();
+                let additions = match filler {
+                    Filler::Nop => 0,
+                    Filler::Add => 254 * blocks as u64,
+                };
+                for turns in [0, 1, 7] {
+                    let sum = turns * (numbers + additions);
+                    assert_eq!(fetch.run(turns), sum, "{filler:?} {blocks} {turns}");
+                    assert_eq!(fetch.expected(turns), sum, "{filler:?} {blocks} {turns}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_of_the_code_is_resident_and_little_more_than_its_blocks() {
+        let bytes = 1 << 20;
+        let fetch = match Fetch::write(Filler::Nop, bytes) {
+            Ok(fetch) => fetch,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        let page = fetch.memory().pages().bytes().expect("there are pages");
+        assert_eq!(fetch.memory().bytes(), (bytes + 1).next_multiple_of(page));
+        match fetch.memory().resident() {
+            Ok(resident) => assert_eq!(resident.bytes, fetch.memory().bytes()),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+
+    #[test]
+    fn few_blocks_gone_through_more_often_are_not_many() {
+        for filler in Filler::ALL {
+            assert_ne!(32 * Fetch::sum(filler, 16), Fetch::sum(filler, 512));
+        }
+    }
+
+    #[test]
+    fn what_is_no_whole_number_of_blocks_is_refused() {
+        for bytes in [0, 1, Fetch::BLOCK + 4, Fetch::MOST + Fetch::BLOCK] {
+            let reason = Fetch::write(Filler::Nop, bytes)
+                .expect_err("refused")
+                .to_string();
+            assert!(reason.contains("choose a multiple of"), "{reason}");
+        }
+    }
+}
