@@ -105,6 +105,10 @@ impl Work for Fetch {
         Self::BLOCK as f64 / (16 * longest) as f64
     }
 
+    fn bytes_per_operation(&self) -> Option<u64> {
+        Some(Self::BLOCK as u64)
+    }
+
     #[inline]
     fn run(&self, turns: u64) -> u64 {
         // SAFETY: `fetch` writes a kernel that touches no memory.
