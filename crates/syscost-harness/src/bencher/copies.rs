@@ -33,6 +33,9 @@ const OVERLAP: f64 = 0.9;
 /// If no window overlaps by more than this, that is no noise: the copies work one after the other.
 const NO_OVERLAP: f64 = 0.5;
 
+/// Copies are counted so much longer than one task: operations on much memory are few, and a stray fault among few is many.
+const LONG: f64 = 40.0;
+
 /// Room for the log of all windows, less than the C library would map and give back at once.
 const LOG_BYTES: usize = 96 << 10;
 
@@ -193,7 +196,7 @@ impl Bencher<'_> {
         let mut log = Vec::new();
         let mut counted_ns = 0.0;
         let mut have_met = false;
-        while counted_ns < COUNTED_NS || (!have_met && log.len() < MOST_WINDOWS) {
+        while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MOST_WINDOWS) {
             let stints = course.window()?;
             have_met |= overlap(&stints) >= OVERLAP;
             counted_ns += self.clock.to_ns(span(&stints));
