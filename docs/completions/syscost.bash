@@ -55,6 +55,9 @@ _syscost() {
             syscost,selftest)
                 cmd="syscost__subcmd__selftest"
                 ;;
+            syscost,show)
+                cmd="syscost__subcmd__show"
+                ;;
             syscost__subcmd__help,ab)
                 cmd="syscost__subcmd__help__subcmd__ab"
                 ;;
@@ -93,6 +96,9 @@ _syscost() {
                 ;;
             syscost__subcmd__help,selftest)
                 cmd="syscost__subcmd__help__subcmd__selftest"
+                ;;
+            syscost__subcmd__help,show)
+                cmd="syscost__subcmd__help__subcmd__show"
                 ;;
             syscost__subcmd__help__subcmd__history,changes)
                 cmd="syscost__subcmd__help__subcmd__history__subcmd__changes"
@@ -170,7 +176,7 @@ _syscost() {
 
     case "${cmd}" in
         syscost)
-            opts="-h -V --help --version run numbers compare ab report plot history export list explain doctor selftest help"
+            opts="-h -V --help --version run show numbers compare ab report plot history export list explain doctor selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -354,7 +360,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help)
-            opts="run numbers compare ab report plot history export list explain doctor selftest help"
+            opts="run show numbers compare ab report plot history export list explain doctor selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -634,6 +640,20 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help__subcmd__selftest)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1114,6 +1134,20 @@ _syscost() {
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__show)
+            opts="-v -h --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

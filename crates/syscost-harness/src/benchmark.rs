@@ -78,6 +78,8 @@ impl Benchmark {
 pub enum Quantity {
     /// A cost: an interval that touches zero is below resolution, a negative one never shown.
     Cost,
+    /// A cost, or size, of which there are only a few: no mean of two is one.
+    Choice,
     /// A level that may be zero or negative, e.g. a skew or a share of lost time.
     Level,
 }

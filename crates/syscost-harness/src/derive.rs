@@ -39,6 +39,8 @@ pub struct Derived {
     pub value: f64,
     /// What it claims: at least one thing that could be wrong.
     pub evidence: Vec<Evidence>,
+    /// Between which the value is as far as the method can tell: sizes are not measured without gaps. The row's interval has both.
+    pub limits: Option<(f64, f64)>,
     /// Named numbers beside the main one.
     pub details: BTreeMap<String, f64>,
 }

@@ -1,6 +1,6 @@
 //! The harness: what a benchmark is, how it is sampled, what proves it, and how a run goes.
 //!
-//! - [`benchmark`], [`case`], [`expect`]: a benchmark as data plus one function.
+//! - [`benchmark`], [`case`], [`expect`], [`arguments`]: a benchmark as data plus one function.
 //! - [`mod@derive`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
@@ -9,6 +9,7 @@
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
 
+pub mod arguments;
 pub mod bencher;
 pub mod benchmark;
 pub mod case;
@@ -36,6 +37,7 @@ pub use failure::Failure;
 
 /// What a benchmark's file needs, in one line.
 pub mod prelude {
+    pub use crate::arguments::{Argument, Given};
     pub use crate::bencher::{Baseline, Bencher, Team};
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::{Case, CaseSpec, Cases, size_name};
@@ -44,7 +46,7 @@ pub mod prelude {
         Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,
     };
     pub use crate::failure::Failure;
-    pub use crate::placement::Placement;
+    pub use crate::placement::{Placement, spread_from};
     pub use syscost_results::{Better, Unit};
     pub use syscost_sys::Unsupported;
     pub use syscost_sys::raw::Sysno;

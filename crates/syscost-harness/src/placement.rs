@@ -1,7 +1,5 @@
 //! Where the tasks of an operation run: part of a row's name, since it decides what is measured.
 
-use std::path::Path;
-
 use syscost_sys::topology::{Relation, Topology};
 use syscost_sys::{Unsupported, cpu};
 
@@ -56,7 +54,7 @@ impl Placement {
 
     /// Those of a pair that these CPUs allow, the nearest first.
     pub fn among(allowed: &[u32]) -> Vec<Placement> {
-        let relations: Vec<Relation> = match topology() {
+        let relations: Vec<Relation> = match Topology::here() {
             Ok(topology) => Relation::ALL
                 .into_iter()
                 .filter(|relation| topology.pair(*relation, allowed).is_some())
@@ -88,7 +86,7 @@ impl Placement {
         let relation = match self {
             Placement::Free => return Ok(allowed.to_vec()),
             Placement::Distinct => {
-                let others = spread(own, allowed).split_off(1);
+                let others = spread_from(own, allowed).split_off(1);
                 return match others.is_empty() {
                     true => Err(Unsupported::new(format!("no CPU but {own} may be used"))),
                     false => Ok(others),
@@ -106,7 +104,7 @@ impl Placement {
             Placement::At(Relation::SameCpu) => return Ok(vec![own]),
             Placement::At(relation) => relation,
         };
-        let topology = topology()?;
+        let topology = Topology::here()?;
         let partner = allowed
             .iter()
             .find(|other| topology.relation(own, **other) == Some(relation));
@@ -117,18 +115,14 @@ impl Placement {
 }
 
 /// `own` and the other CPUs in the order in which tasks spread over them; by number where nothing is told.
-pub(crate) fn spread(own: u32, allowed: &[u32]) -> Vec<u32> {
-    match topology() {
+pub fn spread_from(own: u32, allowed: &[u32]) -> Vec<u32> {
+    match Topology::here() {
         Ok(topology) => topology.spread(own, allowed),
         Err(_) => {
             let others = allowed.iter().filter(|cpu| **cpu != own);
             [own].iter().chain(others).copied().collect()
         }
     }
-}
-
-fn topology() -> Result<Topology, Unsupported> {
-    Topology::read(Path::new("/sys"))
 }
 
 #[cfg(test)]
@@ -177,7 +171,10 @@ mod tests {
                 Placement::Free => assert_eq!(placement.cpus(own, &allowed).unwrap(), allowed),
                 Placement::At(relation) => match placement.cpus(own, &allowed) {
                     Ok(cpus) => {
-                        assert_eq!(topology().unwrap().relation(own, cpus[0]), Some(relation))
+                        assert_eq!(
+                            Topology::here().unwrap().relation(own, cpus[0]),
+                            Some(relation)
+                        )
                     }
                     Err(reason) => println!("skipped: {reason}"),
                 },

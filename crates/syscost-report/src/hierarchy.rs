@@ -1,11 +1,12 @@
 //! Caches, memory and TLBs of a run, each with its size, latency and bandwidth, beside what the system says of them.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::CellAlignment;
 use syscost_results::stats::staircase::agree;
 use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::chart::{rows::value, told};
-use crate::units::quantity;
+use crate::paint;
+use crate::units::{self, quantity};
 
 /// The heads of the table's columns.
 pub(crate) const HEADS: [&str; 6] = [
@@ -59,10 +60,9 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
             continue;
         }
         let system = size.and_then(|row| row.details.get("told_bytes").copied());
-        let found = size.and_then(|row| row.estimate.median);
         let differs = system
-            .zip(found)
-            .is_some_and(|(system, found)| !agree(system, found));
+            .zip(size)
+            .is_some_and(|(told, found)| is_other(found, told));
         levels.push(Level {
             cells: [
                 title.to_owned(),
@@ -119,6 +119,14 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
     levels
 }
 
+/// Whether the size that was found is another than the one that is told: neither near it nor so uncertain that it may be the same.
+fn is_other(found: &Measurement, told: f64) -> bool {
+    let estimate = &found.estimate;
+    let interval = estimate.ci95_low.zip(estimate.ci95_high);
+    let may_be = interval.is_some_and(|(low, high)| (low..=high).contains(&told));
+    !may_be && estimate.median.is_some_and(|median| !agree(told, median))
+}
+
 /// A latency in cycles of the frequency that the core had while the curve it comes from was measured.
 fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
     let measured = run
@@ -131,14 +139,9 @@ fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
     rates.sort_unstable_by(f64::total_cmp);
     let rate = rates.get(rates.len() / 2);
     let latency = latency.and_then(|row| row.estimate.median);
-    latency.zip(rate).map_or_else(String::new, |(ns, rate)| {
-        let cycles = ns * rate;
-        if cycles < 100.0 {
-            format!("{cycles:.1}")
-        } else {
-            format!("{cycles:.0}")
-        }
-    })
+    latency
+        .zip(rate)
+        .map_or_else(String::new, |(ns, rate)| units::cycles(ns * rate))
 }
 
 /// The table in characters; empty for a run without levels.
@@ -147,11 +150,8 @@ pub(crate) fn text(run: &Run) -> Vec<String> {
     if levels.is_empty() {
         return Vec::new();
     }
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(HEADS);
+    let mut table = paint::columns();
+    table.set_header(HEADS);
     for level in &levels {
         let mut cells = level.cells.clone();
         if level.differs {
@@ -208,5 +208,13 @@ mod tests {
         insta::assert_snapshot!(text(&run).join("\n"));
         let differing: Vec<bool> = levels(&run).iter().map(|level| level.differs).collect();
         assert_eq!(differing, [false, true, false, false]);
+    }
+
+    #[test]
+    fn an_uncertain_size_does_not_differ() {
+        let mut size = row("memory.cache_size", "2", Unit::Bytes, 2e6);
+        assert!(is_other(&size, 1e6));
+        size.estimate.ci95_low = Some(5e5);
+        assert!(!is_other(&size, 1e6));
     }
 }

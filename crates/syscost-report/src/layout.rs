@@ -1,6 +1,6 @@
 //! Lays the rows of the table out in columns.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::CellAlignment;
 use syscost_results::{Measurement, Status};
 
 use crate::{
@@ -109,11 +109,6 @@ impl<'a> Row<'a> {
     }
 
     fn new(measurement: &'a Measurement, nested: bool, left_out: usize) -> Self {
-        let figures = match measurement.status {
-            Status::Ok => Figures::new(measurement.unit, &measurement.estimate),
-            Status::BelowResolution => Figures::bound(measurement.unit, &measurement.estimate),
-            _ => None,
-        };
         let name = measurement
             .name
             .split_once('.')
@@ -129,7 +124,7 @@ impl<'a> Row<'a> {
             measurement,
             name,
             indent,
-            figures,
+            figures: Figures::of(measurement),
             left_out,
         }
     }
@@ -188,13 +183,10 @@ impl Layout {
         }
     }
 
-    /// The heading, then one painted line for each row.
-    pub(crate) fn lines(&self, rows: &[Row<'_>], paint: Paint) -> Vec<String> {
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled);
-        let mut heading = vec![" ".repeat(self.name)];
+    /// The heading, which begins with this title, then one painted line for each row.
+    pub(crate) fn lines(&self, title: &str, rows: &[Row<'_>], paint: Paint) -> Vec<String> {
+        let mut table = paint::columns();
+        let mut heading = vec![" ".repeat(self.name.max(width(title)))];
         heading.extend(
             self.columns
                 .iter()
@@ -220,7 +212,13 @@ impl Layout {
         }
         let mut lines = table.lines();
         let mut next = || lines.next().unwrap_or_default();
-        let mut out = vec![paint.text(paint::DIM, next().trim_end())];
+        let heading = next();
+        let behind: String = heading.chars().skip(width(title)).collect();
+        let mut out = vec![format!(
+            "{}{}",
+            paint.text(paint::HEADING, title),
+            paint.text(paint::DIM, behind.trim_end())
+        )];
         for (row, cells) in rows.iter().zip(cells) {
             out.push(self.line(row, &cells, &next(), paint));
         }

@@ -1,6 +1,7 @@
 //! The few colours of the terminal output, and how text is cut to a width.
 
 use anstyle::{AnsiColor, Style};
+use comfy_table::{ContentArrangement, Table, presets};
 
 /// Headings.
 pub(crate) const HEADING: Style = Style::new().bold();
@@ -56,6 +57,15 @@ pub(crate) fn cut_middle(text: &str, most: usize) -> String {
     let head: String = text.chars().take(kept / 2).collect();
     let tail: String = text.chars().skip(long - (kept - kept / 2)).collect();
     format!("{head}…{tail}")
+}
+
+/// A table of columns with nothing between them but their padding, as wide as its cells.
+pub(crate) fn columns() -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    table
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The table people read in a terminal.
 //!
 //! A section for each group, a line for each row (beneath its benchmark's own, if that has several): its name, median, the half width of the 95 % interval, minimum, core
-//! cycles, what the evidence says, and flags. Columns align over all sections. A row without a number says why in
-//! place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the middle of names.
+//! cycles, what the evidence says, and flags. Columns align within a section, whose heading names them: the long names of one group take nothing from another. A row without a
+//! number says why in place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the
+//! middle of names.
 
 use syscost_results::Run;
 use textwrap::wrap;
@@ -53,12 +54,11 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     for line in wrap(&sentence::machine(run), options.width) {
         push(&mut out, &paint.text(paint::DIM, &line));
     }
-    let layout = Layout::new(&rows, options.width);
-    let mut lines = layout.lines(&rows, paint).into_iter();
     out.push('\n');
-    push(&mut out, &lines.next().unwrap_or_default());
     for section in rows.chunk_by(|a, b| a.group() == b.group()) {
-        push(&mut out, &paint.text(paint::HEADING, section[0].group()));
+        let layout = Layout::new(section, options.width);
+        let mut lines = layout.lines(section[0].group(), section, paint).into_iter();
+        push(&mut out, &lines.next().unwrap_or_default());
         let mut above = "";
         for (row, line) in section.iter().zip(&mut lines) {
             if row.is_nested() && row.operation() != above {

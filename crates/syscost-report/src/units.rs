@@ -1,6 +1,6 @@
 //! Numbers at a readable scale, with no more digits than their interval allows.
 
-use syscost_results::{Estimate, Unit};
+use syscost_results::{Better, Estimate, Measurement, Status, Unit};
 
 /// Most decimals of a number with a half width: picoseconds are the least worth telling of a cost.
 const MOST_DECIMALS: i32 = 3;
@@ -16,11 +16,24 @@ pub struct Figures {
     pub unit: &'static str,
     /// The larger half of the interval, rounded up; empty without an interval.
     pub half_width: String,
-    /// The smallest sample; empty without one.
+    /// The smallest sample; empty without one, and of a rate, whose smallest is its worst.
     pub min: String,
 }
 
 impl Figures {
+    /// The figures that a row may show: none of a withheld row, whatever its document holds.
+    pub fn of(row: &Measurement) -> Option<Self> {
+        let mut figures = match row.status {
+            Status::Ok => Figures::new(row.unit, &row.estimate),
+            Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
+            _ => None,
+        }?;
+        if row.better == Better::Higher {
+            figures.min.clear();
+        }
+        Some(figures)
+    }
+
     /// The figures of an estimate; `None` without a median.
     pub fn new(unit: Unit, estimate: &Estimate) -> Option<Self> {
         let median = estimate.median?;
@@ -32,12 +45,12 @@ impl Figures {
         let half = half.map(|half| half / factor);
         let decimals = decimals(median / factor, half);
         Some(Figures {
-            median: fixed(median / factor, decimals),
+            median: seen(median / factor, decimals),
             unit,
             half_width: half.map_or_else(String::new, |half| up(half, decimals)),
             min: estimate
                 .min
-                .map_or_else(String::new, |min| fixed(min / factor, decimals)),
+                .map_or_else(String::new, |min| seen(min / factor, decimals)),
         })
     }
 
@@ -118,13 +131,17 @@ pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
     *reached.unwrap_or(&scales[scales.len() - 1])
 }
 
+/// Decimals that show so many digits of a number.
+fn for_digits(number: f64, digits: i32) -> i32 {
+    match number.abs() {
+        0.0 => i32::MAX,
+        number => digits - 1 - number.log10().floor() as i32,
+    }
+}
+
 /// Decimals that show two digits of the half width and at most four of the value; three of the value without a half
 /// width.
 fn decimals(value: f64, half: Option<f64>) -> usize {
-    let for_digits = |number: f64, digits: i32| match number.abs() {
-        0.0 => i32::MAX,
-        number => digits - 1 - number.log10().floor() as i32,
-    };
     let decimals = match half {
         Some(half) => for_digits(value, 4)
             .min(for_digits(half, 2))
@@ -133,6 +150,13 @@ fn decimals(value: f64, half: Option<f64>) -> usize {
         None => for_digits(value, 3).min(MOST_DECIMALS_ALONE),
     };
     decimals.max(0) as usize
+}
+
+/// The value with so many decimals, or with two digits where nothing would be left of it.
+fn seen(value: f64, decimals: usize) -> String {
+    let is_lost = value != 0.0 && value.abs() < 0.5 * 10f64.powi(-(decimals as i32));
+    let digits = for_digits(value, 2).clamp(0, MOST_DECIMALS_ALONE) as usize;
+    fixed(value, if is_lost { digits } else { decimals })
 }
 
 /// The value with so many decimals, a zero without its sign.
@@ -212,6 +236,36 @@ mod tests {
         let none = Estimate::default();
         assert_eq!(Figures::bound(Unit::Nanoseconds, &none), None);
         assert_eq!(Figures::new(Unit::Nanoseconds, &none), None);
+    }
+
+    #[test]
+    fn nothing_but_zero_is_rounded_to_nothing() {
+        let estimate = |min| Estimate {
+            median: Some(4e6),
+            ci95_low: Some(1e6),
+            ci95_high: Some(7e6),
+            min: Some(min),
+            ..Estimate::default()
+        };
+        let min = |min| Figures::new(Unit::Nanoseconds, &estimate(min)).unwrap().min;
+        assert_eq!(
+            [0.0, 23_400.0, 49_999.0, 61_000.0, 3.2e6].map(min),
+            ["0.0", "0.023", "0.050", "0.1", "3.2"]
+        );
+    }
+
+    #[test]
+    fn the_smallest_of_a_rate_is_not_told() {
+        let mut row =
+            crate::fixture::row(&crate::fixture::run(), "syscall.null{call=getppid}").clone();
+        row.estimate.min = Some(1.0);
+        assert_ne!(Figures::of(&row).unwrap().min, "");
+        row.better = Better::Higher;
+        let figures = Figures::of(&row).unwrap();
+        assert_eq!(figures.min, "");
+        assert_ne!(figures.median, "");
+        row.status = Status::Withheld;
+        assert_eq!(Figures::of(&row), None);
     }
 
     #[test]

@@ -25,6 +25,13 @@ pub struct Rules<'a> {
     pub target_half_width: f64,
     /// Whether zero and negative values are legal: true for a skew or a count, false for a cost or a rate.
     pub signed: bool,
+    /// Costs up to this cannot be told from zero, in the unit: 0 where any positive one can.
+    pub resolution: f64,
+    /// Whether only values that occur are legal, and no mean of two: a size out of a few.
+    pub discrete: bool,
+    /// Between which the value is as far as the method can tell, if its own grain is coarser than what differs from round to round. The interval
+    /// has both.
+    pub limits: Option<(f64, f64)>,
     /// Operations timed singly as `(upper bound in unit, count)`, ascending; empty when none were.
     pub histogram: &'a [(f64, u64)],
 }
@@ -36,6 +43,9 @@ impl Rules<'_> {
             unit,
             target_half_width: 0.02,
             signed: false,
+            resolution: 0.0,
+            discrete: false,
+            limits: None,
             histogram: &[],
         }
     }
@@ -66,7 +76,11 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         .filter(|round| !round.values.is_empty())
         .collect();
     let medians = medians_of(&rounds, |round| &round.values);
-    let Some(median) = order::median(&medians) else {
+    let middle = match rules.discrete {
+        true => order::high_median(&medians),
+        false => order::median(&medians),
+    };
+    let Some(median) = middle else {
         return Estimated::default();
     };
     let raw_medians = medians_of(&rounds, |round| {
@@ -81,16 +95,17 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         .zip(medians.iter().copied().reduce(f64::max))
         .unwrap_or((median, median));
     let (low, high) = interval.map_or(range, |interval| (interval.low, interval.high));
-    let below_resolution = !rules.signed && low <= 0.0;
+    let (low, high) = rules.limits.map_or((low, high), |(least, most)| {
+        (low.min(least), high.max(most))
+    });
+    let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
 
     let mut out = Estimated {
         estimate: Estimate {
             median: Some(median).filter(|_| !below_resolution),
-            ci95_low: interval
-                .map(|interval| interval.low)
-                .filter(|_| !below_resolution),
-            ci95_high: interval.map(|interval| interval.high),
+            ci95_low: interval.map(|_| low).filter(|_| !below_resolution),
+            ci95_high: interval.map(|_| high),
             min: rounds
                 .iter()
                 .filter_map(|round| order::min(&round.values))
@@ -110,7 +125,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let unit = suffix(rules.unit);
     if below_resolution {
         // An interval wholly below zero is as unsure as it is far off, so its far end bounds the cost too.
-        out.estimate.ci95_high = Some(low.abs().max(high.abs()));
+        out.estimate.ci95_high = Some(low.abs().max(high.abs()).max(rules.resolution));
         out.estimate.min = None;
     } else if interval.is_none() {
         out.details

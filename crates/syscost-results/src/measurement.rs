@@ -131,7 +131,7 @@ pub enum Status {
     Ok,
     /// The evidence refuted the claim: the number is withheld.
     Withheld,
-    /// The interval of the cost touches zero; `ci95_high` bounds it.
+    /// The cost cannot be told from zero; `ci95_high` bounds it.
     BelowResolution,
     /// This machine cannot do it.
     Unsupported,
@@ -206,6 +206,25 @@ pub enum Fact {
 impl From<f64> for Fact {
     fn from(value: f64) -> Self {
         Fact::Number(value)
+    }
+}
+
+// Exact up to 2^53, which no count reaches.
+impl From<u64> for Fact {
+    fn from(count: u64) -> Self {
+        Fact::Number(count as f64)
+    }
+}
+
+impl From<usize> for Fact {
+    fn from(count: usize) -> Self {
+        Fact::Number(count as f64)
+    }
+}
+
+impl From<u32> for Fact {
+    fn from(number: u32) -> Self {
+        Fact::Number(number.into())
     }
 }
 

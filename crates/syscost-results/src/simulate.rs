@@ -7,6 +7,7 @@
 //! [`interval::ranks`] says, whatever the noise inside a process. With the stop rule, it is the simulation that tells:
 //! a chance run of close medians ends the measurement early, and just then the interval is too narrow.
 
+use crate::stats::looks::StopRule;
 use crate::stats::{interval, order};
 
 /// How a process and its samples vary. The scale is arbitrary: an undisturbed sample costs about 100.
@@ -92,17 +93,15 @@ pub fn coverage(
     Simulation::new(noise, samples, seed).coverage(rounds, experiments)
 }
 
-/// The same with the stop rule: rounds are added until the half width is at most `target` (a share of the median) at
-/// one of the `looks` (ascending, six at least), or the last look is reached.
+/// The same with a stop rule, whose first look is at six rounds or later.
 pub fn coverage_with_stop(
     noise: Noise,
-    looks: &[u32],
-    target: f64,
+    rule: StopRule<'_>,
     samples: usize,
     experiments: u32,
     seed: u64,
 ) -> Coverage {
-    Simulation::new(noise, samples, seed).coverage_with_stop(looks, target, experiments)
+    Simulation::new(noise, samples, seed).coverage_with_stop(rule, experiments)
 }
 
 /// A noise model and its truth, to ask for more than one coverage.
@@ -139,11 +138,16 @@ impl Simulation {
 
     /// Coverage at a fixed number of rounds; below six there is no interval and nothing is covered.
     pub fn coverage(&self, rounds: u32, experiments: u32) -> Coverage {
-        self.coverage_with_stop(&[rounds], f64::INFINITY, experiments)
+        let rule = StopRule {
+            looks: &[rounds],
+            target: f64::INFINITY,
+            gives_up: false,
+        };
+        self.coverage_with_stop(rule, experiments)
     }
 
     /// Coverage with the stop rule, see [`coverage_with_stop`].
-    pub fn coverage_with_stop(&self, looks: &[u32], target: f64, experiments: u32) -> Coverage {
+    pub fn coverage_with_stop(&self, rule: StopRule<'_>, experiments: u32) -> Coverage {
         let mut rng = fastrand::Rng::with_seed(self.seed);
         let mut sum = Coverage {
             covered: 0,
@@ -155,17 +159,16 @@ impl Simulation {
         for _ in 0..experiments {
             let mut medians = Vec::new();
             let mut found = None;
-            for &look in looks {
+            for &look in rule.looks {
                 while medians.len() < look as usize {
                     medians.extend(order::median(&self.noise.process(self.samples, &mut rng)));
                 }
                 found = interval::of_median(&medians);
-                if order::median(&medians)
-                    .zip(found)
-                    .is_some_and(|(median, interval)| {
-                        (interval.high - median).max(median - interval.low) <= target * median
-                    })
-                {
+                let half_width = || {
+                    let (median, interval) = order::median(&medians).zip(found)?;
+                    Some((interval.high - median).max(median - interval.low) / median)
+                };
+                if rule.ends(look, half_width, || medians.clone()) {
                     break;
                 }
             }
@@ -213,14 +216,25 @@ mod tests {
         // Widths at which each noise stops at many different looks, so that luck has its chances.
         for (noise, target) in Noise::ALL.into_iter().zip([0.02, 0.03, 0.03, 0.1]) {
             let simulation = Simulation::new(noise, 9, 3);
-            for looks in [&looks::STANDARD[..], &looks::CAREFUL] {
-                let found = simulation.coverage_with_stop(looks, target, 2000);
+            let careful = StopRule {
+                looks: &looks::CAREFUL,
+                target,
+                gives_up: false,
+            };
+            let standard = StopRule {
+                looks: &looks::STANDARD,
+                gives_up: true,
+                ..careful
+            };
+            for rule in [standard, careful] {
+                let found = simulation.coverage_with_stop(rule, 2000);
                 let share = found.share();
                 assert!(
                     (0.93..=0.97).contains(&share),
-                    "{noise:?} {looks:?}: {share}"
+                    "{noise:?} {rule:?}: {share}"
                 );
-                assert!(found.mean_rounds > f64::from(looks[0]), "{found:?}");
+                let least = f64::from(rule.looks[0]);
+                assert!(found.mean_rounds > least, "{found:?}");
             }
         }
     }
@@ -249,7 +263,17 @@ mod tests {
         );
         assert_eq!(
             coverage,
-            coverage_with_stop(Noise::TwoModed, &[6], 0.02, 5, 100, 9)
+            coverage_with_stop(
+                Noise::TwoModed,
+                StopRule {
+                    looks: &[6],
+                    target: 0.02,
+                    gives_up: true
+                },
+                5,
+                100,
+                9
+            )
         );
         assert_eq!(
             (coverage.experiments, coverage.mean_rounds.round()),

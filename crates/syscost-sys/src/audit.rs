@@ -53,8 +53,20 @@ use crate::raw::Sysno;
 /// [`AuditError`]: where there is no such filter, nothing is known of `op`; the other errors tell
 /// what became of it.
 pub fn count_syscalls(timeout: Duration, op: impl FnOnce()) -> Result<SyscallCounts, AuditError> {
+    note_syscalls(timeout, &[], op)
+}
+
+/// Like [`count_syscalls`]; notes also the arguments of these calls, for [`SyscallCounts::arguments`].
+///
+/// # Errors
+/// As [`count_syscalls`].
+pub fn note_syscalls(
+    timeout: Duration,
+    noted: &[Sysno],
+    op: impl FnOnce(),
+) -> Result<SyscallCounts, AuditError> {
     let mut op = Some(op);
-    os::count_syscalls(timeout, &mut || {
+    os::count_syscalls(timeout, noted, &mut || {
         if let Some(op) = op.take() {
             op();
         }
@@ -76,6 +88,9 @@ pub fn available() -> Result<(), Unsupported> {
     }
 }
 
+/// What a system call was given: as many of these as it takes, then what happened to be in the registers.
+pub type Arguments = [u64; 6];
+
 /// The system calls an operation made, by the task that made them and by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SyscallCounts {
@@ -83,19 +98,28 @@ pub struct SyscallCounts {
     own: u32,
     counts: BTreeMap<(u32, u32), u64>,
     foreign: u64,
+    /// The arguments of the own task's calls, by number, of the calls to be noted.
+    noted: BTreeMap<u32, Vec<Arguments>>,
 }
 
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))] // counts are made on Linux only
 impl SyscallCounts {
-    pub(crate) fn new(own: u32) -> Self {
+    pub(crate) fn new(own: u32, noted: &[Sysno]) -> Self {
+        let numbers = noted.iter().filter_map(|call| call.number());
         SyscallCounts {
             own,
+            noted: numbers.map(|number| (number, Vec::new())).collect(),
             ..SyscallCounts::default()
         }
     }
 
-    pub(crate) fn record(&mut self, task: u32, number: u32) {
+    pub(crate) fn record(&mut self, task: u32, number: u32, arguments: Arguments) {
         *self.counts.entry((task, number)).or_default() += 1;
+        if task == self.own
+            && let Some(noted) = self.noted.get_mut(&number)
+        {
+            noted.push(arguments);
+        }
     }
 
     pub(crate) fn record_foreign(&mut self) {
@@ -112,6 +136,13 @@ impl SyscallCounts {
     /// How often the operation's own task made it, without the processes and threads it started.
     pub fn own(&self, call: Sysno) -> u64 {
         self.sum(|task, number| task == self.own && Some(number) == call.number())
+    }
+
+    /// What the operation's own task gave to each such call, in the order of the calls. Empty for a call that was not to be noted.
+    pub fn arguments(&self, call: Sysno) -> &[Arguments] {
+        call.number()
+            .and_then(|number| self.noted.get(&number))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// All calls of all tasks.

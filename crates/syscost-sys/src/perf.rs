@@ -6,7 +6,10 @@
 //! than believed.
 
 use std::fmt;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::counters::TaskId;
 use crate::{SystemError, Unsupported, os};
 
 /// What is counted.
@@ -149,9 +152,105 @@ impl Counter {
     }
 }
 
+/// Which uses of a word are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Uses {
+    /// Stores to it.
+    Stores,
+    /// Loads from it and stores to it.
+    All,
+    /// Calls of the function that begins there.
+    Calls,
+}
+
+/// How often a thread uses a word of its memory, as the processor itself notices by a debug register, of which there are four or so. Each use that
+/// is counted costs a microsecond.
+#[derive(Debug)]
+pub struct Watch(os::PerfCounter);
+
+impl Watch {
+    /// Counts what this thread does with the word, or with the function, from now on.
+    ///
+    /// # Errors
+    /// `Unsupported` as [`Counter::open`], where no debug register is left, or where they notice nothing, as in some virtual machines.
+    pub fn of(task: TaskId, word: *const u64, uses: Uses) -> Result<Watch, Unsupported> {
+        if !Self::notices(uses)? {
+            let reason = "the processor's debug registers do not notice what is used";
+            return Err(Unsupported::new(reason));
+        }
+        Self::on(task, word, uses)
+    }
+
+    fn on(task: TaskId, word: *const u64, uses: Uses) -> Result<Watch, Unsupported> {
+        os::PerfCounter::watch(task.thread, word.addr(), uses).map(Watch)
+    }
+
+    /// Whether one use is counted as one.
+    fn notices(uses: Uses) -> Result<bool, Unsupported> {
+        let word = AtomicU64::new(0);
+        let place = match uses {
+            Uses::Stores | Uses::All => word.as_ptr().cast_const(),
+            Uses::Calls => called as *const u64,
+        };
+        let watch = Self::on(TaskId::own(), place, uses)?;
+        match uses {
+            Uses::Stores | Uses::All => black_box(&word).store(1, Relaxed),
+            Uses::Calls => black_box(called as fn())(),
+        }
+        Ok(watch.count().is_ok_and(|count| count == 1))
+    }
+
+    /// The uses so far.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn count(&self) -> Result<u64, SystemError> {
+        let uses = self.0.read();
+        uses.map_err(|cause| SystemError::new("read", "a watched word", cause))
+    }
+}
+
+/// What is called to see whether calls are noticed.
+#[inline(never)]
+fn called() {
+    black_box(());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[allow(unsafe_code)] // loads and stores that no compiler may leave out
+    fn uses_of_a_watched_word_are_counted() {
+        let words = [1_u64; 16];
+        let at = |number: usize| std::ptr::from_ref(&words[number]);
+        let watch = |uses| match Watch::of(TaskId::own(), at(8), uses) {
+            Ok(watch) => Some(watch),
+            Err(reason) => {
+                println!("skipped: {reason}");
+                None
+            }
+        };
+        let (Some(all), Some(stores)) = (watch(Uses::All), watch(Uses::Stores)) else {
+            return;
+        };
+        for number in [7, 8, 9, 8] {
+            // SAFETY: a word of our own.
+            std::hint::black_box(unsafe { at(number).read_volatile() });
+        }
+        assert_eq!((all.count().unwrap(), stores.count().unwrap()), (2, 0));
+    }
+
+    #[test]
+    fn calls_of_a_watched_function_are_counted() {
+        let watch = match Watch::of(TaskId::own(), called as *const u64, Uses::Calls) {
+            Ok(watch) => watch,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        (0..3).for_each(|_| black_box(called as fn())());
+        assert_eq!(watch.count().unwrap(), 3);
+    }
 
     fn open(event: Event) -> Option<Counter> {
         match Counter::open(event) {

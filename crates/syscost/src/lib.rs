@@ -51,6 +51,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(arguments) => cmd::run::run(arguments),
+        Command::Show(arguments) => cmd::show::run(&arguments),
         Command::Numbers(arguments) => cmd::numbers::run(&arguments),
         Command::Compare(arguments) => cmd::compare::run(&arguments),
         Command::Ab(arguments) => cmd::ab::run(&arguments),

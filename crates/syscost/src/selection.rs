@@ -5,6 +5,7 @@ use glob::Pattern;
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
+use syscost_results::{Measurement, Run};
 
 use crate::Failed;
 
@@ -58,11 +59,21 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     }
     let mut rows = CATALOGUE.with_sources(rows);
     if profile != Profile::Careful {
-        let by_case: Vec<Selector> = selectors
+        let (careful, common): (Vec<Row>, Vec<Row>) = rows
             .iter()
-            .filter(|selector| selector.contains('{'))
-            .map(|selector| Selector::parse(selector))
-            .collect::<Result<_, _>>()?;
+            .cloned()
+            .partition(|row| (row.benchmark.careful)(&row.case));
+        let selects = |selector: &Selector, rows: &[Row]| {
+            rows.iter().any(|row| selector.selects(&row.name()))
+        };
+        // Who names nothing else means these.
+        let mut by_case = Vec::new();
+        for text in selectors.iter().filter(|text| text.contains('{')) {
+            let selector = Selector::parse(text)?;
+            if selects(&selector, &careful) && !selects(&selector, &common) {
+                by_case.push(selector);
+            }
+        }
         rows.retain(|row| {
             let is_named = || by_case.iter().any(|selector| selector.selects(&row.name()));
             !(row.benchmark.careful)(&row.case) || is_named()
@@ -83,6 +94,35 @@ pub(crate) fn benchmarks(selectors: &[String]) -> Result<Vec<&'static Benchmark>
         }
     }
     Ok(found)
+}
+
+/// The rows of a run, given as `given`, that any of these names means, in the run's order.
+///
+/// # Errors
+/// [`Failed::Usage`] when a name means none of them.
+pub(crate) fn rows_of<'a>(
+    run: &'a Run,
+    given: &str,
+    names: &[String],
+) -> Result<Vec<&'a Measurement>> {
+    let mut selectors = Vec::new();
+    for name in names {
+        let selector = Selector::parse(name)?;
+        if !run
+            .measurements
+            .iter()
+            .any(|row| selector.selects(&row.name))
+        {
+            return Err(Failed::Usage(format!(
+                "run {} has no row called `{name}`; `syscost show {given} -v` tells the rows it has",
+                run.id
+            ))
+            .into());
+        }
+        selectors.push(selector);
+    }
+    let meant = |row: &&Measurement| selectors.iter().any(|selector| selector.selects(&row.name));
+    Ok(run.measurements.iter().filter(meant).collect())
 }
 
 /// The error for a name that is none, with the nearest that are.
@@ -129,21 +169,40 @@ fn nearness(typed: &str, known: &str) -> f64 {
     strsim::jaro_winkler(typed, known).max(strsim::jaro_winkler(typed, operation))
 }
 
-/// What a person writes to mean rows: a group, an id, a row's name, or a pattern of ids or names.
+/// What a person writes to mean rows: a group, an id, a row's name, a pattern of ids or names, or an id with some of the case's parameters, in any
+/// order: `memory.latency{bytes=1G}`.
 pub(crate) struct Selector {
     text: String,
     pattern: Pattern,
+    /// Of the id, and of each parameter.
+    parts: Option<(Pattern, Vec<Pattern>)>,
 }
 
 impl Selector {
     /// # Errors
     /// [`Failed::Usage`] when it is no pattern.
     pub(crate) fn parse(text: &str) -> Result<Self, Failed> {
-        let pattern = Pattern::new(text)
-            .map_err(|error| Failed::Usage(format!("`{text}` is no pattern: {error}")))?;
+        let pattern = |part: &str| {
+            Pattern::new(part)
+                .map_err(|error| Failed::Usage(format!("`{text}` is no pattern: {error}")))
+        };
+        // The whole name of a row means that row, not also those with parameters more.
+        let is_row = || {
+            let rows = Catalogue::rows(CATALOGUE.benchmarks());
+            rows.iter().any(|row| row.name() == text)
+        };
+        let parts = text
+            .strip_suffix('}')
+            .and_then(|text| text.split_once('{'))
+            .filter(|_| !is_row());
+        let parts = parts.map(|(id, case)| {
+            let parameters = case.split(',').map(pattern);
+            Ok::<_, Failed>((pattern(id)?, parameters.collect::<Result<_, _>>()?))
+        });
         Ok(Self {
             text: text.to_owned(),
-            pattern,
+            pattern: pattern(text)?,
+            parts: parts.transpose()?,
         })
     }
 
@@ -154,6 +213,19 @@ impl Selector {
         [group, id, name].contains(&&*self.text)
             || self.pattern.matches(id)
             || self.pattern.matches(name)
+            || self.selects_case(name)
+    }
+
+    /// Whether all parameters that it names are the row's.
+    fn selects_case(&self, name: &str) -> bool {
+        let row = name.strip_suffix('}').and_then(|name| name.split_once('{'));
+        match (&self.parts, row) {
+            (Some((id, parameters)), Some((row_id, case))) => {
+                let has = |wanted: &Pattern| case.split(',').any(|one| wanted.matches(one));
+                id.matches(row_id) && parameters.iter().all(has)
+            }
+            _ => false,
+        }
     }
 }
 
@@ -165,6 +237,37 @@ mod tests {
         let selectors: Vec<String> = selectors.iter().map(|one| (*one).to_owned()).collect();
         let rows = planned(&selectors, profile).expect("they exist");
         rows.iter().map(Row::name).collect()
+    }
+
+    #[test]
+    fn some_parameters_mean_all_rows_that_have_them() {
+        let of = |selector| names(&[selector], Profile::Standard);
+        let both = of("memory.bandwidth{threads=1,op=memcpy}");
+        assert!(both.len() > 1 && both.iter().all(|name| name.contains("op=memcpy,")));
+        assert_eq!(
+            of("syscall.null{call=getppid}").len(),
+            1,
+            "the name of a row"
+        );
+        let sizes = of("memory.bandwidth{bytes=*K,op=memcpy}");
+        assert!(sizes.len() < both.len() && sizes.iter().all(|name| both.contains(name)));
+        assert_eq!(
+            of("*.bandwidth{bytes=24K}"),
+            of("memory.bandwidth{bytes=24K}")
+        );
+        assert!(rows(&["memory.bandwidth{op=mem}".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn what_only_careful_runs_have_is_there_for_who_names_nothing_else() {
+        let of = |selector| names(&[selector], Profile::Standard);
+        assert!(!of("memory.latency{order=random}").is_empty());
+        assert!(
+            of("memory.latency{order=random}")
+                .iter()
+                .all(|name| !name.contains("1G"))
+        );
+        assert_eq!(of("memory.latency{bytes=1G}").len(), 1);
     }
 
     #[test]

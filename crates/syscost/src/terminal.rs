@@ -20,10 +20,13 @@ pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
 /// Width of what is not a terminal, and of the widest text worth reading, in columns.
 const COMMON_WIDTH: usize = 100;
 
-/// Columns to write standard output in.
+/// Columns to write standard output in; where it is no terminal, as many as `COLUMNS` says.
 pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {
-        return COMMON_WIDTH;
+        let told = std::env::var("COLUMNS").ok();
+        return told
+            .and_then(|columns| columns.parse().ok())
+            .unwrap_or(COMMON_WIDTH);
     }
     terminal_size::terminal_size().map_or(COMMON_WIDTH, |(width, _)| usize::from(width.0))
 }

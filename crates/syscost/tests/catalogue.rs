@@ -17,6 +17,9 @@ fn refuted_by_design() -> Vec<String> {
 /// So many rows may need a second try. What disturbs more of them than that is no other test.
 const MOST_SECOND_TRIES: usize = 30;
 
+/// How often a row is measured at most.
+const TRIES: usize = 4;
+
 /// Measures these and returns the rows in trouble, with the reason.
 fn troubles(program: &Program, selectors: &[&str]) -> Vec<(String, String)> {
     let mut arguments = vec![
@@ -63,24 +66,22 @@ fn troubles(program: &Program, selectors: &[&str]) -> Vec<(String, String)> {
 fn every_benchmark_runs_or_says_why_not() {
     let program = Program::new();
     // Every row, not only those of the quick profile.
-    let first = troubles(&program, &["*"]);
-    if first.is_empty() {
-        return;
+    let mut left = troubles(&program, &["*"]);
+    assert!(
+        left.len() <= MOST_SECOND_TRIES,
+        "{} rows: {left:#?}",
+        left.len()
+    );
+    // Other tests run beside this one, and what several tasks do together is easily disturbed: so often is no accident.
+    for _ in 1..TRIES {
+        if left.is_empty() {
+            return;
+        }
+        println!("measured again: {left:#?}");
+        let names: Vec<&str> = left.iter().map(|(name, _)| &**name).collect();
+        left = troubles(&program, &names);
     }
-    // Other tests run beside this one, and what several tasks do together is easily disturbed: twice is no accident.
-    let names: Vec<&str> = first.iter().map(|(name, _)| &**name).collect();
-    println!("measured again: {first:#?}");
-    assert!(first.len() <= MOST_SECOND_TRIES, "{} rows", first.len());
-    let mut again = troubles(&program, &names);
-    if !again.is_empty() {
-        let names: Vec<String> = again.iter().map(|(name, _)| name.clone()).collect();
-        println!("measured a third time: {again:#?}");
-        again = troubles(
-            &program,
-            &names.iter().map(String::as_str).collect::<Vec<_>>(),
-        );
-    }
-    assert!(again.is_empty(), "{again:#?}");
+    assert!(left.is_empty(), "{left:#?}");
 }
 
 #[test]

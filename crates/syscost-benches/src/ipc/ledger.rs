@@ -6,7 +6,6 @@ use std::sync::atomic::{
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_results::Fact;
 
 use super::channel::gate::Gate;
 use super::message::{Message, ODD};
@@ -159,14 +158,9 @@ impl Ledger {
             same && gave.messages > 0,
         );
         if !b.is_timed() {
-            let told = |tally: &Tally| Fact::Text(format!("{:016x}", tally.sum));
-            b.claim(
-                &format!("checksum of all bytes {what}"),
-                told(&gave),
-                told(&got),
-                "both sides",
-                gave.sum == got.sum,
-            );
+            let told = |tally: &Tally| format!("{:016x}", tally.sum);
+            let claim = format!("checksum of all bytes {what}");
+            b.claim_equal(&claim, told(&gave), told(&got), "both sides");
         }
     }
 }

@@ -21,10 +21,16 @@
 mod cases;
 mod pool;
 
-use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Course, Streaming, supports};
-use syscost_sys::partner::Between;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
+use syscost_sys::kernel::{Course, Simd, Streaming, supports};
+use syscost_sys::partner::Between;
+use syscost_sys::perf::{Uses, Watch};
+
+use cases::NO_SIMD;
 pub(super) use cases::{LEVELS, Level, Setting, widest};
 pub(super) use pool::{Lent, enough_for_all};
 
@@ -67,15 +73,34 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
     let lent = Lent::new(setting.simd, course)?;
     let streaming: &Streaming = &lent;
+    claim_stream(b, setting.threads, streaming);
     b.kernel(streaming)?;
     for memory in streaming.arrays().memories() {
         b.claim_resident(memory)?;
         b.detail("page_bytes", memory.pages().bytes()? as f64);
     }
     if !b.is_timed() {
+        prove_loads(b, streaming)?;
         prove_destination(b, streaming);
     }
     Ok(())
+}
+
+/// Claims that the streams of so many threads go through the memory that the case tells, with its instructions.
+fn claim_stream(b: &mut Bencher, threads: usize, streaming: &Streaming) {
+    let named = b.case().number("bytes") as f64;
+    let bytes = (threads * streaming.course().footprint()) as f64;
+    // What is left over of whole kilobytes and parts.
+    let share = Bound::Within(0.9, 1.0);
+    b.claim_within(
+        "bytes of all arrays, of those that the case tells",
+        share,
+        bytes / named,
+        "kernel",
+    );
+    let named = b.case().get("simd").to_owned();
+    let used = streaming.simd().map_or(NO_SIMD, Simd::name);
+    b.claim_equal("simd of the machine code", named.as_str(), used, "kernel");
 }
 
 /// Claims that every word that was written is what it must be.
@@ -84,30 +109,88 @@ fn prove_destination(b: &mut Bencher, streaming: &Streaming) {
         let (written, right) = streaming.verify();
         let holds = written == right && written > 0;
         let claim = "written words that are what they must be";
-        b.claim(claim, written as f64, right as f64, "memory", holds);
+        b.claim(claim, written, right, "memory", holds);
     }
+}
+
+/// Words that are watched at once: processors have as many debug registers.
+const WATCHED: usize = 4;
+
+/// Claims that words, chosen by chance, are loaded when all of the arrays are gone through: the processor notices it, where the kernel lets it tell.
+/// Where not, the checksum is witness enough, and also of string instructions, which it may not notice.
+fn prove_loads(b: &mut Bencher, streaming: &Streaming) -> Result<(), Failure> {
+    let course = streaming.course();
+    if !course.stream().is_vector() {
+        return Ok(());
+    }
+    let words = (0..WATCHED).map_while(|_| streaming.some_source());
+    let watches = words.map(|word| Watch::of(TaskId::own(), word, Uses::All));
+    let Ok(watches) = watches.collect::<Result<Vec<_>, _>>() else {
+        return Ok(());
+    };
+    for _ in 0..(course.footprint() as u64).div_ceil(course.bytes()) {
+        streaming.proved().map_err(Failure::Refuted)?;
+    }
+    let loaded = watches
+        .iter()
+        .filter(|watch| watch.count().is_ok_and(|uses| uses > 0));
+    let claim = "words, chosen by chance, that were loaded";
+    b.claim_equal(claim, watches.len(), loaded.count(), "debug registers");
+    Ok(())
 }
 
 /// Several threads, each with arrays of its own, which prove every operation themselves.
 fn together(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
     let simd = setting.simd;
-    let mut cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
-    cpus.truncate(setting.threads - 1);
-    cpus.push(b.cpu());
+    let mut cpus = spread_from(b.cpu(), b.allowed());
+    cpus.truncate(setting.threads);
     enough_for_all(course, &cpus)?;
     // An audited child finds its memory filled: it has less time than that may take.
-    drop(Lent::new(simd, course)?);
+    let lent = Lent::new(simd, course)?;
+    claim_stream(b, setting.threads, &lent);
+    if !b.is_timed() {
+        prove_loads(b, &lent)?;
+    }
+    drop(lent);
     b.expect(at_least(Counter::CoreCycles, course.floor_cycles(simd)));
+    let done = Arc::new(AtomicU64::new(0));
+    let all = Arc::clone(&done);
     b.copies(Between::Threads, setting.threads, 1, move |_| {
         let lent = Lent::new(simd, course)?.looking_at_one();
-        Ok(move || lent.proved())
+        let counted = Counted::new(lent, Arc::clone(&all));
+        Ok(move || counted.proved())
     })?;
-    b.claim(
-        "checksum of every operation",
-        "equal",
-        "equal",
-        "kernel",
-        true,
-    );
+    // Each copy has told at its end.
+    let claim = "operations that the streams did, each proved";
+    b.claim_equal(claim, b.operations(), done.load(Relaxed), "kernel");
     Ok(())
+}
+
+/// A stream that adds, at its end, the operations it did since to those of all copies.
+struct Counted {
+    lent: Lent,
+    before: u64,
+    all: Arc<AtomicU64>,
+}
+
+impl Counted {
+    fn new(lent: Lent, all: Arc<AtomicU64>) -> Self {
+        Self {
+            before: lent.operations(),
+            lent,
+            all,
+        }
+    }
+
+    #[inline]
+    fn proved(&self) -> Result<(), String> {
+        self.lent.proved()
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let did = self.lent.operations() - self.before;
+        self.all.fetch_add(did, Relaxed);
+    }
 }

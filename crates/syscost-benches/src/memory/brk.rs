@@ -17,7 +17,7 @@ use syscost_sys::memory::enough_for;
 use syscost_sys::raw::syscall1;
 
 use super::space::no_huge::NoHugePages;
-use super::space::{SIZE, size};
+use super::space::{ADDRESS, SIZE, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.brk",
@@ -35,6 +35,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     enough_for(bytes)?;
     let pages = (bytes / page) as f64;
     b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
+    // Up by so much, and by what it lacks to a whole page; then down again.
+    b.expect_argument(Sysno::BRK, ADDRESS, Given::Apart(bytes as u64));
     let _small = NoHugePages::in_this_process();
     b.batches(1, |turns| {
         // Asked anew for each batch, since the allocator may move the end between them. The C library remembers it and

@@ -2,14 +2,15 @@
 //!
 //! ## Measures
 //! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge pages where there are any. It is the median of each plateau of that curve;
-//! `level=memory` is the last plateau, that of the largest sizes.
+//! `level=memory` is the median of all sizes beyond 64 MiB.
 //! ## Does not measure
 //! Latency in small pages, which adds translation (`memory.tlb_miss`), or of a cache that is busy.
 //! ## Reading it
 //! Levels are counted by the steps of the curve; where a cache does not end where the system says there is a `?`, as at `memory.cache_size`.
 //! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the one found last may be several
-//! whose latencies differ little. The last plateau is memory only if more was measured than all caches hold: it must go on beyond 64 MiB, and there is a
-//! `?` unless it goes to twice what the system says of the last cache. 256 MiB are measured at most.
+//! whose latencies differ little. What is beyond 64 MiB is memory only if all caches hold less: there is a
+//! `?` unless the largest size is twice what the system says of the last cache, and one where the curve still rises there. A standard run measures 256 MiB at most,
+//! a careful one 1 GiB.
 //! ## Source
 //! As `memory.cache_size`.
 
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 
+use super::chases::BYTES;
 use super::hierarchy::{self, LEVEL, told};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -38,7 +40,9 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let mut evidence = vec![hierarchy::rises(&curve)];
     let plateau = match case.get(LEVEL) {
         "memory" => {
-            let plateau = hierarchy::memory(&curve)?;
+            let points = hierarchy::points(sources, BYTES, "memory.latency");
+            let (plateau, claim) = hierarchy::memory(&points, &curve)?;
+            evidence.push(claim);
             evidence.push(told::is_beyond(told::last_bytes(), plateau.to));
             plateau
         }
@@ -57,5 +61,6 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             ("plateau_from_bytes".to_owned(), plateau.from),
             ("plateau_to_bytes".to_owned(), plateau.to),
         ]),
+        ..Derived::default()
     })
 }

@@ -16,6 +16,7 @@
 
 use syscost_harness::prelude::*;
 
+use super::chases::BYTES;
 use super::hierarchy::{self, LEVEL, told};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -41,6 +42,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let told = told::cache_bytes(level as u32);
     let mut derived = Derived {
         value: end,
+        limits: hierarchy::around(&hierarchy::points(sources, BYTES, "memory.latency"), end),
         evidence: [hierarchy::rises(&curve), told::is_level(told, end)]
             .into_iter()
             .chain(hierarchy::without_translation(sources))

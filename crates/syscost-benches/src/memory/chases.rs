@@ -1,7 +1,7 @@
 //! Shared: what pointer chases claim, and the pages they are measured in.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, LINE, Route};
+use syscost_sys::kernel::{Chase, LINE, Route, Work};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::hierarchy::told;
@@ -26,6 +26,17 @@ pub(super) fn chase(
     Ok(chase)
 }
 
+/// Claims that so many chains go round: a step of one that shares its time with others is no latency.
+pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
+    let claim = "chains whose places the checksum adds up";
+    b.claim_equal(claim, chains, chase.chains(), "kernel");
+    if chains == 1 {
+        let (all, row) = (chase.operations_per_turn(), chase.loads_in_a_row() as u64);
+        let claim = "loads of a turn, each from where the one before led";
+        b.claim_equal(claim, all, row, "the code's bytes");
+    }
+}
+
 /// Claims that the chase's memory is resident in the pages that the case names, and that its cycle has so many lines, each in another piece of
 /// so many bytes. The walk around it also warms the caches.
 pub(crate) fn claim(
@@ -38,32 +49,20 @@ pub(crate) fn claim(
     let named = b.case().get(Pages::KEY).to_owned();
     if !named.is_empty() {
         let used = chase.memory().pages().name();
-        let holds = named == used;
-        b.claim("pages of the memory", named, used, "benchmark", holds);
+        b.claim_equal("pages of the memory", named.as_str(), used, "benchmark");
     }
-    if !b.is_timed() || chase.memory().bytes() <= WALKED {
+    if !b.is_timed() || chase.route().bytes <= WALKED {
         let visited = chase.visited_apart(apart);
-        b.claim(
-            &format!("lines visited in one round of the chase, {apart} bytes apart"),
-            lines as f64,
-            visited as f64,
-            "walk",
-            visited == lines,
-        );
+        let claim = format!("lines visited in one round of the chase, {apart} bytes apart");
+        b.claim_equal(&claim, lines, visited, "walk");
     }
     Ok(())
 }
 
 /// Claims which share of the steps leads so many bytes upwards: what tells one order from another.
 pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: Bound) {
-    let seen = chase.share_of_steps(bytes);
-    b.claim(
-        &format!("share of steps to {bytes} bytes further"),
-        share.fact(),
-        seen,
-        "walk",
-        share.holds(seen),
-    );
+    let claim = format!("share of steps to {bytes} bytes further");
+    b.claim_within(&claim, share, chase.share_of_steps(bytes), "walk");
 }
 
 /// Claims that memory of so many bytes is beyond the last cache, as far as the system tells.
@@ -79,16 +78,26 @@ pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
     );
 }
 
-/// Claims that no distance is frequent among the steps: such an order, backwards or in longer steps, could be fetched ahead of.
+/// Claims that no distance is frequent among the steps: such an order, backwards or in longer steps, could be fetched ahead of. And that few
+/// of them stay on a page, as they do where one page after the other is visited.
 pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
-    let (seen, share) = (chase.share_of_most_frequent_step(), random(chase.lines()));
-    b.claim(
+    b.claim_within(
         "share of the most frequent distance among the steps",
-        share.fact(),
-        seen,
+        random(chase.lines()),
+        chase.share_of_most_frequent_step(),
         "walk",
-        share.holds(seen),
     );
+    b.claim_within(
+        "share of steps within a page",
+        within_a_page(chase.route().bytes),
+        chase.share_within_a_page(),
+        "walk",
+    );
+}
+
+/// The share of steps that may stay on their page, of 4 KiB, in a random order of so many bytes: three times as many as do by chance, and a few.
+fn within_a_page(bytes: usize) -> Bound {
+    Bound::AtMost((0.05 + 3.0 * 4096.0 / bytes as f64).min(1.0))
 }
 
 /// The share that one distance may have in a random order of so many lines. Of very few lines many are alike by chance, but not all but one, as in a
@@ -132,5 +141,15 @@ mod tests {
         assert!(random(8).holds(0.75), "six of eight, by chance");
         assert!(random(16).holds(0.4) && !random(16).holds(0.5));
         assert!(!random(4096).holds(0.2));
+    }
+
+    #[test]
+    fn one_page_after_the_other_is_not_random() {
+        for bytes in [24 << 10, 96 << 10, 1 << 20, 256 << 20] {
+            let by_chance = 4096.0 / bytes as f64;
+            assert!(within_a_page(bytes).holds(1.5 * by_chance), "{bytes}");
+            assert!(!within_a_page(bytes).holds(63.0 / 64.0), "{bytes}");
+        }
+        assert!(within_a_page(4096).holds(1.0), "there is no other page");
     }
 }

@@ -88,8 +88,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let tally = Arc::new(Tally::default());
     b.operations_per_turn(pair::PER_TURN);
     // The team of the audited child is another process's: its tally is not this one.
+    let watches = !b.is_timed();
     b.together(placement, |cpus| {
-        pair::team(method, cpus, Arc::clone(&tally))
+        pair::team(method, cpus, watches, Arc::clone(&tally))
     })?;
     tally.judge(b);
     if let Some(round_trip) = b.median() {

@@ -2,10 +2,9 @@
 
 pub(super) mod told;
 
-use std::fmt::Display;
-
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
+use syscost_results::stats::order::median;
 use syscost_results::stats::staircase::{LEAST_POINTS, Plateau, Staircase, staircase};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::memory::Pages;
@@ -30,14 +29,9 @@ pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f
     points
 }
 
-/// Larger memory is not always had in time, and the hierarchy shall not hang on it.
-const MOST_BYTES: u64 = 256 << 20;
-
 /// Whether caches are read off this row: random order, in the largest pages, where translation disturbs least.
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    row.case.get(ORDER) == "random"
-        && row.case.get(Pages::KEY) == chases::largest().name()
-        && row.case.number(BYTES) <= MOST_BYTES
+    row.case.get(ORDER) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
 }
 
 /// Whether the cost of translation is read off this row: lines page by page, and dense ones where translation disturbs least.
@@ -69,7 +63,7 @@ pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> 
 fn found(points: &[(f64, f64)]) -> Result<Staircase, Failure> {
     staircase(points).ok_or_else(|| {
         Failure::Unsupported(format!(
-            "no plateau is in {} sizes; it takes {LEAST_POINTS} at least",
+            "no plateau was found in the costs of {} sizes ({LEAST_POINTS} are the fewest to look in)",
             points.len()
         ))
     })
@@ -88,6 +82,13 @@ fn at(points: &[(f64, f64)], size: f64) -> f64 {
         (Some((_, cost)), None) => cost,
         (None, first) => first.map_or(f64::NAN, |(_, cost)| *cost),
     }
+}
+
+/// The sizes that were measured next to this one.
+pub(super) fn around(points: &[(f64, f64)], size: f64) -> Option<(f64, f64)> {
+    let after = points.partition_point(|(known, _)| *known < size);
+    let below = points.get(after.checked_sub(1)?)?;
+    Some((below.0, points.get(after)?.0))
 }
 
 /// The plateau of this level, counted from 1, and where it ends.
@@ -116,20 +117,48 @@ pub(super) fn step(
 /// What is no longer than this any cache may hold, in bytes.
 const LEAST_MEMORY: f64 = (64 << 20) as f64;
 
-/// The plateau of memory: the last one, if it goes on beyond what a cache may hold.
+/// The latency of memory: of all sizes beyond what a cache may hold, and what is claimed of them, that they are a plateau.
 ///
 /// # Errors
-/// `Unsupported` where the curve has no such plateau.
-pub(super) fn memory(staircase: &Staircase) -> Result<Plateau, Failure> {
-    let reason = match staircase.plateaus.as_slice() {
-        [.., _, last] if last.to > LEAST_MEMORY => return Ok(*last),
-        [.., _, last] => format!(
-            "the last plateau goes to {:.0} MiB, which may be a cache's: beyond that nothing was measured, or it still rises",
-            last.to / f64::from(1 << 20)
-        ),
-        _ => "the curve has no step, so nothing tells caches from memory".to_owned(),
+/// `Unsupported` where no such size was measured, or nothing tells caches from memory.
+pub(super) fn memory(
+    points: &[(f64, f64)],
+    staircase: &Staircase,
+) -> Result<(Plateau, Evidence), Failure> {
+    let beyond = points.partition_point(|(size, _)| *size <= LEAST_MEMORY);
+    let costs: Vec<f64> = points[beyond..].iter().map(|(_, cost)| *cost).collect();
+    let (Some(cost), [.., (to, _)]) = (median(&costs), points) else {
+        return Err(Failure::Unsupported(format!(
+            "nothing was measured beyond {:.0} MiB, which a cache may hold",
+            LEAST_MEMORY / f64::from(1 << 20)
+        )));
     };
-    Err(Failure::Unsupported(reason))
+    let [.., _, last] = staircase.plateaus.as_slice() else {
+        return Err(Failure::Unsupported(
+            "the curve has no step, so nothing tells caches from memory".to_owned(),
+        ));
+    };
+    let is_plateau = last.to >= *to;
+    let verdict = match is_plateau {
+        true => Verdict::Confirmed,
+        false => Verdict::Unverified,
+    };
+    let evidence = Evidence {
+        claim: "size up to which the last plateau goes".to_owned(),
+        expected: (*to).into(),
+        observed: Some(last.to.into()),
+        source: "this run".to_owned(),
+        verdict,
+        reason: (!is_plateau).then(|| "the curve still rises at its end".to_owned()),
+    };
+    let plateau = Plateau {
+        from: points[beyond].0,
+        to: *to,
+        cost,
+        ends: (points[beyond].1, points[points.len() - 1].1),
+        end: None,
+    };
+    Ok((plateau, evidence))
 }
 
 /// What a curve claims: that it rises with the size, as it must.
@@ -148,6 +177,29 @@ pub(super) fn rises(staircase: &Staircase) -> Evidence {
     }
 }
 
+/// So much of a step's rise lies between its two plateaus. With less it may be none; with less than the second the curve rises all along.
+const LEAST_SHARE: (f64, f64) = (0.5, 0.3);
+
+/// What a step claims: that it is one, and not a part of a smooth curve.
+pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Evidence {
+    let share = plateau.share_of_rise_to(next);
+    let (least, spread) = LEAST_SHARE;
+    let verdict = match share {
+        share if share >= least => Verdict::Confirmed,
+        share if share >= spread => Verdict::Unverified,
+        _ => Verdict::Refuted,
+    };
+    Evidence {
+        claim: "share of the rise that lies between the two plateaus".to_owned(),
+        expected: format!("at least {least}").into(),
+        observed: Some(share.into()),
+        source: "isotonic regression".to_owned(),
+        verdict,
+        reason: (verdict != Verdict::Confirmed)
+            .then(|| "the curve rises on its plateaus as well: it may have no step".to_owned()),
+    }
+}
+
 /// What a curve in small pages cannot claim: that translation has no part in it. Nothing of one in larger pages.
 pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
     let small = Pages::Small.name();
@@ -162,21 +214,6 @@ pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
             "there are no larger pages here; in small ones a step may be a TLB's".to_owned(),
         ),
     })
-}
-
-/// A claim about a count that is known beforehand.
-pub(super) fn exact(claim: impl Display, expected: usize, observed: usize) -> Evidence {
-    Evidence {
-        claim: claim.to_string(),
-        expected: (expected as f64).into(),
-        observed: Some((observed as f64).into()),
-        source: "this run".to_owned(),
-        verdict: match observed == expected {
-            true => Verdict::Confirmed,
-            false => Verdict::Refuted,
-        },
-        reason: None,
-    }
 }
 
 /// The plateau's sizes, as details.

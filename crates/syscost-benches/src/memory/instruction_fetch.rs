@@ -17,7 +17,7 @@
 //! The measurements of instruction fetch in processor reviews; part of no published experiment here.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Fetch, Filler, Work};
+use syscost_sys::kernel::{Fetch, Filler, Turn, Work};
 use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -67,17 +67,29 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let page = Pages::Small.bytes()?;
     b.claim_resident(fetch.memory())?;
     b.detail("page_bytes", page as f64);
-    let mut claim = |what: &str, expected: u64, observed: u64, source: &str| {
-        let holds = expected == observed;
-        b.claim(what, expected as f64, observed as f64, source, holds);
-    };
     // What makes it go round takes less than a page beside the blocks.
-    let expected = (bytes + 1).next_multiple_of(page) as u64;
-    let used = fetch.memory().bytes() as u64;
-    claim("bytes of the code's pages", expected, used, "benchmark");
+    let expected = (bytes + 1).next_multiple_of(page);
+    let used = fetch.memory().bytes();
+    b.claim_equal("bytes of the code's pages", expected, used, "benchmark");
     let expected = LAPS * Fetch::sum(filler, (bytes / Fetch::BLOCK) as u64);
     let what = format!("numbers and additions of all blocks, added up in {LAPS} turns");
-    claim(&what, expected, fetch.run(LAPS), "kernel");
+    b.claim_equal(&what, expected, fetch.run(LAPS), "kernel");
+    let turn = fetch.turn()?;
+    let (what, of_it, others) = match b.case().get("op") {
+        "nop" => ("instructions that do nothing", turn.nops, turn.additions),
+        _ => ("additions of one", turn.additions, turn.nops),
+    };
+    let heads = bytes / Fetch::BLOCK;
+    let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();
+    let source = "the code's bytes";
+    let claim = "bytes of the instructions of a turn";
+    b.claim_equal(claim, bytes, turn.bytes, source);
+    b.claim_equal(&format!("of them {what}"), fillers, of_it, source);
+    b.claim_equal("additions of a block's number", heads, turn.numbers, source);
+    let others = others + turn.jumps + turn.loads;
+    b.claim_equal("others among them", 0, others, source);
+    let claim = "others beside them";
+    b.claim_equal(claim, Turn::COUNTING, turn.others, source);
     b.rate(Fetch::BLOCK as u64);
     b.kernel(&fetch)
 }

@@ -58,6 +58,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     let chase = Chase::new(memory, route, 1)?;
     chases::claim(b, &chase, 2 * BYTES / BLOCK, CLOSEST)?;
+    chases::claim_chains(b, &chase, 1);
     let distance = b.case().number(DISTANCE) as usize;
     chases::claim_steps(b, &chase, distance, Bound::Within(0.49, 0.51));
     b.kernel(&chase)?;

@@ -16,7 +16,6 @@
 mod load;
 
 use std::cell::RefCell;
-use std::path::Path;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
@@ -36,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         DELAYS.iter().map(case).collect()
     }),
     quick: |_| false,
-    support: |_| match Topology::read(Path::new("/sys")) {
+    support: |_| match Topology::here() {
         Ok(topology) => enough(topology.cpus.len()),
         Err(_) => Ok(()),
     },
@@ -48,8 +47,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The parameter that says how long the others pause, in ns.
 const DELAY: &str = "delay";
 
-/// From nothing to all there is.
-const DELAYS: [&str; 7] = ["idle", "30000", "10000", "3000", "1000", "300", "0"];
+/// From nothing to all there is. Pauses are shorter than a batch, so that something is read during each.
+const DELAYS: [&str; 7] = ["idle", "10000", "3000", "1000", "300", "100", "0"];
 
 /// Seconds that a row takes to get its memory: half a second, once a round, is shared by all of them.
 const SECONDS: f64 = 0.5 / DELAYS.len() as f64;
@@ -94,6 +93,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     CHASE.set(Some(Rc::clone(&chase)));
     b.claim_resident(chase.memory())?;
+    chases::claim_chains(b, &chase, 1);
     chases::claim_beyond_caches(b, BYTES);
     chases::claim_random(b, &chase);
     // None of those that only wait.
@@ -127,11 +127,9 @@ fn fill(b: &Bencher) -> Result<(), Failure> {
     let cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
     let (load, partners) = Load::start(&cpus, None, *b.clock(), 0)?;
     load.end();
-    partners.into_iter().try_for_each(|partner| {
-        partner
-            .join()
-            .map_err(|error| Failure::Failed(error.to_string()))
-    })
+    partners
+        .into_iter()
+        .try_for_each(|partner| Ok(partner.join()?))
 }
 
 /// So many turns of the chase, which must arrive where it has to.
@@ -156,10 +154,19 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
             let read = least(&|share| share.bytes);
             let claim = "bytes that each other CPU read meanwhile";
             b.claim(claim, "more than 0", read, "partner", read > 0.0);
+            // From a cache they would load no memory.
+            let share = load.memory_bytes() as f64 / load::BYTES as f64;
+            let claim = format!("of {} MiB, what the other CPUs read", load::BYTES >> 20);
+            b.claim_within(&claim, Bound::Within(0.9, 1.0), share, "partner");
+            if !b.is_timed() {
+                // Adding up what must be there takes as long as reading it.
+                let [found, must_be] = load.sums().map(|sum| format!("{sum:#x}"));
+                b.claim_equal("sum of all that they read", must_be, found, "partner");
+            }
             if ns > 0 {
                 let part = most(&|share| share.bytes / share.most_bytes);
                 let claim = "of what its pauses leave a CPU, the most that one read";
-                b.claim(claim, "at most 1", part, "partner", part <= 1.0);
+                b.claim_within(claim, Bound::AtMost(1.0), part, "partner");
             }
             let part = least(&|share| share.bytes / share.usual_bytes);
             let verdict = match part >= LEAST_PART {
@@ -179,7 +186,7 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
         None => {
             let read = most(&|share| share.bytes);
             let claim = "bytes that other CPUs read meanwhile";
-            b.claim(claim, 0.0, read, "partner", read == 0.0);
+            b.claim_equal(claim, 0.0, read, "partner");
         }
     }
     b.detail("bandwidth_bytes_per_s", load.bytes_per_s());

@@ -18,7 +18,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use syscost_harness::prelude::*;
 
 use super::space::maps::{mapped_bytes, mappings};
-use super::space::{SIZE, not_mapped, size};
+use super::space::{LENGTH, PROTECTION, SIZE, not_mapped, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mmap",
@@ -35,12 +35,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const MOST_BYTES: usize = 256 << 20;
 const MOST: usize = 512;
 
+/// What may be done with one mapping and the next.
+const IN_TURN: [ProtFlags; 2] = [ProtFlags::READ.union(ProtFlags::WRITE), ProtFlags::READ];
+
 /// Mappings that are counted, at most.
 const COUNTED: usize = 50;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = size(b.case())?;
     let most = (MOST_BYTES / bytes).min(MOST);
+    b.expect_argument(Sysno::MMAP, LENGTH, Given::Always(bytes as u64));
+    let [one, other] = IN_TURN.map(|access| access.bits().into());
+    b.expect_argument(Sysno::MMAP, PROTECTION, Given::InTurn(one, other));
     let made = RefCell::new(Made {
         starts: Vec::with_capacity(most),
         bytes,
@@ -56,7 +62,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let counted = most.min(COUNTED);
     let before = (mappings()?, mapped_bytes()?);
     made.map(counted)?;
-    let grown = mapped_bytes()?.saturating_sub(before.1) as f64;
+    let grown = mapped_bytes()?.saturating_sub(before.1);
     let more = mappings()?.saturating_sub(before.0);
     // The first may become one with what was there.
     let least = counted - 1;
@@ -65,12 +71,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         format!("{least} or {counted}"),
     );
     let holds = (least..=counted).contains(&more);
-    b.claim(&claim, expected, more as f64, "/proc/self/maps", holds);
-    let (claim, all) = (
-        format!("bytes mapped by {counted} calls"),
-        (counted * bytes) as f64,
-    );
-    b.claim(&claim, all, grown, "/proc/self/statm", grown == all);
+    b.claim(&claim, expected, more, "/proc/self/maps", holds);
+    let claim = format!("bytes mapped by {counted} calls");
+    b.claim_equal(&claim, counted * bytes, grown, "/proc/self/statm");
     Ok(())
 }
 
@@ -84,10 +87,7 @@ impl Made {
     #[inline(always)]
     fn map(&mut self, count: usize) -> Result<(), Failure> {
         for number in 0..count {
-            let access = match number % 2 {
-                0 => ProtFlags::READ | ProtFlags::WRITE,
-                _ => ProtFlags::READ,
-            };
+            let access = IN_TURN[number % 2];
             // SAFETY: a new mapping where the kernel likes it touches no memory in use.
             let start =
                 unsafe { mmap_anonymous(ptr::null_mut(), self.bytes, access, MapFlags::PRIVATE) }

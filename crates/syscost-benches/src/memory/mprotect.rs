@@ -16,7 +16,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
-use super::space::{SIZE, TOUCHED, is_touched, maps, size};
+use super::space::{ADDRESS, LENGTH, PROTECTION, SIZE, TOUCHED, is_touched, maps, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mprotect",
@@ -48,29 +48,40 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         true => Area::fill(bytes, Pages::Small)?,
         false => Area::reserve(bytes, Pages::Small)?,
     };
+    let (less, more) = (
+        MprotectFlags::READ,
+        MprotectFlags::READ | MprotectFlags::WRITE,
+    );
+    let in_turn = Given::InTurn(less.bits().into(), more.bits().into());
+    let start = area.memory().start().addr();
+    // With the rights in turn: what is changed each time is this memory, which is looked at.
+    b.expect_argument(Sysno::MPROTECT, ADDRESS, Given::Always(start as u64));
+    b.expect_argument(Sysno::MPROTECT, LENGTH, Given::Always(bytes as u64));
+    b.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
+    claim_pages(b, "before the calls", &area)?;
     b.batches(2, |turns| {
         for _ in 0..turns {
-            area.protect(MprotectFlags::READ)?;
-            area.protect(MprotectFlags::READ | MprotectFlags::WRITE)?;
+            area.protect(less)?;
+            area.protect(more)?;
         }
         Ok(())
     })?;
-    let expected = if is_touched { area.pages() } else { 0 } as f64;
-    let seen = area.look(area.pages())?.present as f64;
-    b.claim(
-        "pages resident",
-        expected,
-        seen,
-        "pagemap",
-        seen == expected,
-    );
+    claim_pages(b, "after them", &area)?;
     area.protect(MprotectFlags::READ)?;
-    let start = area.memory().start().addr();
-    let (only_read, all) = (
-        maps::bytes_with("r--", start..start + bytes)? as f64,
-        bytes as f64,
-    );
+    let only_read = maps::bytes_with("r--", start..start + bytes)?;
     let claim = "bytes that may only be read after a call";
-    b.claim(claim, all, only_read, "/proc/self/maps", only_read == all);
+    b.claim_equal(claim, bytes, only_read, "/proc/self/maps");
+    Ok(())
+}
+
+/// Claims that all pages are there, or none.
+fn claim_pages(b: &mut Bencher, when: &str, area: &Area) -> Result<(), Failure> {
+    let expected = if is_touched(b.case()) {
+        area.pages()
+    } else {
+        0
+    };
+    let seen = area.look(area.pages())?.present;
+    b.claim_equal(&format!("pages resident {when}"), expected, seen, "pagemap");
     Ok(())
 }

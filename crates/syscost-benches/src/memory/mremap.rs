@@ -22,7 +22,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
 
 use self::place::{Block, Place};
-use super::space::{SIZE, maps, pagemap, size};
+use super::space::{ADDRESS, SIZE, argument, maps, pagemap, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mremap",
@@ -49,6 +49,10 @@ const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
     }
 }
 
+const OLD_LENGTH: Argument = argument(1, "old length");
+const NEW_LENGTH: Argument = argument(2, "new length");
+const NEW_ADDRESS: Argument = argument(4, "new address");
+
 /// There and back so many times in the longest batch.
 const MOST: u64 = 1 << 20;
 
@@ -60,6 +64,17 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     enough_for(bytes)?;
     let block = Block::map(bytes)?;
     block.mark();
+    let length = Given::Always(bytes as u64);
+    // There and back: neither overlaps the other.
+    let place = Given::Apart(bytes as u64);
+    b.expect_argument(Sysno::MREMAP, OLD_LENGTH, length);
+    b.expect_argument(Sysno::MREMAP, NEW_LENGTH, length);
+    b.expect_argument(Sysno::MREMAP, ADDRESS, place);
+    // It is this block that goes away each time, and its pages are looked at.
+    let home = Given::EverySecond(block.start().addr() as u64);
+    b.expect_argument(Sysno::MREMAP, ADDRESS, home);
+    b.expect_argument(Sysno::MREMAP, NEW_ADDRESS, place);
+    claim_pages(b, "before the calls", &block, bytes)?;
     let place = RefCell::new(Place::reserve(bytes)?);
     b.prepared_batches(
         2,
@@ -75,18 +90,28 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         },
     )?;
     block.is_marked()?;
-    let pages = (bytes / page_size()) as f64;
-    let seen = pagemap::look(block.start(), bytes)?.present as f64;
-    b.claim("pages resident", pages, seen, "pagemap", seen == pages);
+    claim_pages(b, "after them", &block, bytes)?;
+    let pages = bytes / page_size();
     let mut place = Place::reserve(bytes)?;
-    let moved = block.pages_moved(&mut place)? as f64;
+    let moved = block.pages_moved(&mut place)?;
     let claim = "pages at the other place after a call";
-    b.claim(claim, pages, moved, "pagemap", moved == pages);
+    b.claim_equal(claim, pages, moved, "pagemap");
+    Ok(())
+}
+
+/// Claims that all of its pages are there.
+fn claim_pages(b: &mut Bencher, when: &str, block: &Block, bytes: usize) -> Result<(), Failure> {
+    let seen = pagemap::look(block.start(), bytes)?.present;
+    let claim = format!("pages resident {when}");
+    b.claim_equal(&claim, bytes / page_size(), seen, "pagemap");
     Ok(())
 }
 
 fn resize(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
     let block = Block::map(bytes)?;
+    let (whole, half) = (bytes as u64, bytes as u64 / 2);
+    b.expect_argument(Sysno::MREMAP, OLD_LENGTH, Given::InTurn(whole, half));
+    b.expect_argument(Sysno::MREMAP, NEW_LENGTH, Given::InTurn(half, whole));
     b.batches(2, |turns| {
         for _ in 0..turns {
             // Shorter first: between batches no gap is left that another mapping could take.
@@ -97,9 +122,9 @@ fn resize(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
     })?;
     let start = block.start().addr();
     let mut mapped = |after: &str, expected: usize| -> Result<(), Failure> {
-        let seen = maps::bytes_with("rw-", start..start + bytes)? as f64;
-        let (claim, expected) = (format!("bytes mapped after {after} call"), expected as f64);
-        b.claim(&claim, expected, seen, "/proc/self/maps", seen == expected);
+        let seen = maps::bytes_with("rw-", start..start + bytes)?;
+        let claim = format!("bytes mapped after {after} call");
+        b.claim_equal(&claim, expected, seen, "/proc/self/maps");
         Ok(())
     };
     block.resize(bytes, bytes / 2)?;

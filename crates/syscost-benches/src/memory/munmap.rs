@@ -17,7 +17,9 @@ use syscost_harness::prelude::*;
 
 use super::space::islands::Islands;
 use super::space::maps::mapped_bytes;
-use super::space::{GIVING_BACK, RESIDENT, SIZE, TOUCHED, is_touched, size};
+use super::space::{
+    ADDRESS, GIVING_BACK, LENGTH, RESIDENT, SIZE, TOUCHED, gives_back, is_touched, size,
+};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.munmap",
@@ -57,7 +59,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
     if is_touched {
         b.expect(GIVING_BACK);
+        b.expect(gives_back(pages));
     }
+    b.expect_argument(Sysno::MUNMAP, LENGTH, Given::Always(bytes as u64));
+    b.expect_argument(Sysno::MUNMAP, ADDRESS, Given::Different);
     let most = (most_bytes / bytes).clamp(2, MOST);
     let islands = RefCell::new(Islands::make(1, bytes)?);
     let resident = Cell::new(0);
@@ -91,13 +96,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     let before = mapped_bytes()?;
     let unmapped = islands.unmap(most);
-    let gone = before.saturating_sub(mapped_bytes()?) as f64;
+    let gone = before.saturating_sub(mapped_bytes()?);
     unmapped.map_err(|cause| Failure::of("munmap", cause))?;
     // With a mapping its pages go.
-    let (claim, all) = (
-        format!("bytes unmapped by {most} calls"),
-        (most * bytes) as f64,
-    );
-    b.claim(&claim, all, gone, "/proc/self/statm", gone == all);
+    let claim = format!("bytes unmapped by {most} calls");
+    b.claim_equal(&claim, most * bytes, gone, "/proc/self/statm");
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Shared: pairs of a CPU's node and a memory node, and work that is done on such a CPU.
 
-use std::path::Path;
 use std::thread;
 
 use syscost_harness::prelude::*;
@@ -36,7 +35,7 @@ pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
 
 /// The first of these CPUs of each node.
 fn cpus_of_nodes(allowed: &[u32]) -> Vec<(u32, u32)> {
-    let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
+    let topology = Topology::known();
     let mut first: Vec<(u32, u32)> = Vec::new();
     for number in allowed {
         let node = topology.cpu(*number).map_or(0, |cpu| cpu.node);
@@ -66,13 +65,7 @@ pub(super) fn claim_memory(b: &mut Bencher, memory: &Memory, node: u32) -> Resul
     b.claim_resident(memory)?;
     let (asked, there) = memory.pages_on(node)?;
     let claim = format!("of some pages those on node {node}");
-    b.claim(
-        &claim,
-        asked as f64,
-        there as f64,
-        "move_pages",
-        asked == there,
-    );
+    b.claim_equal(&claim, asked, there, "move_pages");
     Ok(())
 }
 
@@ -82,14 +75,13 @@ pub(super) fn timed_on(
     clock: &Clock,
     work: impl FnOnce() -> Result<(), String> + Send,
 ) -> Result<(f64, u32), Failure> {
-    let told = |error: syscost_sys::SystemError| Failure::Failed(error.to_string());
     let done = thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            cpu::pin(cpu).map_err(told)?;
+            cpu::pin(cpu)?;
             let begun = clock.start();
             work().map_err(Failure::Refuted)?;
             let ended = clock.stop();
-            let seen = cpu::current().map_err(told)?;
+            let seen = cpu::current()?;
             Ok((clock.to_ns(ended.ticks.saturating_sub(begun)), seen))
         });
         thread.join()
@@ -115,14 +107,8 @@ pub(super) fn observe(
         }
         Ok(value(ns))
     })?;
-    let seen = f64::from(strayed.unwrap_or(cpu));
-    b.claim(
-        "CPU of the thread",
-        f64::from(cpu),
-        seen,
-        "getcpu",
-        strayed.is_none(),
-    );
+    let seen = strayed.unwrap_or(cpu);
+    b.claim_equal("CPU of the thread", cpu, seen, "getcpu");
     Ok(())
 }
 

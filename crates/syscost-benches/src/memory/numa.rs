@@ -51,6 +51,7 @@ fn measure(b: &mut Bencher, cpu: u32, node: u32) -> Result<(), Failure> {
     let chase = Chase::new(memory, route, 1)?;
     nodes::claim_memory(b, chase.memory(), node)?;
     chases::claim_beyond_caches(b, BYTES);
+    chases::claim_chains(b, &chase, 1);
     chases::claim_random(b, &chase);
     let steps = (TURNS * chase.operations_per_turn()) as f64;
     let work = move || {

@@ -104,6 +104,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         false => None,
     };
     chase.set_chains(chains, first / 2)?;
+    chases::claim_chains(b, &chase, chains);
     b.kernel(&chase)?;
     if let (Some(single_ns), Some(median)) = (single_ns, b.median()) {
         b.detail("speedup_ratio", single_ns / median);

@@ -63,6 +63,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let memory = Memory::fill(route.bytes, chases::pages(b.case())?)?;
     let chase = Chase::new(memory, route, 1)?;
     chases::claim(b, &chase, count, page)?;
+    chases::claim_chains(b, &chase, 1);
     chases::claim_random(b, &chase);
     b.kernel(&chase)
 }

@@ -33,13 +33,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::translation(sources)?;
-    let (_, _, next) = hierarchy::step(&curve, case.number(LEVEL) as usize)?;
+    let (plateau, _, next) = hierarchy::step(&curve, case.number(LEVEL) as usize)?;
     Ok(Derived {
         value: next.cost - curve.plateaus[0].cost,
-        evidence: vec![hierarchy::rises(&curve)],
+        evidence: vec![
+            hierarchy::rises(&curve),
+            hierarchy::is_steep(&plateau, &next),
+        ],
         details: BTreeMap::from([
             ("from_pages_count".to_owned(), next.from),
             ("to_pages_count".to_owned(), next.to),
         ]),
+        ..Derived::default()
     })
 }

@@ -3,7 +3,7 @@
 //! ## Measures
 //! Nothing by itself: it is computed from the rows of `memory.tlb`, and of `memory.latency` in random order, in huge pages where there are any. From the latency of one line on each of so many pages it takes off
 //! what as many dense lines cost more than the fewest; what is left rises when a TLB no longer holds all translations. `level=1` is the memory covered where
-//! the first plateau ends, `level=2` the second.
+//! the first plateau ends, `level=2` the second. Between a plateau and the next must lie most of the rise: a curve that rises evenly has no step.
 //! ## Does not measure
 //! TLBs of instructions, or for huge pages, which often have entries of their own.
 //! ## Reading it
@@ -16,6 +16,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::hierarchy::{self, LEVEL};
+use super::tlb::COUNT;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_reach",
@@ -39,7 +40,12 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let page = Pages::Small.bytes()? as f64;
     let mut derived = Derived {
         value: page * end,
-        evidence: vec![hierarchy::rises(&curve)],
+        limits: hierarchy::around(&hierarchy::points(sources, COUNT, "memory.tlb"), end)
+            .map(|(below, above)| (page * below, page * above)),
+        evidence: vec![
+            hierarchy::rises(&curve),
+            hierarchy::is_steep(&plateau, &next),
+        ],
         details: hierarchy::told_of(&plateau, &next, "bytes", page).into(),
     };
     derived.details.insert("pages_count".to_owned(), end);

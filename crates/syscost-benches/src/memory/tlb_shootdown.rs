@@ -18,12 +18,14 @@ mod stage;
 
 use std::sync::Arc;
 
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
 use syscost_sys::topology::Relation;
 
 use self::interrupts::interrupts;
 use self::stage::{Call, MOST, Stage, Tally};
+use super::space::{ADDRESS, LENGTH};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_shootdown",
@@ -77,6 +79,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .ok_or_else(|| Failure::Broken("does not say which call".into()))?;
     let cpus = stage::others(b.cpu(), b.allowed(), threads)?;
     let tally = Arc::new(Tally::default());
+    b.expect_argument(call.number(), ADDRESS, Given::Different);
+    b.expect_argument(call.number(), LENGTH, Given::Always(page_size() as u64));
+    if let Some((argument, value)) = call.asks() {
+        b.expect_argument(call.number(), argument, Given::Always(value));
+    }
     let placement = match threads {
         // The call alone needs no other CPU.
         0 => Placement::At(Relation::SameCpu),
@@ -97,18 +104,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 /// Claims that the threads ran while the calls were made.
 fn claim_running(b: &mut Bencher, tally: &Tally) {
     let share = tally.share();
-    let (claim, expected) = (
-        "share of batches in which all threads ran",
-        format!("at least {RAN}"),
-    );
+    let claim = "share of batches in which all threads ran";
+    let bound = Bound::AtLeast(RAN);
     let source = "their own counts";
     // A few batches of a busy machine may have none; many, of threads that never run.
     let never = share == 0.0 && tally.batches() >= LEAST_BATCHES;
-    if share >= RAN || never {
-        b.claim(claim, expected, share, source, share >= RAN);
+    if bound.holds(share) || never {
+        b.claim_within(claim, bound, share, source);
     } else {
         let reason = "other programs took their CPUs";
-        b.claim_unverified(claim, expected, share, source, reason);
+        b.claim_unverified(claim, bound.fact(), share, source, reason);
     }
 }
 
@@ -116,34 +121,32 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
 fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
     let mut stage = Stage::start(call, cpus, Arc::default())?;
     stage.prepare()?;
+    let (already, claim) = (stage.changed()? as f64, "pages that were so before");
+    b.claim(claim, 0.0, already, "/proc", already == 0.0);
     let before = interrupts();
     stage.turns(MOST)?;
     let after = interrupts();
-    let (changed, all) = (stage.changed()? as f64, MOST as f64);
-    let claim = "pages that 256 calls changed";
-    b.claim(claim, all, changed, "/proc", changed == all);
+    let changed = stage.changed()? as u64;
+    b.claim_equal("pages that 256 calls changed", MOST, changed, "/proc");
     stage.end()?;
     if cpus.is_empty() {
         return Ok(());
     }
-    let least = 0.9 * cpus.len() as f64;
-    let (claim, expected) = (
-        "TLB shootdown interrupts of all CPUs per operation",
-        format!("at least {least}"),
-    );
+    let claim = "TLB shootdown interrupts of all CPUs per operation";
+    let bound = Bound::AtLeast(0.9 * cpus.len() as f64);
     let source = "/proc/interrupts";
     match (before, after) {
         (Ok(before), Ok(after)) => {
             let each = after.saturating_sub(before) as f64 / MOST as f64;
-            if each >= least {
-                b.claim(claim, expected, each, source, true);
+            if bound.holds(each) {
+                b.claim_within(claim, bound, each, source);
             } else {
                 let reason = "a hypervisor or the processor may do it without, or other programs took the threads' CPUs";
-                b.claim_unverified(claim, expected, each, source, reason);
+                b.claim_unverified(claim, bound.fact(), each, source, reason);
             }
         }
         (Err(reason), _) | (_, Err(reason)) => {
-            b.claim_unverified(claim, expected, "", source, &reason.to_string());
+            b.claim_unverified(claim, bound.fact(), "", source, &reason.to_string());
         }
     }
     Ok(())

@@ -15,7 +15,7 @@
 //! The measurements of branch target buffers in processor reviews; part of no published experiment here.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Jumps, Path, Work};
+use syscost_sys::kernel::{Jumps, Path, Turn, Work};
 
 use super::chosen;
 
@@ -40,15 +40,22 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let path = chosen(b.case(), "code", Path::ALL, Path::name)?;
-    let branches = b.case().number("branches");
-    let jumps = Jumps::write(path, branches as usize)?;
-    let counted = jumps.run(1);
-    b.claim(
-        "blocks that one turn counts",
-        branches as f64,
-        counted as f64,
-        "kernel",
-        counted == branches,
-    );
+    let branches = b.case().number("branches") as usize;
+    let jumps = Jumps::write(path, branches)?;
+    let (claim, counted) = ("blocks that one turn counts", jumps.run(1));
+    b.claim_equal(claim, branches as u64, counted, "kernel");
+    // What the code is, not what it was asked to be.
+    let turn = jumps.turn()?;
+    let expected = if b.case().get("code") == "jumps" {
+        branches
+    } else {
+        0
+    };
+    let source = "the code's bytes";
+    b.claim_equal("jumps of a turn", expected, turn.jumps, source);
+    let claim = "others than those of the blocks";
+    b.claim_equal(claim, Turn::COUNTING, turn.others, source);
+    let bytes = branches * Jumps::SPACING;
+    b.claim_equal("bytes that they lead through", bytes, turn.span, source);
     b.kernel(&jumps)
 }

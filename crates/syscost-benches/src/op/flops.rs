@@ -3,7 +3,8 @@
 //! ## Measures
 //! How many additions and multiplications of 64-bit numbers per second all threads make together, in fused operations on registers: each counts as
 //! two for each of its numbers. `bits` is the width of a register: 64 holds one number, 512 eight. Each thread is pinned to a CPU of its own and has twelve
-//! independent chains. Every lane of every chain counts the operations, so that none can be missing.
+//! independent chains. Every lane of every chain counts the operations, so that none can be missing; that the same instructions multiply as well is
+//! seen with another factor than the 1 they count with.
 //! ## Does not measure
 //! What a program gets, which must load and store its numbers as well (`memory.bandwidth`); 32-bit numbers, of which twice as many fit; matrix units.
 //! ## Reading it
@@ -55,11 +56,17 @@ fn cases() -> Vec<Case> {
     [64, 128, 256, 512].into_iter().flat_map(of).collect()
 }
 
-/// Twelve chains of fused operations on registers of so many bits.
-fn kernel(bits: u64) -> Result<Kernel, Unsupported> {
-    let of = |simd| vector(simd, VectorOperation::FusedMultiplyAdd, Shape::Throughput);
+/// Twelve chains of fused operations on registers of so many bits, and which vectors these hold.
+fn kernel(bits: u64) -> Result<(Kernel, Option<Simd>), Unsupported> {
+    let of = |simd| {
+        let kernel = vector(simd, VectorOperation::FusedMultiplyAdd, Shape::Throughput)?;
+        Ok((kernel, Some(simd)))
+    };
     match bits {
-        64 => arithmetic(Operation::FusedMultiplyAdd, Kind::F64, Shape::Throughput),
+        64 => {
+            let kernel = arithmetic(Operation::FusedMultiplyAdd, Kind::F64, Shape::Throughput)?;
+            Ok((kernel, None))
+        }
         // Every processor has at most one of these two.
         128 => of(Simd::Neon).or_else(|_| of(Simd::Sse2)),
         256 => of(Simd::Avx2),
@@ -72,14 +79,15 @@ fn kernel(bits: u64) -> Result<Kernel, Unsupported> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (bits, threads) = (b.case().number("bits"), b.case().number("threads"));
-    let one = kernel(bits)?;
+    let (one, simd) = kernel(bits)?;
     // The checksum is the sum of all lanes, each of which counts its fused operations: an addition and a multiplication.
     let per_turn = 2 * one.expected(TURNS);
     let instructions = TURNS * one.operations_per_turn;
     let floor = one.floor_cycles * instructions as f64 / per_turn as f64;
     b.expect(at_least(Counter::CoreCycles, floor));
     b.copies(Between::Threads, threads as usize, per_turn, move |_| {
-        let kernel = kernel(bits)?;
+        let (kernel, simd) = kernel(bits)?;
+        multiplies(&kernel, simd)?;
         Ok(move || {
             let expected = kernel.expected(TURNS);
             match kernel.run(TURNS) {
@@ -90,6 +98,19 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             }
         })
     })?;
-    b.claim("checksum of every turn", "equal", "equal", "kernel", true);
+    let [expected, observed] = one.products(simd);
+    let claim = "sum of one turn with a factor of 2 and an addend of 3";
+    b.claim_equal(claim, expected, observed, "kernel");
     Ok(())
+}
+
+/// Each thread looks at the kernel that it runs itself.
+fn multiplies(kernel: &Kernel, simd: Option<Simd>) -> Result<(), Failure> {
+    let [expected, observed] = kernel.products(simd);
+    match observed == expected {
+        true => Ok(()),
+        false => Err(Failure::Refuted(format!(
+            "with a factor of 2 a turn comes to {observed}, expected {expected}: it does not multiply"
+        ))),
+    }
 }

@@ -3,14 +3,14 @@
 //! ## Measures
 //! The time from waking after 10 ms of sleep until the core's frequency has come within 2 % of what it is at the end of 5 ms of work. The frequency
 //! is that of dependent additions, one core cycle each, in bursts of 8192; five bursts in a row are taken together, so that an interrupt is no
-//! change. 0 means that the first five already ran at that frequency.
+//! change. Where the first five already ran at that frequency the row says below resolution.
 //! ## Does not measure
-//! The way out of the sleep itself, which is over when the task runs (`switch.wakeup`); frequencies that go on rising after 5 ms; other cores. A ramp
-//! shorter than about 15 us is not seen.
+//! The way out of the sleep itself, which is over when the task runs (`switch.wakeup`); frequencies that go on rising after 5 ms; other cores; a ramp that
+//! is over within the first five bursts.
 //! ## Reading it
 //! `initial_percent` is the frequency at first, of the steady one. Tens of microseconds are a processor that chooses its frequency itself, milliseconds an operating
-//! system that does. In a virtual machine the host may have kept the core busy or fast meanwhile: 0 then says nothing about the processor. Cores that share their
-//! frequency with busy ones show 0, too.
+//! system that does. In a virtual machine the host may have kept the core busy or fast meanwhile: no ramp then says nothing about the processor. Cores that share their
+//! frequency with busy ones show none either.
 //! ## Source
 //! The ramp-up tests of hardware reviews; avx-turbo's way of reading the frequency without privilege.
 
@@ -26,7 +26,6 @@ use syscost_sys::frequency::{Moment, core_frequency, frequency_course};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.ramp_up",
     title: "Full frequency after a sleep",
-    quantity: Quantity::Level,
     expect: &[
         at_least(Counter::VoluntarySwitches, 0.5),
         at_least(Counter::Reported(STEADY), 0.5),
@@ -50,6 +49,12 @@ const NEAR: f64 = 0.02;
 
 /// Bursts taken together.
 const TOGETHER: usize = 5;
+
+/// Bursts within which the shortest ramp can be told, as they are when the frequency is steady: three, which may be slower at first.
+const FEW: f64 = 16.0;
+
+/// So many are no interrupt's: a quarter of the work is over.
+const MANY: f64 = 400.0;
 
 /// So many courses are tried for one that says something.
 const TRIES: usize = 5;
@@ -99,6 +104,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "initial_percent",
         of(|ramp| 100.0 * ramp.initial).unwrap_or(0.0),
     );
+    let least_ns = of(|ramp| ramp.least_ns).unwrap_or(0.0);
+    let bursts = least_ns / of(|ramp| ramp.burst_ns).unwrap_or(f64::NAN);
+    let verdict = few(bursts);
+    b.claim_verdict(
+        "shortest ramp that can be told, in bursts",
+        format!("at most {FEW}"),
+        bursts,
+        "clock",
+        verdict,
+        (verdict == Verdict::Unverified).then_some("others used the core at the beginning"),
+    );
+    b.resolution(least_ns);
     b.detail("steady_ghz", of(|ramp| ramp.steady_ghz).unwrap_or(0.0));
     Ok(())
 }
@@ -110,6 +127,15 @@ fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure
             "in none of {TRIES} courses was the steady frequency reached: others used this CPU most of the time"
         ))
     })
+}
+
+/// Whether so many bursts are few enough to tell a ramp. What interrupts them lengthens them, but not most of the courses to hundreds.
+fn few(bursts: f64) -> Verdict {
+    match bursts {
+        ..=FEW => Verdict::Confirmed,
+        ..=MANY => Verdict::Unverified,
+        _ => Verdict::Refuted,
+    }
 }
 
 /// Whether bursts and chains agree, by how near they were at the nearest; `None` where the chains never agreed with each other.
@@ -127,8 +153,12 @@ fn agree(nearest: Option<f64>) -> (Verdict, Option<&'static str>) {
 /// What a course of frequencies says.
 #[derive(Debug, PartialEq)]
 struct Ramp {
-    /// How long it took to the steady frequency.
+    /// How long it took to the steady frequency; 0 if that was sooner than can be told.
     ns: f64,
+    /// The shortest that can be told.
+    least_ns: f64,
+    /// How long a burst takes, typically.
+    burst_ns: f64,
     /// The frequency at first, of the steady one.
     initial: f64,
     /// The frequency of the last quarter, in GHz.
@@ -149,12 +179,15 @@ impl Ramp {
         let reached = together
             .iter()
             .position(|ghz| *ghz >= (1.0 - NEAR) * steady_ghz)?;
+        let bursts: Vec<f64> = course.windows(2).map(|two| two[1].ns - two[0].ns).collect();
         Some(Ramp {
             ns: match reached {
                 0 => 0.0,
                 // With the third of five the median changes sides.
                 reached => course[reached + TOGETHER / 2 - 1].ns,
             },
+            least_ns: course[TOGETHER / 2].ns,
+            burst_ns: median(&bursts)?,
             initial: together[0] / steady_ghz,
             steady_ghz,
             is_steady: 2 * last.iter().filter(|ghz| is_near(**ghz)).count() > last.len(),
@@ -211,6 +244,17 @@ mod tests {
         match undisturbed(|| None) {
             Err(Failure::Failed(reason)) => assert!(reason.contains("others used this CPU")),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_only_a_long_ramp_would_show_is_refuted() {
+        let ramp = Ramp::of(&course(|_| 3.0)).unwrap();
+        assert_eq!(ramp.least_ns / ramp.burst_ns, 3.0);
+        assert_eq!(few(ramp.least_ns / ramp.burst_ns), Verdict::Confirmed);
+        assert_eq!(few(30.0), Verdict::Unverified);
+        for none in [5e6 / ramp.burst_ns, f64::NAN] {
+            assert_eq!(few(none), Verdict::Refuted);
         }
     }
 

@@ -15,13 +15,12 @@
 //! Wong, Measuring Reorder Buffer Capacity (2013).
 
 use std::cell::OnceCell;
-use std::path::Path;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::frequency::core_frequency;
-use syscost_sys::kernel::{self, Jumps, Walks, Window, Work};
+use syscost_sys::kernel::{self, Jumps, Turn, Walks, Window, Work};
 use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::topology::Topology;
 
@@ -74,10 +73,51 @@ thread_local! {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let walks = walks(b)?;
-    b.claim_resident(walks.memory())?;
+    claim_walks(b, &walks)?;
     let fillers = b.case().number(INSTRUCTIONS) as usize;
     let window = window(b, fillers)?.along(walks);
+    claim_code(b, &window)?;
     b.kernel(&window)
+}
+
+/// No distance has a larger share of the steps: such an order could be fetched ahead of.
+const MOST_ALIKE: Bound = Bound::AtMost(0.1);
+
+/// Claims that the walks go by chance through as much memory as they must.
+fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
+    b.claim_resident(walks.memory())?;
+    let (least, bytes) = (BYTES.0 as f64, walks.memory().bytes() as f64);
+    let claim = "bytes that the walks go through";
+    b.claim_within(claim, Bound::AtLeast(least), bytes, "smaps");
+    let share = walks.share_of_most_frequent_step();
+    let claim = "share of the most frequent distance among the steps";
+    b.claim_within(claim, MOST_ALIKE, share, "walk");
+    if !b.is_timed() {
+        let (all, [one, other]) = (walks.nodes(), walks.visited());
+        let least = one.min(other) as f64;
+        let claim = "nodes that each walk comes by";
+        b.claim(claim, all as f64, least, "walk", one == all && other == all);
+    }
+    Ok(())
+}
+
+/// Claims that the code that is run has what the row names after each load.
+fn claim_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
+    let named = b.case().number(INSTRUCTIONS) as usize;
+    let turn = window.turn()?;
+    let (fewest, most) = turn.after_loads.unwrap_or_default();
+    let (steps, loads) = (window.operations_per_turn(), turn.loads as u64);
+    let source = "the code's bytes";
+    b.claim_equal("loads of a turn", steps, loads, source);
+    let claim = "instructions after a load, at the fewest";
+    b.claim_equal(claim, named, fewest, source);
+    let claim = "instructions after a load, at the most";
+    b.claim_equal(claim, named, most, source);
+    let others = turn.jumps + turn.additions;
+    b.claim_equal("jumps and additions among them", 0, others, source);
+    let claim = "others than these and loads";
+    b.claim_equal(claim, Turn::COUNTING, turn.others, source);
+    Ok(())
 }
 
 /// The code, of which is claimed that the instructions between the loads are executed: where nobody waits for memory, it is they that take the time.
@@ -108,12 +148,11 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let [window, _] = windows;
     let [whole, half] = cycles;
     let least = (fillers + 1) as f64 / MOST_PER_CYCLE;
-    b.claim(
+    b.claim_within(
         "core cycles of a step within the first cache",
-        format!("at least {least}"),
+        Bound::AtLeast(least),
         whole,
         "clock",
-        whole >= least,
     );
     let verdict = slope(whole / half);
     b.claim_verdict(
@@ -140,8 +179,9 @@ fn walks(b: &mut Bencher) -> Result<Rc<Walks>, Failure> {
     if let Some(walks) = WALKS.with(|walks| walks.get().cloned()) {
         return Ok(walks);
     }
-    let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
-    let cache = topology.cpu(b.cpu()).and_then(|cpu| cpu.last_level_cache());
+    let cache = Topology::known()
+        .cpu(b.cpu())
+        .and_then(|cpu| cpu.last_level_cache());
     let bytes = cache
         .map_or(BYTES.0, |cache| 2 * cache.size_bytes)
         .clamp(BYTES.0, BYTES.1) as usize;

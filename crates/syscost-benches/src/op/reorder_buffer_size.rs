@@ -77,12 +77,30 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
                 LEAST_SHARE,
                 step.share,
             ),
+            stays(step.stay),
         ],
         details: BTreeMap::from([
             ("least_count".to_owned(), step.between.0),
             ("most_count".to_owned(), step.between.1),
         ]),
+        ..Derived::default()
     })
+}
+
+/// Claims that the curve stays up, by the share of the rows behind the step that are nearer to the upper level. A row that is not may be noise.
+fn stays(share: f64) -> Evidence {
+    let holds = share >= 1.0;
+    Evidence {
+        claim: "share of the rows behind the step that are nearer to loads apart".to_owned(),
+        expected: 1.0.into(),
+        observed: Some(share.into()),
+        source: "the curve".to_owned(),
+        verdict: match holds {
+            true => Verdict::Confirmed,
+            false => Verdict::Unverified,
+        },
+        reason: (!holds).then(|| "the curve comes down again behind its step".to_owned()),
+    }
 }
 
 /// Where a curve goes up.
@@ -96,6 +114,8 @@ struct Step {
     rise: f64,
     /// The share of that between the nearest points.
     share: f64,
+    /// The share of the points behind it that are nearer to the upper level.
+    stay: f64,
 }
 
 impl Step {
@@ -121,7 +141,9 @@ impl Step {
             return None;
         }
         let near = level(&points[split..split + ASIDE]) - level(&points[split - ASIDE..split]);
-        let half = (f64::midpoint(low, high) - before.1) / (behind.1 - before.1);
+        let middle = f64::midpoint(low, high);
+        let up = points[split..].iter().filter(|point| point.1 > middle);
+        let half = (middle - before.1) / (behind.1 - before.1);
         // Between noisy rows the line may not come by half-way.
         let half = if half.is_finite() {
             half.clamp(0.0, 1.0)
@@ -133,6 +155,7 @@ impl Step {
             between: (before.0, behind.0),
             rise: high / low,
             share: near / (high - low),
+            stay: up.count() as f64 / (points.len() - split) as f64,
         })
     }
 }
@@ -159,6 +182,25 @@ mod tests {
         for few in 0..2 * ASIDE {
             assert_eq!(Step::of(&curve(|n| 50.0 + n)[..few]), None);
         }
+    }
+
+    #[test]
+    fn a_curve_that_comes_down_again_is_doubted() {
+        let stays_up = Step::of(&curve(|n| if n < 500.0 { 50.0 } else { 100.0 })).unwrap();
+        assert_eq!(stays(stays_up.stay).verdict, Verdict::Confirmed);
+        let down = |n: f64| {
+            if (500.0..700.0).contains(&n) {
+                100.0
+            } else {
+                50.0
+            }
+        };
+        let down = Step::of(&curve(down)).unwrap();
+        assert!(
+            down.rise > LEAST_RISE && down.share >= LEAST_SHARE,
+            "{down:?}"
+        );
+        assert_eq!(stays(down.stay).verdict, Verdict::Unverified);
     }
 
     #[test]

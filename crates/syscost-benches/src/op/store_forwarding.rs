@@ -28,11 +28,28 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;
+        claim_way(b, &kernel)?;
         b.kernel(&kernel)
     },
     source: include_str!("store_forwarding.rs"),
     ..Benchmark::DEFAULT
 };
+
+/// Claims that what arrives comes the way that the case names, not only as the kernel has it.
+fn claim_way(b: &mut Bencher, kernel: &Kernel) -> Result<(), Failure> {
+    let named = chosen(b.case(), "load", Forward::ALL, Forward::name)?;
+    let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_turn);
+    let (told, seen) = (format!("{:#x}", named.arrives()), format!("{arrived:#x}"));
+    let holds = named.arrives() == arrived;
+    b.claim(
+        "what a turn ends with, its count aside",
+        told,
+        seen,
+        "kernel",
+        holds,
+    );
+    Ok(())
+}
 
 fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
     forward(chosen(case, "load", Forward::ALL, Forward::name)?)

@@ -111,6 +111,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
                 100.0 * law.relative_error,
             ),
         ]),
+        ..Derived::default()
     })
 }
 

@@ -50,5 +50,6 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             reason: None,
         }],
         details: BTreeMap::new(),
+        ..Derived::default()
     })
 }

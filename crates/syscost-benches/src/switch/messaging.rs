@@ -75,13 +75,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let (sent, received) = board.messages();
         let all = sent == received && sent > 0;
         let who = "senders and receivers";
-        b.claim(
-            "messages received of those sent",
-            sent as f64,
-            received as f64,
-            who,
-            all,
-        );
+        b.claim("messages received of those sent", sent, received, who, all);
         b.claim("sum of what each receiver got", "equal", "equal", who, true);
     }
     if let Some(ns) = b.cpu_ns() {

@@ -129,7 +129,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut expected = vec![b.cpu(); 1 + usize::from(load.is_some())];
     expected.extend(sleeper.waker_cpu());
     let (told, seen) = (format!("{expected:?}"), format!("{seats:?}"));
-    b.claim("CPUs of its tasks", told, seen, "/proc", seats == expected);
+    b.claim_equal("CPUs of its tasks", told, seen, "/proc");
     Ok(())
 }
 
@@ -144,19 +144,10 @@ fn claim_class(b: &mut Bencher) -> Result<(), Failure> {
         "fifo" => format!("SCHED_FIFO {PRIORITY}"),
         _ => "SCHED_OTHER".to_owned(),
     };
-    let seen = class()?;
-    let seen = seen.to_string();
-    let holds = seen == expected;
-    b.claim(
-        "class of the task",
-        expected,
-        seen,
-        "sched_getscheduler",
-        holds,
-    );
-    let slack = timer_slack()?;
-    let what = "timer slack in ns";
-    b.claim(what, "at most 1", slack as f64, "prctl", slack <= 1);
+    let seen = class()?.to_string();
+    b.claim_equal("class of the task", expected, seen, "sched_getscheduler");
+    let slack = timer_slack()? as f64;
+    b.claim_within("timer slack in ns", Bound::AtMost(1.0), slack, "prctl");
     Ok(())
 }
 

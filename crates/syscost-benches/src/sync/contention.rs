@@ -168,13 +168,8 @@ impl Sums {
     /// Claims that no addition was lost and that every thread was served, and tells how fairly.
     fn judge(&self, b: &mut Bencher) {
         let (all, (least, most)) = (self.all(), self.shares());
-        b.claim(
-            "the number all threads added to",
-            all as f64,
-            self.number as f64,
-            "benchmark",
-            all == self.number,
-        );
+        let claim = "the number all threads added to";
+        b.claim_equal(claim, all, self.number, "benchmark");
         // Who was never switched out had its CPU all the time.
         let was_disturbed = b.timed_switches().is_none_or(|switches| switches > 0.0);
         let (verdict, reason) = match (least >= LEAST_SHARE_PERCENT, was_disturbed) {

@@ -15,7 +15,6 @@
 #![allow(unsafe_code)] // raw system calls, and a fork
 
 use std::hint::black_box;
-use std::path::Path;
 
 use rustix::io::{read, write};
 use rustix::process::{Pid, WaitOptions, getpid, waitpid};
@@ -54,10 +53,8 @@ const CHILDREN: &str = "children told their parent";
 /// Size of the core's second-level cache, in bytes, or more where the system does not tell.
 fn core_cache(cpu: u32) -> usize {
     const ASSUMED: u64 = 4 << 20;
-    let topology = Topology::read(Path::new("/sys")).ok();
-    let caches = topology
-        .as_ref()
-        .and_then(|all| all.cpu(cpu))
+    let caches = Topology::known()
+        .cpu(cpu)
         .map_or(&[][..], |cpu| &cpu.caches);
     let second = caches
         .iter()

@@ -91,12 +91,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     );
     let elsewhere = windows.iter().find(|window| window.ran_on != number);
     let ran_on = elsewhere.map_or(number, |window| window.ran_on);
-    b.claim(
-        "processor listened to",
-        f64::from(number),
-        f64::from(ran_on),
-        "getcpu",
-        ran_on == number,
-    );
+    b.claim_equal("processor listened to", number, ran_on, "getcpu");
     Ok(())
 }

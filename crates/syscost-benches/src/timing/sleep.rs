@@ -83,14 +83,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     );
     let seen = timer_slack()?;
     b.detail("timer_slack_ns", seen as f64);
-    let (expected, observed) = (slack.wanted as f64, seen as f64);
-    b.claim(
-        "timer slack in ns",
-        expected,
-        observed,
-        "prctl",
-        expected == observed,
-    );
+    b.claim_equal("timer slack in ns", slack.wanted, seen, "prctl");
     Ok(())
 }
 

@@ -2,8 +2,11 @@
 
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::memory::Memory;
+use syscost_sys::raw::Sysno;
 
 use super::Bencher;
+use crate::arguments::{Argument, ArgumentClaim, Given};
+use crate::expect::Bound;
 use crate::failure::Failure;
 
 /// The kernel may split huge pages whenever it likes. So many left make the same memory nearly all.
@@ -26,7 +29,25 @@ impl Bencher<'_> {
         self.claim_verdict(claim, expected, observed, source, verdict, None);
     }
 
-    /// The same where there is more to say than yes and no. What a busy machine may have caused, as all that is judged from times, is
+    /// Adds a claim that two of a kind are equal. For counts and names: what is measured is never quite the same.
+    pub fn claim_equal<T: PartialEq + Into<Fact>>(
+        &mut self,
+        claim: &str,
+        expected: T,
+        observed: T,
+        source: &str,
+    ) {
+        let holds = expected == observed;
+        self.claim(claim, expected, observed, source, holds);
+    }
+
+    /// Adds a claim that a number is within a bound.
+    pub fn claim_within(&mut self, claim: &str, bound: Bound, observed: f64, source: &str) {
+        let holds = bound.holds(observed);
+        self.claim(claim, bound.fact(), observed, source, holds);
+    }
+
+    /// As [`Bencher::claim`] where there is more to say than yes and no. What a busy machine may have caused, as all that is judged from times, is
     /// `Unverified`, with the reason; it refutes only where it is grossly wrong.
     pub fn claim_verdict(
         &mut self,
@@ -60,21 +81,33 @@ impl Bencher<'_> {
         self.claim_verdict(claim, expected, observed, source, verdict, Some(reason));
     }
 
+    /// Claims what an argument is in every `call` of the operation that the measuring task makes; the audit notes them. To be called
+    /// before the measurement. A preparation that comes before all operations may make such calls as well; one of each single
+    /// operation must not.
+    pub fn expect_argument(&mut self, call: Sysno, argument: Argument, given: Given) {
+        self.set_too_late |= self.measured;
+        self.arguments.push(ArgumentClaim {
+            call,
+            argument,
+            given,
+        });
+    }
+
     /// Claims that all of this memory is resident, in pages of the size it was asked in.
     ///
     /// # Errors
     /// When the kernel does not tell.
     pub fn claim_resident(&mut self, memory: &Memory) -> Result<(), Failure> {
-        let (resident, bytes) = (memory.resident()?, memory.bytes() as f64);
-        let (all, as_asked) = (resident.bytes as f64, resident.in_pages_bytes as f64);
+        let (resident, bytes) = (memory.resident()?, memory.bytes());
         let what = "resident bytes of the memory";
-        self.claim(what, bytes, all, "smaps", all == bytes);
+        self.claim_equal(what, bytes, resident.bytes, "smaps");
         let what = format!("of these in pages of {}", memory.pages().name());
-        if as_asked < bytes && as_asked >= MOST * bytes {
+        let as_asked = resident.in_pages_bytes;
+        if as_asked < bytes && as_asked as f64 >= MOST * bytes as f64 {
             let reason = "the kernel has split some of these pages since";
             self.claim_unverified(&what, bytes, as_asked, "smaps", reason);
         } else {
-            self.claim(&what, bytes, as_asked, "smaps", as_asked == bytes);
+            self.claim_equal(&what, bytes, as_asked, "smaps");
         }
         Ok(())
     }

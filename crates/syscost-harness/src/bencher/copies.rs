@@ -17,7 +17,7 @@ use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
-use crate::placement::spread;
+use crate::placement::spread_from;
 use crowd::{Crowd, MOST_COPIES, Stint};
 
 /// Turns of one copy in the audited child.
@@ -35,9 +35,6 @@ const NO_OVERLAP: f64 = 0.5;
 
 /// Copies are counted so much longer than one task: operations on much memory are few, and a stray fault among few is many.
 const LONG: f64 = 40.0;
-
-/// Room for the log of all windows, less than the C library would map and give back at once.
-const LOG_BYTES: usize = 96 << 10;
 
 /// Windows that are waited for at most until one of them overlaps.
 const MOST_WINDOWS: usize = 200;
@@ -100,7 +97,7 @@ impl Bencher<'_> {
 
     /// The CPUs of so many copies, the measuring task's first.
     fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
-        let mut cpus = spread(self.cpu, &self.allowed);
+        let mut cpus = spread_from(self.cpu, &self.allowed);
         if count == 0 || count > cpus.len().min(MOST_COPIES) {
             let reason = format!(
                 "{count} copies need as many CPUs; {} may be used",
@@ -190,8 +187,6 @@ impl Bencher<'_> {
         let read = || -> Vec<Result<TaskReading, Unsupported>> {
             stats.iter().map(TaskStat::read).collect()
         };
-        // What is logged must not grow the heap, whose new pages would be faults of the first copy.
-        drop(vec![1_u8; LOG_BYTES]);
         let before = read();
         let mut log = Vec::new();
         let mut counted_ns = 0.0;

@@ -1,8 +1,10 @@
 //! The evidence pass: counts what the operation does, in a process that times nothing for the record.
 
+mod growth;
+
 use std::io::pipe;
 use std::ops::RangeInclusive;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
@@ -17,8 +19,14 @@ use super::counts::{Counted, plus, since};
 use crate::expect::{Bound, Counter, Expect};
 use crate::failure::Failure;
 
+use growth::Growth;
+
 /// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
 pub(super) const COUNTED_NS: f64 = 500_000.0;
+
+/// So many operations are counted, if that takes no longer than this: of fewer, one stray fault would be many.
+const COUNTED_AT_LEAST: u64 = 128;
+const COUNTED_FOR: Duration = Duration::from_millis(10);
 
 /// Operations in the audited child, where a system call costs a signal as well.
 const AUDITED: u64 = 32;
@@ -84,13 +92,23 @@ impl Bencher<'_> {
             .turns_lasting(COUNTED_NS, per_turn, &mut body)?
             .min(1 << 20);
         let operations = turns * per_turn;
-        body.before(turns);
-        let before = Usage::thread();
-        body.run(turns)?;
-        let used = since(before);
-        body.after(turns)?;
-        self.operations += operations;
-        self.judge_counts(used.map(Counted::from), operations);
+        let (mut used, mut counted) = (Ok(Usage::default()), 0);
+        let mut growth = Growth::new(self.find(|counter| counter == Counter::ResidentBytes));
+        let begun = Instant::now();
+        while counted == 0 || (counted < COUNTED_AT_LEAST && begun.elapsed() < COUNTED_FOR) {
+            body.before(turns);
+            growth.begin();
+            let before = Usage::thread();
+            body.run(turns)?;
+            let one = since(before);
+            growth.end();
+            body.after(turns)?;
+            used = used.and_then(|sum| Ok(plus(sum, one?)));
+            counted += operations;
+        }
+        self.operations += counted;
+        self.judge_counts(used.map(Counted::from), counted);
+        self.findings.evidence.extend(growth.judge(counted));
         self.count_by_tracepoint(turns, per_turn, &mut body)?;
         // Fewer of an operation that takes long by itself.
         let audited = AUDITED
@@ -134,7 +152,7 @@ impl Bencher<'_> {
         self.judge_counts(used.map(Counted::from), count);
         // What the last operation left, e.g. a child to wait for, is not handed on to the audited copy of this process.
         prepare()?;
-        self.judge_audit(AUDITED, |audited| {
+        self.judge_prepared_audit(AUDITED, true, |audited| {
             for _ in 0..AUDITED {
                 prepare()?;
                 if audited == Audited::Operations {
@@ -152,10 +170,21 @@ impl Bencher<'_> {
             .find(|expect| matches(expect.counter))
     }
 
-    /// Counts system calls by number in a forked child; what `Audited::Nothing` makes is taken off.
+    /// Counts system calls by number in a forked child, and looks at arguments; what `Audited::Nothing` makes is taken off.
     pub(super) fn judge_audit(
         &mut self,
         operations: u64,
+        body: impl FnMut(Audited) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.judge_prepared_audit(operations, false, body)
+    }
+
+    /// The same where perhaps each operation is prepared: what it claims of its calls' arguments is then said of all such calls, which no
+    /// preparation may make in its place.
+    fn judge_prepared_audit(
+        &mut self,
+        operations: u64,
+        is_each_prepared: bool,
         mut body: impl FnMut(Audited) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let expected: Vec<Expect> = self
@@ -164,12 +193,14 @@ impl Bencher<'_> {
             .copied()
             .filter(|e| matches!(e.counter, Counter::Syscall(_) | Counter::OtherSyscalls))
             .collect();
-        if expected.is_empty() {
+        let arguments = &self.arguments;
+        if expected.is_empty() && arguments.is_empty() {
             return Ok(());
         }
         let (told, tell) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let noted: Vec<Sysno> = arguments.iter().map(|claim| claim.call).collect();
         let mut count = |audited| -> Result<SyscallCounts, AuditError> {
-            audit::count_syscalls(AUDIT_LIMIT, || {
+            audit::note_syscalls(AUDIT_LIMIT, &noted, || {
                 // The child's conditions are others than ours, so it may fail here alone; it must not pass as quiet.
                 if let Err(failure) = body(audited) {
                     let _ = serde_json::to_writer(&tell, &failure);
@@ -191,21 +222,34 @@ impl Bencher<'_> {
                     .iter()
                     .map(|(number, count)| Sysno::from_number(number).map_or(count, calls))
                     .sum();
-                expected
-                    .iter()
-                    .map(|expect| {
-                        let seen = match named_call(expect) {
-                            Some(call) => calls(call),
-                            None => total.saturating_sub(named_total),
-                        };
-                        expect.judge(seen as f64 / operations as f64, AUDIT)
-                    })
-                    .collect()
+                let counts = expected.iter().map(|expect| {
+                    let seen = match named_call(expect) {
+                        Some(call) => calls(call),
+                        None => total.saturating_sub(named_total),
+                    };
+                    expect.judge(seen as f64 / operations as f64, AUDIT)
+                });
+                let given = arguments.iter().map(|claim| {
+                    // What is called before the operations comes first.
+                    let before = idle.arguments(claim.call).len();
+                    if is_each_prepared && before > 0 {
+                        return claim.anticipated(before, AUDIT);
+                    }
+                    let calls = busy.arguments(claim.call).get(before..);
+                    claim.judge(calls.unwrap_or_default(), AUDIT)
+                });
+                counts.chain(given).collect()
             }
-            Err(AuditError::SeccompUnavailable(reason)) => expected
-                .iter()
-                .map(|expect| expect.unverified(AUDIT, reason.to_string()))
-                .collect(),
+            Err(AuditError::SeccompUnavailable(reason)) => {
+                let reason = reason.to_string();
+                let counts = expected
+                    .iter()
+                    .map(|expect| expect.unverified(AUDIT, &reason));
+                let given = arguments
+                    .iter()
+                    .map(|claim| claim.unverified(AUDIT, &reason));
+                counts.chain(given).collect()
+            }
             Err(error) => {
                 drop(tell);
                 let died = |_| Failure::Failed(format!("under the {AUDIT}: {error}"));

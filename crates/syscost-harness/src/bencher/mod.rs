@@ -2,9 +2,8 @@
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
 //! [`Bencher::prepared_batches`], [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
-//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
-//! different processes: the timed one takes samples, the evidence one counts, so that no counter disturbs a sample and the
-//! code that is counted is the code that is timed.
+//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two different processes: the timed one takes
+//! samples, the evidence one counts, so that no counter disturbs a sample and the code that is counted is the code that is timed.
 
 mod body;
 mod claims;
@@ -23,6 +22,7 @@ use std::{collections::BTreeMap, hint::black_box};
 use hdrhistogram::Histogram;
 use syscost_sys::{clock::Clock, kernel::Work};
 
+use crate::arguments::ArgumentClaim;
 use crate::case::Case;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
 use crate::failure::Failure;
@@ -36,6 +36,7 @@ pub use team::{Baseline, Team};
 pub struct Bencher<'a> {
     case: &'a Case,
     declared: Vec<Expect>,
+    arguments: Vec<ArgumentClaim>,
     pass: Pass,
     effort: &'a Effort,
     clock: &'a Clock,
@@ -75,6 +76,7 @@ impl<'a> Bencher<'a> {
         Self {
             case,
             declared: own,
+            arguments: Vec::new(),
             pass: situation.pass,
             effort: situation.effort,
             clock: situation.clock,
@@ -133,6 +135,11 @@ impl<'a> Bencher<'a> {
     pub fn rate(&mut self, bytes: u64) {
         self.set_too_late |= self.measured;
         self.findings.bytes = Some(bytes as f64);
+    }
+
+    /// Tells that values up to this, in the benchmark's unit, look like zero to it: such a row says *below resolution*, and this is its bound.
+    pub fn resolution(&mut self, least: f64) {
+        self.findings.resolution = Some(least);
     }
 
     /// Makes each turn of several tasks so many operations. To be called before the measurement.
@@ -382,10 +389,10 @@ impl<'a> Bencher<'a> {
 
     /// Like `begin`, for tasks that may use so many CPUs at once.
     fn begin_on(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
-        if self.measured {
+        if std::mem::replace(&mut self.measured, true) {
             return Err(Failure::Broken("measured twice".into()));
         }
-        self.measured = true;
+        self.refuse_growth(manner)?;
         self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner, cpus);
         Ok(())

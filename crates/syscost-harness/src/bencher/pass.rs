@@ -88,6 +88,12 @@ pub struct Findings {
     /// second, or bytes per second where an operation moves some.
     #[serde(default)]
     pub copies: Option<u32>,
+    /// Up to where values cannot be told from zero, in the benchmark's unit, if not all can.
+    #[serde(default)]
+    pub resolution: Option<f64>,
+    /// Between which the value is as far as the method can tell, if that is coarser than what differs from round to round.
+    #[serde(default)]
+    pub limits: Option<(f64, f64)>,
     /// Core frequency around the samples, if steady.
     pub core_ghz: Option<f64>,
     /// Claims and counts.

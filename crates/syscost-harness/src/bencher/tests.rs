@@ -7,6 +7,8 @@ use super::*;
 use crate::expect::{at_most, exactly};
 use crate::placement::Placement;
 
+mod arguments;
+mod claims;
 mod team;
 
 use team::{HERE, team};

@@ -75,6 +75,7 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
         }
         Findings {
             evidence,
+            limits: derived.limits,
             observed: true,
             ..Findings::default()
         }
@@ -173,6 +174,7 @@ mod tests {
                         reason: None,
                     }],
                     details: BTreeMap::from([("rows_count".to_owned(), sources.len() as f64)]),
+                    ..Derived::default()
                 })
             },
         }),

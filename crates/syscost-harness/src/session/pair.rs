@@ -63,7 +63,7 @@ impl<'a> Pair<'a> {
         let profile = Profile::from_name(&self.a.header.config.profile).unwrap_or_default();
         let seed = self.a.header.config.seed;
         let mut scale = 1.0;
-        for round in 0..profile.looks().last().copied().unwrap_or_default() {
+        for round in 0..profile.stop_rule().last() {
             let begun = Instant::now();
             let mut order = active_benchmarks(&[&self.a, &self.b]);
             let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use syscost_results::stats::looks::StopRule;
+
 use super::journal::{Journal, Record};
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
@@ -33,9 +35,8 @@ impl Session<'_> {
             rows: self.states.len(),
             journal: self.journal.as_ref().map(Journal::path),
         });
-        let looks = profile.looks();
         let mut scale = 1.0;
-        for round in 0..looks[looks.len() - 1] {
+        for round in 0..profile.stop_rule().last() {
             let before = self.elapsed();
             let replayed = !self.replay.is_empty();
             match self.round(round, scale, profile, observer) {
@@ -181,13 +182,12 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// At a look, rows whose interval is narrow enough need no more rounds.
+    /// At a look, rows whose interval is narrow enough need no more rounds, and those that no more rounds would help.
     pub(super) fn settle(&mut self, rounds: u32, profile: Profile) {
-        let looks = profile.looks();
+        let rule = profile.stop_rule();
         for state in &mut self.states {
-            let looks = looks_of(state.row.setup(), looks);
-            let last = rounds >= looks[looks.len() - 1];
-            state.settled |= last || (looks.contains(&rounds) && state.has_converged());
+            let looks = looks_of(state.row.setup(), rule.looks);
+            state.settled |= state.ends(rounds, StopRule { looks, ..rule });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use syscost_results::stats::looks;
+use syscost_results::stats::looks::{self, StopRule};
 
 use crate::bencher::Effort;
 
@@ -11,7 +11,7 @@ use crate::bencher::Effort;
 pub enum Profile {
     /// Six rounds, the fewest that give a 95 % interval; seconds.
     Quick,
-    /// Nine rounds, up to seventeen where the interval is still wide; three minutes.
+    /// Nine rounds, up to twenty-five where that makes the interval narrow enough; three minutes.
     #[default]
     Standard,
     /// Twelve rounds, up to thirty, of longer batches; many minutes.
@@ -69,6 +69,15 @@ impl Profile {
             Profile::Quick => 0.05,
             Profile::Standard => 0.02,
             Profile::Careful => 0.01,
+        }
+    }
+
+    /// When a row has rounds enough. A careful run takes all it may for a row that will not get there.
+    pub fn stop_rule(self) -> StopRule<'static> {
+        StopRule {
+            looks: self.looks(),
+            target: self.target_half_width(),
+            gives_up: self != Profile::Careful,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use syscost_results::estimate::{Estimated, Rules, estimate, half_width_ratio};
+use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Unit, Verdict};
 
@@ -35,6 +36,10 @@ pub(crate) struct RowState {
     copies: Option<u32>,
     /// How many bytes an operation moves, if a rate was measured.
     bytes: Option<f64>,
+    /// The resolution of each round that told one.
+    resolutions: Vec<f64>,
+    /// The limits of its method, where it has some.
+    limits: Option<(f64, f64)>,
     details: BTreeMap<String, Vec<f64>>,
     histogram: Vec<(f64, u64)>,
 }
@@ -57,6 +62,8 @@ impl RowState {
             cycle_floor: None,
             copies: None,
             bytes: None,
+            resolutions: Vec::new(),
+            limits: None,
             details: BTreeMap::new(),
             histogram: Vec::new(),
         }
@@ -96,6 +103,8 @@ impl RowState {
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
         self.copies = findings.copies.or(self.copies);
         self.bytes = findings.bytes.or(self.bytes);
+        self.limits = findings.limits.or(self.limits);
+        self.resolutions.extend(findings.resolution);
         if pass == Pass::Evidence {
             // Nothing of it is timed for the record.
             self.is_proved = true;
@@ -132,12 +141,16 @@ impl RowState {
         }
     }
 
-    /// Whether the interval is narrow enough.
-    pub(crate) fn has_converged(&self) -> bool {
+    /// Whether the row needs no more than so many rounds.
+    pub(crate) fn ends(&self, rounds: u32, rule: StopRule<'_>) -> bool {
         // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
-        self.row.benchmark.quantity == Quantity::Level
-            || half_width_ratio(&self.estimated().estimate)
-                .is_some_and(|ratio| ratio <= self.target_half_width)
+        let half_width = || match self.row.benchmark.quantity {
+            Quantity::Level => Some(0.0),
+            _ => half_width_ratio(&self.estimated().estimate),
+        };
+        let medians = self.rounds.iter();
+        let medians = medians.filter_map(|round| order::median(&round.values));
+        rule.ends(rounds, half_width, || medians.collect())
     }
 
     fn estimated(&self) -> Estimated {
@@ -147,6 +160,10 @@ impl RowState {
                 target_half_width: self.target_half_width,
                 signed: self.row.benchmark.quantity == Quantity::Level,
                 unit: self.row.benchmark.unit,
+                // One round that was disturbed does not hide what the others tell.
+                resolution: order::median(&self.resolutions).unwrap_or(0.0),
+                discrete: self.row.benchmark.quantity == Quantity::Choice,
+                limits: self.limits,
                 histogram: &self.histogram,
             },
         )
@@ -278,7 +295,7 @@ impl RowState {
         if below_resolution {
             let bound = estimate.ci95_high.unwrap_or(f64::NAN);
             let unit = self.row.benchmark.unit.symbol();
-            let reason = format!("the interval touches zero: less than {bound:.3} {unit}");
+            let reason = format!("it cannot be told from zero: less than {bound:.3} {unit}");
             return (Status::BelowResolution, Some(reason));
         }
         (Status::Ok, None)

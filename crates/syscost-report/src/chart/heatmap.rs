@@ -7,6 +7,7 @@ use crate::units::quantity;
 use super::{
     Begin, Frame, Panel, Scale,
     canvas::{Anchor, Canvas, Rect, width_of},
+    labels_beneath,
 };
 
 /// Least and most height of a cell.
@@ -32,6 +33,42 @@ impl Shades {
     }
 }
 
+/// What is written in the cells: the same in all, for comparison.
+#[derive(Clone, Copy)]
+enum Writing {
+    /// The value with its unit.
+    Quantity,
+    /// The value alone, where all have the unit that the legend tells.
+    Number,
+    Nothing,
+}
+
+impl Writing {
+    /// The most that fits cells of this width, of these values with their units.
+    fn that_fits(told: &[String], width: f64) -> Self {
+        let unit = |text: &String| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+        let one_unit = told.windows(2).all(|pair| unit(&pair[0]) == unit(&pair[1]));
+        let fits = |writing: &Writing| {
+            let mut texts = told.iter().filter_map(|told| writing.of(told));
+            texts.all(|text| width_of(text) <= width)
+        };
+        [Writing::Quantity, Writing::Number]
+            .into_iter()
+            .filter(|writing| one_unit || matches!(writing, Writing::Quantity))
+            .find(fits)
+            .unwrap_or(Writing::Nothing)
+    }
+
+    /// What it writes of a value with its unit.
+    fn of(self, told: &str) -> Option<&str> {
+        match self {
+            Writing::Quantity => Some(told),
+            Writing::Number => Some(told.split_once(' ').map_or(told, |(number, _)| number)),
+            Writing::Nothing => None,
+        }
+    }
+}
+
 pub(super) fn draw(
     parameters: (&str, &str),
     columns: &[String],
@@ -51,15 +88,19 @@ pub(super) fn draw(
     let lines: usize = drawn.iter().map(Vec::len).sum();
     let headings = panels.iter().filter(|panel| !panel.label.is_empty());
     let height = tall * lines as f64 + HEADING * headings.count() as f64;
-    let (mut canvas, top) = frame.canvas(height + 90.0);
+    let (mut canvas, top) = frame.canvas(height + 98.0);
     let top = top + 16.0;
 
     let cells = panels.iter().flat_map(|panel| &panel.cells);
     let known = || cells.clone().flatten().flatten().copied();
-    let written = known().all(|value| width_of(&quantity(frame.unit, value)) + 4.0 < width);
+    let told: Vec<String> = known().map(|value| quantity(frame.unit, value)).collect();
+    let writing = Writing::that_fits(&told, width - GAP - 2.0);
     let shades = Shades {
         scale: Scale::fit(known(), Begin::Near, (0.0, 1.0)),
-        strongest: if written { STRONGEST.1 } else { STRONGEST.0 },
+        strongest: match writing {
+            Writing::Nothing => STRONGEST.0,
+            _ => STRONGEST.1,
+        },
     };
     canvas.text((left - 12.0, top - 6.0), "tick", Anchor::End, parameters.1);
     let mut y = top;
@@ -87,23 +128,21 @@ pub(super) fn draw(
                     title,
                 };
                 canvas.rect(corner, (width - GAP, tall - GAP), "cell s0", &rect);
-                if written {
+                if let Some(text) = writing.of(&told) {
                     let middle = (corner.0 + (width - GAP) / 2.0, y + tall / 2.0 + 3.0);
-                    canvas.text(middle, "value", Anchor::Middle, &told);
+                    canvas.text(middle, "value", Anchor::Middle, text);
                 }
             }
             y += tall;
         }
     }
-    let mut free = f64::NEG_INFINITY;
-    for (column, name) in columns.iter().enumerate() {
-        let x = left + width * (column as f64 + 0.5) - GAP / 2.0;
-        let half = width_of(name) / 2.0;
-        if x - half > free {
-            canvas.text((x, y + 14.0), "tick", Anchor::Middle, name);
-            free = x + half + 4.0;
-        }
-    }
+    let middle = |column: usize| left + width * (column as f64 + 0.5) - GAP / 2.0;
+    let heads: Vec<(f64, String)> = columns
+        .iter()
+        .enumerate()
+        .map(|(column, name)| (middle(column), name.clone()))
+        .collect();
+    labels_beneath(&mut canvas, &heads, y + 14.0);
     let below = ((left + right) / 2.0, y + 32.0);
     canvas.text(below, "tick", Anchor::Middle, parameters.0);
     if known().next().is_some() {
@@ -137,12 +176,11 @@ fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
     }
     let end = |share| quantity(frame.unit, shades.scale.value(share));
     canvas.text((left - 6.0, y + 8.0), "tick", Anchor::End, &end(0.0));
-    let how = if shades.scale.is_logarithmic() {
-        ", equal steps are equal ratios"
-    } else {
-        ""
-    };
     let right = left + width * f64::from(STEPS) + 6.0;
-    let most = format!("{}{how}", end(1.0));
-    canvas.text((right, y + 8.0), "tick", Anchor::Start, &most);
+    canvas.text((right, y + 8.0), "tick", Anchor::Start, &end(1.0));
+    if shades.scale.is_logarithmic() {
+        let below = (frame.width() / 2.0, y + 24.0);
+        let words = "equal steps are equal ratios";
+        canvas.text(below, "tick", Anchor::Middle, words);
+    }
 }

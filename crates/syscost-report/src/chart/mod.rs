@@ -321,17 +321,14 @@ impl Frame<'_> {
         (top, bottom): (f64, f64),
     ) {
         let most = ((right - left) / 75.0) as usize;
-        let mut free = f64::NEG_INFINITY;
-        for (value, label) in scale.ticks(self.unit, most) {
-            let x = scale.place(value);
-            canvas.line((x, top), (x, bottom), "grid");
-            let half = canvas::width_of(&label) / 2.0;
-            if x - half > free {
-                let place = (x, bottom + 16.0);
-                canvas.text(place, "tick", canvas::Anchor::Middle, &label);
-                free = x + half;
-            }
+        let ticks = scale.ticks(self.unit, most).into_iter();
+        let ticks: Vec<(f64, String)> = ticks
+            .map(|(value, label)| (scale.place(value), label))
+            .collect();
+        for (x, _) in &ticks {
+            canvas.line((*x, top), (*x, bottom), "grid");
         }
+        labels_beneath(canvas, &ticks, bottom + 16.0);
     }
 
     /// Grid lines and labels of a vertical axis left of a plot.
@@ -347,6 +344,22 @@ impl Frame<'_> {
             canvas.line((left, y), (right, y), "grid");
             canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
         }
+    }
+}
+
+/// Labels of a horizontal axis by their middles: all, or as evenly as there is room.
+fn labels_beneath(canvas: &mut canvas::Canvas, labels: &[(f64, String)], y: f64) {
+    /// Between two labels at least.
+    const GAP: f64 = 4.0;
+    let spans: Vec<(f64, f64)> = labels
+        .iter()
+        .map(|(x, label)| {
+            let half = (canvas::width_of(label) + GAP) / 2.0;
+            (x - half, x + half)
+        })
+        .collect();
+    for (x, label) in labels.iter().step_by(scale::every(&spans)) {
+        canvas.text((*x, y), "tick", canvas::Anchor::Middle, label);
     }
 }
 

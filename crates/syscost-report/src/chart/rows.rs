@@ -72,6 +72,10 @@ pub enum NoChart {
 
 /// Values of one parameter from which on a curve tells more than bars.
 const CURVE_FROM: usize = 3;
+/// Parameters that only number things: between the second and the third there is nothing.
+const NUMBERED: [&str; 4] = ["level", "cpu", "cpu_node", "memory_node"];
+/// Lines of one chart at most, for there are six colours, whole and dashed; more rows are bars.
+pub(super) const MOST_LINES: usize = 12;
 /// Values of both parameters from which on a heat map tells more than curves.
 const HEATMAP_FROM: usize = 4;
 /// Cells from which on it does so if both parameters are numbers of a curve's worth.
@@ -82,7 +86,7 @@ const MATRIX: (&str, &str) = ("from", "to");
 const MOST_PANELS: usize = 6;
 
 /// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for pairs or two parameters (with a panel for
-/// each value of what else differs, if both are numbers), a curve for one that is a number, the samples of a single row, otherwise bars. Rows without a number are left out and told.
+/// each value of what else differs, if both are numbers), a curve for one that is a size or has many numbers, the samples of a single row, otherwise bars. Rows without a number are left out and told.
 ///
 /// # Errors
 /// When no row has a number, units differ, or the rows lack what the kind needs.
@@ -139,9 +143,17 @@ fn suitable(rows: &[&Measurement]) -> Kind {
     }
     match rows {
         [row] if has_samples(row) => Kind::Ecdf,
-        rows if curve(rows).is_some() => Kind::Curve,
+        rows if suits_curve(rows) => Kind::Curve,
         _ => Kind::Bars,
     }
+}
+
+/// Whether lines tell something: what lies between two values is a value too, and the lines can be told apart.
+fn suits_curve(rows: &[&Measurement]) -> bool {
+    let Some(Chart::Curve { parameter, lines }) = curve(rows) else {
+        return false;
+    };
+    !NUMBERED.contains(&parameter.as_str()) && lines.len() <= MOST_LINES
 }
 
 /// The number of a row that has one; a withheld row never does, whatever its document holds.

@@ -1,8 +1,8 @@
-//! From values to places on an axis, and the axis' ticks.
+//! From values to places on an axis.
 
-use syscost_results::Unit;
+mod ticks;
 
-use crate::units;
+pub(crate) use ticks::{even_marks, every};
 
 /// From so many times between the smallest and the largest value on, an axis is logarithmic.
 const LOGARITHMIC_FROM: f64 = 12.0;
@@ -105,95 +105,6 @@ impl Scale {
             self.low + share * (self.high - self.low)
         }
     }
-
-    /// Round values on the axis with their labels, about `most` of them; where so many are round, at least three, for two
-    /// do not tell whether an axis is logarithmic.
-    pub(crate) fn ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
-        let most = most.max(6);
-        if !self.logarithmic {
-            return self.linear_ticks(unit, most);
-        }
-        let (first, last) = (
-            self.low.log10().floor() as i32,
-            self.high.log10().ceil() as i32,
-        );
-        let on_axis = |value: &f64| (self.low..=self.high).contains(value);
-        for digits in [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]] {
-            let ticks: Vec<f64> = (first..=last)
-                .flat_map(|decade| digits.iter().map(move |digit| digit * 10f64.powi(decade)))
-                .filter(on_axis)
-                .collect();
-            if ticks.len() <= most && ticks.len() > 1 {
-                return ticks
-                    .into_iter()
-                    .map(|tick| (tick, alone(unit, tick)))
-                    .collect();
-            }
-        }
-        let step = (last - first).unsigned_abs() as usize / most + 1;
-        (first..=last)
-            .step_by(step)
-            .map(|decade| 10f64.powi(decade))
-            .filter(on_axis)
-            .map(|tick| (tick, alone(unit, tick)))
-            .collect()
-    }
-
-    fn linear_ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
-        let rough = (self.high - self.low) / most as f64;
-        let decade = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
-            .into_iter()
-            .map(|digit| digit * decade)
-            .find(|step| *step >= rough * 0.999)
-            .unwrap_or(10.0 * decade);
-        if !(step.is_finite() && step > 0.0) {
-            return Vec::new();
-        }
-        let (factor, symbol) = units::scale(unit, self.high.abs().max(self.low.abs()));
-        let decimals = (-(step / factor * 1.001).log10().floor()).clamp(0.0, 9.0) as usize;
-        let first = (self.low / step).ceil() as i64;
-        let last = (self.high / step).floor() as i64;
-        (first..=last)
-            .take(4 * most)
-            .map(|index| {
-                let value = index as f64 * step;
-                let text = format!("{:.decimals$} {symbol}", value / factor);
-                (value, text.trim_end().to_owned())
-            })
-            .collect()
-    }
-}
-
-/// A round value on its own: `20 ns`, `1 µs`.
-fn alone(unit: Unit, value: f64) -> String {
-    let (factor, symbol) = units::scale(unit, value);
-    // Twelve digits hide what dividing left behind.
-    let value = format!("{:.12}", value / factor);
-    let value = value.trim_end_matches('0').trim_end_matches('.');
-    format!("{value} {symbol}").trim_end().to_owned()
-}
-
-/// Marks of an axis over a parameter with these values: the values themselves, or powers of two where they are many on a logarithmic
-/// axis, as sizes of memory are.
-pub(crate) fn even_marks(axis: &Scale, values: &[f64]) -> Vec<f64> {
-    const MANY: usize = 16;
-    let mut marks = values.to_vec();
-    marks.sort_unstable_by(f64::total_cmp);
-    marks.dedup();
-    let (Some(&low), Some(&high)) = (marks.first(), marks.last()) else {
-        return marks;
-    };
-    if marks.len() <= MANY || !axis.is_logarithmic() {
-        return marks;
-    }
-    let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
-    // Of the steps of one, two, three... octaves the least that leaves few enough.
-    let step = (last - first).unsigned_abs() as usize / MANY + 1;
-    (first..=last)
-        .step_by(step)
-        .map(|power| f64::from(power).exp2())
-        .collect()
 }
 
 /// A parameter's value as an axis shows it: a size with its unit, otherwise `4096` as `4K`.
@@ -235,53 +146,7 @@ fn is_drawable(value: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn labels(low: f64, high: f64, begin: Begin, most: usize) -> Vec<String> {
-        Scale::fit([low, high], begin, (0.0, 100.0))
-            .ticks(Unit::Nanoseconds, most)
-            .into_iter()
-            .map(|(_, label)| label)
-            .collect()
-    }
-
-    #[test]
-    fn ticks_are_round_and_few() {
-        assert_eq!(
-            labels(0.3, 2e6, Begin::Zero, 8),
-            ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"]
-        );
-        assert_eq!(
-            labels(1.0, 15.0, Begin::Zero, 6),
-            ["1 ns", "2 ns", "5 ns", "10 ns"]
-        );
-        assert_eq!(
-            labels(3.0, 9.0, Begin::Zero, 6),
-            ["0 ns", "2 ns", "4 ns", "6 ns", "8 ns"]
-        );
-        assert_eq!(
-            labels(83.12, 83.21, Begin::Near, 5),
-            ["83.12 ns", "83.14 ns", "83.16 ns", "83.18 ns", "83.20 ns"]
-        );
-    }
-
-    #[test]
-    fn there_are_three_ticks_or_more() {
-        assert_eq!(
-            labels(0.0, 82e3, Begin::Zero, 3),
-            ["0 µs", "20 µs", "40 µs", "60 µs", "80 µs"]
-        );
-        assert_eq!(
-            labels(1.2, 300.0, Begin::Zero, 3),
-            ["3 ns", "10 ns", "30 ns", "100 ns", "300 ns"]
-        );
-        for begin in [Begin::Zero, Begin::Near] {
-            for step in 1..2000 {
-                let high = 1.0 + 0.01 * f64::from(step).powf(1.7);
-                let count = labels(1.0, high, begin, 2).len();
-                assert!((3..=8).contains(&count), "{count} to {high}, {begin:?}");
-            }
-        }
-    }
+    use syscost_results::Unit;
 
     #[test]
     fn degenerate_values_still_make_an_axis() {

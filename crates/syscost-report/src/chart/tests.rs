@@ -1,5 +1,6 @@
 //! Charts of small data, as files and in pages.
 
+mod legible;
 mod matrix;
 
 use std::collections::BTreeMap;
@@ -147,7 +148,7 @@ fn chosen(rows: &[Measurement], kind: Option<Kind>) -> Result<rows::Chosen, NoCh
 fn the_rows_choose_their_chart() {
     let curve = chosen(
         &rows(&["fds=10,kind=tcp", "fds=2K,kind=tcp", "fds=1K,kind=tcp"]),
-        None,
+        Some(Kind::Curve),
     );
     let Chart::Curve { parameter, lines } = curve.expect("a curve").chart else {
         panic!("three numbers make a curve");
@@ -222,7 +223,7 @@ fn two_numbers_make_a_surface_with_a_panel_for_each_other_value() {
     assert!(
         matches!(&found.chart, Chart::Heatmap { panels, .. } if panels.len() == 1 && panels[0].label.is_empty())
     );
-    // Three by three are three curves.
+    // Three by three are three curves, over the size.
     let few: Vec<Measurement> = ring().into_iter().take(9).collect();
     assert!(
         matches!(chosen(&few, None).expect("a chart").chart, Chart::Curve { lines, .. } if lines.len() == 3)

@@ -1,6 +1,6 @@
 //! The text of a comparison: facts that differ first, then what became worse, what better, and a line on the rest.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::CellAlignment;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 use textwrap::wrap;
 
@@ -186,10 +186,7 @@ impl Text {
         let room = self.width.saturating_sub(taken + INDENT);
         let names: Vec<String> = rows.iter().map(|row| clean(&row.name)).collect();
         let beside = |name: &str| paint::width(name) <= room;
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled);
+        let mut table = paint::columns();
         for (name, [base, new, sentence]) in names.iter().zip(&numbers) {
             let name = if beside(name) { name } else { "" };
             table.add_row([name, base, new, sentence]);

@@ -49,11 +49,7 @@ fn section(run: &Run) -> String {
 }
 
 fn line(row: &Measurement) -> String {
-    let figures = match row.status {
-        Status::Ok => Figures::new(row.unit, &row.estimate),
-        Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
-        _ => None,
-    };
+    let figures = Figures::of(row);
     let with_unit = |figure: &str, unit: &str| match figure {
         "" => String::new(),
         figure => format!("{figure} {unit}").trim_end().to_owned(),

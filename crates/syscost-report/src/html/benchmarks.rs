@@ -13,10 +13,20 @@ use super::{Explanation, PageOptions, words};
 /// Most rows whose distributions stand beneath each other in a card.
 const MOST_VIOLINS: usize = 12;
 
+/// Where the cards of a group stand in the page.
+pub(super) fn place(group: &str) -> String {
+    format!("charts-{group}")
+}
+
 /// The cards of a group's benchmarks.
-pub(super) fn cards(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
+pub(super) fn cards(
+    group: &str,
+    rows: &[&Row<'_>],
+    runs: &[&Run],
+    options: &PageOptions,
+) -> Markup {
     html! {
-        div class="cards" {
+        div class="cards" id=(place(group)) {
             @for rows in rows.chunk_by(|a, b| a.id() == b.id()) {
                 (card(rows, runs, options.explanations.get(rows[0].id())))
             }

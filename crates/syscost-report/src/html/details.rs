@@ -6,9 +6,9 @@ use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::chart::{self, Begin, Chart, Distribution, Labels, Scale, Theme, rows::value, told};
 use crate::sentence::{self, Mark};
-use crate::units;
+use crate::units::{self, Figures};
 
-use super::rows::{Row, cycles, figures};
+use super::rows::{Row, cycles};
 use super::{MOST_COLUMNS, key, words};
 
 /// Rounds drawn at most.
@@ -22,7 +22,7 @@ pub(super) fn details(row: &Row<'_>, runs: &[&Run]) -> Markup {
             div {
                 p { strong { (latest.title) } " " code { (row.name) }
                     " · " a href={ "#about-" (latest.id) } { "what it measures and how to read it" } }
-                @if figures(latest).is_none() { p class="reason" { (sentence::no_number(latest)) } }
+                @if Figures::of(latest).is_none() { p class="reason" { (sentence::no_number(latest)) } }
                 @if runs.len() > 1 { (by_run(row, runs)) }
                 (evidence(latest, runs.len() > 1))
                 (notes(latest))
@@ -98,7 +98,7 @@ fn notes(row: &Measurement) -> Markup {
     }
     let estimate = &row.estimate;
     html! {
-        @if figures(row).is_some() {
+        @if Figures::of(row).is_some() {
             @if !row.flags.is_empty() {
                 ul class="flag-list" {
                     @for flag in &row.flags {
@@ -198,7 +198,7 @@ fn by_run(row: &Row<'_>, runs: &[&Run]) -> Markup {
 }
 
 fn run_cells(row: &Measurement, all: bool) -> Markup {
-    let Some(figures) = figures(row) else {
+    let Some(figures) = Figures::of(row) else {
         return html! { td colspan="5" class="none" { (sentence::no_number(row)) } };
     };
     html! {

@@ -3,18 +3,26 @@
 use maud::{Markup, html};
 use syscost_results::Run;
 
-use crate::hierarchy::{HEADS, levels};
+use crate::hierarchy::{HEADS, Level, levels};
+
+/// Where the table stands in the page.
+pub(super) const ID: &str = "hierarchy";
+
+/// The levels of the last run that found any.
+pub(super) fn found(runs: &[&Run]) -> Option<Vec<Level>> {
+    let mut found = runs.iter().rev().map(|run| levels(run));
+    found.find(|levels| !levels.is_empty())
+}
 
 /// The table of the last run that found any levels; nothing without one.
 pub(super) fn table(runs: &[&Run]) -> Markup {
-    let found = runs.iter().rev().map(|run| levels(run));
-    let Some(levels) = found.into_iter().find(|levels| !levels.is_empty()) else {
+    let Some(levels) = found(runs) else {
         return html! {};
     };
     html! {
-        div class="box" tabindex="0" role="region" aria-label="Memory hierarchy" {
-            table class="headline" {
-                caption { "Memory hierarchy, read off the latencies and bandwidths" @if runs.len() > 1 { " of the last run" } }
+        div class="box" id=(ID) tabindex="0" role="region" aria-label="Memory hierarchy" {
+            table class="levels" {
+                caption { span { "Memory hierarchy, read off the latencies and bandwidths" @if runs.len() > 1 { " of the last run" } } }
                 thead { tr {
                     @for (index, head) in HEADS.iter().enumerate() {
                         th scope="col" class=[(index > 0).then_some("num")] { (head) }

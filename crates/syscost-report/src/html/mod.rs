@@ -5,6 +5,7 @@
 
 mod benchmarks;
 mod comparison;
+mod contents;
 mod details;
 mod facts;
 mod headline;
@@ -63,6 +64,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
         (skeleton::toolbar(&links(&groups, options), true))
         main id="content" {
             (facts::warnings(runs))
+            (contents::list(&rows, runs))
             (headline::section(&options.headline, runs))
             (facts::section(runs))
             @for (group, rows) in rows.groups() {
@@ -70,7 +72,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
                     h2 id={ "title-" (group) } { (group) }
                     @if group == "memory" { (hierarchy::table(runs)) }
                     (table::table(group, &rows, runs))
-                    (benchmarks::cards(&rows, runs, options))
+                    (benchmarks::cards(group, &rows, runs, options))
                 }
             }
             (history::section(&options.history))

@@ -4,8 +4,6 @@ use std::collections::HashMap;
 
 use syscost_results::{Measurement, Run, Status, Unit};
 
-use crate::units::Figures;
-
 /// A row with its measurement in each run; `None` where a run has none.
 pub(super) struct Row<'a> {
     pub(super) name: &'a str,
@@ -94,15 +92,6 @@ impl<'a> Rows<'a> {
 /// The median of a row that may show one.
 pub(super) fn median(row: &Measurement) -> Option<f64> {
     crate::chart::rows::value(row).map(|value| value.median)
-}
-
-/// The figures of a row that may show any: a withheld row never does, whatever its document holds.
-pub(super) fn figures(row: &Measurement) -> Option<Figures> {
-    match row.status {
-        Status::Ok => Figures::new(row.unit, &row.estimate),
-        Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
-        _ => None,
-    }
 }
 
 /// The median in core cycles of a row that may show it: below resolution there is a bound only.

@@ -28,7 +28,7 @@ pub(super) fn document(title: &str, body: &Markup) -> Markup {
                 title { (title) }
                 style { (PreEscaped(theme_variables())) (PreEscaped(STYLE)) }
                 // Without script nothing could unfold the details.
-                noscript { style { "tr.detail[hidden]{display:table-row}.needs-script{display:none}" } }
+                noscript { style { "tr.detail[hidden]{display:table-row!important}.needs-script{display:none}" } }
             }
             body {
                 a class="skip" href="#content" { "Skip to the content" }

@@ -5,10 +5,10 @@ use syscost_results::{Estimate, Measurement, Run, Status, Unit};
 
 use crate::chart::{rows::value, told};
 use crate::sentence::{self, Mark};
-use crate::units;
+use crate::units::{self, Figures};
 
 use super::headline::percent;
-use super::rows::{Row, cycles, figures, median};
+use super::rows::{Row, cycles, median};
 use super::{MOST_COLUMNS, details, key, words};
 
 /// How runs stand in the table.
@@ -25,6 +25,14 @@ impl Shape {
             0 | 1 => Shape::One,
             few if few <= MOST_COLUMNS => Shape::SideBySide(few),
             many => Shape::Many(many),
+        }
+    }
+
+    /// Only the table of one run can stand as a list where the screen is narrow.
+    fn class(self) -> &'static str {
+        match self {
+            Shape::One => "rows one",
+            _ => "rows",
         }
     }
 
@@ -48,7 +56,7 @@ pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
         .count();
     html! {
         div class="box" tabindex="0" role="region" aria-label={ "Table of " (group) } {
-            table class="rows" data-rows=(group) {
+            table class=(shape.class()) data-rows=(group) {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
                     span class="needs-script hint" { " · a name unfolds its evidence" } }
                 thead { tr { (heading(shape)) } }
@@ -97,7 +105,7 @@ fn heading(shape: Shape) -> Markup {
 fn body(shape: Shape, row: &Row<'_>, id: &str, runs: &[&Run]) -> Markup {
     let latest = row.latest;
     let mark = Mark::of(&latest.evidence);
-    let numbered = figures(latest).is_some();
+    let numbered = Figures::of(latest).is_some();
     html! {
         tbody data-name=(row.name) data-text={ (row.name) " " (latest.title) }
             data-mark=(if numbered { words::class(mark) } else { "none" })
@@ -142,7 +150,7 @@ fn quantity(unit: Unit, value: Option<f64>) -> Markup {
 
 /// The cells of a single run's row.
 fn one(row: &Measurement) -> Markup {
-    let Some(figures) = figures(row) else {
+    let Some(figures) = Figures::of(row) else {
         return html! { td class="none" colspan=(Shape::One.columns()) { (sentence::no_number(row)) } };
     };
     // Below resolution only the bound may show, also to a reader of the source.
@@ -153,6 +161,7 @@ fn one(row: &Measurement) -> Markup {
             ..Estimate::default()
         },
     };
+    let min = estimate.min.filter(|_| !figures.min.is_empty());
     let half = estimate
         .ci95_low
         .zip(estimate.ci95_high)
@@ -165,7 +174,7 @@ fn one(row: &Measurement) -> Markup {
             strong { (figures.median) } " " span class="unit" { (figures.unit) }
         }))
         (cell(share, &html! { (figures.half_width) }))
-        (cell(estimate.min, &html! { (figures.min) }))
+        (cell(min, &html! { (figures.min) }))
         (cell(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
         td class="plot" { (marks(&[Some(row)])) }
         td data-v=(Mark::of(&row.evidence) as u8) { (words::mark(&row.evidence)) }
@@ -183,7 +192,7 @@ fn side_by_side(row: &Row<'_>, count: usize) -> Markup {
         @if count == 2 { (ratio(row, &medians)) }
         td class="plot" { (marks(&row.of_runs)) }
         td data-v=(Mark::of(&row.latest.evidence) as u8) {
-            @for measurement in row.of_runs.iter().flatten().filter(|row| figures(row).is_some()) { (words::mark(&measurement.evidence)) " " }
+            @for measurement in row.of_runs.iter().flatten().filter(|row| Figures::of(row).is_some()) { (words::mark(&measurement.evidence)) " " }
         }
         td class="flags" data-v=(row.of_runs.iter().flatten().map(|row| shown_flags(row)).sum::<usize>()) {
             @for (index, measurement) in row.of_runs.iter().enumerate() {
@@ -197,7 +206,7 @@ fn side_by_side(row: &Row<'_>, count: usize) -> Markup {
 
 /// How many flags of a row are told: those of a number.
 fn shown_flags(row: &Measurement) -> usize {
-    match figures(row) {
+    match Figures::of(row) {
         Some(_) => words::shown_flags(row).count(),
         None => 0,
     }
@@ -208,7 +217,7 @@ fn short(row: Option<&Measurement>) -> Markup {
     let Some(row) = row else {
         return html! { span class="quiet" { "not in this run" } };
     };
-    match figures(row) {
+    match Figures::of(row) {
         None => html! {
             span class="quiet" title=(sentence::no_number(row)) { (sentence::status(row.status)) }
         },

@@ -172,6 +172,23 @@ fn the_policy_allows_the_own_script_and_no_network() {
 }
 
 #[test]
+fn the_contents_lead_to_places_of_the_page() {
+    let page = draw(&[&fixture::run()]);
+    let (_, contents) = page.split_once("class=\"contents\"").expect("contents");
+    let (contents, _) = contents.split_once("</nav>").expect("their end");
+    let targets: Vec<&str> = contents
+        .split("href=\"#")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert!(targets.contains(&"charts-syscall"), "{targets:?}");
+    for target in targets {
+        let place = format!("id=\"{target}\"");
+        assert_eq!(page.matches(&place).count(), 1, "{target}");
+    }
+}
+
+#[test]
 fn two_runs_have_a_column_each_and_a_ratio() {
     let base = fixture::run();
     let mut new = fixture::run();

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
+
+mod bounds;
 use crate::{
     measurement::{Cause, Disturbance},
     simulate::Noise,

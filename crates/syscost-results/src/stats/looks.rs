@@ -8,6 +8,8 @@
 //! Simulated over 8,000 experiments for each noise of [`simulate`](crate::simulate) and targets from 0.3 % to 10 %,
 //! the worst coverage was 93.2 % for all looks, 93.9 % for [`STANDARD`], 93.8 % for [`CAREFUL`].
 
+use super::order::median;
+
 /// Numbers of rounds at which to look, ascending; their exact coverages are 96.9, 96.1, 96.1, 95.1, 95.9, 95.7 and
 /// 95.7 %.
 pub const ALL: [u32; 7] = [6, 9, 12, 17, 20, 25, 30];
@@ -27,10 +29,101 @@ pub fn between(least: u32, most: u32) -> impl Iterator<Item = u32> {
         .filter(move |look| (least..=most).contains(look))
 }
 
+/// A row whose interval would still be so many times as wide as it should be after the last look is not waited for.
+const HOPELESS: f64 = 2.0;
+
+/// When a row has rounds enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StopRule<'a> {
+    /// Numbers of rounds at which to look, ascending.
+    pub looks: &'a [u32],
+    /// Half-width of the interval, relative to the median, that is narrow enough.
+    pub target: f64,
+    /// Whether rows whose interval will not get there are left alone.
+    pub gives_up: bool,
+}
+
+impl StopRule<'_> {
+    /// The most rounds.
+    pub fn last(&self) -> u32 {
+        self.looks.last().copied().unwrap_or_default()
+    }
+
+    /// Whether a row of so many rounds needs no more. `half_width` tells that of its interval, relative to the median, where it has one, and
+    /// `medians` those of its rounds, in order; both are asked for at looks only.
+    pub fn ends(
+        &self,
+        rounds: u32,
+        half_width: impl FnOnce() -> Option<f64>,
+        medians: impl FnOnce() -> Vec<f64>,
+    ) -> bool {
+        if rounds >= self.last() {
+            return true;
+        }
+        let width = match self.looks.contains(&rounds) {
+            true => half_width(),
+            false => None,
+        };
+        width.is_some_and(|width| {
+            width <= self.target
+                || (self.gives_up
+                    && rounds > self.looks[0]
+                    && self.is_hopeless(rounds, width)
+                    && is_steady(&medians(), width))
+        })
+    }
+
+    /// Whether an interval so wide will still be too wide after the last look: it narrows with the root of the number of rounds.
+    fn is_hopeless(&self, rounds: u32, width: f64) -> bool {
+        let share = f64::from(rounds) / f64::from(self.last());
+        width * share.sqrt() > HOPELESS * self.target
+    }
+}
+
+/// Whether the last third of the rounds is not further from the first than the interval is wide: a machine that has just become quiet, or busy, may
+/// still show another value.
+fn is_steady(medians: &[f64], width: f64) -> bool {
+    let third = medians.len() / 3;
+    let first = median(&medians[..third]);
+    let last = median(&medians[medians.len() - third..]);
+    first
+        .zip(last)
+        .is_some_and(|(first, last)| (last / first).ln().abs() <= width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::stats::interval;
+
+    #[test]
+    fn rounds_end_when_the_interval_is_narrow_or_hopeless() {
+        let patient = StopRule {
+            looks: &STANDARD,
+            target: 0.02,
+            gives_up: false,
+        };
+        let hasty = StopRule {
+            gives_up: true,
+            ..patient
+        };
+        let even = || vec![1.0; 12];
+        for rule in [patient, hasty] {
+            assert!(rule.ends(9, || Some(0.02), even));
+            assert!(!rule.ends(10, || Some(0.02), even), "no look");
+            assert!(!rule.ends(12, || Some(0.05), even), "0.035 after 25");
+            assert!(!rule.ends(12, || None, even), "no interval");
+            assert!(rule.ends(25, || None, even), "the last look");
+        }
+        assert!(hasty.ends(12, || Some(0.06), even), "0.042 after 25");
+        assert!(
+            !hasty.ends(9, || Some(0.06), even),
+            "the first look is early"
+        );
+        assert!(!patient.ends(12, || Some(0.06), even));
+        let quiet_at_last = || [vec![1.5; 9], vec![1.0; 3]].concat();
+        assert!(!hasty.ends(12, || Some(0.06), quiet_at_last));
+    }
 
     #[test]
     fn every_look_covers_little_more_than_asked() {

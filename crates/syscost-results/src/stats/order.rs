@@ -29,6 +29,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
+/// The middle value, or the larger of the two middle values: one of the values in any case.
+pub fn high_median(values: &[f64]) -> Option<f64> {
+    sorted(values).get(values.len() / 2).copied()
+}
+
 /// Median absolute deviation from the median, not scaled to a normal distribution's standard deviation.
 pub fn mad(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
@@ -69,6 +74,13 @@ mod tests {
         }
         assert_eq!(quantile(&values, 0.0), Some(1.0));
         assert_eq!(quantile(&values, 1.0), Some(32.0));
+    }
+
+    #[test]
+    fn a_high_median_is_one_of_the_values() {
+        assert_eq!(high_median(&[64.0, 48.0, 64.0, 48.0]), Some(64.0));
+        assert_eq!(high_median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(high_median(&[]), None);
     }
 
     #[test]

@@ -47,8 +47,18 @@ pub struct Plateau {
     pub to: f64,
     /// The median of the costs on it.
     pub cost: f64,
+    /// The cost of the rising curve at its smallest size and at its largest.
+    pub ends: (f64, f64),
     /// The size at which it ends; `None` for the last one.
     pub end: Option<f64>,
+}
+
+impl Plateau {
+    /// The share of the way up to the next plateau that lies between the two: of a smooth curve, which is cut into stretches that are nearly
+    /// flat, most of it lies on them.
+    pub fn share_of_rise_to(&self, next: &Plateau) -> f64 {
+        (next.ends.0 - self.ends.1) / (next.cost - self.cost)
+    }
 }
 
 /// Plateaus, from the smallest sizes and costs to the largest.
@@ -100,6 +110,7 @@ pub fn staircase(points: &[(f64, f64)]) -> Option<Staircase> {
                 from: points[first].0,
                 to: points[last].0,
                 cost,
+                ends: (curve[first], curve[last]),
                 end: joined.get(number + 1).map(|next| {
                     crossing(
                         &points,

@@ -286,3 +286,31 @@ fn it_is_available_or_says_why() {
         Err(reason) => println!("skipped: {reason}"),
     }
 }
+
+#[test]
+fn arguments_are_noted_where_asked_for() {
+    let close = |fd: usize| {
+        // SAFETY: a descriptor that cannot be open.
+        assert_eq!(unsafe { syscall1(Sysno::CLOSE, fd) }, -9); // EBADF
+    };
+    let op = || {
+        (1..=3).for_each(|number| close(usize::MAX - number));
+        getppid();
+        // What others call is theirs.
+        std::thread::spawn(move || close(usize::MAX))
+            .join()
+            .unwrap();
+    };
+    let seen = match note_syscalls(LONG, &[Sysno::CLOSE], op) {
+        Err(AuditError::SeccompUnavailable(reason)) => return println!("skipped: {reason}"),
+        seen => seen.unwrap(),
+    };
+    let given: Vec<u64> = seen
+        .arguments(Sysno::CLOSE)
+        .iter()
+        .map(|all| all[0])
+        .collect();
+    assert_eq!(given, [u64::MAX - 1, u64::MAX - 2, u64::MAX - 3]);
+    assert_eq!(seen.get(Sysno::CLOSE), 4);
+    assert!(seen.arguments(Sysno::GETPPID).is_empty(), "nobody asked");
+}

@@ -6,7 +6,7 @@ mod tests;
 
 use std::cell::Cell;
 
-use super::{Line, WORDS_PER_LINE, Work, machine};
+use super::{Line, WORDS_PER_LINE, Work, machine, share_of_most_frequent};
 use crate::Unsupported;
 use crate::memory::Memory;
 
@@ -16,8 +16,11 @@ pub use route::{LINE, Order, Route};
 /// Parts in which a cycle is walked at once: so many misses most processors have under way.
 const PARTS: usize = 16;
 
-/// Steps that are looked at to tell an order.
+/// Steps that are looked at to tell an order, two at each of so many places.
 const SOME_STEPS: usize = 4096;
+
+/// Steps that stay within so many bytes are on one page, whatever the pages are.
+const NEAR: usize = 4096;
 
 /// What is on a line of a chase.
 #[repr(C)]
@@ -103,6 +106,17 @@ impl Chase {
         self.route.lines()
     }
 
+    /// How many chains there are: the checksum is a sum over so many positions.
+    pub fn chains(&self) -> usize {
+        self.chains
+    }
+
+    /// How many of the loads that a turn of one chain executes stand one after the other and each load from the address that the one before
+    /// gave: read from the code that is run.
+    pub fn loads_in_a_row(&self) -> usize {
+        machine::loads_in_a_row(self.entry)
+    }
+
     /// Its route.
     pub fn route(&self) -> Route {
         self.route
@@ -129,24 +143,22 @@ impl Chase {
     pub fn visited_apart(&self, bytes: usize) -> usize {
         let lines = self.lines();
         let parts = PARTS.min(lines);
-        let begin = |part: usize| part % parts * lines / parts;
+        // Divisions would take longer than the walk.
+        let begins: Vec<usize> = (0..=parts).map(|part| part * lines / parts).collect();
+        let piece = Piece::of(bytes);
+        let first = self.memory.start().addr();
         let mut seen = vec![0_u64; (self.memory.bytes() / bytes).div_ceil(64)];
-        let mut at: Vec<*const Node> = (0..parts)
-            .map(|part| self.node(begin(part)).cast_const())
+        let mut at: Vec<*const Node> = begins[..parts]
+            .iter()
+            .map(|begin| self.node(*begin).cast_const())
             .collect();
         let mut counts = vec![0; parts];
-        let longest = lines.div_ceil(parts);
-        for step in 0..longest {
+        for step in 0..lines.div_ceil(parts) {
             for part in 0..parts {
-                let end = if part + 1 == parts {
-                    lines
-                } else {
-                    begin(part + 1)
-                };
-                if begin(part) + step >= end {
+                if begins[part] + step >= begins[part + 1] {
                     continue;
                 }
-                let place = (at[part].addr() - self.memory.start().addr()) / bytes;
+                let place = piece.number(at[part].addr() - first);
                 let (word, bit) = (place / 64, 1 << (place % 64));
                 counts[part] += usize::from(seen[word] & bit == 0);
                 seen[word] |= bit;
@@ -155,37 +167,47 @@ impl Chase {
             }
         }
         (0..parts)
-            .filter(|part| at[*part] == self.node(begin(part + 1)))
+            .filter(|part| at[*part] == self.node(begins[part + 1] % lines))
             .map(|part| counts[part])
             .sum()
     }
 
-    /// The share of the cycle's steps, of its first thousands, that lead so many bytes upwards.
+    /// The share of the cycle's steps, of thousands from all over it, that lead so many bytes upwards.
     pub fn share_of_steps(&self, bytes: usize) -> f64 {
-        let count = self
-            .distances()
-            .filter(|distance| *distance == bytes)
-            .count();
-        count as f64 / self.distances().len() as f64
+        self.share_of(|at, next| next.wrapping_sub(at) == bytes)
+    }
+
+    /// The share of those steps that stay on a page of 4 KiB.
+    pub fn share_within_a_page(&self) -> f64 {
+        self.share_of(|at, next| at / NEAR == next / NEAR)
+    }
+
+    fn share_of(&self, is_one: impl Fn(usize, usize) -> bool) -> f64 {
+        let steps = self.steps_of_all();
+        let count = steps.clone().filter(|(at, next)| is_one(*at, *next));
+        count.count() as f64 / steps.count() as f64
     }
 
     /// The share of those steps that lead equally far in the same direction, of the distance that is most frequent.
     pub fn share_of_most_frequent_step(&self) -> f64 {
-        let mut distances: Vec<usize> = self.distances().collect();
-        distances.sort_unstable();
-        let alike = distances.chunk_by(|a, b| a == b).map(<[usize]>::len);
-        alike.max().unwrap_or(0) as f64 / distances.len() as f64
+        let steps = self.steps_of_all();
+        share_of_most_frequent(
+            steps
+                .map(|(at, next)| next.wrapping_sub(at) as u64)
+                .collect(),
+        )
     }
 
-    /// How far the first thousands of steps lead upwards, in bytes; downwards wraps around.
-    fn distances(&self) -> impl ExactSizeIterator<Item = usize> {
-        let mut at = self.node(0).cast_const();
-        (0..self.lines().min(SOME_STEPS)).map(move |_| {
+    /// From where to where thousands of steps lead, two at each of places that are evenly spaced on the cycle: an order of pairs alternates.
+    fn steps_of_all(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        let places = (self.lines().min(SOME_STEPS) / 2).max(1);
+        (0..places).flat_map(move |number| {
+            let first = self.node(number * self.lines() / places).cast_const();
             // SAFETY: as in `visited_apart`.
-            let next = unsafe { (*at).next };
-            let distance = next.addr().wrapping_sub(at.addr());
-            at = next;
-            distance
+            let second = unsafe { (*first).next };
+            // SAFETY: as above.
+            let third = unsafe { (*second).next };
+            [(first, second), (second, third)].map(|(at, next)| (at.addr(), next.addr()))
         })
     }
 
@@ -233,6 +255,30 @@ impl Chase {
         let offset = self.sequence.offset(&self.route, position);
         debug_assert!(offset + size_of::<Node>() <= self.memory.bytes());
         self.memory.start().wrapping_add(offset).cast()
+    }
+}
+
+/// A length that many addresses are divided by.
+#[derive(Clone, Copy)]
+enum Piece {
+    PowerOfTwo(u32),
+    Other(usize),
+}
+
+impl Piece {
+    fn of(bytes: usize) -> Self {
+        match bytes.is_power_of_two() {
+            true => Self::PowerOfTwo(bytes.trailing_zeros()),
+            false => Self::Other(bytes),
+        }
+    }
+
+    /// In which piece this offset lies.
+    fn number(self, offset: usize) -> usize {
+        match self {
+            Self::PowerOfTwo(bits) => offset >> bits,
+            Self::Other(bytes) => offset / bytes,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Code that is gone through from its beginning to its end, of any size.
 
-use super::written::Written;
+use super::written::{Turn, Written};
 use super::{Work, machine};
 use crate::Unsupported;
 use crate::memory::Memory;
@@ -33,6 +33,14 @@ impl Filler {
             Self::Add => ((Fetch::BLOCK - Fetch::HEAD) / ADDITION) as u64,
         }
     }
+
+    /// Bytes of one of them.
+    pub const fn instruction_bytes(self) -> usize {
+        match self {
+            Self::Nop => machine::NOP_BYTES,
+            Self::Add => ADDITION,
+        }
+    }
 }
 
 /// Bytes of an addition of one.
@@ -54,7 +62,7 @@ impl Fetch {
     pub const BLOCK: usize = 1024;
 
     /// Bytes at the beginning of a block that add its number.
-    pub(super) const HEAD: usize = 8;
+    pub const HEAD: usize = 8;
 
     /// The most bytes: no branch back reaches farther than twice as many on aarch64.
     pub const MOST: usize = 64 << 20;
@@ -89,6 +97,14 @@ impl Fetch {
     pub fn memory(&self) -> &Memory {
         self.code.memory()
     }
+
+    /// What a turn executes, read back from the bytes that are run.
+    ///
+    /// # Errors
+    /// An instruction that no such code has.
+    pub fn turn(&self) -> Result<Turn, Unsupported> {
+        self.code.turn()
+    }
 }
 
 impl Work for Fetch {
@@ -97,12 +113,8 @@ impl Work for Fetch {
     }
 
     fn floor_cycles(&self) -> f64 {
-        let longest = match self.filler {
-            Filler::Nop => 8,
-            Filler::Add => ADDITION,
-        };
         // No core gets through more than sixteen instructions in a cycle.
-        Self::BLOCK as f64 / (16 * longest) as f64
+        Self::BLOCK as f64 / (16 * self.filler.instruction_bytes()) as f64
     }
 
     fn bytes_per_operation(&self) -> Option<u64> {
@@ -166,6 +178,28 @@ mod tests {
     fn few_blocks_gone_through_more_often_are_not_many() {
         for filler in Filler::ALL {
             assert_ne!(32 * Fetch::sum(filler, 16), Fetch::sum(filler, 512));
+        }
+    }
+
+    #[test]
+    fn the_bytes_tell_what_a_turn_consists_of() {
+        for filler in Filler::ALL {
+            for blocks in [1, 2, 100, 5000] {
+                let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
+                    Ok(fetch) => fetch,
+                    Err(reason) => return println!("skipped: {reason}"),
+                };
+                let turn = fetch.turn().unwrap();
+                let bytes = blocks * Fetch::BLOCK;
+                assert_eq!((turn.bytes, turn.span, turn.jumps), (bytes, bytes, 0));
+                assert_eq!((turn.numbers, turn.loads), (blocks, 0));
+                let others = blocks * (Fetch::BLOCK - Fetch::HEAD) / filler.instruction_bytes();
+                let expected = match filler {
+                    Filler::Nop => (others, 0),
+                    Filler::Add => (0, others),
+                };
+                assert_eq!((turn.nops, turn.additions), expected, "{filler:?} {blocks}");
+            }
         }
     }
 

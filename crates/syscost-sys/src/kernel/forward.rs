@@ -38,6 +38,18 @@ impl Forward {
             Self::AcrossLines => "across_lines",
         }
     }
+
+    /// What arrives at the end of the chain beside the number of operations, in the upper half: 1 is in the number at first, 2 in memory, and 3 in
+    /// the second store of two, so it tells which kernel ran. Bit 40 is what the store left on the next line.
+    pub const fn arrives(self) -> u64 {
+        match self {
+            Self::Same => 1 << 32,
+            Self::Narrower => 0,
+            Self::Wider => 2 << 32,
+            Self::Halves => 3 << 32,
+            Self::AcrossLines => (1 << 32) + (1 << 40),
+        }
+    }
 }
 
 /// The kernel of a chain through memory: store a number, load it, add one. One operation is all three.
@@ -48,11 +60,26 @@ pub fn forward(forward: Forward) -> Result<Kernel, Unsupported> {
     let code = machine::forward(forward)?;
     // The addition alone takes a cycle; a core that renames memory adds nothing to it.
     let floor_cycles = 0.8;
-    // What arrives at the end is one more for each operation.
-    Ok(Kernel::new(
-        code,
-        &[],
-        Checksum::PerTurn(code.operations),
-        floor_cycles,
-    ))
+    let checksum = Checksum::Begun {
+        once: forward.arrives(),
+        per_turn: code.operations,
+    };
+    Ok(Kernel::new(code, &[], checksum, floor_cycles))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_of_one_kernel_is_no_other_kernels() {
+        for ran in Forward::ALL {
+            for named in Forward::ALL.into_iter().filter(|named| *named != ran) {
+                let (Ok(ran), Ok(named)) = (forward(ran), forward(named)) else {
+                    return;
+                };
+                assert_ne!(ran.run(7), named.expected(7), "{}", ran.instructions);
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Many branches at different places, each taken to the next.
 
-use super::written::Written;
+use super::written::{Turn, Written};
 use super::{Work, machine};
 use crate::Unsupported;
 
@@ -57,6 +57,14 @@ impl Jumps {
             blocks: blocks as u64,
         })
     }
+
+    /// What a turn executes, read back from the bytes that are run.
+    ///
+    /// # Errors
+    /// An instruction that no such code has.
+    pub fn turn(&self) -> Result<Turn, Unsupported> {
+        self.code.turn()
+    }
 }
 
 impl Work for Jumps {
@@ -99,6 +107,15 @@ mod tests {
                 for turns in [0, 1, 7] {
                     assert_eq!(jumps.run(turns), turns * blocks as u64, "{path:?} {blocks}");
                 }
+                let turn = jumps.turn().unwrap();
+                let expected = if path == Path::Jumps { blocks } else { 0 };
+                assert_eq!(turn.jumps, expected, "{blocks}");
+                assert_eq!(turn.span, blocks * Jumps::SPACING, "{path:?}");
+                assert_eq!(
+                    (turn.additions, turn.nops == 0),
+                    (blocks, path == Path::Jumps)
+                );
+                assert_eq!(turn.bytes == turn.span, path == Path::Straight);
             }
         }
     }

@@ -56,6 +56,7 @@ pub use stream::{Arrays, Course, Stream, Streaming, supports};
 pub use table::{TARGETS, Targets};
 pub use vector::{Simd, VectorOperation, vector};
 pub use window::{Walks, Window};
+pub use written::Turn;
 
 /// Measured instructions, ready to run.
 ///
@@ -131,11 +132,20 @@ struct Line([Cell<u64>; WORDS_PER_LINE]);
 
 const WORDS_PER_LINE: usize = 8;
 
+/// The share that the distance which is most frequent has in these.
+fn share_of_most_frequent(mut distances: Vec<u64>) -> f64 {
+    distances.sort_unstable();
+    let alike = distances.chunk_by(|a, b| a == b).map(<[u64]>::len);
+    alike.max().unwrap_or(0) as f64 / distances.len() as f64
+}
+
 /// What a kernel must return.
 #[derive(Debug, Clone)]
 enum Checksum {
     /// The same amount for every turn.
     PerTurn(u64),
+    /// The same, and so much once if there is a turn at all.
+    Begun { once: u64, per_turn: u64 },
     /// A closed form of the number of turns.
     Closed(Closed),
     /// One amount for each turn, from a table that is walked again and again.
@@ -211,6 +221,10 @@ impl Kernel {
     pub fn expected(&self, turns: u64) -> u64 {
         match &self.checksum {
             Checksum::PerTurn(amount) => turns.wrapping_mul(*amount),
+            Checksum::Begun { once, per_turn } => match turns {
+                0 => 0,
+                _ => turns.wrapping_mul(*per_turn).wrapping_add(*once),
+            },
             Checksum::Closed(closed) => closed.value(turns),
             Checksum::Table(amounts) => {
                 let length = amounts.len() as u64;

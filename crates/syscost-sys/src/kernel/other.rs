@@ -1,5 +1,6 @@
 //! Processors for which no kernel has been written.
 
+use super::written::Does;
 use super::{
     Atomic, Branch, Call, Code, Filler, Forward, Kind, LoopShape, Operation, Path, Shape, Simd,
     Stream, VectorOperation,
@@ -60,4 +61,16 @@ pub(super) fn fetch(_: Filler, _: usize) -> Result<Vec<u8>, Unsupported> {
 
 pub(super) fn window(_: usize, _: usize) -> Result<Vec<u8>, Unsupported> {
     NONE.map(|_| Vec::new())
+}
+
+pub(super) const NOP_BYTES: usize = 1;
+
+pub(super) const COUNTING: usize = 0;
+
+pub(super) fn loads_in_a_row(_: Entry) -> usize {
+    0
+}
+
+pub(super) fn decode(_: &[u8]) -> Option<(usize, Does)> {
+    None
 }

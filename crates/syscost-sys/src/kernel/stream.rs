@@ -8,6 +8,7 @@
 
 mod arrays;
 mod course;
+mod engine;
 mod operation;
 #[cfg(test)]
 mod tests;
@@ -15,13 +16,15 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 
-use super::{Simd, Work, machine};
+use super::{Simd, Work};
 use crate::Unsupported;
 
 pub use arrays::Arrays;
 use arrays::word;
 use course::BLOCK;
 pub use course::Course;
+pub use engine::supports;
+use engine::{Engine, engine};
 pub use operation::Stream;
 
 /// By what [`Stream::Scale`] and [`Stream::Triad`] multiply.
@@ -46,14 +49,6 @@ pub(super) struct Arguments {
     factor: f64,
     /// Bytes in a pass.
     bytes: usize,
-}
-
-/// How a stream is done.
-#[derive(Debug, Clone, Copy)]
-enum Engine {
-    Assembly(machine::Entry),
-    Memset,
-    Memcpy,
 }
 
 /// A stream through arrays, ready to run. One operation goes through [`Course::bytes`] bytes.
@@ -83,25 +78,6 @@ pub struct Streaming {
 struct Look {
     word: usize,
     expected: u64,
-}
-
-/// Whether there is such a stream on this processor.
-///
-/// # Errors
-/// `Unsupported` when it has not these instructions, or nobody has written them for it.
-pub fn supports(stream: Stream, simd: Simd) -> Result<(), Unsupported> {
-    engine(stream, simd).map(drop)
-}
-
-fn engine(stream: Stream, simd: Simd) -> Result<(Engine, &'static str), Unsupported> {
-    Ok(match stream {
-        Stream::Memset => (Engine::Memset, "memset"),
-        Stream::Memcpy => (Engine::Memcpy, "memcpy"),
-        _ => {
-            let code = machine::stream(stream, simd)?;
-            (Engine::Assembly(code.entry), code.instructions)
-        }
-    })
 }
 
 impl Streaming {
@@ -153,6 +129,21 @@ impl Streaming {
         self.course
     }
 
+    /// The set of vector instructions that its machine code is made of. `None` where the processor or the C library chooses.
+    pub fn simd(&self) -> Option<Simd> {
+        Simd::of(self.instructions)
+    }
+
+    /// How many operations it did.
+    pub fn operations(&self) -> u64 {
+        self.done.get() - self.first
+    }
+
+    /// Number of the next operation, which tells where in its arrays it is.
+    pub fn next(&self) -> u64 {
+        self.done.get()
+    }
+
     /// The memory it works on.
     pub fn arrays(&self) -> &Arrays {
         &self.arrays
@@ -181,12 +172,21 @@ impl Streaming {
     /// What was found instead.
     #[inline]
     pub fn proved(&self) -> Result<(), String> {
+        self.summed().map(drop)
+    }
+
+    /// The same; returns the checksum.
+    ///
+    /// # Errors
+    /// As [`Streaming::proved`].
+    #[inline]
+    pub fn summed(&self) -> Result<u64, String> {
         let expected = self.expected(1);
         let sum = self.run(1);
         if sum != expected {
             return Err(format!("the checksum is {sum}, expected {expected}"));
         }
-        self.check()
+        self.check().map(|()| sum)
     }
 
     /// Compares every word that was written so far, one by one: how many there are, and how many are what they must be.
@@ -296,6 +296,13 @@ impl Streaming {
             Stream::Triad => (number(0) + FACTOR * number(1)).to_bits(),
             Stream::AddThree => (number(0) + number(1) + number(2)).to_bits(),
         }
+    }
+
+    /// A word, by chance, of those that are read; `None` if none is.
+    pub fn some_source(&self) -> Option<*const u64> {
+        let (bytes, _) = self.course.lengths();
+        let number = self.below(bytes as u64 / 8) as usize;
+        (bytes > 0).then(|| self.arrays.source().cast::<u64>().wrapping_add(number))
     }
 
     fn destination(&self, index: usize) -> *mut u64 {

@@ -39,6 +39,25 @@ impl Simd {
         }
     }
 
+    /// What kernels call a register of it in the text of their instructions.
+    const fn register(self) -> &'static str {
+        match self {
+            Self::Sse2 => "xmm",
+            Self::Avx2 => "ymm",
+            Self::Avx512 => "zmm",
+            Self::Neon => "q",
+        }
+    }
+
+    /// The set whose registers these instructions name.
+    pub(super) fn of(instructions: &str) -> Option<Self> {
+        let names = |simd: &Self| {
+            let mut words = instructions.split([' ', ',', ';']);
+            words.any(|word| word == simd.register())
+        };
+        Self::ALL.into_iter().find(names)
+    }
+
     /// 64-bit lanes of a register.
     pub const fn lanes(self) -> u64 {
         match self {
@@ -76,4 +95,63 @@ pub fn vector(simd: Simd, operation: VectorOperation, shape: Shape) -> Result<Ke
     // Every lane counts the operations; exact until 2^53.
     let checksum = Checksum::PerTurn(code.operations * simd.lanes());
     Ok(Kernel::new(code, &[0, one, one], checksum, floor_cycles))
+}
+
+/// Independent chains of a kernel of [`Shape::Throughput`].
+const CHAINS: u64 = 12;
+
+impl Kernel {
+    /// What one turn of twelve chains of fused operations comes to with a factor of 2 and an addend of 3, as expected and as these very
+    /// instructions make it: with a factor of 1, which lets them count, no product could be told from none. `simd` is `None` for scalars.
+    pub fn products(&self, simd: Option<Simd>) -> [u64; 2] {
+        let steps = self.operations_per_turn / CHAINS;
+        let lane = match simd {
+            // The chain goes through the sum: each step adds the product of both.
+            Some(Simd::Neon) => 6 * steps,
+            // Through the product: a number is doubled, and 3 added.
+            _ => 3 * ((1 << steps) - 1),
+        };
+        let expected = CHAINS * simd.map_or(1, Simd::lanes) * lane;
+        let operands = &self.data[0].0[1..3];
+        let timed = [&operands[0], &operands[1]].map(|word| word.get());
+        operands[0].set(2_f64.to_bits());
+        operands[1].set(3_f64.to_bits());
+        let observed = self.run(1);
+        operands[0].set(timed[0]);
+        operands[1].set(timed[1]);
+        [expected, observed]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Kind, Operation, arithmetic};
+
+    #[test]
+    fn products_are_made_by_fused_operations_and_by_no_others() {
+        for fused in [false, true] {
+            let (operation, scalar) = match fused {
+                true => (
+                    VectorOperation::FusedMultiplyAdd,
+                    Operation::FusedMultiplyAdd,
+                ),
+                false => (VectorOperation::Add, Operation::Add),
+            };
+            let scalar = arithmetic(scalar, Kind::F64, Shape::Throughput);
+            let vectors =
+                Simd::ALL.map(|simd| (Some(simd), vector(simd, operation, Shape::Throughput)));
+            for (simd, kernel) in [(None, scalar)].into_iter().chain(vectors) {
+                let Ok(kernel) = kernel else { continue };
+                let [expected, observed] = kernel.products(simd);
+                assert_eq!(
+                    expected == observed,
+                    fused,
+                    "{}: {observed}",
+                    kernel.instructions
+                );
+                assert_eq!(kernel.run(5), kernel.expected(5), "{}", kernel.instructions);
+            }
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::written::Written;
-use super::{Work, machine};
+use super::written::{Turn, Written};
+use super::{Work, machine, share_of_most_frequent};
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
@@ -24,6 +24,9 @@ pub struct Walks {
 /// Bytes of a node: the longest line there is, or two of them.
 const NODE: usize = 128;
 
+/// Steps of each walk that are looked at to tell an order.
+const SOME_STEPS: usize = 2048;
+
 impl Walks {
     /// Lists in so much memory; `below(n)` is a random number below n.
     ///
@@ -35,7 +38,7 @@ impl Walks {
         mut below: impl FnMut(usize) -> usize,
     ) -> Result<Self, Unsupported> {
         let mut memory = Memory::fill(bytes, pages)?;
-        let start = memory.start().addr() as u64;
+        let start = memory.start().expose_provenance() as u64;
         let half = memory.bytes() / NODE / 2;
         let order = [0, half].map(|first| {
             let mut order: Vec<u32> = (first..first + half).map(|node| node as u32).collect();
@@ -65,6 +68,45 @@ impl Walks {
     /// The memory they go through.
     pub fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// Goes around each walk as its addresses lead, and counts the nodes it comes by: half of the memory's, if it is what it should be.
+    pub fn visited(&self) -> [usize; 2] {
+        [0, 1].map(|walk| {
+            let begin = self.reached[walk].get();
+            let mut count = 1;
+            let mut at = self.next(begin);
+            while at != begin && count <= self.order[walk].len() {
+                count += 1;
+                at = self.next(at);
+            }
+            count
+        })
+    }
+
+    /// How many nodes there are for each walk.
+    pub fn nodes(&self) -> usize {
+        self.memory.bytes() / NODE / 2
+    }
+
+    /// The share of both walks' next steps, thousands of each, that lead equally far in the same direction, of the distance that is most frequent.
+    pub fn share_of_most_frequent_step(&self) -> f64 {
+        let mut distances: Vec<u64> = Vec::new();
+        for reached in &self.reached {
+            let mut at = reached.get();
+            for _ in 0..SOME_STEPS {
+                let next = self.next(at);
+                distances.push(next.wrapping_sub(at));
+                at = next;
+            }
+        }
+        share_of_most_frequent(distances)
+    }
+
+    /// The address of the node that this one leads to.
+    fn next(&self, node: u64) -> u64 {
+        // SAFETY: addresses of nodes lead to nodes only, in memory that is ours and that nobody writes to.
+        unsafe { std::ptr::with_exposed_provenance::<u64>(node as usize).read() }
     }
 
     /// The sum of the numbers of the nodes that both walks reach after so many more steps.
@@ -118,6 +160,14 @@ impl Window {
     pub fn along(self, walks: Rc<Walks>) -> Self {
         Self { walks, ..self }
     }
+
+    /// What a turn executes, read back from the bytes that are run.
+    ///
+    /// # Errors
+    /// An instruction that no such code has.
+    pub fn turn(&self) -> Result<Turn, Unsupported> {
+        self.code.turn()
+    }
 }
 
 impl Work for Window {
@@ -168,6 +218,10 @@ mod tests {
                 Ok(window) => window,
                 Err(reason) => return println!("skipped: {reason}"),
             };
+            let turn = window.turn().unwrap();
+            assert_eq!(turn.after_loads, Some((fillers, fillers)));
+            assert_eq!(turn.loads as u64, window.operations_per_turn());
+            assert_eq!((turn.jumps, turn.additions), (0, 0));
             // Past the lists' ends, too.
             for turns in [0, 1, 5, half as u64] {
                 let expected = window.expected(turns);
@@ -182,6 +236,8 @@ mod tests {
             assert_eq!(walks.steps.get(), before);
         }
         // Each walk meets all nodes of its half: the order is one cycle.
+        assert_eq!(walks.visited(), [half; 2]);
+        assert!(walks.share_of_most_frequent_step() < 0.1);
         let mut first = walks.order[0].clone();
         first.sort_unstable();
         assert!(first.into_iter().eq(0..half as u32));

@@ -47,4 +47,115 @@ impl Written {
     pub(super) fn memory(&self) -> &Memory {
         &self.memory
     }
+
+    /// What a turn of it executes, read back from the bytes that are run.
+    pub(super) fn turn(&self) -> Result<Turn, Unsupported> {
+        // SAFETY: the memory is ours, as long as that, and nobody can write to it.
+        let code = unsafe { slice::from_raw_parts(self.memory.start(), self.memory.bytes()) };
+        Turn::read(code)
+    }
+}
+
+/// What an instruction of written code does, as its bytes say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    /// Nothing.
+    Nothing,
+    /// Adds one to a register.
+    AddsOne,
+    /// Adds the number of a block.
+    AddsNumber,
+    /// Loads the address that it goes on from.
+    Loads,
+    /// Goes on so many bytes after its own beginning, as long as there are turns left.
+    Jumps(isize),
+    /// Something that prepares, counts turns or finishes.
+    Else,
+}
+
+/// The instructions of one turn of written code, counted as a processor comes by them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// Bytes from its beginning to its end, without what counts turns.
+    pub span: usize,
+    /// Bytes of the instructions executed, without what counts turns.
+    pub bytes: usize,
+    /// Instructions that do nothing.
+    pub nops: usize,
+    /// Additions of one.
+    pub additions: usize,
+    /// Additions of a block's number.
+    pub numbers: usize,
+    /// Loads.
+    pub loads: usize,
+    /// Jumps forward.
+    pub jumps: usize,
+    /// All others, but for the jump back: [`Turn::COUNTING`] of them, if there is nothing beside what counts turns.
+    pub others: usize,
+    /// The fewest and the most instructions that do nothing after a load and before the next, or the turn's end.
+    pub after_loads: Option<(usize, usize)>,
+}
+
+impl Turn {
+    /// Instructions that count turns.
+    pub const COUNTING: usize = machine::COUNTING;
+
+    /// Goes through code from its beginning until it goes back, and on from there until it does again.
+    fn read(code: &[u8]) -> Result<Self, Unsupported> {
+        let (_, top) = Self::until_back(code, 0)?;
+        let (turn, again) = Self::until_back(code, top)?;
+        match again == top {
+            true => Ok(turn),
+            false => Err(Unsupported::new("written code whose turns differ")),
+        }
+    }
+
+    /// What is executed from there until the first jump back, and where that leads.
+    fn until_back(code: &[u8], begin: usize) -> Result<(Self, usize), Unsupported> {
+        let mut turn = Self::default();
+        let mut at = begin;
+        let mut nops_before = 0;
+        let after_load = |turn: &mut Self, nops_before: usize| {
+            if turn.loads > 0 {
+                let since = turn.nops - nops_before;
+                let (least, most) = turn.after_loads.unwrap_or((since, since));
+                turn.after_loads = Some((least.min(since), most.max(since)));
+            }
+        };
+        loop {
+            let read = code.get(at..).and_then(machine::decode);
+            let (length, does) = read.ok_or_else(|| {
+                Unsupported::new(format!(
+                    "an unknown instruction at byte {at} of written code"
+                ))
+            })?;
+            match does {
+                Does::Nothing => turn.nops += 1,
+                Does::AddsOne => turn.additions += 1,
+                Does::AddsNumber => turn.numbers += 1,
+                Does::Loads => {
+                    after_load(&mut turn, nops_before);
+                    nops_before = turn.nops;
+                    turn.loads += 1;
+                }
+                Does::Jumps(by) if by <= 0 => {
+                    after_load(&mut turn, nops_before);
+                    return Ok((turn, at.saturating_add_signed(by)));
+                }
+                Does::Jumps(_) => turn.jumps += 1,
+                Does::Else => turn.others += 1,
+            }
+            if does != Does::Else {
+                turn.bytes += length;
+                turn.span = at + length - begin;
+            }
+            at = match does {
+                Does::Jumps(by) => at.saturating_add_signed(by),
+                _ => at + length,
+            };
+            if let Does::Jumps(_) = does {
+                turn.span = at - begin;
+            }
+        }
+    }
 }

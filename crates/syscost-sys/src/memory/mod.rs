@@ -186,13 +186,21 @@ impl Drop for Memory {
 /// `Unsupported` with both numbers when it may not.
 pub fn enough_for(bytes: usize) -> Result<(), Unsupported> {
     match available_bytes() {
-        Some(available) if available / 2 < bytes as u64 => Err(Unsupported::new(format!(
-            "{} MiB of memory are available to this process; twice {} MiB are wanted",
-            available >> 20,
-            bytes >> 20
-        ))),
-        _ => Ok(()),
+        Some(available) => half_of(available, bytes, "available to this process"),
+        None => Ok(()),
     }
+}
+
+/// Whether so much is no more than half of what there is, in bytes; `there` says where.
+fn half_of(available: u64, bytes: usize, there: &str) -> Result<(), Unsupported> {
+    if available / 2 >= bytes as u64 {
+        return Ok(());
+    }
+    Err(Unsupported::new(format!(
+        "{} MiB of memory are {there}; twice {} MiB are wanted",
+        available >> 20,
+        bytes >> 20
+    )))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Memory, Pages};
+use super::{Memory, Pages, half_of};
 use crate::{Unsupported, cpu, os};
 
 /// So many pages are asked for their node.
@@ -39,14 +39,9 @@ impl Memory {
         let free = fs::read_to_string(meminfo)
             .ok()
             .and_then(|text| free_bytes(&text));
-        if let Some(free) =
-            free.filter(|free| pages != Pages::Gigantic && free / 2 < memory.bytes as u64)
-        {
-            return Err(Unsupported::new(format!(
-                "{} MiB of memory are free on node {node}; twice {} MiB are wanted",
-                free >> 20,
-                memory.bytes >> 20
-            )));
+        // Pages of 1 GiB are set aside, and no part of what is free.
+        if let Some(free) = free.filter(|_| pages != Pages::Gigantic) {
+            half_of(free, memory.bytes, &format!("free on node {node}"))?;
         }
         os::bind_to_node(memory.start, memory.bytes, node)
             .map_err(|cause| Unsupported::new(format!("mbind to node {node}: {cause}")))?;

@@ -1,6 +1,7 @@
 //! What the kernel says is resident.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 
 use super::Pages;
@@ -15,16 +16,22 @@ pub struct Resident {
     pub in_pages_bytes: usize,
 }
 
+/// Read at once: about what is said of one mapping. The kernel walks all pages of those that it is asked for.
+const AT_ONCE: usize = 1 << 10;
+
 /// What is resident of the mappings that begin within these addresses, by /proc/self/smaps. One piece may be in several of them.
 pub(super) fn resident(within: Range<usize>, pages: Pages) -> Result<Resident, Unsupported> {
     let path = "/proc/self/smaps";
-    let smaps = fs::read_to_string(path).map_err(|cause| SystemError::new("read", path, cause))?;
-    Ok(of(&smaps, within, pages))
+    let resident = File::open(path)
+        .and_then(|file| of(BufReader::with_capacity(AT_ONCE, file), within, pages));
+    Ok(resident.map_err(|cause| SystemError::new("read", path, cause))?)
 }
 
-fn of(smaps: &str, within: Range<usize>, pages: Pages) -> Resident {
+/// The same of this text, which tells mappings from low addresses to high ones and is read no further than necessary.
+fn of(smaps: impl BufRead, within: Range<usize>, pages: Pages) -> io::Result<Resident> {
     let (mut small, mut transparent, mut set_aside, mut is_ours) = (0, 0, 0, false);
     for line in smaps.lines() {
+        let line = line?;
         let Some((key, value)) = line.split_once(':') else {
             continue;
         };
@@ -43,18 +50,21 @@ fn of(smaps: &str, within: Range<usize>, pages: Pages) -> Resident {
                 let address = key.split_once('-').map(|(from, _)| from);
                 if let Some(Ok(from)) = address.map(|from| usize::from_str_radix(from, 16)) {
                     is_ours = within.contains(&from);
+                    if from >= within.end {
+                        break;
+                    }
                 }
             }
         }
     }
-    Resident {
+    Ok(Resident {
         bytes: small + set_aside,
         in_pages_bytes: match pages {
             Pages::Small => small - transparent.min(small),
             Pages::Huge => transparent,
             Pages::Gigantic => set_aside,
         },
-    }
+    })
 }
 
 #[cfg(test)]
@@ -78,16 +88,17 @@ Private_Hugetlb: 1048576 kB
 
     #[test]
     fn mappings_within_are_added_up() {
+        let of = |within, pages| of(SMAPS.as_bytes(), within, pages).unwrap();
         let within = 0x7f00_0000_0000..0x7f00_0060_0000;
-        let small = of(SMAPS, within.clone(), Pages::Small);
+        let small = of(within.clone(), Pages::Small);
         assert_eq!(small.bytes, 4196 << 10);
         assert_eq!(small.in_pages_bytes, 2148 << 10);
-        assert_eq!(of(SMAPS, within, Pages::Huge).in_pages_bytes, 2 << 20);
-        let set_aside = of(SMAPS, 0x7f00_4000_0000..0x7f00_8000_0000, Pages::Gigantic);
+        assert_eq!(of(within, Pages::Huge).in_pages_bytes, 2 << 20);
+        let set_aside = of(0x7f00_4000_0000..0x7f00_8000_0000, Pages::Gigantic);
         assert_eq!(
             (set_aside.bytes, set_aside.in_pages_bytes),
             (1 << 30, 1 << 30)
         );
-        assert_eq!(of(SMAPS, 0..1, Pages::Small), Resident::default());
+        assert_eq!(of(0..1, Pages::Small), Resident::default());
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::Unsupported;
-use crate::perf::Event;
+use crate::perf::{Event, Uses};
 
 #[derive(Debug)]
 pub(crate) enum PerfCounter {}
@@ -13,6 +13,12 @@ impl PerfCounter {
         Err(Unsupported::new(format!(
             "perf counts {event} on Linux only, and here on x86-64 and aarch64"
         )))
+    }
+
+    pub(crate) fn watch(_: u32, _: usize, _: Uses) -> Result<PerfCounter, Unsupported> {
+        Err(Unsupported::new(
+            "perf watches words on Linux only, and here on x86-64 and aarch64",
+        ))
     }
 
     pub(crate) fn enable(&self) -> io::Result<()> {

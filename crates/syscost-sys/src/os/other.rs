@@ -9,6 +9,7 @@ use crate::Unsupported;
 use crate::audit::{AuditError, SyscallCounts};
 use crate::counters::{Usage, Whose};
 use crate::process::Class;
+use crate::raw::Sysno;
 
 fn unsupported() -> Unsupported {
     Unsupported::new("not written for this operating system yet; Linux has it")
@@ -94,6 +95,7 @@ pub(crate) fn stop_process(_: u32) -> io::Result<()> {
 
 pub(crate) fn count_syscalls(
     _: Duration,
+    _: &[Sysno],
     _: &mut dyn FnMut(),
 ) -> Result<SyscallCounts, AuditError> {
     Err(AuditError::SeccompUnavailable(unsupported()))

@@ -2,12 +2,30 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::{Cache, CacheKind, Cpu, Topology};
 use crate::cpu::parse_list;
 use crate::{SystemError, Unsupported};
 
 impl Topology {
+    /// That of this machine, read once: it is hundreds of files on a large one.
+    ///
+    /// # Errors
+    /// As [`Topology::read`].
+    pub fn here() -> Result<&'static Topology, Unsupported> {
+        static HERE: OnceLock<Result<Topology, Unsupported>> = OnceLock::new();
+        HERE.get_or_init(|| Topology::read(Path::new("/sys")))
+            .as_ref()
+            .map_err(Unsupported::clone)
+    }
+
+    /// The same, of no CPUs where the system does not tell.
+    pub fn known() -> &'static Topology {
+        static NONE: Topology = Topology { cpus: Vec::new() };
+        Self::here().unwrap_or(&NONE)
+    }
+
     /// Reads the processors that are online from a sysfs tree: `/sys`, or a recorded one.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod numbers;
 mod plot;
 mod report;
 mod run;
+mod show;
 
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub use numbers::NumbersArguments;
 pub use plot::{PlotArguments, PlotKind, PlotTheme};
 pub use report::ReportArguments;
 pub use run::RunArguments;
+pub use show::ShowArguments;
 
 /// What does this computer charge for its primitives?
 ///
@@ -38,7 +40,7 @@ pub use run::RunArguments;
 )]
 #[command(after_help = "\
 Begin with:
-  syscost run --profile quick      everything, in seconds
+  syscost run --profile quick      what people look at first, in seconds
   syscost run syscall              one group, in a minute or less
   syscost explain syscall.null     what a row means
   syscost doctor                   whether this machine is fit to be measured
@@ -60,6 +62,8 @@ pub struct Cli {
 pub enum Command {
     /// Measure, print a table, keep the run
     Run(RunArguments),
+    /// Print the table of a kept run again, or some of its rows
+    Show(ShowArguments),
     /// The latency numbers every programmer should know, of this machine
     Numbers(NumbersArguments),
     /// Compare runs: what became better, what worse, what cannot be told

@@ -5,12 +5,12 @@ use syscost_benches::CATALOGUE;
 use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
 use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, draw, text};
 use syscost_results::numbers::numbers;
-use syscost_results::{Measurement, Run, Unit};
+use syscost_results::{Run, Unit};
 use syscost_store::Store;
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
-use crate::selection::Selector;
+use crate::selection::rows_of;
 use crate::{Failed, files, terminal};
 
 /// What stands for the numbers every programmer should know.
@@ -74,7 +74,7 @@ fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
     let chosen = if arguments.names == [NUMBERS] {
         headline(run, arguments.kind)?
     } else {
-        let rows = rows(run, &arguments.run, &arguments.names)?;
+        let rows = rows_of(run, &arguments.run, &arguments.names)?;
         // The row or the kind must be named otherwise, or the run measured otherwise: the command line is to be changed.
         choose(&rows, arguments.kind.map(Kind::from))
             .map_err(|error| Failed::Usage(error.to_string()))?
@@ -132,28 +132,6 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
         title: "Latency numbers every programmer should know, of this machine".to_owned(),
         left_out: Vec::new(),
     })
-}
-
-/// The rows of a run, given as `given`, that any of these names means, in the run's order.
-fn rows<'a>(run: &'a Run, given: &str, names: &[String]) -> Result<Vec<&'a Measurement>> {
-    let mut selectors = Vec::new();
-    for name in names {
-        let selector = Selector::parse(name)?;
-        if !run
-            .measurements
-            .iter()
-            .any(|row| selector.selects(&row.name))
-        {
-            return Err(Failed::Usage(format!(
-                "run {} has no row called `{name}`; `syscost export {given} --format csv` tells the rows it has",
-                run.id
-            ))
-            .into());
-        }
-        selectors.push(selector);
-    }
-    let meant = |row: &&Measurement| selectors.iter().any(|selector| selector.selects(&row.name));
-    Ok(run.measurements.iter().filter(meant).collect())
 }
 
 fn description(chart: &Chart) -> &'static str {

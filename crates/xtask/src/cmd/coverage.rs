@@ -6,7 +6,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use syscost_harness::session::Profile;
 use syscost_results::simulate::{Coverage, Noise, Simulation};
-use syscost_results::stats::{interval, looks, order};
+use syscost_results::stats::looks::{self, StopRule};
+use syscost_results::stats::{interval, order};
 
 use crate::columns::{columns, line};
 use crate::program::{Program, measured};
@@ -46,33 +47,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// A way to measure: the numbers of rounds at which it may stop.
+/// A way to measure.
 struct Plan {
     name: String,
-    looks: Vec<u32>,
-    /// Relative half-width at which a row stops.
-    target: f64,
+    rule: StopRule<'static>,
 }
 
 /// Each fixed number of rounds, then the profiles that stop by the interval's width.
 fn plans() -> Vec<Plan> {
-    let fixed = looks::ALL.map(|rounds| Plan {
-        name: format!("{rounds} rounds"),
-        looks: vec![rounds],
-        target: Profile::Standard.target_half_width(),
+    let fixed = looks::ALL.chunks(1).map(|look| Plan {
+        name: format!("{} rounds", look[0]),
+        rule: StopRule {
+            looks: look,
+            ..Profile::Standard.stop_rule()
+        },
     });
     let stopped = [Profile::Standard, Profile::Careful].map(|profile| Plan {
         name: format!("{}, stopping", profile.name()),
-        looks: profile.looks().to_vec(),
-        target: profile.target_half_width(),
+        rule: profile.stop_rule(),
     });
-    fixed.into_iter().chain(stopped).collect()
+    fixed.chain(stopped).collect()
 }
 
 impl Plan {
     /// The coverage in percent where it is known exactly: where there is nothing to stop for.
     fn exact(&self) -> Option<f64> {
-        match self.looks[..] {
+        match self.rule.looks[..] {
             [rounds] => interval::ranks(rounds as usize, 0.5).map(|ranks| 100.0 * ranks.coverage),
             _ => None,
         }
@@ -139,7 +139,7 @@ fn simulate(samples: usize, experiments: u32, seed: u64) -> Vec<Vec<Coverage>> {
         let simulation = Simulation::new(noise, samples, seed);
         let plans = plans().into_iter();
         plans
-            .map(|plan| simulation.coverage_with_stop(&plan.looks, plan.target, experiments))
+            .map(|plan| simulation.coverage_with_stop(plan.rule, experiments))
             .collect()
     };
     thread::scope(|scope| {
@@ -210,10 +210,12 @@ mod tests {
 
     #[test]
     fn every_look_and_both_stop_rules_are_simulated_for_every_noise() {
-        let looks: Vec<Vec<u32>> = plans().into_iter().map(|plan| plan.looks).collect();
+        let looks: Vec<&[u32]> = plans().iter().map(|plan| plan.rule.looks).collect();
         assert_eq!(
             looks[..7],
-            [6, 9, 12, 17, 20, 25, 30].map(|look| vec![look])
+            [[6], [9], [12], [17], [20], [25], [30]]
+                .each_ref()
+                .map(|look| &look[..])
         );
         assert!(looks[7..].len() == 2 && looks[7..].iter().all(|looks| looks.len() > 1));
         let found = simulate(1, 100, 3);
@@ -234,11 +236,14 @@ mod tests {
 
     #[test]
     fn too_much_coverage_is_as_wrong_as_too_little() {
-        let complaint = |looks: &[u32], covered| {
+        let complaint = |looks: &'static [u32], covered| {
             let plan = Plan {
                 name: String::new(),
-                looks: looks.to_vec(),
-                target: 0.02,
+                rule: StopRule {
+                    looks,
+                    target: 0.02,
+                    gives_up: false,
+                },
             };
             plan.complaint(&Coverage {
                 covered,
@@ -247,15 +252,15 @@ mod tests {
                 mean_rounds: 6.0,
             })
         };
-        let stopping = [9, 12, 17];
-        assert_eq!(complaint(&stopping, 1860), None);
-        assert_eq!(complaint(&stopping, 1940), None);
+        let stopping = &[9, 12, 17];
+        assert_eq!(complaint(stopping, 1860), None);
+        assert_eq!(complaint(stopping, 1940), None);
         assert_eq!(
-            complaint(&stopping, 1859).as_deref(),
+            complaint(stopping, 1859).as_deref(),
             Some("92.95 % is outside 93 to 97 %")
         );
         assert_eq!(
-            complaint(&stopping, 1941).as_deref(),
+            complaint(stopping, 1941).as_deref(),
             Some("97.05 % is outside 93 to 97 %")
         );
         // Six rounds: exactly 96.875 %, four standard errors are 1.556 %.

@@ -159,7 +159,7 @@ fn case(stream: Stream, simd: Simd, level: &Level, threads: usize) -> Case {
 const LARGE_SECONDS: f64 = 0.04;
 
 /// What is not made of vector instructions that a program chooses.
-const NO_SIMD: &str = "none";
+pub(super) const NO_SIMD: &str = "none";
 
 /// The rows that people look at first.
 pub(super) fn quick(case: &Case) -> bool {

@@ -1,11 +1,11 @@
 //! Memory that the cases of one worker use one after the other: a gigabyte takes longer to fill than to measure.
 
 use std::ops::Deref;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::kernel::{Arrays, Course, Simd, Streaming, Work, supports};
+use syscost_sys::kernel::{Arrays, Course, Simd, Stream, Streaming, Work, supports};
 use syscost_sys::memory::{Pages, enough_for};
 
 /// What nobody uses at the moment, by the CPU whose thread touched it first.
@@ -29,11 +29,13 @@ pub(in crate::memory) struct Lent {
 impl Lent {
     /// A stream of the calling thread, which stays where it is.
     pub(in crate::memory) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
-        let cpu = cpu::current().map_err(|error| Failure::Failed(error.to_string()))?;
+        let cpu = cpu::current()?;
         // Without the instructions the arrays would be lost.
         supports(course.stream(), simd)?;
         let mut arrays = take(cpu);
-        if let Err(reason) = get(&mut arrays, course) {
+        if let Err(reason) = get_whole(&mut arrays, course)
+            .or_else(|reason| get(&mut arrays, course).map_err(|_| reason))
+        {
             put_back(cpu, arrays);
             return Err(reason.into());
         }
@@ -75,6 +77,24 @@ impl Drop for Lent {
     }
 }
 
+/// Gets each array as long as all of them are together, if that is beyond caches: the next stream may want fewer and longer ones, and what is too short
+/// is filled once more.
+fn get_whole(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
+    const GRAIN: usize = 1 << 20;
+    // A third of a size leaves a rest.
+    let whole = course.footprint().next_multiple_of(GRAIN);
+    if whole <= MOST_CACHED || arrays.missing_bytes(course) == 0 {
+        return Ok(());
+    }
+    let stream = course.stream();
+    let reads = (stream.sources() > 0).then_some(Stream::Read);
+    let writes = (stream.destinations() > 0).then_some(Stream::Write);
+    reads.into_iter().chain(writes).try_for_each(|alone| {
+        let course = Course::new(alone, whole, GRAIN);
+        get(arrays, course)
+    })
+}
+
 /// Gets what is missing, unless so much could not be had before: whoever could not would wait for it once more, in each case.
 fn get(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
     let missing = arrays.missing_bytes(course);
@@ -92,14 +112,17 @@ fn get(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
     }
 }
 
+fn pool() -> MutexGuard<'static, Vec<(u32, Arrays)>> {
+    POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 fn put_back(cpu: u32, arrays: Arrays) {
-    let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    pool.push((cpu, arrays));
+    pool().push((cpu, arrays));
 }
 
 /// Whether threads on these CPUs may take what such a stream of each of them still has to get: each of them asks for itself only.
 pub(in crate::memory) fn enough_for_all(course: Course, cpus: &[u32]) -> Result<(), Unsupported> {
-    let pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let pool = pool();
     let missing_bytes = |cpu: &u32| match pool.iter().find(|(owner, _)| owner == cpu) {
         Some((_, arrays)) => arrays.missing_bytes(course),
         None => course.footprint(),
@@ -111,7 +134,7 @@ pub(in crate::memory) fn enough_for_all(course: Course, cpus: &[u32]) -> Result<
 }
 
 fn take(cpu: u32) -> Arrays {
-    let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut pool = pool();
     match pool.iter().position(|(owner, _)| *owner == cpu) {
         Some(place) => pool.swap_remove(place).1,
         None => Arrays::new(match Pages::here().contains(&Pages::Huge) {
@@ -123,8 +146,6 @@ fn take(cpu: u32) -> Arrays {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::kernel::Stream;
-
     use super::*;
     use crate::memory::bandwidth::widest;
 

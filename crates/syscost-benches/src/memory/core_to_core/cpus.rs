@@ -1,6 +1,5 @@
 //! Which CPUs are measured where all would be too many.
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 use syscost_sys::cpu;
@@ -16,8 +15,8 @@ pub(super) fn measured() -> &'static [u32] {
     static MEASURED: OnceLock<Vec<u32>> = OnceLock::new();
     MEASURED.get_or_init(|| {
         let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
-        match Topology::read(Path::new("/sys")) {
-            Ok(topology) => of(&topology, &allowed, MOST),
+        match Topology::here() {
+            Ok(topology) => of(topology, &allowed, MOST),
             Err(_) => spread(&allowed, MOST),
         }
     })

@@ -1,14 +1,15 @@
 //! Two threads that pass a line to and fro.
 
-use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
+use std::sync::{Arc, OnceLock};
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Partner};
+use syscost_sys::perf::{Uses, Watch};
 
 use crate::memory::page::Page;
 
@@ -44,6 +45,8 @@ pub(super) struct Tally {
     answered: AtomicU64,
     told: AtomicU64,
     cpus: [AtomicU64; 2],
+    /// Stores of the other side to the line that carries its answers, as the processor counts them, where it is asked and may tell.
+    stored: OnceLock<u64>,
 }
 
 impl Tally {
@@ -52,20 +55,19 @@ impl Tally {
         let named = ["from", "to"].map(|key| b.case().number(key));
         let seen = [0, 1].map(|side: usize| self.cpus[side].load(Relaxed));
         let told = |[from, to]: [u64; 2]| format!("{from} and {to}");
-        b.claim(
-            "CPUs of both sides",
-            told(named),
-            told(seen),
-            "getcpu",
-            seen == named,
-        );
-        let asked = self.asked.load(Relaxed) as f64;
+        b.claim_equal("CPUs of both sides", told(named), told(seen), "getcpu");
+        let asked = self.asked.load(Relaxed);
         let mut claim = |what: &str, seen: &AtomicU64| {
-            let seen = seen.load(Relaxed) as f64;
-            b.claim(what, asked, seen, "benchmark", seen == asked && asked > 0.0);
+            let seen = seen.load(Relaxed);
+            b.claim(what, asked, seen, "benchmark", seen == asked && asked > 0);
         };
         claim("round trips that the other side answered", &self.answered);
         claim("round trips by what the lines hold", &self.told);
+        if let Some(stored) = self.stored.get() {
+            let claim = "stores of the other side to the line of its answers";
+            let least = Bound::AtLeast(asked as f64);
+            b.claim_within(claim, least, *stored as f64, "debug register");
+        }
     }
 }
 
@@ -176,6 +178,7 @@ impl Drop for Over {
 pub(super) fn team<'t>(
     method: Method,
     cpus: &[u32],
+    watches: bool,
     tally: Arc<Tally>,
 ) -> Result<Team<'t>, Failure> {
     let lines = Arc::new(Lines {
@@ -191,8 +194,15 @@ pub(super) fn team<'t>(
         their_tally.answered.store(theirs.reply(), Relaxed);
         note_cpu(&their_tally, 1);
         Ok(())
-    })
-    .map_err(|error| Failure::Failed(error.to_string()))?;
+    })?;
+    let answers = match method {
+        Method::Exchange => lines.question(),
+        Method::Message => lines.answer(),
+    };
+    let watch = match watches {
+        true => Watch::of(partner.task(), answers.as_ptr(), Uses::Stores).ok(),
+        false => None,
+    };
     let mut done = 0;
     let own_tally = Arc::clone(&tally);
     let ask = move |turns| {
@@ -204,6 +214,9 @@ pub(super) fn team<'t>(
     };
     let end = move || {
         note_cpu(&tally, 0);
+        if let Some(Ok(stored)) = watch.map(|watch| watch.count()) {
+            let _ = tally.stored.set(stored);
+        }
         drop(over);
         Ok(())
     };

@@ -96,18 +96,38 @@ fn what_a_cache_may_hold_is_no_memory() {
             .filter(|bytes| *bytes <= most)
             .map(|bytes| (bytes, nanoseconds(bytes)))
             .collect();
-        memory(&staircase(&points).expect("plateaus"))
+        memory(&points, &staircase(&points).expect("plateaus"))
     };
-    assert_eq!(of(f64::from(256 << 20)).unwrap().cost, 130.0);
+    let (plateau, claim) = of(f64::from(256 << 20)).unwrap();
+    assert_eq!((plateau.cost, claim.verdict), (130.0, Verdict::Confirmed));
     match of(f64::from(64 << 20)) {
-        Err(Failure::Unsupported(reason)) => assert!(reason.contains("32 MiB"), "{reason}"),
+        Err(Failure::Unsupported(reason)) => assert!(reason.contains("beyond 64 MiB"), "{reason}"),
         other => panic!("{other:?}"),
     }
     let flat: Vec<(f64, f64)> = (20..29).map(|power| (f64::from(1 << power), 9.0)).collect();
-    match memory(&staircase(&flat).expect("one plateau")) {
+    match memory(&flat, &staircase(&flat).expect("one plateau")) {
         Err(Failure::Unsupported(reason)) => assert!(reason.contains("no step"), "{reason}"),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn memory_whose_latency_still_rises_has_a_number_that_is_not_proved() {
+    let rising = (12..29).map(|power| {
+        let size = f64::from(1 << power);
+        (
+            size,
+            if power < 24 {
+                nanoseconds(size)
+            } else {
+                30.0 * f64::from(power - 22)
+            },
+        )
+    });
+    let points: Vec<(f64, f64)> = rising.collect();
+    let (plateau, claim) = memory(&points, &staircase(&points).unwrap()).unwrap();
+    assert_eq!(plateau.cost, 165.0, "between 128 and 256 MiB");
+    assert_eq!(claim.verdict, Verdict::Unverified, "{claim:?}");
 }
 
 #[test]
@@ -117,9 +137,35 @@ fn tlbs_are_found_with_their_reach_and_the_cost_of_missing_them() {
         let found = reach.details["pages_count"];
         assert!((0.99..1.4).contains(&(found / pages)), "{level}: {found}");
         assert_eq!(reach.value, 4096.0 * found);
+        assert!(
+            reach
+                .evidence
+                .iter()
+                .all(|one| one.verdict == Verdict::Confirmed)
+        );
         let miss = derived(&tlb_miss::BENCHMARK, level).unwrap().value;
         assert!((miss - ns).abs() < 0.5, "{level}: {miss}");
     }
+}
+
+#[test]
+fn a_curve_that_rises_evenly_has_no_steep_step() {
+    let counts = (3..17).flat_map(|power| [1.0, 1.5].map(|part| part * f64::from(1 << power)));
+    for exponent in [0.15, 0.2, 0.25, 0.28] {
+        let even = |count: f64| (count, 2.0 * count.powf(exponent));
+        let curve = staircase(&counts.clone().map(even).collect::<Vec<_>>()).unwrap();
+        let (plateau, _, next) = step(&curve, 1).unwrap();
+        assert_eq!(
+            is_steep(&plateau, &next).verdict,
+            Verdict::Refuted,
+            "{exponent}"
+        );
+    }
+    // A step that spreads over a doubling or two is one.
+    let soft = |count: f64| (count, 2.0 + 10.0 / (1.0 + (512.0 / count).powi(3)));
+    let curve = staircase(&counts.map(soft).collect::<Vec<_>>()).unwrap();
+    let (plateau, _, next) = step(&curve, 1).unwrap();
+    assert_eq!(is_steep(&plateau, &next).verdict, Verdict::Confirmed);
 }
 
 #[test]

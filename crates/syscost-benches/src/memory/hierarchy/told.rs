@@ -3,8 +3,6 @@
 //! It may say something else of each CPU, and a computed row is not told which of them was measured: what is said of all that
 //! could have been.
 
-use std::path::Path;
-
 use syscost_results::stats::staircase::agree;
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::cpu;
@@ -16,9 +14,10 @@ const BEYOND: f64 = 2.0;
 /// The CPUs that this thread may use: of a worker's, the one it measures.
 fn cpus() -> Vec<Cpu> {
     let allowed = cpu::allowed().unwrap_or_default();
-    let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
-    let cpus = topology.cpus.into_iter();
-    cpus.filter(|cpu| allowed.contains(&cpu.cpu)).collect()
+    let cpus = Topology::known().cpus.iter();
+    cpus.filter(|cpu| allowed.contains(&cpu.cpu))
+        .cloned()
+        .collect()
 }
 
 /// What is told of each of these CPUs; nothing if it is not told of all.

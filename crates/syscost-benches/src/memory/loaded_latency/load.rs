@@ -13,7 +13,7 @@ use syscost_sys::partner::{Between, Partner};
 use crate::memory::bandwidth::{Lent, enough_for_all, widest};
 
 /// Memory of all threads together: more than a cache holds.
-const BYTES: usize = 512 << 20;
+pub(super) const BYTES: usize = 512 << 20;
 
 /// What a thread reads between two pauses, in bytes.
 const STRETCH: usize = 16 << 10;
@@ -31,6 +31,12 @@ struct Seat {
     timed_bytes: AtomicU64,
     /// Ticks of [`TRIED`] stretches without a pause.
     tried_ticks: AtomicU64,
+    /// Bytes of the memory it reads.
+    memory_bytes: AtomicU64,
+    /// The number of the first operation, how many there were, and what all that was read adds up to.
+    first: AtomicU64,
+    operations: AtomicU64,
+    sum: AtomicU64,
     is_ready: AtomicBool,
     is_left: AtomicBool,
 }
@@ -48,6 +54,7 @@ struct Board {
 pub(super) struct Load {
     board: Arc<Board>,
     clock: Clock,
+    course: Course,
     /// How long its threads pause; `None` if they only wait.
     delay_ns: Option<u64>,
     /// Ticks of what was timed, in so many batches.
@@ -79,14 +86,15 @@ impl Load {
             is_timed: AtomicBool::new(false),
             seats: cpus.iter().map(|_| Seat::default()).collect(),
         });
+        let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
         let load = Self {
             board: Arc::clone(&board),
             clock,
+            course,
             delay_ns,
             ticks: Cell::new(0),
             batches: Cell::new(0),
         };
-        let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
         enough_for_all(course, cpus)?;
         let mut partners = Vec::new();
         for (number, cpu) in cpus.iter().enumerate() {
@@ -95,8 +103,7 @@ impl Load {
                 let _leave = Leave(&board.seats[number]);
                 read(&board, number, course, delay_ns, &clock, seed)
             };
-            let partner = Partner::start(Between::Threads, &[*cpu], work)
-                .map_err(|error| Failure::Failed(error.to_string()))?;
+            let partner = Partner::start(Between::Threads, &[*cpu], work)?;
             partners.push(partner);
         }
         for (number, seat) in board.seats.iter().enumerate() {
@@ -160,6 +167,25 @@ impl Load {
         self.board.seats.iter().map(share).collect()
     }
 
+    /// Bytes of the memory that all of them read, each its own.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let bytes = |seat: &Seat| seat.memory_bytes.load(Ordering::Relaxed);
+        self.board.seats.iter().map(bytes).sum()
+    }
+
+    /// What all of them found, added up, and what they must have found in so much memory, each part of it read in turn.
+    pub(super) fn sums(&self) -> [u64; 2] {
+        let of = |seat: &Seat| {
+            let [first, operations, sum] =
+                [&seat.first, &seat.operations, &seat.sum].map(|word| word.load(Ordering::Relaxed));
+            [sum, self.course.sum(first, operations)]
+        };
+        let sums = self.board.seats.iter().map(of);
+        sums.fold([0; 2], |[a, b], [c, d]| {
+            [a.wrapping_add(c), b.wrapping_add(d)]
+        })
+    }
+
     /// Bytes that all of them read in a second meanwhile.
     pub(super) fn bytes_per_s(&self) -> f64 {
         let ns = self.clock.to_ns(self.ticks.get());
@@ -208,6 +234,16 @@ fn read(
             spin_loop();
         }
     };
+    let footprint = memory.course().footprint() as u64;
+    seat.memory_bytes.store(footprint, Ordering::Relaxed);
+    seat.first.store(memory.next(), Ordering::Relaxed);
+    let go_on = || -> Result<(), String> {
+        let sum = memory.summed()?;
+        // Only this thread writes these.
+        seat.sum.fetch_add(sum, Ordering::Relaxed);
+        seat.operations.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    };
     seat.is_ready.store(true, Ordering::Release);
     while !board.is_begun.load(Ordering::Acquire) {
         if board.is_over.load(Ordering::Acquire) {
@@ -217,7 +253,7 @@ fn read(
     }
     if delay_ns.is_some() {
         let begun = clock.start();
-        (0..TRIED).try_for_each(|_| memory.proved())?;
+        (0..TRIED).try_for_each(|_| go_on())?;
         let ticks = clock.stop().ticks - begun;
         seat.tried_ticks.store(ticks, Ordering::Relaxed);
     }
@@ -226,7 +262,7 @@ fn read(
         match delay_ns {
             Some(ns) => {
                 let is_timed = board.is_timed.load(Ordering::Relaxed);
-                memory.proved()?;
+                go_on()?;
                 if is_timed {
                     seat.timed_bytes
                         .fetch_add(course.bytes(), Ordering::Relaxed);

@@ -1,5 +1,7 @@
 //! Pages of private memory that are written, read, or both.
 
+use std::cell::Cell;
+
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
@@ -15,7 +17,13 @@ const LOOKED_AT: usize = 256;
 /// The first write.
 pub(super) fn write(b: &mut Bencher) -> Result<(), Failure> {
     let area = area()?;
-    prepared(b, |_| area.forget(), |pages| area.write(0..pages))?;
+    prepared(
+        b,
+        &area,
+        Left::OWN,
+        |_| area.forget(),
+        |pages| area.write(0..pages),
+    )?;
     area.forget()?;
     area.write(0..LOOKED_AT);
     claim(b, &area, LOOKED_AT)
@@ -24,7 +32,13 @@ pub(super) fn write(b: &mut Bencher) -> Result<(), Failure> {
 /// The first read.
 pub(super) fn read(b: &mut Bencher) -> Result<(), Failure> {
     let area = area()?;
-    prepared(b, |_| area.forget(), |pages| area.read(0..pages))?;
+    prepared(
+        b,
+        &area,
+        Left::ZEROS,
+        |_| area.forget(),
+        |pages| area.read(0..pages),
+    )?;
     area.forget()?;
     area.read(0..LOOKED_AT);
     claim(b, &area, 0)
@@ -38,20 +52,23 @@ pub(super) fn write_after_read(b: &mut Bencher) -> Result<(), Failure> {
         area.read(0..pages);
         Ok(())
     };
-    prepared(b, zeros, |pages| area.write(0..pages))?;
+    prepared(
+        b,
+        &area,
+        Left {
+            zeros_before: 1.0,
+            ..Left::OWN
+        },
+        zeros,
+        |pages| area.write(0..pages),
+    )?;
     zeros(LOOKED_AT)?;
-    let before = area.look(LOOKED_AT)?.present as f64;
-    let of_its_own = area.memory().resident()?.bytes as f64;
-    let pages = LOOKED_AT as f64;
-    b.claim(
-        "pages mapped before 256 writes",
-        pages,
-        before,
-        "pagemap",
-        before == pages,
-    );
+    let before = area.look(LOOKED_AT)?.present;
+    let of_its_own = area.memory().resident()?.bytes;
+    let claim_pages = "pages mapped before 256 writes";
+    b.claim_equal(claim_pages, LOOKED_AT, before, "pagemap");
     let claim_zeros = "bytes resident before 256 writes: it is the page of zeros";
-    b.claim(claim_zeros, 0.0, of_its_own, "smaps", of_its_own == 0.0);
+    b.claim_equal(claim_zeros, 0, of_its_own, "smaps");
     area.write(0..LOOKED_AT);
     claim(b, &area, LOOKED_AT)
 }
@@ -60,45 +77,78 @@ fn area() -> Result<Area, Failure> {
     Area::reserve(MOST * page_size(), Pages::Small)
 }
 
+/// How many of a batch's pages are what, each of them.
+#[derive(Clone, Copy)]
+struct Left {
+    zeros_before: f64,
+    own_after: f64,
+}
+
+impl Left {
+    /// Nothing before, pages of its own after it.
+    const OWN: Self = Self {
+        zeros_before: 0.0,
+        own_after: 1.0,
+    };
+
+    /// Nothing before, the page of zeros after it.
+    const ZEROS: Self = Self {
+        zeros_before: 0.0,
+        own_after: 0.0,
+    };
+}
+
+/// Pages that were there before an operation, and nobody's own.
+const ZEROS: &str = "pages of zeros before it";
+
+/// Pages that are mapped nowhere else after it.
+const OWN: &str = "pages of this process alone after it";
+
+/// Every batch is looked at before and after: a fault is counted the same whatever it was for.
 fn prepared(
     b: &mut Bencher,
-    mut prepare: impl FnMut(usize) -> Result<(), Failure>,
+    area: &Area,
+    left: Left,
+    prepare: impl Fn(usize) -> Result<(), Failure>,
     touch: impl Fn(usize),
 ) -> Result<(), Failure> {
+    b.expect(exactly(Counter::Reported(ZEROS), left.zeros_before));
+    b.expect(exactly(Counter::Reported(OWN), left.own_after));
+    let (zeros, own, batch) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let look_after = || -> Result<(), Failure> {
+        own.set(own.get() + area.look(batch.get())?.exclusive);
+        Ok(())
+    };
     b.prepared_batches(
         1,
         MOST as u64,
-        |pages| prepare(pages as usize),
+        |pages| {
+            look_after()?;
+            let pages = pages as usize;
+            batch.set(pages);
+            prepare(pages)?;
+            let seen = area.look(pages)?;
+            zeros.set(zeros.get() + seen.present - seen.exclusive);
+            Ok(())
+        },
         |pages| {
             touch(pages as usize);
             Ok(())
         },
-    )
+    )?;
+    look_after()?;
+    b.report(ZEROS, zeros.get() as f64);
+    b.report(OWN, own.get() as f64);
+    Ok(())
 }
 
 /// Claims that after the first 256 pages were touched all are mapped, and so many are pages of this process's own.
 fn claim(b: &mut Bencher, area: &Area, own: usize) -> Result<(), Failure> {
-    let mapped = area.look(area.pages())?.present as f64;
-    let touched = LOOKED_AT as f64;
-    b.claim(
-        "pages mapped after 256",
-        touched,
-        mapped,
-        "pagemap",
-        mapped == touched,
-    );
-    let resident = area.memory().resident()?;
-    let expected = (own * page_size()) as f64;
-    let mut bytes = |what: &str, seen: usize| {
-        b.claim(
-            what,
-            expected,
-            seen as f64,
-            "smaps",
-            seen as f64 == expected,
-        );
-    };
-    bytes("bytes resident after 256", resident.bytes);
-    bytes("of these in small pages", resident.in_pages_bytes);
+    let mapped = area.look(area.pages())?.present;
+    b.claim_equal("pages mapped after 256", LOOKED_AT, mapped, "pagemap");
+    let (seen, expected) = (area.memory().resident()?, own * page_size());
+    b.claim_equal("bytes resident after 256", expected, seen.bytes, "smaps");
+    let in_pages = seen.in_pages_bytes;
+    b.claim_equal("of these in small pages", expected, in_pages, "smaps");
     Ok(())
 }

@@ -13,6 +13,7 @@ use syscost_sys::process::die_with_parent;
 
 use super::minor_faults;
 use crate::memory::space::area::Area;
+use crate::memory::space::pagemap;
 use crate::task::child::{Child, fork};
 
 /// Pages of the longest batch.
@@ -22,12 +23,14 @@ const MOST: usize = 2048;
 const PATIENCE_MS: usize = 100;
 
 const SHARED: &str = "pages that the child had as well before it";
+const KEPT: &str = "pages that the child still has after it";
 const OWN: &str = "pages of this process alone after it";
 
-pub(super) const EXPECT: [Expect; 3] = [
+pub(super) const EXPECT: [Expect; 4] = [
     minor_faults(1.0),
     exactly(Counter::Reported(SHARED), 1.0),
     exactly(Counter::Reported(OWN), 1.0),
+    exactly(Counter::Reported(KEPT), 1.0),
 ];
 
 pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
@@ -49,6 +52,7 @@ pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
     pages.judge()?;
     b.report(SHARED, pages.shared as f64);
     b.report(OWN, pages.own as f64);
+    b.report(KEPT, pages.kept as f64);
     Ok(())
 }
 
@@ -60,6 +64,7 @@ struct Shared {
     batch: usize,
     shared: usize,
     own: usize,
+    kept: usize,
 }
 
 impl Shared {
@@ -77,6 +82,7 @@ impl Shared {
             batch: 0,
             shared: 0,
             own: 0,
+            kept: 0,
         })
     }
 
@@ -105,6 +111,8 @@ impl Shared {
             sleep(Duration::from_millis(1));
         }
         self.own += own()?;
+        // Had the child given them up, nothing needed to be copied.
+        self.kept += child.pages(self.area.page(0), self.batch)?;
         for number in 0..self.batch {
             // SAFETY: the second word of a page of our own.
             let word = unsafe { self.area.page(number).cast::<u64>().add(1).read_volatile() };
@@ -150,6 +158,17 @@ impl Sleeper {
             child: Some(child),
             maker,
         })
+    }
+
+    /// How many of these pages it has.
+    fn pages(&self, start: *const u8, count: usize) -> Result<usize, Failure> {
+        match (&self.child, self.maker == process::id()) {
+            (Some(child), true) => {
+                let process = child.id().to_string();
+                Ok(pagemap::look_in(&process, start, count * page_size())?.present)
+            }
+            _ => Ok(0),
+        }
     }
 
     /// Whether it stands still yet.

@@ -25,6 +25,8 @@ pub(super) fn area() -> Result<Area, Failure> {
 /// Writes a byte of each piece of the memory that is as long as a huge page, in bytes, and counts the huge pages that it has then.
 pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(), Failure> {
     let step = length / area.memory().pages().bytes()?;
+    let bytes = length as f64;
+    b.expect(within(Counter::ResidentBytes, LEAST * bytes, 1.01 * bytes));
     area.forget()?;
     let found = Cell::new(0);
     let count = || -> Result<(), Failure> {

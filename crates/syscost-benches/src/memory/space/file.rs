@@ -14,7 +14,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::scratch;
 
 use super::device::Device;
-use super::pagemap;
+use super::{maps, pagemap};
 
 /// Attempts to drop a file from the page cache: a page that the kernel has in hand stays for a moment.
 const TRIES: usize = 20;
@@ -151,6 +151,11 @@ impl Mapped {
         assert!(number < self.pages);
         // SAFETY: as above.
         unsafe { self.start.add(number * self.page).write_volatile(value) };
+    }
+
+    /// How many bytes of the pages in this process's tables are not written back yet.
+    pub(crate) fn dirty_bytes(&self) -> Result<usize, Failure> {
+        maps::dirty_bytes(self.start.addr())
     }
 
     /// Writes the first so many bytes back, or asks for it.

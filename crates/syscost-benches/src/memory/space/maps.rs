@@ -33,8 +33,17 @@ pub(crate) fn bytes_with(rights: &str, within: Range<usize>) -> Result<usize, Fa
 
 /// How many bytes of the mapping that begins here are clean: nothing is lost if the kernel takes them.
 pub(crate) fn clean_bytes(start: usize) -> Result<usize, Failure> {
+    told(start, "Private_Clean:")
+}
+
+/// How many bytes of the mapping that begins here are dirty: its pages' content is nowhere else yet.
+pub(crate) fn dirty_bytes(start: usize) -> Result<usize, Failure> {
+    Ok(told(start, "Private_Dirty:")? + told(start, "Shared_Dirty:")?)
+}
+
+fn told(start: usize, what: &str) -> Result<usize, Failure> {
     let smaps = text("/proc/self/smaps")?;
-    clean_of(&smaps, start)
+    bytes_of(&smaps, start, what)
         .ok_or_else(|| Failure::Unsupported("/proc/self/smaps does not tell of the mapping".into()))
 }
 
@@ -47,11 +56,11 @@ fn text(path: &str) -> Result<String, Failure> {
         .map_err(|cause| Failure::Unsupported(format!("reading {path}: {cause}")))
 }
 
-fn clean_of(smaps: &str, start: usize) -> Option<usize> {
+fn bytes_of(smaps: &str, start: usize, what: &str) -> Option<usize> {
     let head = format!("{start:x}-");
     let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&head));
-    let clean = lines.find_map(|line| line.strip_prefix("Private_Clean:"))?;
-    let kib: usize = clean.trim().strip_suffix(" kB")?.parse().ok()?;
+    let bytes = lines.find_map(|line| line.strip_prefix(what))?;
+    let kib: usize = bytes.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kib << 10)
 }
 
@@ -94,7 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_clean_is_told_of_the_right_mapping() {
+    fn smaps_are_told_of_the_right_mapping() {
+        let clean_of = |smaps, start| bytes_of(smaps, start, "Private_Clean:");
         let smaps =
             "1000-3000 rw-p 0\nPrivate_Clean:  4 kB\n3000-4000 r--p 0\nPrivate_Clean:  8 kB\n";
         assert_eq!(clean_of(smaps, 0x1000), Some(4096));

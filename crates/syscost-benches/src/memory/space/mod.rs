@@ -56,9 +56,29 @@ pub(super) fn is_touched(case: &Case) -> bool {
 /// Pages that are there before each operation, which the benchmark counts itself.
 pub(super) const RESIDENT: &str = "pages that are resident before it";
 
+/// What calls on mappings are given, as evidence names it: most have their arguments in this order.
+pub(super) const ADDRESS: Argument = argument(0, "address");
+pub(super) const LENGTH: Argument = argument(1, "length");
+pub(super) const PROTECTION: Argument = argument(2, "protection");
+pub(super) const ADVICE: Argument = argument(2, "advice");
+
+pub(super) const fn argument(position: usize, name: &'static str) -> Argument {
+    Argument { position, name }
+}
+
 /// The allocator takes the first pages that are given back more cheaply than further ones, and many are cold: twice as many may cost
 /// more than twice as much.
 pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
+
+/// Every operation gives back so many pages. In every fourth the process may get or lose one of its own: batches are short.
+pub(super) fn gives_back(pages: usize) -> Expect {
+    let (bytes, own) = ((pages * page_size()) as f64, page_size() as f64 / 4.0);
+    within(
+        Counter::ResidentBytes,
+        -1.01 * bytes - own,
+        -0.99 * bytes + own,
+    )
+}
 
 #[cfg(test)]
 mod tests {

@@ -21,12 +21,18 @@ pub(crate) struct Seen {
 
 /// Looks at whole pages.
 pub(crate) fn look(start: *const u8, bytes: usize) -> Result<Seen, Failure> {
+    look_in("self", start, bytes)
+}
+
+/// The same of another process's, by its number: a child's.
+pub(crate) fn look_in(process: &str, start: *const u8, bytes: usize) -> Result<Seen, Failure> {
+    let path = format!("/proc/{process}/pagemap");
     let page = page_size();
     let mut entries = vec![0; bytes / page * 8];
     // Opened each time: a copy of this process that was forked meanwhile is to see its own.
-    File::open("/proc/self/pagemap")
+    File::open(&path)
         .and_then(|file| file.read_exact_at(&mut entries, (start.addr() / page * 8) as u64))
-        .map_err(|cause| Failure::Unsupported(format!("reading /proc/self/pagemap: {cause}")))?;
+        .map_err(|cause| Failure::Unsupported(format!("reading {path}: {cause}")))?;
     let (entries, _) = entries.as_chunks::<8>();
     let with = |bits: u64| {
         let has = |entry: &&[u8; 8]| u64::from_le_bytes(**entry) & bits == bits;

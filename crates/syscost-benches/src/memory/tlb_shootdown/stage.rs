@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::hint::{black_box, spin_loop};
 use std::io;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -13,13 +12,13 @@ use std::sync::atomic::{
 };
 
 use rustix::io::Errno;
-use rustix::mm::MprotectFlags;
+use rustix::mm::{Advice, MprotectFlags};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, PartnerError};
-use syscost_sys::topology::Topology;
+use syscost_sys::partner::{Between, Partner};
 
 use crate::memory::space::islands::Islands;
+use crate::memory::space::{ADVICE, PROTECTION};
 use crate::sides::Padded;
 
 /// Calls in the longest batch, each on a page of its own.
@@ -53,6 +52,15 @@ impl Call {
         self.number().name()
     }
 
+    /// What it asks for besides the place.
+    pub(super) fn asks(self) -> Option<(Argument, u64)> {
+        match self {
+            Call::Munmap => None,
+            Call::Mprotect => Some((PROTECTION, MprotectFlags::READ.bits().into())),
+            Call::Madvise => Some((ADVICE, Advice::LinuxDontNeed as u64)),
+        }
+    }
+
     pub(super) fn from_name(name: &str) -> Option<Call> {
         Self::ALL.into_iter().find(|call| call.name() == name)
     }
@@ -60,12 +68,7 @@ impl Call {
 
 /// The CPUs of so many threads, the nearest to the measuring one first.
 pub(super) fn others(own: u32, allowed: &[u32], count: usize) -> Result<Vec<u32>, Failure> {
-    let mut cpus = match Topology::read(Path::new("/sys")) {
-        Ok(topology) => topology.spread(own, allowed),
-        // Where nothing is told, by number.
-        Err(_) => allowed.to_vec(),
-    };
-    cpus.retain(|cpu| *cpu != own);
+    let mut cpus = spread_from(own, allowed).split_off(1);
     if cpus.len() < count {
         let reason = format!(
             "{count} threads need as many other CPUs; {} may be used",
@@ -257,10 +260,9 @@ impl Stage {
     /// Lets the threads end, and waits for them.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         self.crew.is_over.store(true, Relaxed);
-        let failed = |error: PartnerError| Failure::Failed(error.to_string());
         std::mem::take(&mut self.partners)
             .into_iter()
-            .try_for_each(|partner| partner.join().map_err(failed))
+            .try_for_each(|partner| Ok(partner.join()?))
     }
 
     /// The same as a team.

@@ -42,8 +42,7 @@ impl Load {
     pub(super) fn tell(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
         let (began, before) = self.at_start;
         let used = self.stat.read()? - before;
-        let sleeps = used.voluntary_switches as f64;
-        b.claim("sleeps of the load", 0.0, sleeps, "/proc", sleeps == 0.0);
+        b.claim_equal("sleeps of the load", 0, used.voluntary_switches, "/proc");
         if let Some(run_ns) = used.run_ns {
             let percent = 100.0 * run_ns as f64 / began.elapsed().as_nanos() as f64;
             b.detail("load_ran_percent", percent);

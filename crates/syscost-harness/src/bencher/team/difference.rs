@@ -57,7 +57,7 @@ impl Bencher<'_> {
         make: Make<'_, 't>,
         baselines: &[Baseline<'_, 't>],
     ) -> Result<Seen, Failure> {
-        let mut work = AtWork::new(make(cpus)?, self.per_turn)?;
+        let mut work = self.at_work(make(cpus)?, self.per_turn)?;
         let mut others = baselines
             .iter()
             .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_turn))

@@ -223,8 +223,14 @@ impl Bencher<'_> {
         self.timed_switches
     }
 
+    /// A team whose first turn is done, and counts as any other in what the benchmark reports per operation.
+    fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
+        self.operations += per_turn;
+        AtWork::new(team, per_turn)
+    }
+
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
-        AtWork::new(make(cpus)?, self.per_turn)?.lead(|work| {
+        self.at_work(make(cpus)?, self.per_turn)?.lead(|work| {
             let before = work.read()?;
             let done = self.operations;
             self.time_batches(self.per_turn, work)?;
@@ -254,7 +260,7 @@ impl Bencher<'_> {
                 }
             })
         })?;
-        AtWork::new(make(cpus)?, per_turn)?.lead(|work| {
+        self.at_work(make(cpus)?, per_turn)?.lead(|work| {
             let turns = self
                 .turns_lasting(COUNTED_NS, per_turn, work)?
                 .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
@@ -264,7 +270,9 @@ impl Bencher<'_> {
             (work.team.turns)(turns)?;
             let used = before.and_then(|before| Ok(work.read()? - before));
             self.operations += turns * per_turn;
-            self.judge_counts(used.map(Counted::from), turns * per_turn);
+            let are_apart = cpus != [self.cpu];
+            let counted = used.map(|used| Counted::from(used).apart(are_apart));
+            self.judge_counts(counted, turns * per_turn);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
                 let evidence = self.judge_scaling(expect, per_turn, work)?;
                 self.findings.evidence.push(evidence);

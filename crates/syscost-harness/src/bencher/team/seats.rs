@@ -1,7 +1,6 @@
 //! Where the tasks of a team are put, and where they were seen.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use syscost_results::Verdict;
 use syscost_sys::topology::Topology;
@@ -119,7 +118,7 @@ impl Bencher<'_> {
 
     /// Tells how often, in percent of the looks, partners were seen how near.
     fn tell_mix(&mut self, seen: &Seen) {
-        let topology = Topology::read(Path::new("/sys")).unwrap_or_default();
+        let topology = Topology::known();
         let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.allowed)
             .into_iter()
             .filter(|placement| *placement != Placement::Free)

@@ -4,7 +4,7 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::{AtWork, Make, Seen, Team};
+use super::{Make, Seen, Team};
 use crate::bencher::counts::{Counted, plus, since};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER};
 use crate::bencher::{Bencher, Pass};
@@ -36,7 +36,7 @@ impl Bencher<'_> {
         cpus: &[u32],
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        AtWork::new(make(cpus)?, 1)?.lead(|work| {
+        self.at_work(make(cpus)?, 1)?.lead(|work| {
             work.look();
             let Team { prepare, turns, .. } = &mut work.team;
             self.time_singles(prepare, || turns(1))
@@ -61,7 +61,7 @@ impl Bencher<'_> {
                 (team.prepare)()
             })
         })?;
-        AtWork::new(make(cpus)?, 1)?.lead(|work| {
+        self.at_work(make(cpus)?, 1)?.lead(|work| {
             let used = count_turns(&mut work.team)?;
             self.operations += COUNTED_TOGETHER;
             self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);

@@ -1,6 +1,6 @@
 //! A heat map as a table: a number in each cell, and how it compares with the others as a shade before it.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Table};
 use syscost_results::Unit;
 
 use super::TextOptions;
@@ -40,8 +40,7 @@ pub(super) fn draw(
         while !rest.is_empty() {
             let part = |columns: &[usize]| {
                 let heads = columns.iter().map(|column| heads[*column].clone());
-                let mut table = Table::new();
-                table.load_style(presets::NOTHING);
+                let mut table = paint::columns();
                 table.set_header([corner.clone()].into_iter().chain(heads));
                 for (row, cells) in rows.iter().zip(&panel.cells) {
                     // A row of nothing is not drawn.

@@ -10,7 +10,7 @@ use ratatui_widgets::canvas::{Canvas, Line as Stroke, Points};
 use syscost_results::Unit;
 
 use super::{TextOptions, ascending};
-use crate::chart::scale::{even_marks, parameter};
+use crate::chart::scale::{even_marks, every, parameter};
 use crate::chart::{Begin, Distribution, Line, Scale, Value, bars::ends};
 use crate::paint::{self, Paint};
 
@@ -26,6 +26,11 @@ const COLORS: [(Color, AnsiColor); 6] = [
     (Color::Red, AnsiColor::Red),
     (Color::Blue, AnsiColor::Blue),
 ];
+
+/// The marks of lines, in turn: so many that each colour comes with several, and that they tell the lines apart where there is none.
+const MARKS: [&str; 12] = ["●", "■", "▲", "◆", "○", "□", "△", "◇", "▼", "×", "+", "▽"];
+/// Columns from a line's mark to its next at least: the line is to be seen between them.
+const BETWEEN: usize = 8;
 
 /// A line as the field has it: both coordinates from 0 to 1.
 struct Course {
@@ -97,7 +102,6 @@ fn field(
     options: TextOptions,
 ) -> String {
     let paint = options.paint();
-    let row_of = |share: f64| ((1.0 - share) * (HEIGHT - 1) as f64).round() as usize;
     let mut labels = vec![String::new(); HEIGHT];
     for (value, label) in up.ticks(unit, 6) {
         labels[row_of(up.share(value)).min(HEIGHT - 1)] = label;
@@ -122,7 +126,7 @@ fn field(
         out.push_str(&format!("{:left$}{name}\n", ""));
     }
     if let [_, _, ..] = courses {
-        // In the order of the lines' right ends, so that they can be told without colours.
+        // In the order of the lines' right ends.
         let mut named: Vec<(usize, &Course)> = courses.iter().enumerate().collect();
         let end = |course: &Course| course.points.last().map_or(0.0, |(_, y)| *y);
         named.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
@@ -131,7 +135,7 @@ fn field(
             out.push_str(&format!(
                 "{:margin$}  {} {}\n",
                 "",
-                paint.text(style, "━━"),
+                paint.text(style, &format!("━{}━", MARKS[index % MARKS.len()])),
                 course.label
             ));
         }
@@ -170,7 +174,36 @@ fn drawn(courses: &[Course], room: usize) -> Buffer {
             }
         })
         .render(area, &mut buffer);
+    if courses.len() > 1 {
+        mark(&mut buffer, courses);
+    }
     buffer
+}
+
+/// Marks on the lines' points, each line's own.
+fn mark(buffer: &mut Buffer, courses: &[Course]) {
+    let room = usize::from(buffer.area.width);
+    for (index, course) in courses.iter().enumerate() {
+        let mut free = 0;
+        for (x, y) in &course.points {
+            let column = column_of(*x, room);
+            if column < free {
+                continue;
+            }
+            let cell = buffer.cell_mut((column as u16, row_of(*y) as u16));
+            // Where lines run together, each has its marks at points of its own.
+            if let Some(cell) = cell.filter(|cell| !MARKS.contains(&cell.symbol())) {
+                free = column + BETWEEN;
+                cell.set_symbol(MARKS[index % MARKS.len()]);
+                cell.set_fg(COLORS[index % COLORS.len()].0);
+            }
+        }
+    }
+}
+
+/// The row of a share of the field's height.
+fn row_of(share: f64) -> usize {
+    ((1.0 - share) * (HEIGHT - 1) as f64).round() as usize
 }
 
 /// One line of the field, its colours in as few changes as there are.
@@ -204,25 +237,32 @@ fn line_of(buffer: &Buffer, row: u16, paint: Paint) -> String {
     out
 }
 
-/// The axis with its marks and the line of labels beneath it; a label that would touch its neighbour is left out.
+/// The axis with its marks and the line of labels beneath it; labels that would touch are left out evenly.
 fn axis(marks: &[(f64, String)], room: usize) -> (String, String) {
     let mut axis = vec!['─'; room];
     let mut beneath = vec![' '; room];
-    let mut free = 0;
-    for (share, label) in marks {
-        let column = (share * room.saturating_sub(1) as f64).round() as usize;
-        let wide = paint::width(label);
-        let from = column
-            .saturating_sub(wide / 2)
-            .min(room.saturating_sub(wide));
-        if column >= room || from < free || from + wide > room {
-            continue;
+    let spans: Vec<(f64, f64)> = marks
+        .iter()
+        .map(|(share, label)| {
+            let wide = paint::width(label);
+            let from = (column_of(*share, room)).saturating_sub(wide / 2);
+            let from = from.min(room.saturating_sub(wide));
+            (from as f64, (from + wide + 1) as f64)
+        })
+        .collect();
+    let labelled = marks.iter().zip(&spans).step_by(every(&spans));
+    for ((share, label), (from, _)) in labelled {
+        if let Some(mark) = axis.get_mut(column_of(*share, room)) {
+            *mark = '┬';
         }
-        axis[column] = '┬';
-        for (place, letter) in beneath[from..].iter_mut().zip(label.chars()) {
+        for (place, letter) in beneath[*from as usize..].iter_mut().zip(label.chars()) {
             *place = letter;
         }
-        free = from + wide + 1;
     }
     (axis.into_iter().collect(), beneath.into_iter().collect())
+}
+
+/// The column of a share of the field's width.
+fn column_of(share: f64, room: usize) -> usize {
+    (share * room.saturating_sub(1) as f64).round() as usize
 }

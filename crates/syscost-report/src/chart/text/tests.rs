@@ -71,6 +71,26 @@ fn bars_and_dots() {
     assert_snapshot!(drawn(&chart(&[10.0, 20_000.0]), 60));
 }
 
+#[test]
+fn lines_are_told_apart_without_colours() {
+    let lines = (0..12).map(|index| steps(&format!("pages={index}"), f64::from(index).exp2()));
+    let chart = Chart::Curve {
+        parameter: "bytes".to_owned(),
+        lines: lines.collect(),
+    };
+    let text = drawn(&chart, 100);
+    let (field, legend) = text.split_once("bytes\n").expect("the axis' name");
+    let mark = |line: &str| line.split('━').nth(1).map(str::to_owned);
+    let marks: Vec<String> = legend.lines().filter_map(mark).collect();
+    let mut different = marks.clone();
+    different.sort();
+    different.dedup();
+    assert_eq!((marks.len(), different.len()), (12, 12), "{text}");
+    for mark in marks {
+        assert!(field.contains(&mark), "{mark} in {text}");
+    }
+}
+
 fn matrix(cpus: usize) -> Chart {
     let names: Vec<String> = (0..cpus).map(|cpu| cpu.to_string()).collect();
     let cell = |from: usize, to: usize| match from.abs_diff(to) {

@@ -2,7 +2,7 @@
 
 use super::super::Code;
 use super::super::chase::no_such_chains;
-use super::kernel;
+use super::{Entry, kernel};
 use crate::Unsupported;
 
 /// Chains that are in registers while they run.
@@ -79,6 +79,21 @@ in_table! {
 in_table! {
     THIRTY_TWO: 4 times 32,
     "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31"
+}
+
+/// The most `ldr x3, [x3]` in a row.
+pub(in super::super) fn loads_in_a_row(entry: Entry) -> usize {
+    const LOAD: u32 = 0xF940_0063;
+    const END: u32 = 0xD65F_03C0; // ret
+    let code = entry as *const u32;
+    // SAFETY: every kernel ends like this, and code may be read up to its end.
+    let at = |number: usize| unsafe { code.add(number).read() };
+    let words = (0..).map(at).take_while(|word| *word != END);
+    let rows = words.scan(0, |row, word| {
+        *row = if word == LOAD { *row + 1 } else { 0 };
+        Some(*row)
+    });
+    rows.max().unwrap_or(0)
 }
 
 pub(in super::super) fn chase(chains: usize) -> Result<Code, Unsupported> {

@@ -4,13 +4,18 @@ use super::super::{Code, Forward};
 use super::kernel;
 use crate::Unsupported;
 
-/// A chain whose number is `x3`, with `x4` to be added to it; `x5` is where two lines meet.
+/// A chain whose number is `x3`, with `x4` to be added to it; `x5` is where two lines meet. The upper halves tell where what arrives comes from.
 macro_rules! chain {
     ($name:ident: $text:literal, [$($body:literal),*]) => {
         kernel! {
             $name: $text, 64 times 1, chains 1,
-            prepare ["str xzr, [x1]", "mov x3, xzr", "mov x4, 1", "add x5, x1, 60"],
-            body [$($body),*, "add x3, x3, x4"], after [], finish ["mov x20, x3"]
+            prepare [
+                "mov x3, 0x200000000", "str x3, [x1]", "str wzr, [x1, 64]",
+                "mov x3, 0x100000000", "mov w6, 3", "mov x4, 1", "add x5, x1, 60"
+            ],
+            body [$($body),*, "add x3, x3, x4"],
+            after ["mov x20, x3"],
+            finish ["ldr w6, [x1, 64]", "add x20, x20, x6, lsl 40"]
         }
     };
 }
@@ -18,7 +23,7 @@ macro_rules! chain {
 chain! { SAME: "str x; ldr x; add x", ["str x3, [x1]", "ldr x3, [x1]"] }
 chain! { NARROWER: "str x; ldr w; add x", ["str x3, [x1]", "ldr w3, [x1]"] }
 chain! { WIDER: "str w; ldr x; add x", ["str w3, [x1]", "ldr x3, [x1]"] }
-chain! { HALVES: "str w twice; ldr x; add x", ["str w3, [x1]", "str wzr, [x1, 4]", "ldr x3, [x1]"] }
+chain! { HALVES: "str w twice; ldr x; add x", ["str w3, [x1]", "str w6, [x1, 4]", "ldr x3, [x1]"] }
 chain! { ACROSS_LINES: "str x; ldr x (across a line's end); add x", ["str x3, [x5]", "ldr x3, [x5]"] }
 
 pub(in super::super) fn forward(forward: Forward) -> Result<Code, Unsupported> {

@@ -12,7 +12,7 @@ macro_rules! vector {
         kernel! {
             $name: $text, $times times $chains, chains $chains,
             prepare [
-                "ldr d28, [x1, 8]", "dup v28.2d, v28.d[0]", "mov v29.16b, v28.16b",
+                "ldr d28, [x1, 8]", "dup v28.2d, v28.d[0]", "ldr d29, [x1, 16]", "dup v29.2d, v29.d[0]",
                 each!(vector: "movi \\r, 0"),
             ],
             body [$body],

@@ -1,7 +1,14 @@
 //! Code written at run time. Its first argument, `x0`, is the number of turns, `x1` the kernel's memory; `x0` is what it returns.
 
+use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
 use crate::Unsupported;
+
+/// Bytes of an instruction that does nothing.
+pub(in super::super) const NOP_BYTES: usize = size_of::<u32>();
+
+/// Of a turn, instructions that count it: `subs` and `b.eq`, before `b`.
+pub(in super::super) const COUNTING: usize = 2;
 
 const NOP: u32 = 0xD503_201F;
 const TRAP: u32 = 0xD420_0000; // brk 0
@@ -96,6 +103,40 @@ pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, 
     Ok(repeated(&prepare, &step.repeat(steps), &finish))
 }
 
+/// The length and the effect of the first of these instructions, which must be one of those above.
+pub(in super::super) fn decode(code: &[u8]) -> Option<(usize, Does)> {
+    let word = |at: usize| {
+        let bytes = code.get(at..at + size_of::<u32>())?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    };
+    // add x9, x9, some number, alone or with one that is shifted.
+    let adds_to_x9 = |word: u32, add: u32| word & 0xFFC0_03FF == add;
+    let first = word(0)?;
+    let second = word(4).unwrap_or(TRAP);
+    if adds_to_x9(first, 0x9100_0129) && adds_to_x9(second, 0x9140_0129) {
+        return Some((Fetch::HEAD, Does::AddsNumber));
+    }
+    let does = match first {
+        NOP => Does::Nothing,
+        // x9 and the others are added to themselves.
+        add if add & 0xFFFF_FC00 == 0x9100_0400 && add >> 5 & 31 == add & 31 => Does::AddsOne,
+        0xF940_0129 | 0xF940_014A => Does::Loads,
+        // `b`, by a number of 26 bits with a sign.
+        jump if jump & 0xFC00_0000 == 0x1400_0000 => {
+            Does::Jumps(4 * ((jump << 6).cast_signed() >> 6) as isize)
+        }
+        // `cbnz x0` to the body: there is a turn.
+        jump if jump == conditional(0xB500_0000, 2) => Does::Jumps(8),
+        // `b.eq` to `finish`: there is another turn.
+        end if end == conditional(0x5400_0000, 2) => Does::Else,
+        SUBS_X0 | 0xF940_0029 | 0xF940_042A => Does::Else,
+        // mov xN, 0
+        zero if zero & !0x1F == 0xD280_0000 => Does::Else,
+        _ => return None,
+    };
+    Some((size_of::<u32>(), does))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,8 +149,8 @@ mod tests {
                 .chunks_exact(4)
                 .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
                 .collect();
-            // Two loads of addresses and the branch come before the loop.
-            let mut rest = &words[3..];
+            // Two loads of addresses and two branches come before the loop.
+            let mut rest = &words[4..];
             for load in [0xF940_0129, 0xF940_014A].repeat(steps) {
                 assert_eq!(rest[0], load);
                 let (between, after) = rest[1..].split_at(fillers);

@@ -61,6 +61,7 @@ fn chains_can_be_changed_and_begin_anew() {
     };
     chase.run(3);
     chase.set_chains(8, 1000).unwrap();
+    assert_eq!(chase.chains(), 8);
     let expected = chase.expected(5);
     assert_eq!(chase.run(5), expected);
     for wrong in [0, 13, 33] {
@@ -172,6 +173,31 @@ fn an_order_backwards_or_in_long_steps_is_not_random() {
         );
         assert!(next == 0.0 && most > 0.8, "{step}: {next} {most}");
     }
+}
+
+#[test]
+fn an_order_page_by_page_or_at_random_only_at_first_is_not_random() {
+    let Some(mut chase) = chase(Route::dense(4 << 20, Order::Random(6)), 1) else {
+        return;
+    };
+    let Sequence::Shuffled(random) = &chase.sequence else {
+        panic!("so few lines are shuffled");
+    };
+    let random = random.clone();
+    assert!(chase.share_within_a_page() < 0.01);
+    // Within each page as random as before.
+    let mut page_by_page = random.clone();
+    page_by_page.sort_by_key(|line| *line as usize / (4096 / LINE));
+    let mut at_first = random;
+    at_first[5000..].sort_unstable();
+    for (order, least, most) in [(page_by_page, 0.95, 0.05), (at_first, 0.8, 1.0)] {
+        chase.sequence = Sequence::Shuffled(order);
+        chase.link();
+        assert_eq!(chase.visited(), chase.lines());
+        assert!(chase.share_within_a_page() > least);
+        assert!(chase.share_of_most_frequent_step() <= most);
+    }
+    assert!(chase.share_of_steps(LINE) > 0.8);
 }
 
 #[test]

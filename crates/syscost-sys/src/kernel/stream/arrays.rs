@@ -143,7 +143,7 @@ impl Arrays {
     }
 }
 
-fn sum_of(indexes: std::ops::Range<usize>) -> u64 {
+pub(super) fn sum_of(indexes: std::ops::Range<usize>) -> u64 {
     indexes.fold(0, |sum, index| sum.wrapping_add(word(index)))
 }
 

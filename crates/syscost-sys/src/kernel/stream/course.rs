@@ -1,6 +1,6 @@
 //! How a stream goes through its arrays.
 
-use super::arrays::SUMMED;
+use super::arrays::{SUMMED, sum_of};
 use super::{Simd, Stream};
 
 /// Bytes of every array in one turn of a kernel's inner loop.
@@ -72,6 +72,19 @@ impl Course {
     pub(super) fn lengths(&self) -> (usize, usize) {
         let Self { stream, array, .. } = self;
         (stream.sources() * array, stream.destinations() * array)
+    }
+
+    /// What so many operations, from this one on, of a stream that only reads add up to, each going through another part. From what words are, not from
+    /// memory.
+    pub fn sum(&self, first: u64, operations: u64) -> u64 {
+        let (parts, words) = (self.parts(), self.part / 8);
+        let sums: Vec<u64> = (0..parts as usize)
+            .map(|part| sum_of(part * words..(part + 1) * words))
+            .collect();
+        let lap = sums.iter().fold(0_u64, |sum, part| sum.wrapping_add(*part));
+        let rest =
+            (first..first + operations % parts).map(|operation| sums[(operation % parts) as usize]);
+        rest.fold(lap.wrapping_mul(operations / parts), u64::wrapping_add)
     }
 
     /// Parts of an array.

@@ -73,6 +73,20 @@ fn every_stream_proves_itself_in_small_and_large_arrays() {
 }
 
 #[test]
+fn a_stream_tells_what_it_is_made_of_and_how_much_it_did() {
+    each(|stream, simd| {
+        let Some(streaming) = streaming(stream, simd, 24 << 10, 24 << 10) else {
+            return;
+        };
+        let expected = stream.is_vector().then_some(simd);
+        assert_eq!(streaming.simd(), expected, "{}", streaming.instructions);
+        streaming.run(3);
+        assert_eq!(streaming.proved(), Ok(()));
+        assert_eq!(streaming.operations(), 4);
+    });
+}
+
+#[test]
 fn a_stream_that_did_not_run_or_not_far_enough_is_found_out() {
     each(|stream, simd| {
         let Some(streaming) = streaming(stream, simd, 3 << 20, 384 << 10) else {

@@ -2,7 +2,7 @@
 
 use super::super::Code;
 use super::super::chase::no_such_chains;
-use super::kernel;
+use super::{Entry, kernel};
 use crate::Unsupported;
 
 /// Chains that are in registers while they run; `rcx` keeps the table.
@@ -83,6 +83,23 @@ in_table! {
 in_table! {
     THIRTY_TWO: 4 times 32,
     "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31"
+}
+
+/// The most `mov rax, [rax]` in a row.
+pub(in super::super) fn loads_in_a_row(entry: Entry) -> usize {
+    const LOAD: [u8; 3] = [0x48, 0x8B, 0x00];
+    const END: [u8; 3] = [0x5D, 0x5B, 0xC3]; // pop rbp; pop rbx; ret
+    let code = entry as *const u8;
+    // SAFETY: every kernel ends like this, and code may be read up to its end.
+    let at = |offset: usize| unsafe { code.add(offset).cast::<[u8; 3]>().read() };
+    let (mut offset, mut row, mut longest) = (0, 0, 0);
+    while at(offset) != END {
+        let is_load = at(offset) == LOAD;
+        row = if is_load { row + 1 } else { 0 };
+        longest = longest.max(row);
+        offset += if is_load { LOAD.len() } else { 1 };
+    }
+    longest
 }
 
 pub(in super::super) fn chase(chains: usize) -> Result<Code, Unsupported> {

@@ -4,13 +4,18 @@ use super::super::{Code, Forward};
 use super::kernel;
 use crate::Unsupported;
 
-/// A chain whose number is `rax`, with `r8` to be added to it.
+/// A chain whose number is `rax`, with `r8` to be added to it. The upper halves tell where what arrives comes from.
 macro_rules! chain {
     ($name:ident: $text:literal, [$($body:literal),*]) => {
         kernel! {
             $name: $text, 64 times 1, chains 1,
-            prepare ["mov qword ptr [rsi], 0", "xor eax, eax", "xor ecx, ecx", "mov r8d, 1"],
-            body [$($body),*, "add rax, r8"], after [], finish ["mov r12, rax"]
+            prepare [
+                "mov rax, 0x200000000", "mov [rsi], rax", "mov dword ptr [rsi + 64], 0",
+                "mov rax, 0x100000000", "mov ecx, 3", "mov r8d, 1"
+            ],
+            body [$($body),*, "add rax, r8"],
+            after ["mov r12, rax"],
+            finish ["mov ecx, [rsi + 64]", "shl rcx, 40", "add r12, rcx"]
         }
     };
 }

@@ -31,13 +31,13 @@ use crate::Unsupported;
 pub(super) use atomic::atomic;
 pub(super) use branch::branch;
 pub(super) use call::call;
-pub(super) use chase::chase;
+pub(super) use chase::{chase, loads_in_a_row};
 pub(super) use empty_loop::empty_loop;
 pub(super) use forward::forward;
 pub(super) use integer::ADD_CHAIN;
 pub(super) use stream::stream;
 pub(super) use vector::vector;
-pub(super) use written::{fetch, jumps, window};
+pub(super) use written::{COUNTING, NOP_BYTES, decode, fetch, jumps, window};
 
 /// How a kernel is entered.
 pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;

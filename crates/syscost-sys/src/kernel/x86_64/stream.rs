@@ -181,7 +181,7 @@ avx! {
 
 /// A stream of SSE2.
 macro_rules! sse2 {
-    ($name:ident: $text:literal, prepare [$($prepare:expr),*], [$($line:literal),*], after [$($after:expr),*],
+    ($name:ident: $text:expr, prepare [$($prepare:expr),*], [$($line:expr),*], after [$($after:expr),*],
      finish [$($finish:expr),*]) => {
         passes! {
             $name: $text, prepare [$($prepare),*],
@@ -192,9 +192,9 @@ macro_rules! sse2 {
     // What is stored is one more in each pass.
     (constant $name:ident: $store:literal, finish [$($finish:literal),*]) => {
         sse2! {
-            $name: $store,
+            $name: concat!($store, " m, xmm"),
             prepare ["movq xmm14, [rsi + 40]", "punpcklqdq xmm14, xmm14", "movq xmm15, [rsi + 48]", "punpcklqdq xmm15, xmm15"],
-            [$store], after ["paddq xmm14, xmm15", walked!()], finish [$($finish),*]
+            [concat!($store, " [rdi + \\o + 16 * \\r], xmm14")], after ["paddq xmm14, xmm15", walked!()], finish [$($finish),*]
         }
     };
     (made $name:ident: $text:literal, [$($line:literal),*], finish [$($finish:literal),*]) => {
@@ -215,8 +215,8 @@ reading! {
         "movupd [rsp], xmm0", "add r12, [rsp]", "add r12, [rsp + 8]"
     ]
 }
-sse2! { constant SSE2_WRITE: "movapd [rdi + \\o + 16 * \\r], xmm14", finish [] }
-sse2! { constant SSE2_WRITE_PAST: "movntpd [rdi + \\o + 16 * \\r], xmm14", finish ["sfence"] }
+sse2! { constant SSE2_WRITE: "movapd", finish [] }
+sse2! { constant SSE2_WRITE_PAST: "movntpd", finish ["sfence"] }
 sse2! {
     made SSE2_COPY: "movapd xmm, m; movapd m, xmm",
     ["movapd xmm\\r, [r8 + \\o + 16 * \\r]", "movapd [rdi + \\o + 16 * \\r], xmm\\r"], finish []

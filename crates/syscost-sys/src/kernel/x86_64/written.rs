@@ -1,5 +1,6 @@
 //! Code written at run time. Its first argument, `rdi`, is the number of turns, `rsi` the kernel's memory; `rax` is what it returns.
 
+use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
 use crate::Unsupported;
 
@@ -13,6 +14,8 @@ const INC_RAX: [u8; 3] = [0x48, 0xFF, 0xC0];
 const JMP_8: [u8; 5] = [0xE9, 8, 0, 0, 0];
 /// Thirteen bytes in two instructions that do nothing.
 const NOP_13: [u8; 13] = [0x66, 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0, 0x0F, 0x1F, 0x40, 0];
+/// Bytes of an instruction that does nothing, between the heads of blocks.
+pub(in super::super) const NOP_BYTES: usize = NOP_8.len();
 /// One instruction of eight bytes that does nothing.
 const NOP_8: [u8; 8] = [0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0];
 /// `add` of one to `rcx`, `rdx`, `rsi` and `r8` to `r11`, four bytes each.
@@ -25,6 +28,8 @@ const ADD_1: [[u8; 4]; 7] = [
     [0x49, 0x83, 0xC2, 1],
     [0x49, 0x83, 0xC3, 1],
 ];
+/// Of a turn, instructions that count it: `dec`, before `jnz`.
+pub(in super::super) const COUNTING: usize = 1;
 /// One instruction that does nothing, long enough for all to fit the cache of decoded ones.
 const FILLER: [u8; 2] = [0x66, NOP];
 
@@ -112,6 +117,37 @@ pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, 
     step.extend([0x48, 0x8B, 0x09]); // mov rcx, [rcx]
     step.extend(&between);
     Ok(repeated(&prepare, &step.repeat(steps), &finish))
+}
+
+/// The length and the effect of the first of these instructions, which must be one of those above.
+pub(in super::super) fn decode(code: &[u8]) -> Option<(usize, Does)> {
+    let number = |at: usize| {
+        let bytes = code.get(at..at + 4)?;
+        Some(i32::from_le_bytes(bytes.try_into().ok()?) as isize)
+    };
+    Some(match *code {
+        [NOP, ..] => (1, Does::Nothing),
+        [0x66, NOP, ..] => (2, Does::Nothing),
+        [0x0F, 0x1F, 0x40, ..] => (4, Does::Nothing),
+        [0x0F, 0x1F, 0x84, ..] => (8, Does::Nothing),
+        [0x66, 0x0F, 0x1F, 0x84, ..] => (9, Does::Nothing),
+        [0x48, 0xFF, 0xC0, ..] => (3, Does::AddsOne),
+        [0x48 | 0x49, 0x83, 0xC0..=0xC7, 1, ..] => (4, Does::AddsOne),
+        // With the instruction that fills a block's head.
+        [0x48, 0x05, _, _, _, _, 0x66, NOP, ..] => (Fetch::HEAD, Does::AddsNumber),
+        [0x48, 0x8B, 0x00 | 0x09, ..] => (3, Does::Loads),
+        [0xE9, ..] => (5, Does::Jumps(5 + number(1)?)),
+        // `jnz` back to the next turn. Forwards it is, as `jz` to `finish`, none of a turn's.
+        [0x0F, 0x85, ..] if number(2)? < 0 => (6, Does::Jumps(6 + number(2)?)),
+        [0x0F, 0x84 | 0x85, ..] => (6, Does::Else),
+        // `test` and `dec` of the number of turns.
+        [0x48, 0x85, 0xFF, ..] | [0x48, 0xFF, 0xCF, ..] => (3, Does::Else),
+        // What prepares: `xor` of registers, and the two addresses of a window.
+        [0x31, 0xC0..=0xFF, ..] => (2, Does::Else),
+        [0x45, 0x31, 0xC0..=0xFF, ..] | [0x48, 0x8B, 0x06, ..] => (3, Does::Else),
+        [0x48, 0x8B, 0x4E, 8, ..] => (4, Does::Else),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

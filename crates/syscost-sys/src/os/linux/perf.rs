@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use perf_event_open_sys::{bindings, ioctls, perf_event_open};
 
 use crate::Unsupported;
-use crate::perf::Event;
+use crate::perf::{Event, Uses};
 use crate::raw::{Sysno, syscall2, syscall3, syscall5};
 
 #[derive(Debug)]
@@ -49,6 +49,26 @@ impl PerfCounter {
             .map_err(|cause| reason(event, &cause))
     }
 
+    /// An enabled counter of what this thread does, in user mode, with a word.
+    pub(crate) fn watch(
+        thread: u32,
+        address: usize,
+        uses: Uses,
+    ) -> Result<PerfCounter, Unsupported> {
+        let mut attributes = attributes(bindings::PERF_TYPE_BREAKPOINT, 0, true);
+        // No processor of x86-64 watches loads alone.
+        attributes.bp_type = match uses {
+            Uses::Stores => bindings::HW_BREAKPOINT_W,
+            Uses::All => bindings::HW_BREAKPOINT_RW,
+            Uses::Calls => bindings::HW_BREAKPOINT_X,
+        };
+        attributes.__bindgen_anon_3.bp_addr = address as u64;
+        attributes.__bindgen_anon_4.bp_len = bindings::HW_BREAKPOINT_LEN_8.into();
+        attributes.set_disabled(0);
+        let counter = of_thread(attributes, thread).map(PerfCounter);
+        counter.map_err(|cause| Unsupported::new(format!("perf_event_open(breakpoint): {cause}")))
+    }
+
     pub(crate) fn enable(&self) -> io::Result<()> {
         // SAFETY: a counter's own descriptor; the request takes no address.
         done(unsafe { ioctls::ENABLE(self.0.as_raw_fd(), 0) })
@@ -85,6 +105,10 @@ fn done(result: i32) -> io::Result<()> {
 
 /// A disabled counter of the calling thread on any processor.
 fn open(kind: u32, config: u64, exclude_kernel: bool) -> io::Result<OwnedFd> {
+    of_thread(attributes(kind, config, exclude_kernel), 0)
+}
+
+fn attributes(kind: u32, config: u64, exclude_kernel: bool) -> bindings::perf_event_attr {
     let mut attributes = bindings::perf_event_attr::default();
     attributes.type_ = kind;
     attributes.config = config;
@@ -92,9 +116,14 @@ fn open(kind: u32, config: u64, exclude_kernel: bool) -> io::Result<OwnedFd> {
     attributes.set_disabled(1);
     attributes.set_exclude_hv(1);
     attributes.set_exclude_kernel(exclude_kernel.into());
+    attributes
+}
+
+/// A counter of this thread, 0 for the calling one.
+fn of_thread(mut attributes: bindings::perf_event_attr, thread: u32) -> io::Result<OwnedFd> {
     let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
     // SAFETY: the attributes are initialised and their size is set.
-    let fd = unsafe { perf_event_open(&raw mut attributes, 0, -1, -1, flags) };
+    let fd = unsafe { perf_event_open(&raw mut attributes, thread.cast_signed(), -1, -1, flags) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }

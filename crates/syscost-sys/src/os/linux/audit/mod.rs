@@ -23,6 +23,7 @@ const PANICKED: i32 = 101;
 
 pub(crate) fn count_syscalls(
     timeout: Duration,
+    noted: &[Sysno],
     op: &mut dyn FnMut(),
 ) -> Result<SyscallCounts, AuditError> {
     filter::TRAMPOLINE
@@ -48,7 +49,7 @@ pub(crate) fn count_syscalls(
                 .unwrap_or(AuditError::Died(Death::Code(0))));
         }
     };
-    let mut counts = SyscallCounts::new(child.0.as_raw_nonzero().get().cast_unsigned());
+    let mut counts = SyscallCounts::new(child.0.as_raw_nonzero().get().cast_unsigned(), noted);
     match supervise::supervise(&listener, &pidfd, deadline, &mut counts)? {
         supervise::End::Ended => child.end()?.map(|()| counts),
         supervise::End::OutOfTime => Err(AuditError::TimedOut(timeout)),

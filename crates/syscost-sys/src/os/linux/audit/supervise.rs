@@ -167,7 +167,7 @@ fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), Audit
     // restarted.
     let data = report.value.data;
     if data.arch == NATIVE_ARCH {
-        counts.record(report.value.pid, data.nr.cast_unsigned());
+        counts.record(report.value.pid, data.nr.cast_unsigned(), data.args);
     } else {
         counts.record_foreign();
     }

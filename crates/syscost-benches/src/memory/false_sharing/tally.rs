@@ -1,0 +1,125 @@
+//! What both threads counted, and what it tells of the neighbour.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+
+/// A neighbour that in no long batch makes this share of the additions, in percent, is none. Another task of the machine may keep it from some,
+/// and one that adds only now and then makes less in all.
+const LEAST_SHARE_PERCENT: f64 = 10.0;
+
+/// A neighbour that makes less than this share of all additions, in percent, pauses: as fast as the measuring thread it makes half. Plain additions
+/// depend more on which core gets the line.
+const LEAST_OF_ALL_PERCENT: [f64; 2] = [25.0, 10.0];
+
+/// A neighbour that had its CPU for less than this share of its life was kept from it by others.
+const UNDISTURBED: f64 = 0.9;
+
+/// Of the looks at the other word at least this share find it changed: one that adds much at once, now and then, is seldom met.
+const LEAST_CHANGES: f64 = 0.5;
+
+/// A thread that spins does not wait, but for what starting and ending it takes.
+const FEW_WAITS: f64 = 2.0;
+
+/// What each thread counted by itself, and what was found in the words.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) added: [AtomicU64; 2],
+    pub(super) found: [AtomicU64; 2],
+    /// What the other thread added while the measuring one did.
+    pub(super) meanwhile: AtomicU64,
+    /// Its largest share of a long batch, in a thousandth of a percent.
+    pub(super) largest_share: AtomicU64,
+    /// Nanoseconds of its life, and those of them in which it had a CPU.
+    pub(super) lived_ns: AtomicU64,
+    pub(super) ran_ns: AtomicU64,
+    /// How often it waited of its own accord.
+    pub(super) waits: AtomicU64,
+    pub(super) bytes_apart: AtomicU64,
+    /// How often the measuring thread looked at the other word, and how often that had changed since.
+    pub(super) looks: AtomicU64,
+    pub(super) changes: AtomicU64,
+}
+
+impl Tally {
+    pub(super) fn judge(&self, b: &mut Bencher, is_atomic: bool, distance: usize) {
+        let number = |number: &AtomicU64| number.load(Relaxed) as f64;
+        let whose = ["measuring", "other"];
+        for (who, (added, found)) in whose.into_iter().zip(self.added.iter().zip(&self.found)) {
+            let (added, found) = (added.load(Relaxed), found.load(Relaxed));
+            let what = format!("the word that the {who} thread added to");
+            let holds = added == found && added > 0;
+            b.claim(&what, added, found, "benchmark", holds);
+        }
+        let (apart, wanted) = (self.bytes_apart.load(Relaxed), distance as u64);
+        b.claim_equal("bytes from word to word", wanted, apart, "addresses");
+        let meanwhile = number(&self.meanwhile);
+        let share = 100.0 * meanwhile / (meanwhile + number(&self.added[0])).max(1.0);
+        b.detail("neighbour_share_percent", share);
+        let [atomic, plain] = LEAST_OF_ALL_PERCENT;
+        let least = if is_atomic { atomic } else { plain };
+        // One that sleeps is not kept from its CPU by others.
+        let ran = match number(&self.waits) > FEW_WAITS {
+            true => 1.0,
+            false => number(&self.ran_ns) / number(&self.lived_ns),
+        };
+        let verdict = steady(share, least, ran);
+        b.claim_verdict(
+            "share of the other thread in all additions, in percent",
+            format!("at least {least}"),
+            share,
+            "benchmark",
+            verdict,
+            (verdict == Verdict::Unverified).then_some("others had the CPU of the other thread"),
+        );
+        if !b.is_timed() {
+            let changed = number(&self.changes) / number(&self.looks).max(1.0);
+            let verdict = steady(changed, LEAST_CHANGES, ran);
+            b.claim_verdict(
+                "share of looks at the other's word that found it changed",
+                format!("at least {LEAST_CHANGES}"),
+                changed,
+                "benchmark",
+                verdict,
+                (verdict == Verdict::Unverified)
+                    .then_some("others had the CPU of the other thread"),
+            );
+        }
+        let largest = number(&self.largest_share) / 1000.0;
+        // Where additions are slow a timed batch may be short; what is counted for evidence is not.
+        if largest > 0.0 || !b.is_timed() {
+            b.claim_within(
+                "largest share of the other thread in a batch, in percent",
+                Bound::AtLeast(LEAST_SHARE_PERCENT),
+                largest,
+                "benchmark",
+            );
+        }
+    }
+}
+
+/// Whether a neighbour with this share, of all additions or of looks, kept adding. One that did not have its CPU all the time could not.
+fn steady(share: f64, least: f64, ran: f64) -> Verdict {
+    if share >= least {
+        Verdict::Confirmed
+    } else if ran < UNDISTURBED {
+        Verdict::Unverified
+    } else {
+        Verdict::Refuted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_neighbour_that_pauses_is_none_unless_it_was_kept_from_its_cpu() {
+        let [least, _] = LEAST_OF_ALL_PERCENT;
+        assert_eq!(steady(49.0, least, 1.0), Verdict::Confirmed);
+        assert_eq!(steady(49.0, least, 0.5), Verdict::Confirmed);
+        assert_eq!(steady(3.0, least, 1.0), Verdict::Refuted);
+        assert_eq!(steady(3.0, least, 0.5), Verdict::Unverified);
+    }
+}

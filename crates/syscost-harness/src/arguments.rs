@@ -1,0 +1,202 @@
+//! What a benchmark claims of the arguments of its system calls: how often one is called says nothing of how much it is asked to do.
+
+use std::collections::BTreeSet;
+
+use syscost_results::{Evidence, Fact, Verdict};
+use syscost_sys::audit::Arguments;
+use syscost_sys::raw::Sysno;
+
+/// An argument of a system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// Which it is, from 0.
+    pub position: usize,
+    /// What evidence calls it, e.g. `length`.
+    pub name: &'static str,
+}
+
+/// What an argument is to be in all calls of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// This in every call.
+    Always(u64),
+    /// One and the other in turn, this one first.
+    InTurn(u64, u64),
+    /// In each call what none had before.
+    Different,
+    /// In each call at least so far from what the call before had.
+    Apart(u64),
+    /// This in every second call, beginning with the first.
+    EverySecond(u64),
+}
+
+/// That an argument of a system call is what it must be for the operation to be what it says. Exact: every audited call is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArgumentClaim {
+    /// The call.
+    pub call: Sysno,
+    /// Its argument.
+    pub argument: Argument,
+    /// What that is to be.
+    pub given: Given,
+}
+
+impl ArgumentClaim {
+    /// The claim in words, e.g. `share of munmap calls whose length is 4096`.
+    fn claim(&self) -> String {
+        let given = match self.given {
+            Given::Always(value) => format!("is {value}"),
+            Given::InTurn(one, other) => format!("is {one} and {other} in turn"),
+            Given::Different => "is another each time".to_owned(),
+            Given::Apart(least) => format!("is {least} or more from the last"),
+            Given::EverySecond(value) => format!("is {value} in every second"),
+        };
+        let (call, name) = (self.call.name(), self.argument.name);
+        format!("share of {call} calls whose {name} {given}")
+    }
+
+    /// What follows from these calls, in their order. That there are none confirms nothing.
+    pub(crate) fn judge(&self, calls: &[Arguments], source: &str) -> Evidence {
+        let values: Vec<u64> = calls
+            .iter()
+            .map(|given| given[self.argument.position])
+            .collect();
+        let wrong = self.wrong(&values);
+        let right = values.len() - wrong.len();
+        let holds = right > 0 && wrong.is_empty();
+        let (verdict, reason) = match wrong.first() {
+            _ if holds => (Verdict::Confirmed, None),
+            Some((number, value)) => (
+                Verdict::Refuted,
+                Some(format!("in call {} it is {value}", number + 1)),
+            ),
+            None => (Verdict::Refuted, Some("there was no such call".to_owned())),
+        };
+        Evidence {
+            observed: Some(Fact::Number(right as f64 / values.len().max(1) as f64)),
+            verdict,
+            reason,
+            ..self.unverified(source, "")
+        }
+    }
+
+    /// The evidence when so many such calls were made by what prepares single operations.
+    pub(crate) fn anticipated(&self, calls: usize, source: &str) -> Evidence {
+        Evidence {
+            observed: Some(Fact::Number(0.0)),
+            verdict: Verdict::Refuted,
+            ..self.unverified(source, format!("{calls} such calls prepare operations"))
+        }
+    }
+
+    /// The evidence when there is no audit.
+    pub(crate) fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
+        Evidence {
+            claim: self.claim(),
+            expected: Fact::Number(1.0),
+            observed: None,
+            source: source.to_owned(),
+            verdict: Verdict::Unverified,
+            reason: Some(reason.into()),
+        }
+    }
+
+    /// The calls that break the claim, by their number from 0, with what they were given.
+    fn wrong(&self, values: &[u64]) -> Vec<(usize, u64)> {
+        let (mut before, mut last) = (BTreeSet::new(), None);
+        let mut holds = |number: usize, value: u64| {
+            let is_new = before.insert(value);
+            let last = last.replace(value);
+            match self.given {
+                Given::Always(expected) => value == expected,
+                Given::InTurn(one, other) => value == [one, other][number % 2],
+                Given::Different => is_new,
+                Given::Apart(least) => last.is_none_or(|last| value.abs_diff(last) >= least),
+                Given::EverySecond(expected) => number % 2 == 1 || value == expected,
+            }
+        };
+        let numbered = values.iter().copied().enumerate();
+        numbered
+            .filter(|(number, value)| !holds(*number, *value))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: Argument = Argument {
+        position: 1,
+        name: "length",
+    };
+
+    fn judge(given: Given, lengths: &[u64]) -> Evidence {
+        let calls: Vec<Arguments> = lengths
+            .iter()
+            .map(|length| [7, *length, 7, 7, 7, 7])
+            .collect();
+        let claim = ArgumentClaim {
+            call: Sysno::MUNMAP,
+            argument: LENGTH,
+            given,
+        };
+        claim.judge(&calls, "seccomp audit")
+    }
+
+    fn holds(given: Given, lengths: &[u64]) -> bool {
+        judge(given, lengths).verdict == Verdict::Confirmed
+    }
+
+    #[test]
+    fn what_is_always_given_must_always_be() {
+        let evidence = judge(Given::Always(4096), &[4096; 4]);
+        assert_eq!(evidence.verdict, Verdict::Confirmed);
+        assert_eq!(evidence.reason, None);
+        assert_eq!(evidence.claim, "share of munmap calls whose length is 4096");
+        let evidence = judge(Given::Always(4096), &[4096, 4096, 4096, 2048]);
+        assert_eq!(evidence.verdict, Verdict::Refuted);
+        assert_eq!(evidence.observed, Some(Fact::Number(0.75)));
+        assert_eq!(evidence.reason.as_deref(), Some("in call 4 it is 2048"));
+    }
+
+    #[test]
+    fn what_is_given_in_turn_must_change_each_time() {
+        assert!(holds(Given::InTurn(1, 3), &[1, 3, 1, 3]));
+        assert!(!holds(Given::InTurn(1, 3), &[3, 3, 3, 3]));
+        assert!(!holds(Given::InTurn(1, 3), &[3, 1, 3, 1]));
+    }
+
+    #[test]
+    fn what_is_different_never_comes_back() {
+        assert!(holds(Given::Different, &[1, 3, 2]));
+        assert!(!holds(Given::Different, &[1, 3, 1]));
+    }
+
+    #[test]
+    fn what_is_apart_is_far_from_the_last() {
+        assert!(holds(Given::Apart(10), &[10, 20, 10]));
+        assert!(!holds(Given::Apart(10), &[10, 19, 10]));
+        assert!(!holds(Given::Apart(10), &[10, 20, 20]));
+    }
+
+    #[test]
+    fn what_is_given_in_every_second_call_is_there_in_the_first() {
+        assert!(holds(Given::EverySecond(1), &[1, 3, 1, 4, 1]));
+        assert!(!holds(Given::EverySecond(1), &[3, 1, 3, 1]));
+        assert!(!holds(Given::EverySecond(1), &[1, 3, 2]));
+    }
+
+    #[test]
+    fn no_call_confirms_nothing() {
+        for given in [
+            Given::Always(1),
+            Given::InTurn(1, 3),
+            Given::Different,
+            Given::Apart(1),
+            Given::EverySecond(1),
+        ] {
+            assert!(!holds(given, &[]), "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What operations add to this process's memory, or give back, as the kernel's tables of pages tell around them.
+
+use syscost_results::Evidence;
+use syscost_sys::Unsupported;
+use syscost_sys::counters::resident_bytes;
+
+use crate::bencher::Bencher;
+use crate::expect::{Counter, Expect, Manner};
+use crate::failure::Failure;
+
+/// Read only where something is expected of it: the kernel goes through all pages.
+pub(super) struct Growth {
+    expect: Option<Expect>,
+    begun: Result<u64, Unsupported>,
+    gained: Result<f64, Unsupported>,
+}
+
+impl Growth {
+    pub(super) fn new(expect: Option<Expect>) -> Self {
+        Self {
+            expect,
+            begun: Ok(0),
+            gained: Ok(0.0),
+        }
+    }
+
+    /// Right before operations, when they are prepared.
+    pub(super) fn begin(&mut self) {
+        if self.expect.is_some() {
+            self.begun = resident_bytes();
+        }
+    }
+
+    /// Right after them.
+    pub(super) fn end(&mut self) {
+        if self.expect.is_some() {
+            let (sum, begun) = (self.gained.clone(), self.begun.clone());
+            self.gained = resident_bytes().and_then(|now| Ok(sum? + (now as f64 - begun? as f64)));
+        }
+    }
+
+    pub(super) fn judge(self, operations: u64) -> Option<Evidence> {
+        const SOURCE: &str = "smaps_rollup";
+        let expect = self.expect?;
+        Some(match self.gained {
+            Ok(bytes) => expect.judge(bytes / operations as f64, SOURCE),
+            Err(reason) => expect.unverified(SOURCE, reason.to_string()),
+        })
+    }
+}
+
+impl Bencher<'_> {
+    /// Only batches are looked at before and after.
+    pub(in crate::bencher) fn refuse_growth(&self, manner: Manner) -> Result<(), Failure> {
+        match self.find(|counter| counter == Counter::ResidentBytes) {
+            Some(_) if manner != Manner::Batches => {
+                let what = "counts resident bytes of what is no batch";
+                Err(Failure::Broken(what.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::expect::within;
+
+    #[test]
+    fn what_is_written_between_begin_and_end_is_gained() {
+        assert_eq!(Growth::new(None).judge(1), None);
+        let bytes = (32 << 20) as f64;
+        let expect = within(Counter::ResidentBytes, 0.9 * bytes, 1.1 * bytes);
+        let mut growth = Growth::new(Some(expect));
+        growth.begin();
+        let written = black_box(vec![1_u8; 32 << 20]);
+        growth.end();
+        drop(written);
+        let evidence = growth.judge(1).expect("expected");
+        // Other tests write meanwhile.
+        assert_ne!(
+            evidence.observed.is_some(),
+            evidence.verdict == Verdict::Unverified
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! What operations give to their calls, as the audit notes it.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+
+use syscost_sys::raw::Sysno;
+
+use super::*;
+use crate::arguments::{Argument, Given};
+use crate::expect::calls;
+
+const OFFSET: Argument = Argument {
+    position: 1,
+    name: "offset",
+};
+
+/// The verdict on seeks that are said to have offset 4096, each batch after a seek elsewhere.
+fn verdict_on(offset: u64) -> Verdict {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let mut bencher = bencher(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
+    bencher.expect_argument(Sysno::LSEEK, OFFSET, Given::Always(4096));
+    let file = File::open("/dev/zero").expect("opened");
+    let seek = |offset| -> Result<(), Failure> {
+        let sought = (&file).seek(SeekFrom::Start(offset));
+        sought.map_err(|cause| Failure::of("seek", cause))?;
+        mock::advance_ns(70);
+        Ok(())
+    };
+    let measured = bencher.prepared_batches(
+        1,
+        1 << 20,
+        |_| seek(7),
+        |turns| (0..turns).try_for_each(|_| seek(offset)),
+    );
+    measured.expect("counted");
+    let evidence = bencher.finish().expect("finished").evidence;
+    let about_offsets = |claim: &str| claim == "share of lseek calls whose offset is 4096";
+    let judged = evidence.iter().find(|one| about_offsets(&one.claim));
+    judged.expect("offsets are judged").verdict
+}
+
+#[test]
+fn calls_that_are_given_something_else_are_refuted() {
+    if let Err(reason) = syscost_sys::audit::available() {
+        assert_eq!(verdict_on(4096), Verdict::Unverified);
+        return println!("skipped: {reason}");
+    }
+    assert_eq!(verdict_on(4096), Verdict::Confirmed);
+    assert_eq!(verdict_on(2048), Verdict::Refuted);
+}
+
+#[test]
+fn what_is_claimed_of_arguments_after_the_measurement_is_a_defect() {
+    let late = timed(|b| {
+        b.iter(|| mock::advance_ns(70))?;
+        b.expect_argument(Sysno::LSEEK, OFFSET, Given::Always(4096));
+        Ok(())
+    });
+    assert!(matches!(late, Err(Failure::Broken(_))), "{late:?}");
+}
+
+#[test]
+fn what_prepares_single_operations_must_not_make_their_calls() {
+    if let Err(reason) = syscost_sys::audit::available() {
+        return println!("skipped: {reason}");
+    }
+    let verdict = |is_anticipated: bool| {
+        let (case, clock) = (Case::default(), Clock::mock());
+        let mut bencher = bencher(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
+        bencher.expect_argument(Sysno::LSEEK, OFFSET, Given::Always(4096));
+        let file = File::open("/dev/zero").expect("opened");
+        let seek = || {
+            let sought = (&file).seek(SeekFrom::Start(4096));
+            sought.map(drop).map_err(|cause| Failure::of("seek", cause))
+        };
+        let prepare = || if is_anticipated { seek() } else { Ok(()) };
+        bencher.single(prepare, seek).expect("counted");
+        let evidence = bencher.finish().expect("finished").evidence;
+        let judged = evidence.iter().find(|one| one.claim.contains("offset"));
+        judged.expect("offsets are judged").verdict
+    };
+    assert_eq!(verdict(false), Verdict::Confirmed);
+    assert_eq!(verdict(true), Verdict::Refuted);
+}

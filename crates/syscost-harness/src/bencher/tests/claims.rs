@@ -1,0 +1,58 @@
+//! What a benchmark judges of its own accord.
+
+use syscost_results::{Evidence, Fact};
+
+use super::*;
+use crate::expect::Bound;
+
+/// The evidence of one claim.
+fn judged(claim: impl FnOnce(&mut Bencher)) -> Evidence {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
+    claim(&mut bencher);
+    bencher.findings.evidence.pop().expect("judged")
+}
+
+#[test]
+fn only_what_is_equal_is_confirmed_as_such() {
+    for (observed, verdict) in [(3, Verdict::Confirmed), (4, Verdict::Refuted)] {
+        let evidence = judged(|b| b.claim_equal("pages", 3_usize, observed, "pagemap"));
+        let expected = Evidence {
+            claim: "pages".into(),
+            expected: Fact::Number(3.0),
+            observed: Some(Fact::Number(observed as f64)),
+            source: "pagemap".into(),
+            verdict,
+            reason: None,
+        };
+        assert_eq!(evidence, expected);
+    }
+    let named = |name: &'static str| judged(|b| b.claim_equal("pages", "small", name, "smaps"));
+    assert_eq!(named("small").verdict, Verdict::Confirmed);
+    assert_eq!(named("huge").verdict, Verdict::Refuted);
+    assert_eq!(named("huge").observed, Some(Fact::Text("huge".into())));
+    // Numbers of this size show alike, and are compared all the same.
+    let most = judged(|b| b.claim_equal("sum", u64::MAX, u64::MAX - 1, "kernel"));
+    assert_eq!(most.verdict, Verdict::Refuted);
+}
+
+#[test]
+fn only_what_is_within_its_bound_is_confirmed_as_such() {
+    let within = |share| judged(|b| b.claim_within("share", Bound::AtLeast(0.9), share, "walk"));
+    for (share, verdict) in [
+        (0.9, Verdict::Confirmed),
+        (0.89, Verdict::Refuted),
+        (f64::NAN, Verdict::Refuted),
+    ] {
+        assert_eq!(within(share).verdict, verdict, "{share}");
+    }
+    let expected = Evidence {
+        claim: "share".into(),
+        expected: Fact::Text("at least 0.9".into()),
+        observed: Some(Fact::Number(0.89)),
+        source: "walk".into(),
+        verdict: Verdict::Refuted,
+        reason: None,
+    };
+    assert_eq!(within(0.89), expected);
+}

@@ -1,0 +1,39 @@
+//! What a method cannot see, and how sure it can be at most.
+
+use super::*;
+
+#[test]
+fn what_cannot_be_seen_is_no_zero() {
+    let rules = Rules {
+        resolution: 15.0,
+        ..Rules::new(Unit::Nanoseconds)
+    };
+    let unseen = estimate(&levels(&[0.0; 6]), &rules);
+    assert!(unseen.below_resolution);
+    assert_eq!(unseen.estimate.median, None);
+    assert_eq!(unseen.estimate.ci95_high, Some(15.0));
+    let seen = estimate(&levels(&[20.0; 6]), &rules);
+    assert_eq!(seen.estimate.median, Some(20.0));
+}
+
+#[test]
+fn an_interval_is_no_narrower_than_the_grain_of_its_method() {
+    let rules = Rules {
+        limits: Some((48.0, 60.0)),
+        ..Rules::new(Unit::Bytes)
+    };
+    let out = estimate(&levels(&[51.0, 51.1, 51.2, 51.3, 51.4, 51.5]), &rules).estimate;
+    assert_eq!((out.ci95_low, out.ci95_high), (Some(48.0), Some(60.0)));
+    let wide = estimate(&levels(&[40.0, 51.0, 51.0, 51.0, 51.0, 70.0]), &rules).estimate;
+    assert_eq!((wide.ci95_low, wide.ci95_high), (Some(40.0), Some(70.0)));
+}
+
+#[test]
+fn a_size_out_of_a_few_is_one_of_them() {
+    let rules = Rules {
+        discrete: true,
+        ..Rules::new(Unit::Bytes)
+    };
+    let out = estimate(&levels(&[48.0, 48.0, 48.0, 64.0, 64.0, 64.0]), &rules).estimate;
+    assert_eq!((out.median, out.ci95_low), (Some(64.0), Some(48.0)));
+}

@@ -1,0 +1,51 @@
+//! What a process has in memory.
+
+use std::fs::File;
+use std::io::Read;
+
+use crate::{SystemError, Unsupported};
+
+const PATH: &str = "/proc/self/smaps_rollup";
+
+/// Bytes of this process that are resident now, by its tables of pages: exact, where /proc/self/statm may be some pages behind. Does not
+/// allocate, which might add some.
+///
+/// # Errors
+/// Where the kernel does not tell (before Linux 4.14).
+pub fn resident_bytes() -> Result<u64, Unsupported> {
+    let mut text = [0; 4096];
+    let length = File::open(PATH)
+        .and_then(|mut file| file.read(&mut text))
+        .map_err(|cause| SystemError::new("read", PATH, cause))?;
+    str::from_utf8(&text[..length])
+        .ok()
+        .and_then(of)
+        .ok_or_else(|| Unsupported::new(format!("{PATH} does not tell what is resident")))
+}
+
+fn of(rollup: &str) -> Option<u64> {
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Rss:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_resident() {
+        assert_eq!(
+            of("1000-2000 ---p [rollup]\nRss:  12 kB\nPss: 3 kB\n"),
+            Some(12 << 10)
+        );
+        assert_eq!(of("Pss: 3 kB\n"), None);
+        let before = match resident_bytes() {
+            Ok(bytes) => bytes,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        let written = std::hint::black_box(vec![1_u8; 32 << 20]);
+        assert!(resident_bytes().unwrap() >= before + (16 << 20));
+        drop(written);
+    }
+}

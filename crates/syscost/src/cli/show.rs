@@ -1,0 +1,17 @@
+//! Arguments of `show`.
+
+use clap::Args;
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The run: a document, `latest`, an id or a tag
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Only these groups, ids, rows or patterns
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+    /// Tell the evidence, flags and details of every row
+    #[arg(short, long)]
+    pub verbose: bool,
+}

@@ -1,0 +1,27 @@
+//! `syscost show`: the table of a kept run, as `run` printed it.
+
+use anyhow::Result;
+use syscost_report::table::{TableOptions, table};
+use syscost_store::Store;
+
+use crate::cli::ShowArguments;
+use crate::error::exit;
+use crate::selection::rows_of;
+use crate::terminal;
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
+    let mut run = Store::of_user().find(&arguments.run)?.run;
+    if !arguments.selectors.is_empty() {
+        let rows = rows_of(&run, &arguments.run, &arguments.selectors)?;
+        run.measurements = rows.into_iter().cloned().collect();
+    }
+    let options = TableOptions {
+        width: terminal::width(),
+        color: true,
+        verbose: arguments.verbose,
+        saved_to: None,
+    };
+    super::print(&table(&run, &options))?;
+    Ok(exit::DONE)
+}
