@@ -20,8 +20,29 @@ const MOST_SECOND_TRIES: usize = 30;
 /// How often a row is measured at most.
 const TRIES: usize = 4;
 
-/// Measures these and returns the rows in trouble, with the reason.
-fn troubles(program: &Program, selectors: &[&str]) -> Vec<(String, String)> {
+/// The share of the rows that may be withheld even so. That a number is withheld where the evidence does not hold is what it is there for, and what holds
+/// depends on the machine: how soon another CPU wakes, what else fills its caches, whether a curve has a step. A claim that is wrong is so for more rows, or
+/// on every machine.
+const MOST_WITHHELD: f64 = 0.005;
+
+/// A row without a number, though the machine can do it.
+#[derive(Debug)]
+struct Trouble {
+    name: String,
+    status: String,
+    reason: String,
+}
+
+impl Trouble {
+    /// Whether evidence withholds it, or that from which it would be computed.
+    fn is_withheld(&self) -> bool {
+        self.status == "withheld"
+            || self.status == "skipped" && self.reason.contains("which has no number")
+    }
+}
+
+/// Measures these and returns the rows in trouble.
+fn troubles(program: &Program, selectors: &[&str]) -> Vec<Trouble> {
     let mut arguments = vec![
         "run",
         "--profile",
@@ -39,8 +60,8 @@ fn troubles(program: &Program, selectors: &[&str]) -> Vec<(String, String)> {
     let mut troubles = Vec::new();
     for row in rows(&run) {
         let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
-        let (name, reason) = (text("name"), text("reason"));
-        match &*text("status") {
+        let (name, reason, status) = (text("name"), text("reason"), text("status"));
+        match &*status {
             "ok" | "below_resolution" => {
                 let evidence = row["evidence"].as_array().expect("evidence");
                 assert!(!evidence.is_empty(), "{name} claims nothing");
@@ -56,7 +77,11 @@ fn troubles(program: &Program, selectors: &[&str]) -> Vec<(String, String)> {
                     "{reason}"
                 );
             }
-            status => troubles.push((name, format!("{status}: {reason}"))),
+            _ => troubles.push(Trouble {
+                name,
+                status,
+                reason,
+            }),
         }
     }
     troubles
@@ -78,10 +103,13 @@ fn every_benchmark_runs_or_says_why_not() {
             return;
         }
         println!("measured again: {left:#?}");
-        let names: Vec<&str> = left.iter().map(|(name, _)| &**name).collect();
+        let names: Vec<&str> = left.iter().map(|row| &*row.name).collect();
         left = troubles(&program, &names);
     }
-    assert!(left.is_empty(), "{left:#?}");
+    println!("no number: {left:#?}");
+    assert!(left.iter().all(Trouble::is_withheld), "{left:#?}");
+    let rows = Catalogue::rows(CATALOGUE.benchmarks()).len() as f64;
+    assert!(left.len() as f64 <= MOST_WITHHELD * rows, "{left:#?}");
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! Nothing by itself: it is computed from the rows of `op.reorder_buffer`. Two levels are fitted to their costs, that of loads that overlap and that of loads
 //! that do not; the number is where a straight line between the two rows around the step is half-way up.
 //! ## Does not measure
-//! A number nearer than the rows stand to each other, which is 32 instructions up to 544. `least_count` and `most_count` tell the two rows between which it lies.
+//! A number nearer than the rows stand to each other, which is 32 instructions up to 544. `least_count` and `most_count` tell the two rows between which it lies;
+//! its interval has both.
 //! ## Reading it
 //! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of the core is busy, which a virtual machine does not
 //! tell. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the rise must lie
@@ -79,6 +80,7 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             ),
             stays(step.stay),
         ],
+        limits: Some(step.between),
         details: BTreeMap::from([
             ("least_count".to_owned(), step.between.0),
             ("most_count".to_owned(), step.between.1),
