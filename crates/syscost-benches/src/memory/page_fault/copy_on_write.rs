@@ -16,8 +16,9 @@ use crate::memory::space::area::Area;
 use crate::memory::space::pagemap;
 use crate::task::child::{Child, fork};
 
-/// Pages of the longest batch.
-const MOST: usize = 2048;
+/// Pages of the longest batch: no more than the kernel has just got back and keeps at hand for this CPU, from the child before. Each further one would cost more,
+/// up to twice as much where it was in no cache any more.
+const MOST: usize = 128;
 
 /// How long the end of a child is waited for, in ms.
 const PATIENCE_MS: usize = 100;

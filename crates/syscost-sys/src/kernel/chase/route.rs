@@ -1,5 +1,8 @@
 //! Where the lines of a chase lie, and in which order they are visited.
 
+use std::ops::RangeInclusive;
+
+use super::super::share_of_most_frequent;
 use super::super::table::random_word;
 
 /// The distance of dense lines, in bytes: that of cache lines on x86-64 and most of aarch64.
@@ -14,10 +17,16 @@ const BLOCK: usize = PAGE / LINE;
 /// Beyond so many bytes a random order by single lines would take longer to make than to measure.
 const BY_LINES: usize = 64 << 20;
 
+/// Among so few lines an order may by chance be regular, one that could be fetched ahead of. Of even fewer every order is.
+const FEW: RangeInclusive<usize> = 5..=64;
+
+/// In a regular order more of the steps than this lead equally far.
+const MOST_ALIKE: f64 = 0.75;
+
 /// In which order lines are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// At random, from this seed: all cycles are equally likely. Beyond 64 MiB of dense lines, each step goes to a random page and there to a
+    /// At random, from this seed: all cycles are equally likely, but of few lines those that are regular are not taken. Beyond 64 MiB of dense lines, each step goes to a random page and there to a
     /// line that was not visited before, until all were.
     Random(u64),
     /// Upwards.
@@ -113,7 +122,7 @@ impl Sequence {
                 let pages = route.bytes / PAGE;
                 let by_pages = route.spacing == LINE && route.bytes > BY_LINES;
                 if !by_pages || !pages.is_power_of_two() {
-                    return Self::Shuffled(shuffled(spaces, seed));
+                    return Self::Shuffled(irregular(spaces, seed));
                 }
                 Self::ByPages {
                     pages: shuffled(pages, seed),
@@ -173,6 +182,28 @@ impl Sequence {
     }
 }
 
+/// [`shuffled`] anew until the order is not regular.
+fn irregular(count: usize, seed: u64) -> Vec<u32> {
+    let mut order = shuffled(count, seed);
+    let mut attempt = 0;
+    while FEW.contains(&count) && share_of_steps_alike(&order) > MOST_ALIKE {
+        attempt += 1;
+        order = shuffled(count, random_word(seed, attempt));
+    }
+    order
+}
+
+/// The share of the steps around this order that lead equally far, of the distance that is most frequent.
+fn share_of_steps_alike(order: &[u32]) -> f64 {
+    let next = order.iter().cycle().skip(1);
+    let steps = order.iter().zip(next);
+    share_of_most_frequent(
+        steps
+            .map(|(at, next)| u64::from(next.wrapping_sub(*at)))
+            .collect(),
+    )
+}
+
 /// The numbers below `count` in a random order (Fisher and Yates). Visited one after the other and then again, they make a single cycle,
 /// each as likely as any other, as Sattolo's algorithm does.
 fn shuffled(count: usize, seed: u64) -> Vec<u32> {
@@ -184,4 +215,28 @@ fn shuffled(count: usize, seed: u64) -> Vec<u32> {
         order.swap(last, chosen as usize);
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_of_few_lines_is_never_regular() {
+        let is_regular = |order: &[u32]| share_of_steps_alike(order) > MOST_ALIKE;
+        let seeds = 0..20_000;
+        assert!(seeds.clone().any(|seed| is_regular(&shuffled(5, seed))));
+        for count in [5, 8, 16] {
+            for seed in seeds.clone() {
+                let mut order = irregular(count, seed);
+                assert!(!is_regular(&order), "{count} {seed}");
+                order.sort_unstable();
+                assert!(order.into_iter().eq(0..count as u32));
+            }
+        }
+        // There is no other order of these.
+        for count in 0..5 {
+            assert_eq!(irregular(count, 1), shuffled(count, 1));
+        }
+    }
 }
