@@ -174,6 +174,10 @@ impl Watch {
     /// # Errors
     /// `Unsupported` as [`Counter::open`], where no debug register is left, or where they notice nothing, as in some virtual machines.
     pub fn of(task: TaskId, word: *const u64, uses: Uses) -> Result<Watch, Unsupported> {
+        if uses == Uses::Stores && !atomics_are_whole() {
+            let reason = "an atomic operation made of several instructions never ends where a store is watched";
+            return Err(Unsupported::new(reason));
+        }
         if !Self::notices(uses)? {
             let reason = "the processor's debug registers do not notice what is used";
             return Err(Unsupported::new(reason));
@@ -208,6 +212,14 @@ impl Watch {
         let uses = self.0.read();
         uses.map_err(|cause| SystemError::new("read", "a watched word", cause))
     }
+}
+
+/// Whether an atomic operation is one instruction. Where it is a loop of an exclusive load and store, each return from a watched store makes the store fail.
+fn atomics_are_whole() -> bool {
+    #[cfg(target_arch = "aarch64")]
+    return std::arch::is_aarch64_feature_detected!("lse");
+    #[cfg(not(target_arch = "aarch64"))]
+    return true;
 }
 
 /// What is called to see whether calls are noticed.

@@ -75,7 +75,7 @@ fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failu
     let streaming: &Streaming = &lent;
     claim_stream(b, setting.threads, streaming);
     b.kernel(streaming)?;
-    for memory in streaming.arrays().memories() {
+    for memory in streaming.arrays().used_by(streaming.course()) {
         b.claim_resident(memory)?;
         b.detail("page_bytes", memory.pages().bytes()? as f64);
     }

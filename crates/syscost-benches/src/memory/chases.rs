@@ -1,7 +1,7 @@
 //! Shared: what pointer chases claim, and the pages they are measured in.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, LINE, Route, Work};
+use syscost_sys::kernel::{Chase, LINE, Route, Work, most_alike};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::hierarchy::told;
@@ -100,10 +100,9 @@ fn within_a_page(bytes: usize) -> Bound {
     Bound::AtMost((0.05 + 3.0 * 4096.0 / bytes as f64).min(1.0))
 }
 
-/// The share that one distance may have in a random order of so many lines. Of very few lines many are alike by chance, but not all but one, as in a
-/// regular order.
+/// The share that one distance may have in a random order of so many lines.
 fn random(lines: usize) -> Bound {
-    Bound::AtMost((0.1 + 6.0 / lines as f64).min(1.0))
+    Bound::AtMost(most_alike(lines))
 }
 
 /// Of steps upwards so many lead to the line behind: all but the last.

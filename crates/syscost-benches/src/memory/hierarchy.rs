@@ -181,15 +181,22 @@ pub(super) fn rises(staircase: &Staircase) -> Evidence {
 const LEAST_SHARE: (f64, f64) = (0.5, 0.3);
 
 /// What a step claims: that it is one, and not a part of a smooth curve.
-pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Evidence {
+///
+/// # Errors
+/// `Unsupported` where the curve rises evenly: this machine shows no step.
+pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Failure> {
     let share = plateau.share_of_rise_to(next);
     let (least, spread) = LEAST_SHARE;
     let verdict = match share {
         share if share >= least => Verdict::Confirmed,
         share if share >= spread => Verdict::Unverified,
-        _ => Verdict::Refuted,
+        _ => {
+            return Err(Failure::Unsupported(format!(
+                "the curve rises without a step there: {share:.2} of the rise lie between the two plateaus, of {spread} at least"
+            )));
+        }
     };
-    Evidence {
+    Ok(Evidence {
         claim: "share of the rise that lies between the two plateaus".to_owned(),
         expected: format!("at least {least}").into(),
         observed: Some(share.into()),
@@ -197,7 +204,7 @@ pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Evidence {
         verdict,
         reason: (verdict != Verdict::Confirmed)
             .then(|| "the curve rises on its plateaus as well: it may have no step".to_owned()),
-    }
+    })
 }
 
 /// What a curve in small pages cannot claim: that translation has no part in it. Nothing of one in larger pages.

@@ -168,7 +168,11 @@ fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
     match known {
         Some(memory) => Ok(memory),
         // As much as any other case of a standard run needs, if there is so much.
-        None => Memory::fill(bytes.max(LARGEST), pages).or_else(|_| Memory::fill(bytes, pages)),
+        None => Memory::fill(bytes.max(LARGEST), pages).or_else(|_| {
+            // What is kept for others may be what is missing.
+            POOL.take();
+            Memory::fill(bytes, pages)
+        }),
     }
 }
 

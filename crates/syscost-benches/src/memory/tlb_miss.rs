@@ -38,7 +38,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         value: next.cost - curve.plateaus[0].cost,
         evidence: vec![
             hierarchy::rises(&curve),
-            hierarchy::is_steep(&plateau, &next),
+            hierarchy::is_steep(&plateau, &next)?,
         ],
         details: BTreeMap::from([
             ("from_pages_count".to_owned(), next.from),

@@ -44,7 +44,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             .map(|(below, above)| (page * below, page * above)),
         evidence: vec![
             hierarchy::rises(&curve),
-            hierarchy::is_steep(&plateau, &next),
+            hierarchy::is_steep(&plateau, &next)?,
         ],
         details: hierarchy::told_of(&plateau, &next, "bytes", page).into(),
     };

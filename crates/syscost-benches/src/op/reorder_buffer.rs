@@ -86,9 +86,9 @@ const MOST_ALIKE: Bound = Bound::AtMost(0.1);
 /// Claims that the walks go by chance through as much memory as they must.
 fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
     b.claim_resident(walks.memory())?;
-    let (least, bytes) = (BYTES.0 as f64, walks.memory().bytes() as f64);
+    let (least, bytes) = (BYTES.0 as f64, walks.bytes() as f64);
     let claim = "bytes that the walks go through";
-    b.claim_within(claim, Bound::AtLeast(least), bytes, "smaps");
+    b.claim_within(claim, Bound::AtLeast(least), bytes, "walk");
     let share = walks.share_of_most_frequent_step();
     let claim = "share of the most frequent distance among the steps";
     b.claim_within(claim, MOST_ALIKE, share, "walk");

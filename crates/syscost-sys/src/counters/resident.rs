@@ -40,12 +40,12 @@ mod tests {
             Some(12 << 10)
         );
         assert_eq!(of("Pss: 3 kB\n"), None);
-        let before = match resident_bytes() {
-            Ok(bytes) => bytes,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        // Other tests of this process take and give back memory meanwhile: only what is there at once tells anything.
         let written = std::hint::black_box(vec![1_u8; 32 << 20]);
-        assert!(resident_bytes().unwrap() >= before + (16 << 20));
+        match resident_bytes() {
+            Ok(bytes) => assert!(bytes >= 32 << 20),
+            Err(reason) => println!("skipped: {reason}"),
+        }
         drop(written);
     }
 }

@@ -11,7 +11,7 @@ use crate::Unsupported;
 use crate::memory::Memory;
 
 use route::Sequence;
-pub use route::{LINE, Order, Route};
+pub use route::{LINE, Order, Route, most_alike};
 
 /// Parts in which a cycle is walked at once: so many misses most processors have under way.
 const PARTS: usize = 16;
@@ -175,6 +175,11 @@ impl Chase {
     /// The share of the cycle's steps, of thousands from all over it, that lead so many bytes upwards.
     pub fn share_of_steps(&self, bytes: usize) -> f64 {
         self.share_of(|at, next| next.wrapping_sub(at) == bytes)
+    }
+
+    /// The share of those steps that lead so many bytes up- or downwards.
+    pub fn share_of_steps_apart(&self, bytes: usize) -> f64 {
+        self.share_of(|at, next| next.abs_diff(at) == bytes)
     }
 
     /// The share of those steps that stay on a page of 4 KiB.

@@ -47,7 +47,7 @@ pub use arithmetic::{Kind, Operation, Shape, arithmetic, dependent_adds};
 pub use atomic::{Atomic, atomic};
 pub use branch::{Branch, Directions, branch};
 pub use call::{Call, MAX_ARGUMENTS, MAX_DEPTH, MAX_DEPTH_BY_CHANCE, call};
-pub use chase::{Chase, LINE, Order, Route};
+pub use chase::{Chase, LINE, Order, Route, most_alike};
 pub use empty_loop::{LoopShape, empty_loop};
 pub use fetch::{Fetch, Filler};
 pub use forward::{Forward, forward};

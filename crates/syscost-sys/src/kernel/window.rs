@@ -39,7 +39,8 @@ impl Walks {
     ) -> Result<Self, Unsupported> {
         let mut memory = Memory::fill(bytes, pages)?;
         let start = memory.start().expose_provenance() as u64;
-        let half = memory.bytes() / NODE / 2;
+        // Not of the memory, which may be longer: whole pages.
+        let half = bytes / NODE / 2;
         let order = [0, half].map(|first| {
             let mut order: Vec<u32> = (first..first + half).map(|node| node as u32).collect();
             for last in (1..half).rev() {
@@ -84,9 +85,14 @@ impl Walks {
         })
     }
 
+    /// How many bytes both go through.
+    pub fn bytes(&self) -> usize {
+        2 * NODE * self.nodes()
+    }
+
     /// How many nodes there are for each walk.
     pub fn nodes(&self) -> usize {
-        self.memory.bytes() / NODE / 2
+        self.order[0].len()
     }
 
     /// The share of both walks' next steps, thousands of each, that lead equally far in the same direction, of the distance that is most frequent.

@@ -80,19 +80,24 @@ impl Drop for Lent {
 /// Gets each array as long as all of them are together, if that is beyond caches: the next stream may want fewer and longer ones, and what is too short
 /// is filled once more.
 fn get_whole(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
+    if arrays.missing_bytes(course) == 0 {
+        return Ok(());
+    }
+    courses_of_whole(course).try_for_each(|whole| get(arrays, whole))
+}
+
+/// Streams through so much of each array; of none where caches hold all of them.
+fn courses_of_whole(course: Course) -> impl Iterator<Item = Course> {
     const GRAIN: usize = 1 << 20;
     // A third of a size leaves a rest.
     let whole = course.footprint().next_multiple_of(GRAIN);
-    if whole <= MOST_CACHED || arrays.missing_bytes(course) == 0 {
-        return Ok(());
-    }
     let stream = course.stream();
     let reads = (stream.sources() > 0).then_some(Stream::Read);
     let writes = (stream.destinations() > 0).then_some(Stream::Write);
-    reads.into_iter().chain(writes).try_for_each(|alone| {
-        let course = Course::new(alone, whole, GRAIN);
-        get(arrays, course)
-    })
+    let streams = reads.into_iter().chain(writes);
+    streams
+        .filter(move |_| whole > MOST_CACHED)
+        .map(move |alone| Course::new(alone, whole, GRAIN))
 }
 
 /// Gets what is missing, unless so much could not be had before: whoever could not would wait for it once more, in each case.
@@ -120,12 +125,20 @@ fn put_back(cpu: u32, arrays: Arrays) {
     pool().push((cpu, arrays));
 }
 
-/// Whether threads on these CPUs may take what such a stream of each of them still has to get: each of them asks for itself only.
+/// Whether threads on these CPUs may take what such a stream of each of them gets: each of them asks for itself only.
 pub(in crate::memory) fn enough_for_all(course: Course, cpus: &[u32]) -> Result<(), Unsupported> {
     let pool = pool();
-    let missing_bytes = |cpu: &u32| match pool.iter().find(|(owner, _)| owner == cpu) {
-        Some((_, arrays)) => arrays.missing_bytes(course),
-        None => course.footprint(),
+    let whole: Vec<Course> = courses_of_whole(course).collect();
+    let missing_bytes = |cpu: &u32| {
+        let arrays = pool.iter().find(|(owner, _)| owner == cpu);
+        let missing = |course: &Course| match arrays {
+            Some((_, arrays)) => arrays.missing_bytes(*course),
+            None => course.footprint(),
+        };
+        match missing(&course) {
+            0 => 0,
+            least => whole.iter().map(missing).sum::<usize>().max(least),
+        }
     };
     match cpus.iter().map(missing_bytes).sum() {
         0 => Ok(()),

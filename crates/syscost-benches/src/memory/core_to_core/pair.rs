@@ -46,7 +46,7 @@ pub(super) struct Tally {
     told: AtomicU64,
     cpus: [AtomicU64; 2],
     /// Stores of the other side to the line that carries its answers, as the processor counts them, where it is asked and may tell.
-    stored: OnceLock<u64>,
+    stored: OnceLock<Result<u64, String>>,
 }
 
 impl Tally {
@@ -65,8 +65,11 @@ impl Tally {
         claim("round trips by what the lines hold", &self.told);
         if let Some(stored) = self.stored.get() {
             let claim = "stores of the other side to the line of its answers";
-            let least = Bound::AtLeast(asked as f64);
-            b.claim_within(claim, least, *stored as f64, "debug register");
+            let (least, source) = (Bound::AtLeast(asked as f64), "debug register");
+            match stored {
+                Ok(stored) => b.claim_within(claim, least, *stored as f64, source),
+                Err(reason) => b.claim_unverified(claim, asked as f64, "", source, reason),
+            }
         }
     }
 }
@@ -200,7 +203,7 @@ pub(super) fn team<'t>(
         Method::Message => lines.answer(),
     };
     let watch = match watches {
-        true => Watch::of(partner.task(), answers.as_ptr(), Uses::Stores).ok(),
+        true => Some(Watch::of(partner.task(), answers.as_ptr(), Uses::Stores)),
         false => None,
     };
     let mut done = 0;
@@ -214,7 +217,11 @@ pub(super) fn team<'t>(
     };
     let end = move || {
         note_cpu(&tally, 0);
-        if let Some(Ok(stored)) = watch.map(|watch| watch.count()) {
+        let stored = watch.map(|watch| match watch {
+            Ok(watch) => watch.count().map_err(|error| error.to_string()),
+            Err(reason) => Err(reason.to_string()),
+        });
+        if let Some(stored) = stored {
             let _ = tally.stored.set(stored);
         }
         drop(over);

@@ -155,9 +155,9 @@ fn a_curve_that_rises_evenly_has_no_steep_step() {
         let even = |count: f64| (count, 2.0 * count.powf(exponent));
         let curve = staircase(&counts.clone().map(even).collect::<Vec<_>>()).unwrap();
         let (plateau, _, next) = step(&curve, 1).unwrap();
-        assert_eq!(
-            is_steep(&plateau, &next).verdict,
-            Verdict::Refuted,
+        let verdict = is_steep(&plateau, &next);
+        assert!(
+            matches!(verdict, Err(Failure::Unsupported(_))),
             "{exponent}"
         );
     }
@@ -165,7 +165,10 @@ fn a_curve_that_rises_evenly_has_no_steep_step() {
     let soft = |count: f64| (count, 2.0 + 10.0 / (1.0 + (512.0 / count).powi(3)));
     let curve = staircase(&counts.map(soft).collect::<Vec<_>>()).unwrap();
     let (plateau, _, next) = step(&curve, 1).unwrap();
-    assert_eq!(is_steep(&plateau, &next).verdict, Verdict::Confirmed);
+    assert_eq!(
+        is_steep(&plateau, &next).unwrap().verdict,
+        Verdict::Confirmed
+    );
 }
 
 #[test]

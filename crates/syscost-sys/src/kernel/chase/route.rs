@@ -20,9 +20,6 @@ const BY_LINES: usize = 64 << 20;
 /// Among so few lines an order may by chance be regular, one that could be fetched ahead of. Of even fewer every order is.
 const FEW: RangeInclusive<usize> = 5..=64;
 
-/// In a regular order more of the steps than this lead equally far.
-const MOST_ALIKE: f64 = 0.75;
-
 /// In which order lines are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -31,11 +28,12 @@ pub enum Order {
     Random(u64),
     /// Upwards.
     Ascending,
-    /// Two lines of each block, this many bytes apart, then two of another block by chance.
+    /// Two lines of each block, this many bytes apart, then two of another block by chance. Where in its block a pair lies, and whether it is
+    /// gone through upwards, is by chance too: some cores learn what of a block is loaded after its first line, and fetch it ahead.
     Pairs {
-        /// From the first to the second, in bytes: 16 at least, less than the spacing.
+        /// From one to the other, in bytes: 16 at least, and at least a line less than the spacing.
         distance: usize,
-        /// What decides the order of blocks.
+        /// What decides the order of blocks, and of each the place and the direction.
         seed: u64,
     },
 }
@@ -140,8 +138,13 @@ impl Sequence {
     pub(super) fn offset(&self, route: &Route, position: usize) -> usize {
         match (self, route.order) {
             (Self::Ascending, _) => route.offset(position),
-            (Self::Shuffled(order), Order::Pairs { distance, .. }) => {
-                route.offset(order[position / 2] as usize) + position % 2 * distance
+            (Self::Shuffled(order), Order::Pairs { distance, seed }) => {
+                let block = order[position / 2];
+                let word = random_word(!seed, u64::from(block));
+                let places = (route.spacing - distance) / LINE;
+                let place = word as usize % places.max(1) * LINE;
+                let is_higher = position.is_multiple_of(2) == (word >> 63 == 0);
+                route.offset(block as usize) + place + usize::from(is_higher) * distance
             }
             (Self::Shuffled(order), _) => route.offset(order[position] as usize),
             (
@@ -182,11 +185,17 @@ impl Sequence {
     }
 }
 
+/// The share of the steps that may lead equally far in a random order of so many lines. Of very few lines many are alike by chance, but not all but one, as in
+/// a regular order.
+pub fn most_alike(lines: usize) -> f64 {
+    (0.1 + 6.0 / lines as f64).min(0.75)
+}
+
 /// [`shuffled`] anew until the order is not regular.
 fn irregular(count: usize, seed: u64) -> Vec<u32> {
     let mut order = shuffled(count, seed);
     let mut attempt = 0;
-    while FEW.contains(&count) && share_of_steps_alike(&order) > MOST_ALIKE {
+    while FEW.contains(&count) && share_of_steps_alike(&order) > most_alike(count) {
         attempt += 1;
         order = shuffled(count, random_word(seed, attempt));
     }
@@ -223,7 +232,7 @@ mod tests {
 
     #[test]
     fn an_order_of_few_lines_is_never_regular() {
-        let is_regular = |order: &[u32]| share_of_steps_alike(order) > MOST_ALIKE;
+        let is_regular = |order: &[u32]| share_of_steps_alike(order) > most_alike(order.len());
         let seeds = 0..20_000;
         assert!(seeds.clone().any(|seed| is_regular(&shuffled(5, seed))));
         for count in [5, 8, 16] {

@@ -42,7 +42,8 @@ pub(super) use written::{COUNTING, NOP_BYTES, decode, fetch, jumps, window};
 /// How a kernel is entered.
 pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;
 
-/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `r12`; `procedures` lie behind.
+/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `r12`; `procedures` lie behind. Who reads a kernel's code knows its end
+/// by the last three instructions.
 macro_rules! function {
     (
         $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,

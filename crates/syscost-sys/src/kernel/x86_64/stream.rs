@@ -7,7 +7,8 @@
 //! | `r8`, `r9`, `r10` | where the sources are |
 //! | `rax` | blocks left in this pass |
 //!
-//! A block is 1024 bytes of each array. Eight vectors of it make a group, whose loads come before its stores.
+//! A block is 1024 bytes of each array. Eight vectors of it make a group. Each vector is stored as soon as it is made: where the loads of a group came
+//! before its stores, a Zen 4 went through memory by a sixth slower.
 
 use super::super::{Code, Simd, Stream};
 use super::function;
@@ -160,8 +161,7 @@ macro_rules! avx {
             $name: concat!("vmovapd ", $v, ", m; ", $text, $store, " m, ", $v),
             prepare [concat!("vbroadcastsd ", $v, "15, [rsi + 56]")],
             groups $offsets [
-                vectors!($($first),*), vectors!($($second),*), vectors!($($third),*),
-                vectors!($store, " [rdi + ", $at, "], ", $v, "\\r")
+                vectors!($($first,)* "\n", $($second,)* "\n", $($third,)* "\n", $store, " [rdi + ", $at, "], ", $v, "\\r")
             ],
             after [walked!()],
             finish [$($finish,)* "vzeroupper"]
@@ -185,7 +185,7 @@ macro_rules! sse2 {
      finish [$($finish:expr),*]) => {
         passes! {
             $name: $text, prepare [$($prepare),*],
-            groups "0,128,256,384,512,640,768,896" [$(vectors!($line)),*],
+            groups "0,128,256,384,512,640,768,896" [vectors!($($line, "\n"),*)],
             after [$($after),*], finish [$($finish),*]
         }
     };
