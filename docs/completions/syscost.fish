@@ -41,7 +41,7 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check w
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, and lies that must be refuted'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (three minutes) or careful (many minutes)' -r -f -a "quick\t'Six rounds, seconds'
-standard\t'Nine rounds, up to seventeen, three minutes'
+standard\t'Nine rounds, up to twenty-five, three minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l budget -d 'Seconds the run may take, if not the profile\'s own; ends it even before its fewest rounds' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l cpus -d 'CPU to measure on, as `3` or `2,3`; the first is used, the others are probed (the quietest if not given)' -r
@@ -79,7 +79,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b -d 'Another sys
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a-env -d 'Environment variable for measuring A; without `=VALUE` it is taken away' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b-env -d 'Environment variable for measuring B' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l profile -d 'How much to take of each' -r -f -a "quick\t'Six rounds, seconds'
-standard\t'Nine rounds, up to seventeen, three minutes'
+standard\t'Nine rounds, up to twenty-five, three minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l budget -d 'Seconds that A and B may take together, if not twice the profile\'s own' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l cpus -d 'CPU to measure on (the quietest if not given)' -r

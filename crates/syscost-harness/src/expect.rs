@@ -91,15 +91,13 @@ impl Bound {
 
     /// The bound as evidence shows it.
     pub fn fact(&self) -> Fact {
+        // A product of decimals is seldom the decimal that is meant.
+        let exact = |edge: f64| (edge * 1e6).round() / 1e6;
         match *self {
             Bound::Exactly(value) => Fact::Number(value),
-            Bound::AtMost(value) => Fact::Text(format!("at most {value}")),
-            Bound::AtLeast(value) => Fact::Text(format!("at least {value}")),
-            Bound::Within(low, high) => {
-                // A product of decimals is seldom the decimal that is meant.
-                let exact = |edge: f64| (edge * 1e6).round() / 1e6;
-                Fact::Text(format!("{} to {}", exact(low), exact(high)))
-            }
+            Bound::AtMost(value) => Fact::Text(format!("at most {}", exact(value))),
+            Bound::AtLeast(value) => Fact::Text(format!("at least {}", exact(value))),
+            Bound::Within(low, high) => Fact::Text(format!("{} to {}", exact(low), exact(high))),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use syscost_results::{Flag, Measurement, Run, Status};
 use textwrap::wrap;
 
+use crate::units::is_upper;
 use crate::{
     TableOptions, hierarchy,
     paint::{self, Paint},
@@ -154,9 +155,10 @@ fn legend(run: &Run, out: &mut Out) {
         }
     }
     if shown.iter().any(|row| row.estimate.ci95_low.is_some()) {
-        out.dim(
-            "± half of the 95 % confidence interval of the median over processes, its larger side",
-        );
+        out.dim("± the larger side of the 95 % confidence interval of the median over processes");
+    }
+    if shown.iter().any(|row| is_upper(&row.estimate)) {
+        out.dim("+ that side where it is the upper one and longer than the median: the lower is shorter");
     }
     if shown
         .iter()

@@ -56,17 +56,22 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
             row("memory.cache_size", level),
             row("memory.cache_latency", level),
         );
-        if size.or(latency).is_none() {
+        let system = size
+            .and_then(|row| row.details.get("told_bytes").copied())
+            .or_else(|| told_bytes(run, level));
+        if size.or(latency).is_none() && (system.is_none() || levels.is_empty()) {
             continue;
         }
-        let system = size.and_then(|row| row.details.get("told_bytes").copied());
         let differs = system
             .zip(size)
             .is_some_and(|(told, found)| is_other(found, told));
         levels.push(Level {
             cells: [
                 title.to_owned(),
-                shown(size),
+                match size.or(latency) {
+                    Some(_) => shown(size),
+                    None => "not found".to_owned(),
+                },
                 system.map_or_else(String::new, |bytes| quantity(Unit::Bytes, bytes)),
                 shown(latency),
                 cycles(run, latency),
@@ -117,6 +122,14 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
         });
     }
     levels
+}
+
+/// How large the system says that the cache of data of this level is, in bytes.
+fn told_bytes(run: &Run, level: &str) -> Option<f64> {
+    let caches = run.machine.caches.iter();
+    let of_data = caches.filter(|cache| cache.kind != "instruction");
+    let sizes = of_data.filter(|cache| cache.level.to_string() == level);
+    sizes.map(|cache| cache.size_bytes as f64).next()
 }
 
 /// Whether the size that was found is another than the one that is told: neither near it nor so uncertain that it may be the same.

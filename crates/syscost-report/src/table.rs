@@ -26,6 +26,8 @@ pub struct TableOptions {
     pub verbose: bool,
     /// Where the run was saved, for the last line.
     pub saved_to: Option<String>,
+    /// What commands call the run, e.g. `latest`.
+    pub name: String,
 }
 
 impl Default for TableOptions {
@@ -36,6 +38,7 @@ impl Default for TableOptions {
             color: false,
             verbose: false,
             saved_to: None,
+            name: "latest".to_owned(),
         }
     }
 }
@@ -72,9 +75,10 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
             push(&mut out, &line);
             if row.left_out > 0 {
                 let note = format!(
-                    "{}{} sizes between are not shown: -v, or `syscost plot latest {}`",
+                    "{}{} sizes between are not shown: -v, or `syscost plot {} {}`",
                     " ".repeat(2 * INDENT),
                     row.left_out,
+                    options.name,
                     row.measurement.id
                 );
                 push(&mut out, &paint.text(paint::DIM, &note));

@@ -164,7 +164,7 @@ fn the_legend_explains_what_occurs_and_nothing_else() {
         end,
         [
             "✓ every claim was counted and confirmed",
-            "± half of the 95 % confidence interval of the median over processes, its larger side",
+            "± the larger side of the 95 % confidence interval of the median over processes",
             "",
             "1 of 1 measured in 54 s"
         ]

@@ -14,7 +14,8 @@ pub struct Figures {
     pub median: String,
     /// The scale's unit; empty for a count.
     pub unit: &'static str,
-    /// The larger half of the interval, rounded up; empty without an interval.
+    /// The larger side of the interval, rounded up; empty without an interval. With a plus sign where that is the upper one and no shorter than the median:
+    /// the lower side must be shorter, for a cost is more than nothing.
     pub half_width: String,
     /// The smallest sample; empty without one, and of a rate, whose smallest is its worst.
     pub min: String,
@@ -47,11 +48,26 @@ impl Figures {
         Some(Figures {
             median: seen(median / factor, decimals),
             unit,
-            half_width: half.map_or_else(String::new, |half| up(half, decimals)),
+            half_width: half.map_or_else(String::new, |half| {
+                let sign = if is_upper(estimate) { "+" } else { "" };
+                format!("{sign}{}", up(half, decimals))
+            }),
             min: estimate
                 .min
                 .map_or_else(String::new, |min| seen(min / factor, decimals)),
         })
+    }
+
+    /// The median with the larger side of its interval: `41.23 ± 0.24`, `16 +79`.
+    pub fn with_half_width(&self) -> String {
+        let Self {
+            median, half_width, ..
+        } = self;
+        match half_width.chars().next() {
+            None => median.clone(),
+            Some('+') => format!("{median} {half_width}"),
+            Some(_) => format!("{median} ± {half_width}"),
+        }
     }
 
     /// The figures of an estimate below resolution: its bound only, whatever else it holds; `None` without a bound.
@@ -64,6 +80,16 @@ impl Figures {
             min: String::new(),
         })
     }
+}
+
+/// Whether the interval's larger side is the upper one alone, because the lower one would go to zero and beyond.
+pub(crate) fn is_upper(estimate: &Estimate) -> bool {
+    let (Some(median), Some(low), Some(high)) =
+        (estimate.median, estimate.ci95_low, estimate.ci95_high)
+    else {
+        return false;
+    };
+    low > 0.0 && high - median >= median
 }
 
 /// One number with its unit, to three digits: `41.2 ns`.
@@ -219,6 +245,23 @@ mod tests {
         assert_eq!(figures(Unit::Nanoseconds, 49.0, 50.0, 50.5).2, "1.0");
         assert_eq!(figures(Unit::Nanoseconds, 988.9, 990.0, 990.1).2, "1.1");
         assert_eq!(figures(Unit::Nanoseconds, 499.96, 500.0, 500.0).2, "0.1");
+    }
+
+    #[test]
+    fn no_interval_seems_to_reach_zero_that_does_not() {
+        let told = |low, median, high| figures(Unit::Nanoseconds, low, median, high).2;
+        assert_eq!(told(15.9, 16.0, 94.6), "+79");
+        assert_eq!(told(64.0, 64.0, 128.0), "+64");
+        assert_eq!(told(15.9, 50.0, 94.6), "45");
+        assert_eq!(told(-3.0, 0.0, 5.0), "5.0", "it does reach zero");
+        let estimate = Estimate {
+            median: Some(16.0),
+            ci95_low: Some(15.9),
+            ci95_high: Some(94.6),
+            ..Estimate::default()
+        };
+        let wide = Figures::new(Unit::Nanoseconds, &estimate).unwrap();
+        assert_eq!(wide.with_half_width(), "16 +79");
     }
 
     #[test]

@@ -52,7 +52,11 @@ impl Observer for Progress {
             Event::Preparing(what) => self.bar.set_message(what.to_owned()),
             Event::Begin { .. } if self.quiet => {}
             Event::Begin { rows, journal } => {
-                let mut line = format!("measuring {rows} rows");
+                let rows = match rows {
+                    1 => "1 row".to_owned(),
+                    rows => format!("{rows} rows"),
+                };
+                let mut line = format!("measuring {rows}");
                 if let Some(journal) = journal {
                     line += &format!(
                         "; if it breaks off: syscost run --resume {}",

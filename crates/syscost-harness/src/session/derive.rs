@@ -67,25 +67,12 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
             .collect()
     };
     let whole = of(&|measurement| measurement.estimate.median).unwrap_or_default();
-    let proof = (how.compute)(&case, &whole).map(|derived| {
-        let mut evidence = derived.evidence;
-        // What claims nothing of its own is a defect, which its row will say.
-        if !evidence.is_empty() {
-            evidence.insert(0, proof_of(&sources));
-        }
-        Findings {
-            evidence,
-            limits: derived.limits,
-            observed: true,
-            ..Findings::default()
-        }
-    });
-    let is_proved = proof.is_ok();
-    state.take(Pass::Evidence, 0, 0, None, proof);
-    let Some((_, first)) = sources.first().filter(|_| is_proved) else {
-        return;
-    };
-    for round in first.samples.iter().flatten() {
+    let mut rounds = Vec::new();
+    let first = sources.first().map(|(_, first)| first);
+    for round in first
+        .into_iter()
+        .flat_map(|first| first.samples.iter().flatten())
+    {
         let of_round = |measurement: &Measurement| {
             let mut rounds = measurement.samples.iter().flatten();
             median(&rounds.find(|other| other.round == round.round)?.values)
@@ -107,8 +94,52 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
                 ..Findings::default()
             })
         });
-        state.take(Pass::Timed, round.round, round.cpu, None, value);
+        rounds.push((round, value));
     }
+    let has_number = |value: &Result<_, _>| !matches!(value, Err(Failure::Unsupported(_)));
+    let having = rounds.iter().filter(|(_, value)| has_number(value)).count();
+    let proof = (how.compute)(&case, &whole).and_then(|derived| {
+        let mut evidence = derived.evidence;
+        // What claims nothing of its own is a defect, which its row will say.
+        if !evidence.is_empty() {
+            evidence.insert(0, proof_of(&sources));
+            evidence.push(proof_of_rounds(having, rounds.len())?);
+        }
+        Ok(Findings {
+            evidence,
+            limits: derived.limits,
+            observed: true,
+            ..Findings::default()
+        })
+    });
+    let is_proved = proof.is_ok();
+    state.take(Pass::Evidence, 0, 0, None, proof);
+    for (round, value) in rounds {
+        if is_proved && has_number(&value) {
+            state.take(Pass::Timed, round.round, round.cpu, None, value);
+        }
+    }
+}
+
+/// What a result shows in some rounds only, as a step in a curve, is uncertain; what it shows in fewer than half of them is not there.
+fn proof_of_rounds(having: usize, all: usize) -> Result<Evidence, Failure> {
+    if 2 * having < all {
+        return Err(Failure::Unsupported(format!(
+            "it is seen in {having} of {all} rounds only"
+        )));
+    }
+    let is_all = having == all;
+    Ok(Evidence {
+        claim: "rounds that it is seen in".to_owned(),
+        expected: (all as f64).into(),
+        observed: Some((having as f64).into()),
+        source: "this run".to_owned(),
+        verdict: match is_all {
+            true => Verdict::Confirmed,
+            false => Verdict::Unverified,
+        },
+        reason: (!is_all).then(|| "others show none".to_owned()),
+    })
 }
 
 /// A result is proved no better than what it is computed from.
@@ -146,6 +177,9 @@ mod tests {
         ..Benchmark::DEFAULT
     };
 
+    /// No sum beyond this is seen.
+    const MOST: f64 = 1000.0;
+
     /// The sum of the costs of a kind.
     static SUM: Benchmark = Benchmark {
         id: "some.sum",
@@ -159,6 +193,9 @@ mod tests {
                     return Err(Failure::Unsupported("two are needed".to_owned()));
                 }
                 let value = sources.iter().map(|source| source.median).sum();
+                if value > MOST {
+                    return Err(Failure::Unsupported("too much to see".to_owned()));
+                }
                 Ok(Derived {
                     value,
                     evidence: vec![Evidence {
@@ -257,7 +294,12 @@ mod tests {
         assert_eq!(interval, (Some(6.0), Some(42.0)));
         assert_eq!(row.details["rows_count"], 3.0);
         let claims: Vec<&str> = row.evidence.iter().map(|e| &*e.claim).collect();
-        assert_eq!(claims, ["evidence of the rows it is computed from", "sum"]);
+        let expected = [
+            "evidence of the rows it is computed from",
+            "sum",
+            "rounds that it is seen in",
+        ];
+        assert_eq!(claims, expected);
         let rounds: Vec<(u32, u32)> = row
             .samples
             .iter()
@@ -301,6 +343,38 @@ mod tests {
             (row.status, row.reason.as_deref()),
             (Status::Unsupported, Some("two are needed"))
         );
+    }
+
+    /// Two rows of so many rounds, in the last of which there is nothing to see.
+    fn seen_in(having: u32, all: u32) -> Measurement {
+        let mut measured = run([all, all, 0]);
+        measured.remove(2);
+        for (row, measurement) in &mut measured[..2] {
+            let cost = |round| if round < having { 1.0 } else { MOST };
+            let rounds: Vec<(u32, f64)> = (0..all).map(|round| (round, cost(round))).collect();
+            *measurement = source(row, &rounds);
+            measurement.estimate.median = Some(1.0);
+        }
+        compute("a", &measured)
+    }
+
+    #[test]
+    fn what_only_some_rounds_show_is_doubtful_and_what_few_show_is_not_there() {
+        let row = seen_in(9, 9);
+        let verdict = |row: &Measurement| row.evidence.last().map(|last| last.verdict);
+        assert_eq!(verdict(&row), Some(Verdict::Confirmed));
+        let row = seen_in(7, 9);
+        assert_eq!((row.status, row.estimate.rounds), (Status::Ok, 7));
+        assert_eq!(verdict(&row), Some(Verdict::Unverified));
+        let row = seen_in(4, 9);
+        assert_eq!(
+            (row.status, row.reason.as_deref()),
+            (
+                Status::Unsupported,
+                Some("it is seen in 4 of 9 rounds only")
+            )
+        );
+        assert_eq!(row.samples, None);
     }
 
     #[test]

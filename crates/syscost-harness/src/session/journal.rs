@@ -98,6 +98,11 @@ pub enum JournalError {
         /// The cause.
         cause: io::Error,
     },
+    /// There is none.
+    #[error(
+        "there is no journal {0}: one is removed when its run is complete; `syscost history` lists the runs that were kept"
+    )]
+    Missing(PathBuf),
     /// Another process holds it.
     #[error("the journal {0} belongs to a run that is still going on; wait for it or end it first")]
     Busy(PathBuf),
@@ -154,7 +159,10 @@ impl Journal {
             .read(true)
             .append(true)
             .open(path)
-            .map_err(&failed)?;
+            .map_err(|cause| match cause.kind() {
+                io::ErrorKind::NotFound => JournalError::Missing(path.to_owned()),
+                _ => failed(cause),
+            })?;
         let mut journal = Self {
             path: path.to_owned(),
             file,

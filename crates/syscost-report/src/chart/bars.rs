@@ -100,13 +100,7 @@ pub(crate) fn told(unit: Unit, value: &Value) -> String {
         ..Estimate::default()
     };
     match Figures::new(unit, &estimate) {
-        Some(figures) if !figures.half_width.is_empty() => {
-            format!(
-                "{} ± {} {}",
-                figures.median, figures.half_width, figures.unit
-            )
-        }
-        Some(figures) => format!("{} {}", figures.median, figures.unit),
+        Some(figures) => format!("{} {}", figures.with_half_width(), figures.unit),
         None => quantity(unit, value.median),
     }
     .trim_end()

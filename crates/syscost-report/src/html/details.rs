@@ -202,7 +202,7 @@ fn run_cells(row: &Measurement, all: bool) -> Markup {
         return html! { td colspan="5" class="none" { (sentence::no_number(row)) } };
     };
     html! {
-        td { (figures.median) @if !figures.half_width.is_empty() { " ± " (figures.half_width) } " " (figures.unit) }
+        td { (figures.with_half_width()) " " (figures.unit) }
         @if all {
             td { (figures.min) }
             td { (cycles(row).map(units::cycles).unwrap_or_default()) }

@@ -28,7 +28,7 @@ pub use show::ShowArguments;
 
 /// What does this computer charge for its primitives?
 ///
-/// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages and locks on this machine. Every number comes with a 95 %
+/// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks and memory on this machine. Every number comes with a 95 %
 /// confidence interval over fresh processes and with evidence: what the benchmark claims is compared with what the kernel
 /// counted, and a refuted claim withholds its number.
 #[derive(Debug, Parser)]
@@ -137,7 +137,7 @@ pub enum Format {
 pub enum ProfileName {
     /// Six rounds, seconds.
     Quick,
-    /// Nine rounds, up to seventeen, three minutes.
+    /// Nine rounds, up to twenty-five, three minutes.
     Standard,
     /// Twelve rounds, up to thirty, many minutes.
     Careful,

@@ -97,7 +97,7 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
             width: terminal::width(),
             color,
             verbose,
-            saved_to: None,
+            ..TableOptions::default()
         },
     )
 }

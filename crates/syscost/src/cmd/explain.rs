@@ -63,6 +63,9 @@ fn text(benchmark: &Benchmark) -> Result<String> {
     writeln!(out, "\n{BOLD}Rows{RESET}")?;
     for case in benchmark.cases.list() {
         write!(out, "  {}{}", benchmark.id, case.suffix())?;
+        if (benchmark.careful)(&case) {
+            write!(out, "  {DIM}in careful runs, or by name{RESET}")?;
+        }
         if let Err(reason) = (benchmark.support)(&case) {
             write!(out, "  {DIM}not here: {reason}{RESET}")?;
         } else if !case.expect().is_empty() {

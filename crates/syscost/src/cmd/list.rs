@@ -24,6 +24,8 @@ struct Entry {
     /// `yes`, `partly` or `no`.
     support: &'static str,
     reason: Option<String>,
+    /// How many of them only careful runs measure, or who names them.
+    careful: usize,
     #[serde(skip)]
     refused: usize,
     #[serde(skip)]
@@ -67,6 +69,10 @@ fn entry(benchmark: &'static Benchmark) -> Entry {
             _ => "partly",
         },
         reason: (!refusals.is_empty()).then(|| refusals.join("; ")),
+        careful: cases
+            .iter()
+            .filter(|case| (benchmark.careful)(case))
+            .count(),
         refused: refusals.len(),
         first_refusal: refusals.first().cloned(),
         cases: cases
@@ -93,6 +99,13 @@ fn text(entries: &[Entry]) -> Result<String> {
             "{BOLD}{:widest$}{RESET}  {DIM}{rows:>8}{RESET}  {}",
             entry.id, entry.title
         )?;
+        if entry.careful > 0 {
+            write!(
+                out,
+                "  {DIM}({} in careful runs only){RESET}",
+                entry.careful
+            )?;
+        }
         if let Some(reason) = &entry.first_refusal {
             write!(out, "  {YELLOW}not here: {reason}{RESET}")?;
             if entry.refused > 1 {

@@ -157,7 +157,7 @@ fn source(run: &Run) -> String {
     ];
     parts.retain(|part| !part.is_empty());
     format!(
-        "{} · medians ± 95 % · syscost {}",
+        "{} · medians · syscost {}",
         parts.join(", "),
         run.tool.version
     )

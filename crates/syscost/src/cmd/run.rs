@@ -156,6 +156,7 @@ fn print(
                 color: true,
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
+                name: name(saved_to, arguments.no_save),
             };
             super::print(&table(run, &options))?;
             if let Some(comparison) = comparison {
@@ -170,17 +171,19 @@ fn print(
     }
 }
 
+/// What commands call a run: a kept one is the latest, another is named by its file.
+fn name(saved_to: Option<&Path>, no_save: bool) -> String {
+    match saved_to.filter(|_| no_save) {
+        Some(path) => path.display().to_string(),
+        None => "latest".to_owned(),
+    }
+}
+
 /// What one may want to do with the run.
 fn next(path: &Path, no_save: bool) -> String {
-    // A kept run is the latest; another is named by its file.
-    let name = if no_save {
-        format!(" {}", path.display())
-    } else {
-        String::new()
-    };
-    let page = if no_save { &name } else { " latest" };
+    let name = name(Some(path), no_save);
     format!(
-        "Next: syscost numbers{name}, or a page to look at: syscost report{page} -o report.html\n"
+        "Next: syscost numbers {name}, or a page to look at: syscost report {name} -o report.html\n"
     )
 }
 

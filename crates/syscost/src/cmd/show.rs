@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         color: true,
         verbose: arguments.verbose,
         saved_to: None,
+        name: arguments.run.clone(),
     };
     super::print(&table(&run, &options))?;
     Ok(exit::DONE)

@@ -75,7 +75,7 @@ pub(super) fn line(
     ]
 }
 
-/// The page with these lines in place of older ones of the same row and peer; the others stay, in the order of `peers`.
+/// The page with these lines in place of older ones of the same row, peer and processor; the others stay, in the order of `peers`.
 pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
     let old: Vec<Line> = old.lines().filter_map(cells).collect();
     let about = |line: &Line, peer: &Peer| {
@@ -91,9 +91,19 @@ pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
     );
     let mut notes = String::new();
     for peer in peers {
-        let line = new.iter().chain(&old).find(|line| about(line, peer));
-        if let Some(line) = line {
+        let mut lines: Vec<&Line> = new.iter().filter(|line| about(line, peer)).collect();
+        for line in old.iter().filter(|line| about(line, peer)) {
+            if !lines
+                .iter()
+                .any(|other| processor(other) == processor(line))
+            {
+                lines.push(line);
+            }
+        }
+        for line in &lines {
             let _ = writeln!(page, "| {} |", line.join(" | "));
+        }
+        if !lines.is_empty() {
             let _ = writeln!(
                 notes,
                 "- `{}` against {}: {}",
@@ -102,6 +112,11 @@ pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
         }
     }
     format!("{page}\n## What differs\n\n{notes}")
+}
+
+/// The processor that a line's machine has.
+fn processor(line: &Line) -> &str {
+    line[9].split(',').next().unwrap_or_default()
 }
 
 /// The cells of a line of the table, if it is one of the comparisons.
@@ -187,6 +202,20 @@ mod tests {
             .collect();
         assert_eq!(dates, ["Date (UTC)", "2025-01-02", "2025-03-04"]);
         assert_eq!(updated(&second, &[], &PEERS), second);
+    }
+
+    #[test]
+    fn lines_of_another_processor_stay() {
+        let first = updated("", &[made(PEERS[0], "2025-01-02")], &PEERS);
+        let mut other = made(PEERS[0], "2025-03-04");
+        other[9] = "Other CPU, Linux 6.1".to_owned();
+        let both = updated(&first, &[other], &PEERS);
+        let dates: Vec<&str> = both
+            .lines()
+            .filter_map(|line| line.split(" | ").nth(8))
+            .collect();
+        assert_eq!(dates, ["Date (UTC)", "2025-03-04", "2025-01-02"]);
+        assert_eq!(both.matches("- `a.b{c=d}`").count(), 1, "one note");
     }
 
     #[test]
