@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use syscost_results::{Flag, Measurement, Run, Status};
 use textwrap::wrap;
 
-use crate::units::is_upper;
 use crate::{
     TableOptions, hierarchy,
     paint::{self, Paint},
     sentence::{self, Mark},
-    units::quantity,
+    units::{is_upper, quantity},
 };
 
 /// Names listed for one reason, before the rest is only counted.

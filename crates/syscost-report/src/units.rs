@@ -60,13 +60,16 @@ impl Figures {
 
     /// The median with the larger side of its interval: `41.23 ± 0.24`, `16 +79`.
     pub fn with_half_width(&self) -> String {
-        let Self {
-            median, half_width, ..
-        } = self;
+        format!("{}{}", self.median, self.side())
+    }
+
+    /// That side as it follows the median: ` ± 0.24`, ` +79`; empty without an interval.
+    pub fn side(&self) -> String {
+        let half_width = &self.half_width;
         match half_width.chars().next() {
-            None => median.clone(),
-            Some('+') => format!("{median} {half_width}"),
-            Some(_) => format!("{median} ± {half_width}"),
+            None => String::new(),
+            Some('+') => format!(" {half_width}"),
+            Some(_) => format!(" ± {half_width}"),
         }
     }
 

@@ -223,7 +223,7 @@ fn short(row: Option<&Measurement>) -> Markup {
         },
         Some(figures) => html! {
             strong { (figures.median) }
-            @if !figures.half_width.is_empty() { span class="half" { (figures.with_half_width().trim_start_matches(&figures.median)) } }
+            @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
             " " span class="unit" { (figures.unit) }
         },
     }

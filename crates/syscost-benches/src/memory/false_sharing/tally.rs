@@ -67,28 +67,12 @@ impl Tally {
             true => 1.0,
             false => number(&self.ran_ns) / number(&self.lived_ns),
         };
-        let verdict = steady(share, least, ran);
-        b.claim_verdict(
-            "share of the other thread in all additions, in percent",
-            format!("at least {least}"),
-            share,
-            "benchmark",
-            verdict,
-            (verdict == Verdict::Unverified)
-                .then_some("others may have had the CPU of the other thread"),
-        );
+        let claim = "share of the other thread in all additions, in percent";
+        claim_steady(b, claim, least, share, ran);
         if !b.is_timed() {
             let changed = number(&self.changes) / number(&self.looks).max(1.0);
-            let verdict = steady(changed, LEAST_CHANGES, ran);
-            b.claim_verdict(
-                "share of looks at the other's word that found it changed",
-                format!("at least {LEAST_CHANGES}"),
-                changed,
-                "benchmark",
-                verdict,
-                (verdict == Verdict::Unverified)
-                    .then_some("others may have had the CPU of the other thread"),
-            );
+            let claim = "share of looks at the other's word that found it changed";
+            claim_steady(b, claim, LEAST_CHANGES, changed, ran);
         }
         let largest = number(&self.largest_share) / 1000.0;
         // Where additions are slow a timed batch may be short; what is counted for evidence is not.
@@ -101,6 +85,20 @@ impl Tally {
             );
         }
     }
+}
+
+/// Claims that a neighbour with this share kept adding, having had its CPU for so much of its life.
+fn claim_steady(b: &mut Bencher, claim: &str, least: f64, share: f64, ran: f64) {
+    let verdict = steady(share, least, ran);
+    let reason = "others may have had the CPU of the other thread";
+    b.claim_verdict(
+        claim,
+        format!("at least {least}"),
+        share,
+        "benchmark",
+        verdict,
+        (verdict == Verdict::Unverified).then_some(reason),
+    );
 }
 
 /// Whether a neighbour with this share, of all additions or of looks, kept adding. One that did not have its CPU all the time could not; and of one whose share

@@ -23,8 +23,8 @@ const FEW: RangeInclusive<usize> = 5..=64;
 /// In which order lines are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// At random, from this seed: all cycles are equally likely, but of few lines those that are regular are not taken. Beyond 64 MiB of dense lines, each step goes to a random page and there to a
-    /// line that was not visited before, until all were.
+    /// At random, from this seed: all cycles are equally likely, but of few lines those that are regular are not taken. Beyond 64 MiB of dense lines,
+    /// each step goes to a random page and there to a line that was not visited before, until all were.
     Random(u64),
     /// Upwards.
     Ascending,

@@ -85,22 +85,21 @@ impl Arrays {
 
     /// The memory that is there: what is read and what is written.
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
-        let source = self.source.as_ref().map(|source| &source.memory);
-        let destination = self.destination.as_ref();
-        source
-            .into_iter()
-            .chain(destination.map(|destination| &destination.memory))
+        self.parts().into_iter().flatten()
     }
 
     /// The memory that a stream on this course goes through, of what is there.
     pub fn used_by(&self, course: Course) -> impl Iterator<Item = &Memory> {
         let (read, written) = course.lengths();
-        let source = self.source.as_ref().filter(|_| read > 0);
-        let destination = self.destination.as_ref().filter(|_| written > 0);
-        source
-            .map(|source| &source.memory)
-            .into_iter()
-            .chain(destination.map(|destination| &destination.memory))
+        let parts = self.parts().into_iter().zip([read, written]);
+        parts.filter_map(|(part, bytes)| part.filter(|_| bytes > 0))
+    }
+
+    /// The source's memory and the destination's.
+    fn parts(&self) -> [Option<&Memory>; 2] {
+        let source = self.source.as_ref().map(|source| &source.memory);
+        let destination = self.destination.as_ref();
+        [source, destination.map(|destination| &destination.memory)]
     }
 
     /// How long the longest of them is, in bytes.
