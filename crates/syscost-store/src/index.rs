@@ -312,11 +312,12 @@ impl Index {
 
 /// Whether the file is an index of this version; not if it is empty.
 fn is_ready(connection: &Connection, path: &Path) -> Result<bool, IndexError> {
-    let failed = |cause| IndexError::of(path, cause);
-    let number = |query: &str| connection.query_row(query, [], |row| row.get::<_, i32>(0));
-    let application = number("PRAGMA application_id").map_err(failed)?;
-    let version = number("PRAGMA user_version").map_err(failed)?;
-    let tables = number("SELECT count(*) FROM sqlite_schema").map_err(failed)?;
+    // One statement reads one state of the file: between several another process may make the tables.
+    let state = "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), \
+                 (SELECT count(*) FROM sqlite_schema)";
+    let (application, version, tables): (i32, i32, i32) = connection
+        .query_row(state, [], |row| row.try_into())
+        .map_err(|cause| IndexError::of(path, cause))?;
     let path = path.to_owned();
     match (application, version) {
         (APPLICATION, VERSION) => Ok(true),
