@@ -62,6 +62,11 @@ impl RunClock {
         clock
     }
 
+    /// The clock, known after [`RunClock::calibrate`].
+    pub fn calibrated(&self) -> Option<Clock> {
+        self.calibrated
+    }
+
     /// What readings cost, known after [`RunClock::calibrate`].
     pub fn cost(&self) -> ClockCost {
         self.cost

@@ -8,6 +8,7 @@
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
+//! - [`cores`]: whether a core works for somebody else as well.
 
 pub mod arguments;
 pub mod bencher;
@@ -15,6 +16,7 @@ pub mod benchmark;
 pub mod case;
 pub mod catalogue;
 pub mod clock;
+pub mod cores;
 pub mod derive;
 pub mod doc;
 pub mod doctor;

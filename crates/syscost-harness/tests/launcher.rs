@@ -23,6 +23,7 @@ fn job(cases: usize) -> Job {
             warm_up_ns: 0.0,
             batch_ns: 1e4,
             case_ns: 1e6,
+            patience_ns: 0.0,
             second_witness: false,
         },
         clock: ClockSettings {
@@ -35,6 +36,7 @@ fn job(cases: usize) -> Job {
         },
         cpu: 0,
         allowed: vec![0],
+        cores: Default::default(),
         seed: 1,
         stack_offset: 0,
         parent: std::process::id(),

@@ -78,6 +78,10 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
             "freq",
             "the core's frequency was not steady, so there are no core cycles",
         ),
+        Flag::Disturbed => (
+            "shared",
+            "too few samples were taken while nothing disturbed them, so all are used: the cost is that of a shared core",
+        ),
         Flag::PartlyUnverified => ("partly", "some evidence could not be had here"),
     }
 }

@@ -1,7 +1,7 @@
 //! From the samples of many rounds to one [`Estimate`] and its flags.
 //!
 //! A round is one fresh process. Its median is one independent value; the estimate is the median of these, with the
-//! exact interval of [`interval`]. No value is dropped by size. A cost that can't be told from zero is
+//! exact interval of [`interval`]. Samples are chosen by what disturbed them ([`selection`]), never by size. A cost that can't be told from zero is
 //! never a number: neither negative nor clamped, only a bound.
 
 use std::collections::BTreeMap;
@@ -12,8 +12,11 @@ use crate::{
 };
 
 mod flags;
+pub mod frequency;
+pub mod selection;
 mod tail;
 
+use selection::Selection;
 pub use tail::Tail;
 
 /// How the samples of one case are to be judged.
@@ -68,14 +71,11 @@ pub struct Estimated {
 
 /// Judges the samples of all rounds of one case. All values must be finite; rounds without values are ignored.
 ///
-/// Below six rounds there is no interval; the range of the process medians is in the details and decides whether the
-/// cost can be told from zero.
+/// The numbers are of undisturbed samples where enough processes have some: see [`selection`]. Below six rounds there is no interval; the
+/// range of the process medians is in the details and decides whether the cost can be told from zero.
 pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
-    let rounds: Vec<&RoundSamples> = rounds
-        .iter()
-        .filter(|round| !round.values.is_empty())
-        .collect();
-    let medians = medians_of(&rounds, |round| &round.values);
+    let selected = selection::select(rounds);
+    let medians: Vec<f64> = medians_of(&selected.processes);
     let middle = match rules.discrete {
         true => order::high_median(&medians),
         false => order::median(&medians),
@@ -83,13 +83,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let Some(median) = middle else {
         return Estimated::default();
     };
-    let raw_medians = medians_of(&rounds, |round| {
-        if round.raw.is_empty() {
-            &round.values
-        } else {
-            &round.raw
-        }
-    });
+    let raw_median = order::median(&selected.raw_medians());
     let interval = interval::of_median(&medians);
     let range = order::min(&medians)
         .zip(medians.iter().copied().reduce(f64::max))
@@ -106,17 +100,20 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
             median: Some(median).filter(|_| !below_resolution),
             ci95_low: interval.map(|_| low).filter(|_| !below_resolution),
             ci95_high: interval.map(|_| high),
-            min: rounds
+            min: selected
+                .processes
                 .iter()
-                .filter_map(|round| order::min(&round.values))
+                .filter_map(|process| order::min(process))
                 .reduce(f64::min)
                 .filter(legal),
             mad: order::mad(&medians),
             p99: Tail::P99.of(rules.histogram).filter(legal),
-            raw_median: order::median(&raw_medians).filter(legal),
+            raw_median: raw_median.filter(legal),
             // Its last digits are rounding noise of the sum, and no reader's business.
             coverage: interval.map(|interval| (interval.coverage * 1e9).round() / 1e9),
-            rounds: u32::try_from(rounds.len()).unwrap_or(u32::MAX),
+            undisturbed_percent: selection::undisturbed_percent(rounds),
+            shared_median: selection::shared_median(rounds).filter(legal),
+            rounds: u32::try_from(selected.rounds.len()).unwrap_or(u32::MAX),
             samples: rounds.iter().map(|round| round.values.len() as u64).sum(),
         },
         below_resolution,
@@ -127,19 +124,18 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         // An interval wholly below zero is as unsure as it is far off, so its far end bounds the cost too.
         out.estimate.ci95_high = Some(low.abs().max(high.abs()).max(rules.resolution));
         out.estimate.min = None;
+        out.estimate.shared_median = None;
     } else if interval.is_none() {
         out.details
             .insert(format!("lowest_process_median_{unit}"), low);
         out.details
             .insert(format!("highest_process_median_{unit}"), high);
     }
-    out.core_cycles = core_cycles(&rounds, rules.unit, median)
+    out.core_cycles = core_cycles(&selected, rules.unit, median)
         .filter(|_| !below_resolution)
         .filter(legal);
-    let outliers: usize = rounds
-        .iter()
-        .map(|round| outliers::count(&round.values))
-        .sum();
+    let processes = selected.processes.iter();
+    let outliers: usize = processes.map(|process| outliers::count(process)).sum();
     if outliers > 0 {
         out.details
             .insert("outliers_count".to_owned(), outliers as f64);
@@ -147,12 +143,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     if !below_resolution {
         tail::tell(&mut out.details, rules);
     }
-    flags::add(
-        &mut out,
-        &rounds,
-        rules,
-        (median, order::median(&raw_medians)),
-    );
+    flags::add(&mut out, rounds, &selected, rules, (median, raw_median));
     out
 }
 
@@ -180,32 +171,50 @@ pub fn suffix(unit: Unit) -> &'static str {
     }
 }
 
-fn medians_of<'a>(
-    rounds: &[&'a RoundSamples],
-    values: impl Fn(&'a RoundSamples) -> &'a [f64],
-) -> Vec<f64> {
-    rounds
+fn medians_of(processes: &[Vec<f64>]) -> Vec<f64> {
+    processes
         .iter()
-        .filter_map(|round| order::median(values(round)))
+        .filter_map(|process| order::median(process))
         .collect()
 }
 
 /// How far the cycles may be from the median times the frequency before they tell of other rounds than it does.
 const CYCLES_AGREE: f64 = 0.05;
 
-/// Median over rounds of the round's median times its own frequency; `None` unless the unit is time and at least half
-/// of the rounds know their frequency, or if these rounds are others than those the median is from.
-fn core_cycles(rounds: &[&RoundSamples], unit: Unit, median: f64) -> Option<f64> {
-    let cycles: Vec<f64> = rounds
+/// Median over processes of the median of each sample's time times its own frequency; `None` unless the unit is time and at least half
+/// of the processes know their frequency, or if these are others than those the median is from.
+fn core_cycles(selected: &Selection<'_>, unit: Unit, median: f64) -> Option<f64> {
+    let known: Vec<Vec<(f64, f64)>> = selected
+        .rounds
         .iter()
-        .filter_map(|round| Some(order::median(&round.values)? * round.core_ghz?))
+        .map(|round| {
+            let ghz = |index: usize| {
+                round
+                    .sample_ghz
+                    .get(index)
+                    .copied()
+                    .filter(|ghz| *ghz > 0.0)
+                    .or(round.core_ghz)
+            };
+            let samples = selected.choice.of(round);
+            samples
+                .filter_map(|(index, value)| Some((value * ghz(index)?, ghz(index)?)))
+                .collect()
+        })
+        .filter(|samples: &Vec<_>| !samples.is_empty())
         .collect();
-    let frequencies: Vec<f64> = rounds.iter().filter_map(|round| round.core_ghz).collect();
-    let by_median = median * order::median(&frequencies)?;
-    if unit != Unit::Nanoseconds || 2 * cycles.len() < rounds.len() {
+    if unit != Unit::Nanoseconds || 2 * known.len() < selected.rounds.len() {
         return None;
     }
-    order::median(&cycles).filter(|cycles| (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)
+    let over = |part: fn(&(f64, f64)) -> f64| {
+        let medians = known.iter();
+        let of_process = |samples: &Vec<(f64, f64)>| {
+            order::median(&samples.iter().map(part).collect::<Vec<_>>())
+        };
+        order::median(&medians.filter_map(of_process).collect::<Vec<_>>())
+    };
+    let by_median = median * over(|sample| sample.1)?;
+    over(|sample| sample.0).filter(|cycles| (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ pub struct Estimate {
     pub ci95_low: Option<f64>,
     /// Upper end of it; the bound when the status is `below_resolution`.
     pub ci95_high: Option<f64>,
-    /// Smallest sample.
+    /// Smallest of the samples that the median is from.
     pub min: Option<f64>,
     /// Median absolute deviation of the per-process medians.
     pub mad: Option<f64>,
@@ -161,9 +161,16 @@ pub struct Estimate {
     /// Coverage of the interval for independent rounds, e.g. 0.961; null without an interval.
     #[serde(default)]
     pub coverage: Option<f64>,
-    /// Fresh processes that gave samples.
+    /// Share of the samples that nothing disturbed, in percent; null where nobody looked whether the core was shared. The median and its
+    /// interval are from these, unless the row is flagged `disturbed`.
+    #[serde(default)]
+    pub undisturbed_percent: Option<f64>,
+    /// Median over processes of the samples taken while the core worked for somebody else as well; null without such.
+    #[serde(default)]
+    pub shared_median: Option<f64>,
+    /// Fresh processes that the median is from.
     pub rounds: u32,
-    /// Samples over all rounds.
+    /// Samples over all processes, whether used or not.
     pub samples: u64,
 }
 
@@ -187,8 +194,10 @@ pub enum Flag {
     Noisy,
     /// Overhead exceeds half of the raw value.
     LowTrust,
-    /// The core's frequency moved, or its two chains disagreed, so there are no core cycles.
+    /// The core's frequency moved, or its two chains disagreed, so there are no core cycles. Of older documents only.
     FrequencyUnsteady,
+    /// Too few samples were undisturbed, so all of them are used.
+    Disturbed,
     /// Some evidence could not be had here.
     PartlyUnverified,
 }
@@ -282,7 +291,7 @@ pub enum Verdict {
 }
 
 /// The samples of one round: one fresh process.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundSamples {
     /// Number of the round, from 0.
     pub round: u32,
@@ -290,8 +299,15 @@ pub struct RoundSamples {
     pub cpu: u32,
     /// Operations in each sample.
     pub iterations: u64,
-    /// Core frequency around the samples, in GHz; null if its two chains disagreed or it moved.
+    /// Core frequency around the samples, in GHz, by chains of dependent instructions: their median; null where it is not known.
     pub core_ghz: Option<f64>,
+    /// Core frequency at each sample, in GHz; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sample_ghz: Vec<f64>,
+    /// Share of the looks at the core, between and around the samples, that found it working for nobody else, in percent; null where nobody
+    /// looked.
+    #[serde(default)]
+    pub alone_percent: Option<f64>,
     /// The samples in the measurement's unit, overhead taken off, in the order they were taken.
     pub values: Vec<f64>,
     /// The samples before overhead was taken off; absent where nothing was.
@@ -326,6 +342,10 @@ pub enum Cause {
     Preempted,
     /// The task waited in the run queue.
     RunDelay,
+    /// The core worked for somebody else as well, right before or right after.
+    SharedCore,
+    /// The core ran at another frequency than it mostly did during the run.
+    OtherFrequency,
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub struct Health {
 }
 
 /// The noise probe of one CPU: a loop that only reads the clock and notes where time went missing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Noise {
     /// Logical CPU number.
     pub cpu: u32,
@@ -95,6 +95,18 @@ pub struct Noise {
     pub gaps_over_5us: u64,
     /// Whether measurements ran on this CPU.
     pub used: bool,
+    /// Share of that time in which its core worked for nobody else, in percent; null where that cannot be told.
+    #[serde(default)]
+    pub alone_percent: Option<f64>,
+    /// How much longer independent instructions took while the core was shared, in percent: the median; null if it never was.
+    #[serde(default)]
+    pub shared_slowdown_percent: Option<f64>,
+    /// Time of independent over dependent instructions while the core is ours: a constant of the processor's model.
+    #[serde(default)]
+    pub alone_ratio: Option<f64>,
+    /// The frequency the core mostly ran at, in GHz.
+    #[serde(default)]
+    pub core_ghz: Option<f64>,
 }
 
 /// How the run was asked for.

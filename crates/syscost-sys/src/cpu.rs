@@ -40,6 +40,27 @@ pub fn current() -> Result<u32, SystemError> {
     os::current_cpu().map_err(|cause| SystemError::new("getcpu", "of this thread", cause))
 }
 
+/// What kind of core a processor belongs to: processors of one kind are alike. Of a processor that the system tells nothing about, nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kind {
+    /// Its capacity as the scheduler counts it, 1024 for the largest.
+    capacity: Option<u64>,
+    /// Its highest frequency, in kHz.
+    max_khz: Option<u64>,
+}
+
+/// The kind of a processor's core.
+pub fn kind(cpu: u32) -> Kind {
+    let read = |file: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/{file}");
+        std::fs::read_to_string(path).ok()?.trim().parse().ok()
+    };
+    Kind {
+        capacity: read("cpu_capacity"),
+        max_khz: read("cpufreq/cpuinfo_max_freq"),
+    }
+}
+
 /// A text that is no list of processors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(

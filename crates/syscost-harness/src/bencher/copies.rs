@@ -4,7 +4,7 @@ mod crowd;
 
 use std::fmt::Display;
 
-use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::Unsupported;
@@ -12,6 +12,7 @@ use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
 
 use super::Bencher;
+use super::bracket::Bracket;
 use super::counts::Counted;
 use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
@@ -55,8 +56,8 @@ where
     E: Display,
 {
     /// What each copy did in another window.
-    fn window(&mut self) -> Result<Vec<Stint>, Failure> {
-        let stints = self.crowd.window(self.window_ns, self.chunk)?;
+    fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<Stint>, Failure> {
+        let stints = self.crowd.window(self.window_ns, self.chunk, bracket)?;
         self.turns += turns_of(&stints);
         Ok(stints)
     }
@@ -124,21 +125,24 @@ impl Bencher<'_> {
         let mut turns = Vec::new();
         let mut warmed_ns = 0.0;
         while turns.is_empty() || warmed_ns < self.effort.warm_up_ns {
-            let stints = course.window()?;
+            let stints = course.window(&mut self.bracket)?;
             turns.push(turns_of(&stints) as f64);
             warmed_ns += self.clock.to_ns(span(&stints));
         }
         let typical = median(&turns).unwrap_or(0.0) as u64;
         let mut log = Vec::new();
         self.sample(typical * per_turn, |bencher| {
-            let stints = course.window()?;
+            bencher.gate();
+            let stints = course.window(&mut bencher.bracket)?;
             let operations = turns_of(&stints) * per_turn;
             let ns = bencher.clock.to_ns(span(&stints));
+            let number = bencher.findings.values.len() as u32;
             if overlap(&stints) < OVERLAP {
-                bencher.findings.disturbed.push(Disturbance {
-                    sample: bencher.findings.values.len() as u32,
-                    cause: Cause::RunDelay,
-                });
+                bencher.disturbed(number, Cause::RunDelay);
+            }
+            // The measuring task's own core is looked after by whoever takes the sample.
+            if stints[1..].iter().any(|stint| stint.is_shared) {
+                bencher.disturbed(number, Cause::SharedCore);
             }
             log.push(stints);
             let bytes = bencher.findings.bytes.unwrap_or(1.0);
@@ -177,7 +181,7 @@ impl Bencher<'_> {
             self.findings.evidence.push(evidence);
         }
         let mut course = self.course(between, cpus, make.clone())?;
-        course.window()?;
+        course.window(&mut None)?;
         let stats: Vec<TaskStat> = course
             .crowd
             .tasks()
@@ -192,7 +196,7 @@ impl Bencher<'_> {
         let mut counted_ns = 0.0;
         let mut have_met = false;
         while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MOST_WINDOWS) {
-            let stints = course.window()?;
+            let stints = course.window(&mut None)?;
             have_met |= overlap(&stints) >= OVERLAP;
             counted_ns += self.clock.to_ns(span(&stints));
             log.push(stints);
@@ -227,7 +231,7 @@ impl Bencher<'_> {
             .max(self.effort.batch_ns)
             .max(CHUNKS * CHUNKS * self.clock_cost.read_ns);
         let mut course = Course {
-            crowd: Crowd::start(between, cpus, *self.clock, make)?,
+            crowd: Crowd::start(between, cpus, *self.clock, self.cores, make)?,
             window_ns: window_ns / 4.0,
             chunk: 1,
             turns: 0,
@@ -235,7 +239,7 @@ impl Bencher<'_> {
         // What disturbs a window only lengthens it, and the first is cold.
         let mut shortest = f64::INFINITY;
         for _ in 0..4 {
-            let own = course.window()?[0];
+            let own = course.window(&mut None)?[0];
             let turn_ns = self.clock.to_ns(own.ended - own.began) / own.operations as f64;
             shortest = shortest.min(turn_ns);
             course.chunk = ((window_ns / CHUNKS / shortest) as u64).max(1);

@@ -1,12 +1,12 @@
 //! The evidence pass: counts what the operation does, in a process that times nothing for the record.
 
 mod growth;
+mod scaling;
 
 use std::io::pipe;
-use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use syscost_results::{Evidence, Verdict};
+use syscost_results::Evidence;
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
 use syscost_sys::counters::Usage;
 use syscost_sys::perf;
@@ -42,27 +42,6 @@ const LEAST_AUDITED: u64 = 4;
 
 /// An audit longer than this hangs.
 const AUDIT_LIMIT: Duration = Duration::from_secs(5);
-
-/// Batches timed for the proportion of time to work, in ns.
-const SCALING_NS: f64 = 20_000.0;
-
-/// Pairs of batches timed at most before the proportion is believed to be off.
-const SCALING_TRIES: usize = 60;
-
-/// How often the proportion is taken anew before it refutes.
-const SCALING_ATTEMPTS: usize = 3;
-
-/// Attempts further apart than this factor are noise: work that is folded away always takes the same time.
-const ALIKE: f64 = 1.25;
-
-/// Pairs of batches timed at least.
-const LEAST_TRIES: usize = 5;
-
-/// No more pairs are timed once they took so long together, in ns.
-const SCALING_LIMIT_NS: f64 = 50e6;
-
-/// Proportions outside of the bound that noise could explain.
-const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
 
 const AUDIT: &str = "seccomp audit";
 
@@ -306,59 +285,6 @@ impl Bencher<'_> {
             holds,
         );
         Ok(())
-    }
-
-    /// Time must double when the work doubles. Noise only lengthens, so the shortest of several is compared, and more
-    /// are taken while they disagree. A proportion that is off, but nearer to two than to one, may be noise all the
-    /// same: it confirms nothing and refutes nothing.
-    pub(super) fn judge_scaling(
-        &mut self,
-        expect: Expect,
-        per_turn: u64,
-        body: &mut impl Body,
-    ) -> Result<Evidence, Failure> {
-        let mut ratios = vec![self.scaling(expect, per_turn, body)?];
-        // A neighbour on the same core can double what it disturbs; it seldom does so three times alike.
-        while ratios.len() < SCALING_ATTEMPTS && !PERHAPS_NOISE.contains(&ratios[ratios.len() - 1])
-        {
-            ratios.push(self.scaling(expect, per_turn, body)?);
-        }
-        let ratio = ratios[ratios.len() - 1];
-        let mut evidence = expect.judge(ratio, "clock");
-        let (least, most) = ratios.iter().fold((ratio, ratio), |(least, most), ratio| {
-            (least.min(*ratio), most.max(*ratio))
-        });
-        let is_noise = PERHAPS_NOISE.contains(&ratio) || most > ALIKE * least;
-        if evidence.verdict == Verdict::Refuted && is_noise {
-            evidence.verdict = Verdict::Unverified;
-            evidence.reason = Some("the machine is too noisy to tell".to_owned());
-        }
-        Ok(evidence)
-    }
-
-    /// The shortest time of 2n operations over the shortest of n.
-    fn scaling(
-        &mut self,
-        expect: Expect,
-        per_turn: u64,
-        body: &mut impl Body,
-    ) -> Result<f64, Failure> {
-        let turns = self.turns_lasting(SCALING_NS, per_turn, body)?;
-        let turns = turns.min(body.most_turns() / 2);
-        let (mut short, mut long) = (f64::INFINITY, f64::INFINITY);
-        let mut spent_ns = 0.0;
-        for tries in 1..=SCALING_TRIES {
-            let once = self.time_turns(body, turns)?;
-            let twice = self.time_turns(body, 2 * turns)?;
-            self.operations += 3 * turns * per_turn;
-            spent_ns += once + twice;
-            (short, long) = (short.min(once), long.min(twice));
-            let settled = expect.bound.holds(long / short) || spent_ns > SCALING_LIMIT_NS;
-            if tries >= LEAST_TRIES && settled {
-                break;
-            }
-        }
-        Ok(long / short)
     }
 }
 

@@ -6,16 +6,19 @@
 //! samples, the evidence one counts, so that no counter disturbs a sample and the code that is counted is the code that is timed.
 
 mod body;
+mod bracket;
 mod claims;
 mod copies;
 mod counts;
 mod evidence;
 mod histogram;
 mod pass;
+mod sampling;
 mod team;
 #[cfg(test)]
 mod tests;
 mod timed;
+mod watch;
 
 use std::{collections::BTreeMap, hint::black_box};
 
@@ -24,10 +27,12 @@ use syscost_sys::{clock::Clock, kernel::Work};
 
 use crate::arguments::ArgumentClaim;
 use crate::case::Case;
+use crate::cores::Cores;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
 use crate::failure::Failure;
 
 use body::{Body, KernelBody, PreparedBody};
+use bracket::Bracket;
 use histogram::{buckets, new_histogram};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use team::{Baseline, Team};
@@ -44,6 +49,9 @@ pub struct Bencher<'a> {
     iterations: Option<u64>,
     cpu: u32,
     allowed: Vec<u32>,
+    cores: &'a Cores,
+    /// Looks around what is timed; none where nothing is known of the core.
+    bracket: Option<Bracket>,
     /// Whether the measuring task is to stay on `cpu`.
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
@@ -84,6 +92,8 @@ impl<'a> Bencher<'a> {
             iterations: situation.iterations,
             cpu: situation.cpu,
             allowed: situation.allowed.to_vec(),
+            cores: situation.cores,
+            bracket: Bracket::new(*situation.clock, situation.cpu, situation.cores),
             pinned: true,
             is_team: false,
             per_turn: 1,
@@ -146,6 +156,13 @@ impl<'a> Bencher<'a> {
     pub fn operations_per_turn(&mut self, count: u64) {
         self.set_too_late |= self.measured;
         self.per_turn = count;
+    }
+
+    /// Takes every sample as it comes, on a shared core or not: for what is about other things than the core's work. To be called before the
+    /// measurement.
+    pub fn disregard_neighbours(&mut self) {
+        self.set_too_late |= self.measured;
+        self.bracket = None;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.

@@ -8,6 +8,7 @@ use syscost_results::measurement::Disturbance;
 use syscost_sys::clock::Clock;
 
 use crate::benchmark::Setup;
+use crate::cores::Cores;
 
 /// Which of the two passes a worker makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct Effort {
     pub batch_ns: f64,
     /// What all samples of a case may last together; at least five are taken all the same.
     pub case_ns: f64,
+    /// How long a case may wait, altogether, for a core that works for nobody else.
+    pub patience_ns: f64,
     /// Whether the kernel's tracepoint counts system calls beside the audit: opening it takes tens of milliseconds.
     pub second_witness: bool,
 }
@@ -47,6 +50,7 @@ impl Effort {
         Effort {
             samples: self.samples * factor,
             case_ns: self.case_ns * f64::from(factor),
+            patience_ns: self.patience_ns * f64::from(factor),
             ..self.clone()
         }
     }
@@ -94,8 +98,17 @@ pub struct Findings {
     /// Between which the value is as far as the method can tell, if that is coarser than what differs from round to round.
     #[serde(default)]
     pub limits: Option<(f64, f64)>,
-    /// Core frequency around the samples, if steady.
+    /// Core frequency around the samples: their median.
     pub core_ghz: Option<f64>,
+    /// Core frequency at each sample, in GHz, 0 where unknown; empty if nobody looked.
+    #[serde(default)]
+    pub sample_ghz: Vec<f64>,
+    /// Share of the time in which the core was ours, in percent, if anybody looked.
+    #[serde(default)]
+    pub alone_percent: Option<f64>,
+    /// How long was waited for that, in ns.
+    #[serde(default)]
+    pub waited_ns: f64,
     /// Claims and counts.
     pub evidence: Vec<Evidence>,
     /// Expectations on the cost in core cycles, judged when all rounds are in.
@@ -122,6 +135,8 @@ pub struct Situation<'a> {
     pub cpu: u32,
     /// The CPUs this run may use.
     pub allowed: &'a [u32],
+    /// What looks at their cores show while these are ours.
+    pub cores: &'a Cores,
     /// Seed of this round.
     pub seed: u64,
 }

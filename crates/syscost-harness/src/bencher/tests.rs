@@ -18,6 +18,7 @@ const EFFORT: Effort = Effort {
     warm_up_ns: 1e3,
     batch_ns: 1e4,
     case_ns: 1e9,
+    patience_ns: 0.0,
     second_witness: false,
 };
 
@@ -34,6 +35,7 @@ fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass
         iterations: None,
         cpu: 0,
         allowed: &[0],
+        cores: &crate::cores::UNKNOWN,
         seed: 1,
     };
     Bencher::new(case, declared, situation)

@@ -1,79 +1,17 @@
 //! The timed pass: takes samples, counts nothing but disturbances.
 
-use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_sys::counters::{SchedStat, Usage};
-use syscost_sys::frequency::core_frequency;
 
 use super::Bencher;
 use super::body::{Body, MOST_TURNS};
+use super::sampling::MIN_SAMPLES;
 use crate::failure::Failure;
-
-/// Fewest samples of a case, however long its operation takes.
-const MIN_SAMPLES: u32 = 5;
 
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
 const SINGLES_FROM_PAIRS: f64 = 20.0;
 
 /// Operations timed singly per round.
 const SINGLES_PER_ROUND: u32 = 200;
-
-/// How far the core's frequency may move around the samples for core cycles to be told.
-const STEADY_FREQUENCY: f64 = 0.01;
-
-/// Reads, between samples, what could have disturbed them.
-struct Watch {
-    schedule: Option<SchedStat>,
-    delay_ns: u64,
-    usage: Option<Usage>,
-    may_block: bool,
-    /// Tasks that work together preempt and wait for each other: that is the operation.
-    is_team: bool,
-}
-
-impl Watch {
-    fn start(may_block: bool, is_team: bool) -> Self {
-        let schedule = SchedStat::open().ok();
-        let delay_ns = schedule
-            .as_ref()
-            .and_then(|s| s.read().ok())
-            .map_or(0, |s| s.run_delay_ns);
-        Self {
-            schedule,
-            delay_ns,
-            usage: Usage::thread().ok(),
-            may_block,
-            is_team,
-        }
-    }
-
-    /// What happened since the last look.
-    fn look(&mut self) -> Option<Cause> {
-        if self.is_team {
-            return None;
-        }
-        let usage = Usage::thread().ok();
-        let preempted = usage
-            .zip(self.usage)
-            .is_some_and(|(now, then)| now.involuntary_switches > then.involuntary_switches);
-        self.usage = usage;
-        let delay = self
-            .schedule
-            .as_ref()
-            .and_then(|s| s.read().ok())
-            .map(|s| s.run_delay_ns);
-        let delayed = delay.is_some_and(|ns| ns > self.delay_ns);
-        self.delay_ns = delay.unwrap_or(self.delay_ns);
-        if preempted {
-            Some(Cause::Preempted)
-        } else if delayed && !self.may_block {
-            // A task that sleeps always waits a little in the run queue when it wakes.
-            Some(Cause::RunDelay)
-        } else {
-            None
-        }
-    }
-}
 
 impl Bencher<'_> {
     /// What all samples of this case are to last together, in ns: how much a benchmark should take that observes its values
@@ -92,7 +30,8 @@ impl Bencher<'_> {
         let lead_in = turns / 16;
         let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {
-            // Untimed turns first, so that the sample does not begin in what the watch left in the caches.
+            bencher.gate();
+            // Untimed turns first, so that the sample does not begin in what the watch or a neighbour left in the caches.
             body.turns(lead_in)?;
             let ns = bencher.time_turns(body, turns)?;
             bencher.operations += (lead_in + turns) * per_turn;
@@ -121,6 +60,7 @@ impl Bencher<'_> {
         let iterations = turns * per_turn;
         let mut long_first = false;
         self.sample(iterations, |bencher| {
+            bencher.gate();
             body.turns(turns / 16)?;
             long_first = !long_first;
             let (first, second) = if long_first { (2, 1) } else { (1, 2) };
@@ -148,6 +88,7 @@ impl Bencher<'_> {
         let iterations = turns * per_turn;
         let events = iterations as f64 * share;
         self.sample(iterations, |bencher| {
+            bencher.gate();
             // A B B A: what drifts evenly during a sample cancels.
             let first = bencher.time_turns(&mut baseline, turns)?;
             let with =
@@ -175,8 +116,11 @@ impl Bencher<'_> {
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
         self.sample(1, |bencher| {
             prepare()?;
+            // What is prepared, cold caches or a partner at its place, stays so while we wait.
+            bencher.gate();
             empty.push(bencher.time(|| Ok(()))?);
             prepare()?;
+            bencher.gate();
             let ns = bencher.time(&mut op)?;
             bencher.operations += 1;
             Ok((ns, None))
@@ -197,7 +141,11 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         self.sample(1, |bencher| {
             bencher.operations += 1;
-            Ok((observation()?, None))
+            bencher.gate();
+            bencher.open();
+            let value = observation()?;
+            bencher.close();
+            Ok((value, None))
         })
     }
 
@@ -272,86 +220,45 @@ impl Bencher<'_> {
         }
     }
 
-    /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it.
-    pub(super) fn sample(
-        &mut self,
-        iterations: u64,
-        mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
-    ) -> Result<(), Failure> {
-        let wanted = self.effort.samples.max(MIN_SAMPLES);
-        self.findings.iterations = iterations;
-        self.findings.values.reserve(wanted as usize);
-        self.findings.raw.reserve(wanted as usize);
-        let before = self.core_ghz();
-        let mut watch = Watch::start(self.may_block(), self.is_team);
-        let mut spent_ns = 0.0;
-        for number in 0..wanted {
-            if number >= MIN_SAMPLES && spent_ns > self.effort.case_ns {
-                break;
-            }
-            let started = self.clock.start();
-            let (value, raw) = take(self)?;
-            if !value.is_finite() {
-                return Err(Failure::Failed(format!(
-                    "sample {number} is {value}, not a number"
-                )));
-            }
-            let stopped = self.clock.stop();
-            spent_ns += self.clock.to_ns(stopped.ticks.saturating_sub(started));
-            self.findings.values.push(value);
-            self.findings.raw.extend(raw);
-            let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
-            let cause = watch.look();
-            if let Some(cause) = if moved { Some(Cause::Migrated) } else { cause } {
-                self.findings.disturbed.push(Disturbance {
-                    sample: number,
-                    cause,
-                });
-            }
-        }
-        let after = self.core_ghz();
-        self.findings.core_ghz = match (before, after) {
-            (Some(a), Some(b)) if (a - b).abs() <= STEADY_FREQUENCY * a => Some((a + b) / 2.0),
-            _ => None,
-        };
-        Ok(())
-    }
-
-    /// The core's frequency now, where samples are work of the core.
-    fn core_ghz(&self) -> Option<f64> {
-        if self.findings.observed {
-            None
-        } else {
-            core_frequency(self.clock).agreed()
-        }
-    }
-
-    /// Times operations one by one, for the tail that batch means hide.
+    /// Times operations one by one, for the tail that batch means hide; those of a core of our own, where there are enough of these.
     fn time_tail(&mut self, typical_ns: f64, body: &mut impl Body) -> Result<(), Failure> {
         let affordable = (self.effort.case_ns / typical_ns.max(1.0)) as u32;
-        for _ in 0..affordable.clamp(MIN_SAMPLES, SINGLES_PER_ROUND) {
-            let ns = self.time_turns(body, 1)?;
+        let wanted = affordable.clamp(MIN_SAMPLES, SINGLES_PER_ROUND) as usize;
+        let (mut own, mut shared) = (Vec::new(), Vec::new());
+        while own.len() < wanted && own.len() + shared.len() < 2 * wanted {
+            self.gate();
+            self.take_seen();
+            let ns = self.time_turns(body, 1)? - self.clock_cost.read_ns;
             self.operations += 1;
-            self.record_single(ns - self.clock_cost.read_ns);
+            match self.take_seen().is_undisturbed() {
+                true => own.push(ns),
+                false => shared.push(ns),
+            }
         }
+        if own.len() < MIN_SAMPLES as usize {
+            own.extend(shared);
+        }
+        own.into_iter().for_each(|ns| self.record_single(ns));
         Ok(())
     }
 
     /// Times so many turns, in ns; what is checked around them is not timed.
     #[inline(always)]
-    pub(super) fn time_turns(&self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
+    pub(super) fn time_turns(&mut self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
         body.before(turns);
         let ns = self.time(|| body.run(turns))?;
         body.after(turns)?;
         Ok(ns)
     }
 
-    /// Times one call of `body`, in ns. A clock that runs backwards fails the measurement.
+    /// Times one call of `body`, in ns, between two looks at the core. A clock that runs backwards fails the measurement.
     #[inline(always)]
-    fn time(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+    fn time(&mut self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+        self.open();
         let start = self.clock.start();
         let result = body();
         let stop = self.clock.stop();
+        self.close();
         result?;
         match stop.ticks.checked_sub(start) {
             Some(ticks) => Ok(self.clock.to_ns(ticks)),

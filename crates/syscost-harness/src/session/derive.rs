@@ -1,5 +1,6 @@
 //! What is computed at the end of a run from what it measured.
 
+use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Measurement, Status, Verdict};
 
@@ -31,6 +32,7 @@ pub fn derived<'a>(
     state.measurement(
         true,
         "it is computed from rows that have no round in common",
+        None,
     )
 }
 
@@ -47,6 +49,12 @@ fn without_number(sources: &[(&Row, &Measurement)]) -> Option<String> {
         missing.name
     ))
 }
+
+/// The only sample of a round is of a shared core.
+const SHARED: Disturbance = Disturbance {
+    sample: 0,
+    cause: Cause::SharedCore,
+};
 
 fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)]) {
     let sources: Vec<_> = sources
@@ -75,8 +83,13 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     {
         let of_round = |measurement: &Measurement| {
             let mut rounds = measurement.samples.iter().flatten();
-            median(&rounds.find(|other| other.round == round.round)?.values)
+            median(&rounds.find(|other| other.round == round.round)?.best())
         };
+        let is_disturbed = sources.iter().any(|(_, source)| {
+            let mut rounds = source.samples.iter().flatten();
+            let same = rounds.find(|other| other.round == round.round);
+            same.is_some_and(|round| !round.is_undisturbed())
+        });
         // Rows settle at different times: what only some of them have is no round of all.
         let Some(medians) = of(&of_round) else {
             continue;
@@ -90,6 +103,9 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
                 iterations: 1,
                 values: vec![derived.value],
                 observed: true,
+                alone_percent: round.alone_percent,
+                // A value that comes from some disturbed sample is one.
+                disturbed: is_disturbed.then_some(SHARED).into_iter().collect(),
                 details: derived.details,
                 ..Findings::default()
             })
@@ -246,6 +262,8 @@ mod tests {
                         cpu: 1,
                         iterations: 10,
                         core_ghz: None,
+                        sample_ghz: Vec::new(),
+                        alone_percent: None,
                         values: vec![value - 1.0, value, value + 5.0],
                         raw: Vec::new(),
                         disturbed: Vec::new(),

@@ -25,10 +25,11 @@ impl Session<'_> {
         } else {
             "the time budget was spent"
         };
+        let usual_ghz = self.usual_ghz();
         let mut measurements: Vec<_> = self
             .states
             .iter()
-            .map(|state| state.measurement(true, missing))
+            .map(|state| state.measurement(true, missing, usual_ghz))
             .collect();
         for (index, state) in self.states.iter().enumerate() {
             if state.row.benchmark.derive.is_some() {
@@ -71,7 +72,7 @@ impl Session<'_> {
             complete,
             machine: self.header.machine,
             clock,
-            core_ghz: median(&frequencies),
+            core_ghz: usual_ghz.or(median(&frequencies)),
             noise: self.header.noise,
             config,
             warnings,

@@ -1,5 +1,6 @@
 //! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row is sure enough.
 
+mod choose;
 mod derive;
 mod finish;
 pub mod journal;
@@ -14,12 +15,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use syscost_results::Run;
-use syscost_results::run::{Config, Warning};
+use syscost_results::run::{Config, Noise, Warning};
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
 use crate::catalogue::{Catalogue, Row};
 use crate::clock::RunClock;
+use crate::cores::{Cores, frequency_is_known};
 use crate::failure::Failure;
 use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
@@ -54,6 +56,12 @@ pub struct Session<'a> {
     settings: ClockSettings,
     cpu: u32,
     allowed: Vec<u32>,
+    /// What looks at the cores show while these are ours.
+    cores: Cores,
+    /// CPUs that may measure.
+    candidates: Vec<u32>,
+    /// When the measuring one was chosen.
+    chosen: Instant,
     started_in_ms: Vec<f64>,
     times: Option<CpuTimes>,
     earlier: Duration,
@@ -81,12 +89,10 @@ impl<'a> Session<'a> {
         let mut clock = RunClock::choose(&probed);
         let rough = clock.calibrate();
         observer.event(Event::Preparing("listening for noise"));
-        let mut noise = noise::probe(
-            &probed,
-            rough.source(),
-            rough.ticks_per_ns(),
-            options.profile.probe(),
-        );
+        let time = options.profile.probe();
+        let mut heard = noise::probe(&probed, rough.source(), rough.ticks_per_ns(), time);
+        let cores = Cores::find(&mut heard, frequency_is_known(&rough));
+        let mut noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
         let cpu = match &options.cpus {
             Some(cpus) => cpus[0],
             None => noise::quietest(&noise).unwrap_or(probed[0]),
@@ -134,15 +140,14 @@ impl<'a> Session<'a> {
                 .map_err(|error| header.warnings.push(journal_lost(&error)))
                 .ok()
         });
-        Ok(Self::assemble(
-            header,
-            journal,
-            rows,
-            options,
-            clock,
-            begun,
-            interrupted,
-        ))
+        // CPUs that are asked for by number are taken in that order: the first measures.
+        let candidates = match &options.cpus {
+            Some(_) => vec![cpu],
+            None => probed,
+        };
+        let mut session = Self::assemble(header, journal, rows, options, clock, begun, interrupted);
+        (session.cores, session.candidates) = (cores, candidates);
+        Ok(session)
     }
 
     /// Takes up a run that broke off.
@@ -184,14 +189,19 @@ impl<'a> Session<'a> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         header.config.resumed += 1;
+        let header_cpus = header.config.cpus.clone();
         // The rest is measured in the same environment.
         let mut options = options.clone();
         let environment = header.config.environment.clone();
         options.program.environment = environment.into_iter().collect();
         observer.event(Event::Preparing("checking the clock"));
-        let mut clock = RunClock::choose(&probed_cpus(Some(&header.config.cpus))?);
-        std::thread::sleep(Duration::from_millis(200));
-        clock.calibrate();
+        let probed = probed_cpus(None)?;
+        let mut clock = RunClock::choose(&probed);
+        let rough = clock.calibrate();
+        observer.event(Event::Preparing("listening for noise"));
+        let time = options.profile.probe();
+        let mut heard = noise::probe(&probed, rough.source(), rough.ticks_per_ns(), time);
+        let cores = Cores::find(&mut heard, frequency_is_known(&rough));
         let mut session = Self::assemble(
             header,
             Some(journal),
@@ -205,6 +215,11 @@ impl<'a> Session<'a> {
             Duration::from_secs_f64(record.elapsed_s)
         });
         session.replay = records;
+        session.cores = cores;
+        session.candidates = match header_cpus.len() {
+            1 => header_cpus,
+            _ => probed,
+        };
         Ok(session)
     }
 
@@ -223,15 +238,7 @@ impl<'a> Session<'a> {
             .unwrap_or_default()
             .target_half_width();
         let allowed = cpu::allowed().unwrap_or_else(|_| vec![cpu]);
-        let others: Vec<u32> = allowed
-            .iter()
-            .copied()
-            .filter(|other| *other != cpu)
-            .collect();
-        // The coordinator keeps off the measured CPU where there is another; where there is none it sleeps meanwhile.
-        if !others.is_empty() {
-            let _ = cpu::pin_to(&others);
-        }
+        choose::keep_off(cpu, &allowed);
         Self {
             settings: ClockSettings {
                 source: calibrated.source().name().to_owned(),
@@ -251,6 +258,9 @@ impl<'a> Session<'a> {
             clock,
             cpu,
             allowed,
+            cores: Cores::default(),
+            candidates: vec![cpu],
+            chosen: begun,
             started_in_ms: Vec::new(),
             times: cpu_times(cpu).ok(),
             earlier: Duration::ZERO,
@@ -302,7 +312,8 @@ impl<'a> Session<'a> {
             elapsed_s: 0.0,
         };
         while !job.cases.is_empty() {
-            let outcome = self.launcher.run(&job, padding)?;
+            let deadline = self.deadline();
+            let outcome = self.launcher.run(&job, padding, Some(deadline))?;
             record.started_in_ms = outcome.started_in.as_secs_f64() * 1e3;
             let mut left = Vec::new();
             let mut came_to_any = false;
@@ -314,6 +325,9 @@ impl<'a> Session<'a> {
                     }
                     None => left.push(case),
                 }
+            }
+            if outcome.is_late {
+                break;
             }
             if !came_to_any {
                 // Worker after worker dies between its cases: these rows can not be measured.

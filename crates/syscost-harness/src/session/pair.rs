@@ -63,14 +63,16 @@ impl<'a> Pair<'a> {
         let profile = Profile::from_name(&self.a.header.config.profile).unwrap_or_default();
         let seed = self.a.header.config.seed;
         let mut scale = 1.0;
-        for round in 0..profile.stop_rule().last() {
+        for round in 0..profile.most_rounds() {
             let begun = Instant::now();
+            self.a.choose_cpu(round);
+            self.b.cpu = self.a.cpu;
             let mut order = active_benchmarks(&[&self.a, &self.b]);
             let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));
             random.shuffle(&mut order);
             let count = order.len();
             for (index, benchmark) in order.into_iter().enumerate() {
-                if self.a.is_spent(round) {
+                if self.a.is_spent() {
                     return Ok(());
                 }
                 let share = index as f64 / count as f64;
@@ -84,8 +86,8 @@ impl<'a> Pair<'a> {
                     side.step(benchmark, round, scale, profile, seed, observer)?;
                 }
             }
-            self.settle(round + 1, profile);
-            if active_benchmarks(&[&self.a, &self.b]).is_empty() || self.a.is_spent(round + 1) {
+            self.settle(profile);
+            if active_benchmarks(&[&self.a, &self.b]).is_empty() || self.a.is_spent() {
                 return Ok(());
             }
             scale = self
@@ -96,9 +98,9 @@ impl<'a> Pair<'a> {
     }
 
     /// A row needs no more rounds once both sides need none: they are compared round by round.
-    fn settle(&mut self, rounds: u32, profile: Profile) {
-        self.a.settle(rounds, profile);
-        self.b.settle(rounds, profile);
+    fn settle(&mut self, profile: Profile) {
+        self.a.settle(profile);
+        self.b.settle(profile);
         for (a, b) in self.a.states.iter_mut().zip(&mut self.b.states) {
             let alone = a.failure.is_some() || b.failure.is_some();
             let settled = (a.settled && b.settled) || alone;
@@ -133,6 +135,9 @@ impl<'a> Session<'a> {
             clock: self.clock.clone(),
             cpu: self.cpu,
             allowed: self.allowed.clone(),
+            cores: self.cores.clone(),
+            candidates: self.candidates.clone(),
+            chosen: self.chosen,
             started_in_ms: Vec::new(),
             times: self.times,
             earlier: self.earlier,

@@ -1,7 +1,7 @@
 //! The shuffled rounds, the stop rule and the budget.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use syscost_results::stats::looks::StopRule;
 
@@ -36,8 +36,9 @@ impl Session<'_> {
             journal: self.journal.as_ref().map(Journal::path),
         });
         let mut scale = 1.0;
-        for round in 0..profile.stop_rule().last() {
+        for round in 0..profile.most_rounds() {
             let before = self.elapsed();
+            self.choose_cpu(round);
             let replayed = !self.replay.is_empty();
             match self.round(round, scale, profile, observer) {
                 Ok(Round::Whole) => {}
@@ -45,8 +46,8 @@ impl Session<'_> {
                 Ok(Round::Cut) | Err(WorkerError::Interrupted) => return Ok(()),
                 Err(error) => return Err(SessionError::Worker(error)),
             }
-            self.settle(round + 1, profile);
-            if !self.states.iter().any(|state| state.is_active()) || self.is_spent(round + 1) {
+            self.settle(profile);
+            if !self.states.iter().any(|state| state.is_active()) || self.is_spent() {
                 return Ok(());
             }
             if !replayed {
@@ -71,7 +72,7 @@ impl Session<'_> {
         for (index, benchmark) in order.into_iter().enumerate() {
             // Every job draws its numbers whether it runs or not, so that a resumed run shuffles like an unbroken one.
             let seed = random.u64(..);
-            if self.is_spent(round) {
+            if self.is_spent() {
                 return Ok(Round::Cut);
             }
             observer.event(self.working(benchmark, round, index as f64 / count as f64));
@@ -152,6 +153,7 @@ impl Session<'_> {
             clock: self.settings.clone(),
             cpu: self.cpu,
             allowed: self.allowed.clone(),
+            cores: self.cores.clone(),
             seed: random.u64(..1 << 53),
             stack_offset: random.usize(..4096),
             parent: std::process::id(),
@@ -183,18 +185,24 @@ impl Session<'_> {
     }
 
     /// At a look, rows whose interval is narrow enough need no more rounds, and those that no more rounds would help.
-    pub(super) fn settle(&mut self, rounds: u32, profile: Profile) {
+    pub(super) fn settle(&mut self, profile: Profile) {
         let rule = profile.stop_rule();
+        self.update_frequency();
+        let usual_ghz = self.usual_ghz();
         for state in &mut self.states {
             let looks = looks_of(state.row.setup(), rule.looks);
-            state.settled |= state.ends(rounds, StopRule { looks, ..rule });
+            state.settled |= state.ends(StopRule { looks, ..rule }, usual_ghz);
         }
     }
 
-    /// Whether the budget ends the run; a resumed one has it anew. The profile's own budget lets the fewest rounds finish all the same.
-    pub(super) fn is_spent(&self, finished_rounds: u32) -> bool {
-        let enough = self.header.strict_budget || finished_rounds >= self.header.config.min_rounds;
-        enough && self.begun.elapsed() + RESERVE >= self.budget()
+    /// Whether the budget ends the run; a resumed one has it anew.
+    pub(super) fn is_spent(&self) -> bool {
+        Instant::now() >= self.deadline()
+    }
+
+    /// When the last worker must have ended.
+    pub(super) fn deadline(&self) -> Instant {
+        self.begun + self.budget().saturating_sub(RESERVE)
     }
 
     fn budget(&self) -> Duration {
@@ -291,6 +299,7 @@ fn scaled(effort: &Effort, scale: f64) -> Effort {
         samples: (f64::from(effort.samples) * scale).ceil() as u32,
         warm_up_ns: effort.warm_up_ns,
         case_ns: effort.case_ns * scale,
+        patience_ns: effort.patience_ns * scale,
         batch_ns: effort.batch_ns,
         second_witness: effort.second_witness,
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use syscost_results::stats::looks::{self, StopRule};
 
+use super::rows::REPEATS;
 use crate::bencher::Effort;
 
 /// How much a run takes.
@@ -36,11 +37,11 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// The time budget when none is given.
+    /// The time budget when none is given. The run ends by then, whatever is missing.
     pub fn budget(self) -> Duration {
         Duration::from_secs(match self {
-            Profile::Quick => 12,
-            Profile::Standard => 170,
+            Profile::Quick => 19,
+            Profile::Standard => 146,
             Profile::Careful => 900,
         })
     }
@@ -63,6 +64,11 @@ impl Profile {
         }
     }
 
+    /// Rounds at most, those included that found too few moments in which the core was ours and were taken again.
+    pub fn most_rounds(self) -> u32 {
+        REPEATS * self.stop_rule().last()
+    }
+
     /// Half-width of the interval, relative to the median, at which a row is sure enough.
     pub fn target_half_width(self) -> f64 {
         match self {
@@ -83,16 +89,17 @@ impl Profile {
 
     /// What one round takes of each case.
     pub fn effort(self) -> Effort {
-        let (samples, warm_up_us, batch_us, case_ms) = match self {
-            Profile::Quick => (20, 500.0, 25.0, 3.0),
-            Profile::Standard => (30, 2_000.0, 50.0, 10.0),
-            Profile::Careful => (30, 50_000.0, 100.0, 100.0),
+        let (samples, warm_up_us, batch_us, case_ms, patience_ms) = match self {
+            Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0),
+            Profile::Standard => (20, 2_000.0, 25.0, 6.0, 15.0),
+            Profile::Careful => (30, 50_000.0, 50.0, 50.0, 200.0),
         };
         Effort {
             samples,
             warm_up_ns: warm_up_us * 1e3,
             batch_ns: batch_us * 1e3,
             case_ns: case_ms * 1e6,
+            patience_ns: patience_ms * 1e6,
             second_witness: self != Profile::Quick,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use syscost_results::estimate::{Estimated, Rules, estimate, half_width_ratio};
+use syscost_results::estimate::{Estimated, Rules, estimate, frequency, half_width_ratio};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Unit, Verdict};
@@ -15,6 +15,9 @@ use crate::failure::Failure;
 
 /// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
 const FASTEST_CORE_GHZ: f64 = 6.5;
+
+/// A row has so many times as many rounds as it needs at most, where too few moments are found in which the core is ours.
+pub(super) const REPEATS: u32 = 2;
 
 /// What is known of one row.
 pub(crate) struct RowState {
@@ -110,6 +113,10 @@ impl RowState {
             self.is_proved = true;
             return;
         }
+        if findings.waited_ns > 0.0 {
+            let waited = self.details.entry("waited_ns".to_owned()).or_default();
+            waited.push(findings.waited_ns.round());
+        }
         for (name, value) in findings.details {
             self.details.entry(name).or_default().push(value);
         }
@@ -121,6 +128,8 @@ impl RowState {
                 cpu,
                 iterations: findings.iterations,
                 core_ghz: findings.core_ghz,
+                sample_ghz: findings.sample_ghz,
+                alone_percent: findings.alone_percent,
                 values: findings.values,
                 raw: findings.raw,
                 disturbed: findings.disturbed,
@@ -141,21 +150,33 @@ impl RowState {
         }
     }
 
-    /// Whether the row needs no more than so many rounds.
-    pub(crate) fn ends(&self, rounds: u32, rule: StopRule<'_>) -> bool {
+    /// Whether the row needs no more rounds than it has. Those count in which the core was ours often enough; the others are taken again, so often as
+    /// a row may have rounds at most.
+    pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
+        let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
+        let rounds = counting.clone().count() as u32;
         // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
         let half_width = || match self.row.benchmark.quantity {
             Quantity::Level => Some(0.0),
-            _ => half_width_ratio(&self.estimated().estimate),
+            _ => half_width_ratio(&self.estimated(usual_ghz).estimate),
         };
-        let medians = self.rounds.iter();
-        let medians = medians.filter_map(|round| order::median(&round.values));
-        rule.ends(rounds, half_width, || medians.collect())
+        let medians = counting.filter_map(|round| order::median(&round.best()));
+        self.rounds.len() as u32 >= REPEATS * rule.last()
+            || rule.ends(rounds, half_width, || medians.collect())
     }
 
-    fn estimated(&self) -> Estimated {
+    /// The rounds, their samples tagged that are of another frequency than this.
+    fn tagged(&self, usual_ghz: Option<f64>) -> Vec<RoundSamples> {
+        let mut rounds = self.rounds.clone();
+        if let Some(usual_ghz) = usual_ghz {
+            frequency::tag(&mut rounds, usual_ghz);
+        }
+        rounds
+    }
+
+    fn estimated(&self, usual_ghz: Option<f64>) -> Estimated {
         estimate(
-            &self.rounds,
+            &self.tagged(usual_ghz),
             &Rules {
                 target_half_width: self.target_half_width,
                 signed: self.row.benchmark.quantity == Quantity::Level,
@@ -170,14 +191,19 @@ impl RowState {
     }
 
     /// The row's entry in the document. `missing` says why a row without rounds has none.
-    pub(crate) fn measurement(&self, keep_samples: bool, missing: &str) -> Measurement {
+    pub(crate) fn measurement(
+        &self,
+        keep_samples: bool,
+        missing: &str,
+        usual_ghz: Option<f64>,
+    ) -> Measurement {
         let Estimated {
             mut estimate,
             core_cycles,
             mut flags,
             below_resolution,
             details,
-        } = self.estimated();
+        } = self.estimated(usual_ghz);
         let mut evidence = self.evidence.clone();
         evidence.extend(self.judge_floor(&estimate, core_cycles));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
@@ -190,9 +216,6 @@ impl RowState {
                 ..Estimate::default()
             };
             flags.clear();
-        }
-        if self.observed {
-            flags.retain(|flag| *flag != Flag::FrequencyUnsteady);
         }
         if told && evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
             flags.push(Flag::PartlyUnverified);
@@ -223,7 +246,7 @@ impl RowState {
             } else {
                 Vec::new()
             },
-            samples: (keep_samples && told).then(|| self.rounds.clone()),
+            samples: (keep_samples && told).then(|| self.tagged(usual_ghz)),
         }
     }
 
@@ -238,7 +261,7 @@ impl RowState {
             _ => return None,
         };
         if let Some(cycles) = core_cycles {
-            return Some(floor.judge(cycles, "add and multiply chains"));
+            return Some(floor.judge(cycles, "chains around the samples"));
         }
         // Of an unsteady frequency the slowest that was seen still bounds the cycles from below.
         let slowest = self
@@ -254,8 +277,8 @@ impl RowState {
         Some(match at_most.verdict {
             Verdict::Refuted => at_most,
             _ => floor.unverified(
-                "add and multiply chains",
-                "the core's frequency was not steady",
+                "chains around the samples",
+                "the core's frequency is not known",
             ),
         })
     }

@@ -61,6 +61,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                     iterations: *iterations,
                     cpu: job.cpu,
                     allowed: &job.allowed,
+                    cores: &job.cores,
                     seed: job.seed.wrapping_add(index as u64),
                 };
                 measure(benchmark, case, situation)

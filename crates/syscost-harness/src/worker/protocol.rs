@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bencher::{ClockCost, Effort, Findings, Pass};
+use crate::cores::Cores;
 use crate::failure::Failure;
 
 /// What a worker is to do.
@@ -23,6 +24,9 @@ pub struct Job {
     /// CPUs the run may use: what a benchmark about several CPUs lists its cases from. The coordinator keeps itself off
     /// the measured one, which its workers would inherit.
     pub allowed: Vec<u32>,
+    /// What looks at the cores show while they are ours.
+    #[serde(default)]
+    pub cores: Cores,
     /// Seed of this round of this benchmark.
     pub seed: u64,
     /// Shift of the stack in bytes, beside the random environment.

@@ -56,6 +56,8 @@ pub struct Outcome {
     pub results: Vec<Option<Result<Findings, Failure>>>,
     /// From before the start of the process to its first word.
     pub started_in: Duration,
+    /// Whether the deadline ended it.
+    pub is_late: bool,
 }
 
 /// Starts workers and sees that nothing of them survives.
@@ -87,11 +89,16 @@ impl<'a> Launcher<'a> {
         self.time_limit
     }
 
-    /// Runs one job to its end, or to the end of its first hanging or crashing case.
+    /// Runs one job to its end, or to the end of its first hanging or crashing case, or to the deadline, when it is ended whatever it does.
     ///
     /// # Errors
     /// [`WorkerError`] when no worker can be run, or on Ctrl-C.
-    pub fn run(&self, job: &Job, padding: usize) -> Result<Outcome, WorkerError> {
+    pub fn run(
+        &self,
+        job: &Job,
+        padding: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Outcome, WorkerError> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(WorkerError::Interrupted);
         }
@@ -100,10 +107,13 @@ impl<'a> Launcher<'a> {
         let mut outcome = Outcome {
             results: vec![None; job.cases.len()],
             started_in: Duration::ZERO,
+            is_late: false,
         };
         let mut current = None;
         let ending = loop {
-            match worker.next_reply(self.time_limit, self.interrupted) {
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let limit = left.map_or(self.time_limit, |left| left.min(self.time_limit));
+            match worker.next_reply(limit, self.interrupted) {
                 Heard::Reply(Reply::Ready) => outcome.started_in = begun.elapsed(),
                 Heard::Reply(Reply::Begin(index)) => current = Some(index),
                 Heard::Reply(Reply::Done(index, result)) => {
@@ -113,6 +123,10 @@ impl<'a> Launcher<'a> {
                     }
                 }
                 Heard::Interrupt => return Err(WorkerError::Interrupted),
+                Heard::Silence if left.is_some_and(|left| left <= limit) => {
+                    outcome.is_late = true;
+                    return Ok(outcome);
+                }
                 Heard::Silence => {
                     break format!("still running after {:.0} s", self.time_limit.as_secs_f64());
                 }

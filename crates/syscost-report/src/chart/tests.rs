@@ -130,6 +130,8 @@ fn rows(cases: &[&str]) -> Vec<Measurement> {
             cpu: 0,
             iterations: 1,
             core_ghz: None,
+            sample_ghz: Vec::new(),
+            alone_percent: None,
             values: vec![1.0 + index as f64, 2.0, 3.0],
             raw: Vec::new(),
             disturbed: Vec::new(),

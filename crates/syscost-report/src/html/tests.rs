@@ -45,6 +45,8 @@ fn with_samples() -> Run {
         cpu: 1,
         iterations: 512,
         core_ghz: None,
+        sample_ghz: Vec::new(),
+        alone_percent: None,
         values: vec![78.0, 79.0, 80.5],
         raw: Vec::new(),
         disturbed: Vec::new(),

@@ -93,6 +93,8 @@ pub(super) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
                     cpu: 1,
                     iterations: 1,
                     core_ghz: Some(3.6),
+                    sample_ghz: Vec::new(),
+                    alone_percent: None,
                     values,
                     raw: Vec::new(),
                     disturbed: Vec::new(),

@@ -44,22 +44,29 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     })
 }
 
-/// The logarithm of each round's ratio, for the rounds that both sides have.
+/// The logarithm of each round's ratio, for the rounds that both sides have: of those that are undisturbed on both, where these are enough.
 fn log_ratios(base: &Measurement, new: &Measurement) -> Vec<f64> {
-    let rounds = |row: &Measurement| -> Vec<(u32, f64)> {
+    let rounds = |row: &Measurement| -> Vec<(u32, f64, bool)> {
         let rounds = row.samples.iter().flatten();
         rounds
-            .filter_map(|round| Some((round.round, order::median(&round.values)?)))
+            .filter_map(|round| {
+                let median = order::median(&round.best())?;
+                Some((round.round, median, round.is_undisturbed()))
+            })
             .collect()
     };
     let new = rounds(new);
-    rounds(base)
+    let mut ratios: Vec<(f64, bool)> = rounds(base)
         .into_iter()
-        .filter_map(|(round, before)| {
-            let (_, after) = new.iter().find(|(other, _)| *other == round)?;
-            (before > 0.0 && *after > 0.0).then(|| (after / before).ln())
+        .filter_map(|(round, before, is_own)| {
+            let (_, after, too) = new.iter().find(|(other, ..)| *other == round)?;
+            (before > 0.0 && *after > 0.0).then(|| ((after / before).ln(), is_own && *too))
         })
-        .collect()
+        .collect();
+    if ratios.iter().filter(|(_, is_own)| *is_own).count() >= LEAST_PROCESSES {
+        ratios.retain(|(_, is_own)| *is_own);
+    }
+    ratios.into_iter().map(|(log, _)| log).collect()
 }
 
 /// Student's t of the mean of the ratios' logarithms.

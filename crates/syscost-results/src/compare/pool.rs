@@ -1,5 +1,7 @@
 //! The rows of a side's runs under one name, pooled.
 
+use crate::estimate::selection::select;
+use crate::measurement::Flag;
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
 
@@ -127,13 +129,15 @@ pub(super) struct Pooled<'a> {
     /// The first of the rows with a number.
     pub(super) first: Option<&'a Measurement>,
     /// The samples by run and process; `None` if a run has none.
-    pub(super) samples: Option<Vec<Vec<&'a [f64]>>>,
+    pub(super) samples: Option<Vec<Vec<Vec<f64>>>>,
     /// The estimate of each run.
     pub(super) estimates: Vec<&'a Estimate>,
     /// How many runs have no number, and why.
     pub(super) without: Option<(usize, String)>,
     /// Median of the core's frequency around the samples, in GHz.
     pub(super) core_ghz: Option<f64>,
+    /// Whether some row had too few undisturbed samples.
+    pub(super) is_disturbed: bool,
 }
 
 impl<'a> Pooled<'a> {
@@ -151,6 +155,10 @@ impl<'a> Pooled<'a> {
             estimates: rows.numbers.iter().map(|row| &row.estimate).collect(),
             without: (without > 0).then(|| (without, rows.reason())),
             core_ghz: order::median(&frequencies),
+            is_disturbed: rows
+                .numbers
+                .iter()
+                .any(|row| row.flags.contains(&Flag::Disturbed)),
         }
     }
 
@@ -198,12 +206,8 @@ impl<'a> Pooled<'a> {
     }
 }
 
-/// The samples of a row by process; `None` without any.
-fn processes(row: &Measurement) -> Option<Vec<&[f64]>> {
-    let rounds = row.samples.as_ref()?.iter();
-    let processes: Vec<&[f64]> = rounds
-        .map(|round| &round.values[..])
-        .filter(|values| !values.is_empty())
-        .collect();
+/// The samples of a row that its estimate is from, by process; `None` without any.
+fn processes(row: &Measurement) -> Option<Vec<Vec<f64>>> {
+    let processes = select(row.samples.as_ref()?).processes;
     (!processes.is_empty()).then_some(processes)
 }

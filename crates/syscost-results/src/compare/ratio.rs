@@ -173,9 +173,9 @@ impl LogDifference {
 }
 
 /// The logarithms of the resampled ratios, ascending; `None` if a resample has no ratio.
-fn resampled(base: &[Vec<&[f64]>], new: &[Vec<&[f64]>], name: &str) -> Option<Vec<f64>> {
+fn resampled(base: &[Vec<Vec<f64>>], new: &[Vec<Vec<f64>>], name: &str) -> Option<Vec<f64>> {
     // A generator for each side, by what it draws from: exchanging the sides inverts every resample.
-    let generator = |side: &[Vec<&[f64]>]| {
+    let generator = |side: &[Vec<Vec<f64>>]| {
         let bits = side.iter().flatten().flat_map(|process| process.iter());
         let salt = bits.fold(0_u64, |salt, value| salt.rotate_left(5) ^ value.to_bits());
         fastrand::Rng::with_seed(seed(name) ^ salt)
@@ -297,6 +297,13 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<Str
             let runs = count + pooled.estimates.len();
             notes.push(format!(
                 "{count} of {runs} runs on the {side} side left out: {reason}"
+            ));
+        }
+    }
+    for (pooled, side) in [(base, "base's"), (new, "new")] {
+        if pooled.is_disturbed {
+            notes.push(format!(
+                "the {side} side has too few undisturbed samples: all are used"
             ));
         }
     }

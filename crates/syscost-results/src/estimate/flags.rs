@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use super::selection::{Choice, Selection};
 use super::{Estimated, Rules, half_width_ratio, suffix};
 use crate::{
-    measurement::{Flag, RoundSamples, Unit},
+    measurement::{Flag, RoundSamples},
     stats::{interval, modes, order, series},
 };
 
@@ -22,7 +23,8 @@ const INDEPENDENT: f64 = 0.25;
 /// taken off, whatever their sign.
 pub(super) fn add(
     out: &mut Estimated,
-    rounds: &[&RoundSamples],
+    all: &[RoundSamples],
+    selected: &Selection<'_>,
     rules: &Rules<'_>,
     medians: (f64, Option<f64>),
 ) {
@@ -34,35 +36,36 @@ pub(super) fn add(
     };
     flag(
         Flag::TooFewRounds,
-        interval::ranks(rounds.len(), 0.5).is_none(),
+        interval::ranks(selected.rounds.len(), 0.5).is_none(),
     );
     flag(
         Flag::NotConverged,
         half_width_ratio(&out.estimate).is_some_and(|ratio| ratio > rules.target_half_width),
     );
+    let processes = &selected.processes;
     flag(
         Flag::NotSteady,
-        is_drifting(rounds, rules.target_half_width),
+        is_drifting(processes, rules.target_half_width),
     );
-    let processes: Vec<&[f64]> = rounds.iter().map(|round| round.values.as_slice()).collect();
     // Modes of a cost that is told from zero only: shares of nothing mean nothing.
-    let modes = modes::two_modes(&processes).filter(|_| !out.below_resolution);
+    let modes = modes::two_modes(processes).filter(|_| !out.below_resolution);
     flag(Flag::TwoModes, modes.is_some());
-    flag(Flag::Autocorrelated, is_dependent(&processes));
-    let disturbed = disturbed_share(rounds);
-    flag(Flag::Noisy, disturbed > NOISY);
+    flag(Flag::Autocorrelated, is_dependent(processes));
+    // Of samples that were chosen for it nothing was disturbed.
+    let disturbed = match selected.choice {
+        Choice::Undisturbed | Choice::AnyFrequency => 0.0,
+        Choice::All | Choice::Unlooked => disturbed_share(all),
+    };
+    flag(
+        Flag::Noisy,
+        disturbed > NOISY && selected.choice == Choice::Unlooked,
+    );
     let (net, raw) = medians;
     flag(
         Flag::LowTrust,
         raw.is_some_and(|raw| raw - net > 0.5 * raw.abs()),
     );
-    flag(
-        Flag::FrequencyUnsteady,
-        rules.unit == Unit::Nanoseconds
-            && !rules.signed
-            && !out.below_resolution
-            && out.core_cycles.is_none(),
-    );
+    flag(Flag::Disturbed, selected.choice == Choice::All);
 
     // A cost's details obey the rule of costs: no number where it would be zero or less.
     let legal = |value: &f64| rules.signed || (*value > 0.0 && !out.below_resolution);
@@ -92,11 +95,11 @@ pub(super) fn add(
             ("disturbed_percent".to_owned(), Some(100.0 * disturbed)),
             (
                 format!("median_disturbed_{unit}"),
-                median_of(rounds, true).filter(legal),
+                median_of(all, true).filter(legal),
             ),
             (
                 format!("median_undisturbed_{unit}"),
-                median_of(rounds, false).filter(legal),
+                median_of(all, false).filter(legal),
             ),
         ]);
     }
@@ -112,12 +115,12 @@ pub(super) fn add(
 ///
 /// The same way, because dependent noise wanders up in one process and down in the next, and has a flag of its own.
 /// One process alone proves nothing.
-fn is_drifting(rounds: &[&RoundSamples], target: f64) -> bool {
-    let directions: Vec<f64> = rounds
+fn is_drifting(processes: &[Vec<f64>], target: f64) -> bool {
+    let directions: Vec<f64> = processes
         .iter()
-        .filter_map(|round| {
-            let drift = series::drift(&round.values)?;
-            let level = order::median(&round.values)?.abs();
+        .filter_map(|process| {
+            let drift = series::drift(process)?;
+            let level = order::median(process)?.abs();
             let drifts = drift.p_value < 0.05 && drift.change.abs() > target / 2.0 * level;
             Some(if drifts { drift.change.signum() } else { 0.0 })
         })
@@ -132,7 +135,7 @@ fn is_drifting(rounds: &[&RoundSamples], target: f64) -> bool {
 }
 
 /// Whether the median of at least two processes has less than a quarter of its samples' worth of independent ones.
-fn is_dependent(processes: &[&[f64]]) -> bool {
+fn is_dependent(processes: &[Vec<f64>]) -> bool {
     let shares: Vec<f64> = processes
         .iter()
         .filter(|process| process.len() >= modes::LEAST_SAMPLES)
@@ -142,7 +145,7 @@ fn is_dependent(processes: &[&[f64]]) -> bool {
 }
 
 /// Share of samples with at least one cause of disturbance, 0..=1.
-fn disturbed_share(rounds: &[&RoundSamples]) -> f64 {
+fn disturbed_share(rounds: &[RoundSamples]) -> f64 {
     let samples: usize = rounds.iter().map(|round| round.values.len()).sum();
     let disturbed: usize = rounds
         .iter()
@@ -152,7 +155,7 @@ fn disturbed_share(rounds: &[&RoundSamples]) -> f64 {
 }
 
 /// Median over processes of the median of their disturbed, or undisturbed, samples.
-fn median_of(rounds: &[&RoundSamples], disturbed: bool) -> Option<f64> {
+fn median_of(rounds: &[RoundSamples], disturbed: bool) -> Option<f64> {
     let medians: Vec<f64> = rounds
         .iter()
         .filter_map(|round| {

@@ -101,3 +101,24 @@ pub(crate) fn add_chain() -> Option<Chain> {
 pub(crate) fn multiply_chain() -> Option<Chain> {
     None
 }
+
+/// 240 instructions a turn that depend on nothing and need no execution unit.
+pub(crate) fn independent() -> Option<fn(u32)> {
+    fn run(turns: u32) {
+        // SAFETY: instructions that do nothing, and a counter that is declared.
+        unsafe {
+            asm!(
+                ".p2align 6",
+                "2:",
+                ".rept 240",
+                "nop",
+                ".endr",
+                "subs {turns:w}, {turns:w}, #1",
+                "b.ne 2b",
+                turns = inout(reg) turns.max(1) => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+    Some(run)
+}

@@ -32,7 +32,7 @@ use other as imp;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as imp;
 
-pub(crate) use imp::{add_chain, counter_is_invariant, multiply_chain, start, stop};
+pub(crate) use imp::{add_chain, counter_is_invariant, independent, multiply_chain, start, stop};
 pub use imp::{
     cycle_counter, cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced, rdtscp,
 };

@@ -65,3 +65,7 @@ pub(crate) fn add_chain() -> Option<Chain> {
 pub(crate) fn multiply_chain() -> Option<Chain> {
     None
 }
+
+pub(crate) fn independent() -> Option<fn(u32)> {
+    None
+}

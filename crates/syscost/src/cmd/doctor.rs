@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
+use syscost_harness::cores::{Cores, frequency_is_known};
 use syscost_harness::doctor::{Finding, Level, MOST_LOST_PERCENT, ProcessState, examine};
 use syscost_harness::{machine, noise};
 use syscost_results::Machine;
@@ -42,7 +43,9 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let noise = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), PROBE);
+    let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), PROBE);
+    Cores::find(&mut heard, frequency_is_known(&rough));
+    let noise = heard.into_iter().map(|one| one.noise).collect();
     clock.calibrate();
     let mut findings = examine(&machine, &ProcessState::read());
     findings.push(match audit::available() {

@@ -63,6 +63,8 @@ fn one_round(round: u32, value: f64) -> RoundSamples {
         cpu: 0,
         iterations: 1_000,
         core_ghz: None,
+        sample_ghz: Vec::new(),
+        alone_percent: None,
         values: vec![value; 5],
         raw: Vec::new(),
         disturbed: Vec::new(),

@@ -121,6 +121,7 @@ mod tests {
             warm_up_ns: 0.0,
             batch_ns: 0.0,
             case_ns: 1e6,
+            patience_ns: 0.0,
             second_witness: false,
         };
         let situation = Situation {
@@ -134,6 +135,7 @@ mod tests {
             iterations: None,
             cpu: 0,
             allowed: &[0],
+            cores: &syscost_harness::cores::UNKNOWN,
             seed: 1,
         };
         let expect = [exactly(Counter::Reported("early wake-ups"), 0.0)];

@@ -9,6 +9,8 @@ use syscost_sys::counters::TaskId;
 use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Partner, Shared};
 
+use crate::bencher::bracket::Bracket;
+use crate::cores::Cores;
 use crate::failure::Failure;
 
 /// More copies than this would not find a seat.
@@ -48,6 +50,7 @@ struct Seat {
     ended: AtomicU64,
     operations: AtomicU64,
     cpu: AtomicU32,
+    is_shared: AtomicBool,
     /// Its copy works no more, for whatever reason.
     is_left: AtomicBool,
 }
@@ -61,6 +64,7 @@ impl Seat {
             ended: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             cpu: AtomicU32::new(NOWHERE),
+            is_shared: AtomicBool::new(false),
             is_left: AtomicBool::new(false),
         }
     }
@@ -77,6 +81,8 @@ pub(super) struct Stint {
     pub(super) operations: u64,
     /// Where it was at the end.
     pub(super) cpu: u32,
+    /// Whether its core worked for somebody else right before or after; not where nobody looked.
+    pub(super) is_shared: bool,
 }
 
 /// Copies of an operation: the measuring task does the first itself, partners the others.
@@ -98,6 +104,7 @@ where
         between: Between,
         cpus: &[u32],
         clock: Clock,
+        cores: &Cores,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<Self, Failure> {
         let board = Shared::new(Board {
@@ -116,10 +123,12 @@ where
             clock,
         };
         for (number, cpu) in cpus.iter().enumerate().skip(1) {
-            let (board, make) = (crowd.board.clone(), make.clone());
+            let (board, make, cores) = (crowd.board.clone(), make.clone(), cores.clone());
+            let cpu_of_copy = *cpu;
             let work = move || {
                 let _leave = Leave(&board.seats[number]);
-                follow(&board, number, &clock, make)
+                let bracket = Bracket::new(clock, cpu_of_copy, &cores);
+                follow(&board, number, &clock, bracket, make)
             };
             let partner = Partner::start(between, &[*cpu], work)?;
             crowd.partners.push(partner);
@@ -128,7 +137,13 @@ where
     }
 
     /// One window of so many ns: what each copy did in it.
-    pub(super) fn window(&mut self, ns: f64, chunk: u64) -> Result<Vec<Stint>, Failure> {
+    /// `bracket` is that of the measuring task.
+    pub(super) fn window(
+        &mut self,
+        ns: f64,
+        chunk: u64,
+        bracket: &mut Option<Bracket>,
+    ) -> Result<Vec<Stint>, Failure> {
         let Board { orders, seats } = &*self.board;
         let number = orders.window.load(Ordering::Relaxed) + 1;
         let ticks = (ns * self.clock.ticks_per_ns()) as u64;
@@ -136,7 +151,7 @@ where
         let deadline = self.clock.start() + ticks;
         orders.deadline.store(deadline, Ordering::Relaxed);
         orders.window.store(number, Ordering::Release);
-        let own = work(&mut self.op, &self.clock, deadline, chunk)
+        let own = work(&mut self.op, &self.clock, deadline, chunk, bracket)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
         let mut stints = vec![own];
         for (seat, partner) in seats[1..].iter().zip(&self.partners) {
@@ -155,6 +170,7 @@ where
                 ended: seat.ended.load(Ordering::Relaxed),
                 operations: seat.operations.load(Ordering::Relaxed),
                 cpu: seat.cpu.load(Ordering::Relaxed),
+                is_shared: seat.is_shared.load(Ordering::Relaxed),
             });
         }
         Ok(stints)
@@ -215,6 +231,7 @@ fn follow<O, E>(
     board: &Board,
     number: usize,
     clock: &Clock,
+    mut bracket: Option<Bracket>,
     make: impl Fn(usize) -> Result<O, Failure>,
 ) -> Result<(), String>
 where
@@ -232,25 +249,34 @@ where
         }
         let deadline = orders.deadline.load(Ordering::Relaxed);
         let chunk = orders.chunk.load(Ordering::Relaxed);
-        let stint = work(&mut op, clock, deadline, chunk).map_err(|cause| cause.to_string())?;
+        let stint = work(&mut op, clock, deadline, chunk, &mut bracket);
+        let mut stint = stint.map_err(|cause| cause.to_string())?;
+        if let Some(bracket) = &mut bracket {
+            stint.is_shared = !bracket.take_seen().is_undisturbed();
+        }
         let seat = &seats[number];
         seat.began.store(stint.began, Ordering::Relaxed);
         seat.ended.store(stint.ended, Ordering::Relaxed);
         seat.operations.store(stint.operations, Ordering::Relaxed);
         seat.cpu.store(stint.cpu, Ordering::Relaxed);
+        seat.is_shared.store(stint.is_shared, Ordering::Relaxed);
         seat.window.store(window, Ordering::Release);
     }
     Ok(())
 }
 
-/// Works until the deadline, at least one chunk.
+/// Works until the deadline, at least one chunk, between two looks at the core.
 #[inline(always)]
 fn work<E>(
     op: &mut impl FnMut() -> Result<(), E>,
     clock: &Clock,
     deadline: u64,
     chunk: u64,
+    bracket: &mut Option<Bracket>,
 ) -> Result<Stint, E> {
+    if let Some(bracket) = bracket {
+        bracket.open();
+    }
     let began = clock.start();
     let mut operations = 0;
     loop {
@@ -260,11 +286,15 @@ fn work<E>(
         operations += chunk;
         let stop = clock.stop();
         if stop.ticks >= deadline {
+            if let Some(bracket) = bracket {
+                bracket.close();
+            }
             return Ok(Stint {
                 began,
                 ended: stop.ticks,
                 operations,
                 cpu: stop.cpu.or_else(|| cpu::current().ok()).unwrap_or(NOWHERE),
+                is_shared: false,
             });
         }
     }

@@ -18,6 +18,7 @@ const EFFORT: Effort = Effort {
     warm_up_ns: 1e5,
     batch_ns: 1e4,
     case_ns: 1e6,
+    patience_ns: 0.0,
     second_witness: false,
 };
 
@@ -52,6 +53,7 @@ fn found(
             iterations: None,
             cpu: cpus[0],
             allowed: cpus,
+            cores: &crate::cores::UNKNOWN,
             seed: 1,
         };
         let mut bencher = Bencher::new(&case, declared, situation);

@@ -89,6 +89,7 @@ impl Bencher<'_> {
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {
+            bencher.gate();
             // A B A: what drifts evenly during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
             for other in others.iter_mut() {
@@ -117,7 +118,7 @@ impl Bencher<'_> {
 
     /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took. Tells
     /// how many it made.
-    fn time_leg(&self, work: &mut AtWork<'_>, operations: u64) -> Result<(f64, u64), Failure> {
+    fn time_leg(&mut self, work: &mut AtWork<'_>, operations: u64) -> Result<(f64, u64), Failure> {
         let turns = operations.div_ceil(work.per_turn);
         let lead_in = turns.div_ceil(16);
         work.turns(lead_in)?;

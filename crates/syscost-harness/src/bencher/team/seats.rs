@@ -7,6 +7,7 @@ use syscost_sys::topology::Topology;
 use syscost_sys::{Unsupported, cpu};
 
 use crate::bencher::Bencher;
+use crate::bencher::bracket::Bracket;
 use crate::expect::Counter;
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -69,6 +70,9 @@ impl Bencher<'_> {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
+        if self.cpu != home && self.bracket.is_some() {
+            self.bracket = Bracket::new(*self.clock, self.cpu, self.cores);
+        }
         let result = measure(self, &cpus);
         let back = pin(&[home]);
         let seen = result?;

@@ -32,6 +32,8 @@ pub(super) fn run() -> Run {
             cpu: 1,
             iterations: 4096,
             core_ghz: Some(3.69),
+            sample_ghz: Vec::new(),
+            alone_percent: None,
             values: vec![79.0, 80.5, 77.1],
             raw,
             disturbed: vec![Disturbance {

@@ -1,0 +1,193 @@
+//! Looks at the core around what is timed: was it ours?
+//!
+//! A timed stretch is *undisturbed* if looks right before and right after it found the core working for nobody else. Waiting for such a moment
+//! ([`Bracket::gate`]) is bounded: where none comes, samples are taken all the same and tagged.
+
+use syscost_sys::clock::Clock;
+use syscost_sys::neighbour::{Alone, Look, Probe};
+
+use crate::cores::Cores;
+
+/// So many looks in a row must find the core ours, about 5 us, before a stretch of that is believed in: there are thousands of shorter
+/// ones, and the work for somebody else goes on after them.
+const GATE: u32 = 8;
+
+/// Frequencies before and after that differ by more than this are those of an interrupted look and a good one.
+const INTERRUPTED: f64 = 1.15;
+
+/// What is seen of the core during one sample.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Seen {
+    /// Whether a look before something timed found it shared.
+    pub(super) before: bool,
+    /// Whether one after it did.
+    pub(super) after: bool,
+    /// Sum and number of the frequencies, in GHz.
+    ghz: f64,
+    looks: u32,
+}
+
+impl Seen {
+    /// The mean frequency.
+    pub(super) fn ghz(&self) -> Option<f64> {
+        (self.looks > 0).then(|| self.ghz / f64::from(self.looks))
+    }
+
+    /// Whether every look found the core ours.
+    pub(super) fn is_undisturbed(&self) -> bool {
+        !self.before && !self.after
+    }
+}
+
+/// Looks at one core around what is timed on it.
+pub(super) struct Bracket {
+    clock: Clock,
+    probe: Probe,
+    alone: Alone,
+    cores: Cores,
+    /// Whether the last look found the core ours.
+    is_ours: bool,
+    /// Frequency of the last look before something timed.
+    ghz_before: Option<f64>,
+    seen: Seen,
+    last_look: u64,
+    own_ticks: u64,
+    all_ticks: u64,
+    waited_ticks: u64,
+}
+
+impl Bracket {
+    /// A bracket on this CPU; `None` where nothing is known of its core.
+    pub(super) fn new(clock: Clock, cpu: u32, cores: &Cores) -> Option<Self> {
+        let mut bracket = Self {
+            clock,
+            probe: Probe::new(clock)?,
+            alone: cores.alone(cpu)?,
+            cores: cores.clone(),
+            is_ours: false,
+            ghz_before: None,
+            seen: Seen::default(),
+            last_look: 0,
+            own_ticks: 0,
+            all_ticks: 0,
+            waited_ticks: 0,
+        };
+        bracket.begin();
+        Some(bracket)
+    }
+
+    /// Begins to count anew how often the core was ours.
+    pub(super) fn begin(&mut self) {
+        self.last_look = self.clock.start();
+        (self.own_ticks, self.all_ticks, self.waited_ticks) = (0, 0, 0);
+        self.seen = Seen::default();
+    }
+
+    /// The frequency the cores mostly ran at when the run looked last.
+    pub(super) fn usual_ghz(&self) -> Option<f64> {
+        self.cores.usual_ghz
+    }
+
+    /// Whether its looks tell the core's frequency.
+    pub(super) fn knows_frequency(&self) -> bool {
+        self.cores.knows_frequency
+    }
+
+    /// Waits until the core has been ours for some looks in a row, at most for so many ns altogether since [`Bracket::begin`]. Within a stretch in which it
+    /// is ours the last look is enough.
+    pub(super) fn gate(&mut self, patience_ns: f64) {
+        if self.is_ours && self.look() {
+            return;
+        }
+        let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
+        let begun = self.last_look;
+        let waited = self.waited_ticks;
+        let mut in_a_row = 0;
+        while in_a_row < GATE && self.waited_ticks < patience {
+            in_a_row = if self.look() { in_a_row + 1 } else { 0 };
+            self.waited_ticks = waited + self.last_look.saturating_sub(begun);
+        }
+    }
+
+    /// Right before something is timed.
+    #[inline]
+    pub(super) fn open(&mut self) {
+        let look = self.probe.look();
+        self.seen.before |= !self.note(look);
+        self.ghz_before = self.ghz(look);
+    }
+
+    /// Right after. The first look may still pay for what the operation left behind, so there is a second.
+    #[inline]
+    pub(super) fn close(&mut self) {
+        let mut look = self.probe.look();
+        if !self.note(look) {
+            look = self.probe.look();
+            self.note(look);
+        }
+        self.seen.after |= !self.is_ours;
+        let (before, after) = (self.ghz_before.take(), self.ghz(look));
+        if let (Some(before), Some(after)) = (before, after) {
+            let (low, high) = (before.min(after), before.max(after));
+            self.seen.ghz += if high > INTERRUPTED * low {
+                high
+            } else {
+                (low + high) / 2.0
+            };
+            self.seen.looks += 1;
+        }
+    }
+
+    /// What was seen since it was last asked.
+    pub(super) fn take_seen(&mut self) -> Seen {
+        std::mem::take(&mut self.seen)
+    }
+
+    /// Lets so many ns pass on a core at work, as something timed would.
+    pub(super) fn pass(&self, ns: f64) {
+        let begun = self.clock.start();
+        while self
+            .clock
+            .to_ns(self.clock.stop().ticks.saturating_sub(begun))
+            < ns
+        {
+            self.probe.chain();
+        }
+    }
+
+    /// Share of the time since [`Bracket::begin`] in which the core was ours, in percent.
+    pub(super) fn alone_percent(&self) -> Option<f64> {
+        (self.all_ticks > 0).then(|| 100.0 * self.own_ticks as f64 / self.all_ticks as f64)
+    }
+
+    /// How long it has waited since then, in ns.
+    pub(super) fn waited_ns(&self) -> f64 {
+        self.clock.to_ns(self.waited_ticks)
+    }
+
+    fn look(&mut self) -> bool {
+        let look = self.probe.look();
+        self.note(look)
+    }
+
+    fn note(&mut self, look: Look) -> bool {
+        let now = self.clock.stop().ticks;
+        let passed = now.saturating_sub(self.last_look);
+        let is_ours = self.alone.holds(&look);
+        self.all_ticks += passed;
+        // What passed between two looks is ours if both found it so.
+        if is_ours && self.is_ours {
+            self.own_ticks += passed;
+        }
+        (self.last_look, self.is_ours) = (now, is_ours);
+        is_ours
+    }
+
+    fn ghz(&self, look: Look) -> Option<f64> {
+        let known = self
+            .cores
+            .knows_frequency
+            .then_some(self.cores.chain_overhead);
+        self.probe.ghz(look.chain, known?)
+    }
+}

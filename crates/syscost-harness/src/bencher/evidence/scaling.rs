@@ -1,0 +1,141 @@
+//! Whether time doubles when the work doubles: of work that is not done it does not.
+
+use std::ops::RangeInclusive;
+
+use syscost_results::{Evidence, Verdict};
+
+use crate::bencher::Bencher;
+use crate::bencher::body::Body;
+use crate::expect::Expect;
+use crate::failure::Failure;
+
+/// Batches timed for the proportion of time to work, in ns.
+const BATCH_NS: f64 = 20_000.0;
+
+/// Pairs of batches timed at most before the proportion is believed to be off.
+const MAX_PAIRS: usize = 60;
+
+/// Pairs of batches timed at least.
+const MIN_PAIRS: usize = 5;
+
+/// No more pairs are timed once they took so long together, in ns, waiting for a core of our own included.
+const LIMIT_NS: f64 = 50e6;
+
+/// How often the proportion is taken anew before it refutes.
+const ATTEMPTS: usize = 3;
+
+/// Attempts further apart than this factor are noise: work that is folded away always takes the same time.
+const ALIKE: f64 = 1.25;
+
+/// Proportions outside of the bound that noise could explain.
+const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
+
+/// The shortest time of 2n operations over the shortest of n.
+#[derive(Debug, Clone, Copy)]
+struct Proportion {
+    ratio: f64,
+    /// Whether both are of a core of our own, or nobody could look.
+    is_undisturbed: bool,
+}
+
+/// The shortest batches so far.
+struct Shortest {
+    once: f64,
+    twice: f64,
+}
+
+impl Shortest {
+    const NONE: Self = Self {
+        once: f64::INFINITY,
+        twice: f64::INFINITY,
+    };
+
+    fn take(&mut self, once: f64, twice: f64) {
+        self.once = self.once.min(once);
+        self.twice = self.twice.min(twice);
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        self.once.is_finite().then(|| self.twice / self.once)
+    }
+}
+
+impl Bencher<'_> {
+    /// Time must double when the work doubles. Noise only lengthens, so the shortest of several is compared, and more
+    /// are taken while they disagree. Only what was timed on a core of our own refutes; and of that, too, a proportion nearer to two than to
+    /// one may be noise that no look at the core shows: it confirms nothing and refutes nothing.
+    pub(in crate::bencher) fn judge_scaling(
+        &mut self,
+        expect: Expect,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<Evidence, Failure> {
+        let mut all = vec![self.proportion(expect, per_turn, body)?];
+        while all.len() < ATTEMPTS && !PERHAPS_NOISE.contains(&all[all.len() - 1].ratio) {
+            all.push(self.proportion(expect, per_turn, body)?);
+        }
+        let last = all[all.len() - 1];
+        let mut evidence = expect.judge(last.ratio, "clock");
+        let ratios = || all.iter().map(|one| one.ratio);
+        let least = ratios().fold(last.ratio, f64::min);
+        let most = ratios().fold(last.ratio, f64::max);
+        if evidence.verdict == Verdict::Refuted {
+            let reason = if !last.is_undisturbed {
+                Some("the core was never ours while it was timed")
+            } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
+                Some("the machine is too noisy to tell")
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                evidence.verdict = Verdict::Unverified;
+                evidence.reason = Some(reason.to_owned());
+            }
+        }
+        Ok(evidence)
+    }
+
+    /// From pairs of batches: undisturbed ones, if there are any.
+    fn proportion(
+        &mut self,
+        expect: Expect,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<Proportion, Failure> {
+        let turns = self.turns_lasting(BATCH_NS, per_turn, body)?;
+        let turns = turns.min(body.most_turns() / 2);
+        let (mut own, mut any) = (Shortest::NONE, Shortest::NONE);
+        let mut own_pairs = 0;
+        let begun = self.clock.start();
+        self.begin_looks();
+        for tries in 1..=MAX_PAIRS {
+            self.gate();
+            self.take_seen();
+            let once = self.time_turns(body, turns)?;
+            let twice = self.time_turns(body, 2 * turns)?;
+            self.operations += 3 * turns * per_turn;
+            any.take(once, twice);
+            if self.take_seen().is_undisturbed() {
+                own.take(once, twice);
+                own_pairs += 1;
+            }
+            let holds = |of: &Shortest| of.ratio().is_some_and(|ratio| expect.bound.holds(ratio));
+            let spent_ns = self
+                .clock
+                .to_ns(self.clock.stop().ticks.saturating_sub(begun));
+            let is_settled = (own_pairs >= MIN_PAIRS && holds(&own))
+                || (tries >= MIN_PAIRS && holds(&any) && holds(&own));
+            if is_settled || (tries >= MIN_PAIRS && spent_ns > LIMIT_NS) {
+                break;
+            }
+        }
+        let of_any = Proportion {
+            ratio: any.ratio().unwrap_or(f64::NAN),
+            is_undisturbed: false,
+        };
+        Ok(own.ratio().map_or(of_any, |ratio| Proportion {
+            ratio,
+            is_undisturbed: true,
+        }))
+    }
+}

@@ -1,0 +1,239 @@
+//! Taking samples: each between looks at the core, until enough of them are undisturbed and agree.
+
+use syscost_results::estimate::frequency;
+use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::stats::order::median;
+
+use super::Bencher;
+use super::bracket::{Bracket, Seen};
+use super::watch::Watch;
+use crate::failure::Failure;
+
+/// Fewest samples of a case, however long its operation takes.
+pub(super) const MIN_SAMPLES: u32 = 5;
+
+/// So many undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
+const AGREEING: usize = 7;
+const AGREE: f64 = 0.01;
+
+/// No more samples than so many times as many as wanted, however few are undisturbed.
+const MOST: u32 = 4;
+
+/// If so large a share of the samples, and so many, began on a core of our own and ended on a shared one, the operation itself may be why.
+const AFTER_EFFECT: f64 = 0.7;
+const AFTER_EFFECTS: u32 = 6;
+
+/// Then so many samples of nothing, as long as one, tell; so many must end on a core of our own for the operation to be why.
+const CONTROLS: u32 = 8;
+const CONTROLS_OURS: u32 = 6;
+
+/// How a case is sampled while it goes on.
+#[derive(Default)]
+struct Progress {
+    /// Undisturbed samples, of any frequency.
+    own: Vec<f64>,
+    /// Those of them at the usual one.
+    usual: Vec<f64>,
+    /// Samples before which the core was shared.
+    begun_shared: Vec<u32>,
+    /// How many began on a core of our own and ended on a shared one.
+    ended_shared: u32,
+    spent_ns: f64,
+}
+
+impl Progress {
+    /// Whether no more samples are needed of those wanted.
+    fn is_enough(&self, wanted: usize) -> bool {
+        self.own.len() >= wanted || (self.usual.len() >= AGREEING && agree(&self.usual))
+    }
+}
+
+/// Whether values lie within [`AGREE`] of their median, from end to end.
+fn agree(values: &[f64]) -> bool {
+    let ends = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        });
+    median(values).is_some_and(|median| ends.1 - ends.0 <= AGREE * median.abs())
+}
+
+impl Bencher<'_> {
+    /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it. What is timed in `take` is bracketed by
+    /// looks at the core; `take` calls [`Bencher::gate`] where it can wait.
+    pub(super) fn sample(
+        &mut self,
+        iterations: u64,
+        mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
+    ) -> Result<(), Failure> {
+        let wanted = self.effort.samples.max(MIN_SAMPLES);
+        let most = if self.bracket.is_some() {
+            MOST * wanted
+        } else {
+            wanted
+        };
+        self.findings.iterations = iterations;
+        self.findings.values.reserve(most as usize);
+        self.findings.raw.reserve(most as usize);
+        self.begin_looks();
+        let mut watch = Watch::start(self.may_block(), self.is_team);
+        let mut progress = Progress::default();
+        for number in 0..most {
+            if number >= MIN_SAMPLES && self.is_done(number, wanted, &progress) {
+                break;
+            }
+            let started = self.clock.start();
+            self.take_seen();
+            let (value, raw) = take(self)?;
+            if !value.is_finite() {
+                return Err(Failure::Failed(format!(
+                    "sample {number} is {value}, not a number"
+                )));
+            }
+            let stopped = self.clock.stop();
+            progress.spent_ns += self.clock.to_ns(stopped.ticks.saturating_sub(started));
+            self.findings.values.push(value);
+            self.findings.raw.extend(raw);
+            let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
+            let cause = watch.look();
+            let cause = if moved { Some(Cause::Migrated) } else { cause };
+            if let Some(cause) = cause {
+                self.disturbed(number, cause);
+            }
+            self.judge_core(number, value, &mut progress);
+        }
+        if let Some(bracket) = &self.bracket {
+            self.findings.alone_percent = bracket.alone_percent();
+            self.findings.waited_ns = bracket.waited_ns();
+        }
+        self.excuse_after_effects(&progress);
+        self.findings.core_ghz = median(&self.findings.sample_ghz);
+        Ok(())
+    }
+
+    /// Whether so many samples do: enough of them undisturbed, or the time spent, or no hope for better ones.
+    fn is_done(&self, number: u32, wanted: u32, progress: &Progress) -> bool {
+        let Some(bracket) = &self.bracket else {
+            return number >= wanted || progress.spent_ns > self.effort.case_ns;
+        };
+        let waited_ns = bracket.waited_ns();
+        let is_patient = waited_ns < self.effort.patience_ns;
+        progress.is_enough(wanted as usize)
+            || progress.spent_ns - waited_ns > self.effort.case_ns
+            || (!is_patient && number >= wanted)
+    }
+
+    /// Waits, as long as this case may, for the core to be ours.
+    pub(super) fn gate(&mut self) {
+        let patience_ns = self.effort.patience_ns;
+        if let Some(bracket) = &mut self.bracket {
+            bracket.gate(patience_ns);
+        }
+    }
+
+    /// Forgets how long was waited and what was seen so far.
+    pub(super) fn begin_looks(&mut self) {
+        if let Some(bracket) = &mut self.bracket {
+            bracket.begin();
+        }
+    }
+
+    /// A look right before something timed.
+    #[inline]
+    pub(super) fn open(&mut self) {
+        if let Some(bracket) = &mut self.bracket {
+            bracket.open();
+        }
+    }
+
+    /// A look right after it.
+    #[inline]
+    pub(super) fn close(&mut self) {
+        if let Some(bracket) = &mut self.bracket {
+            bracket.close();
+        }
+    }
+
+    /// What was seen of the core since it was last asked; nothing where nobody looks.
+    pub(super) fn take_seen(&mut self) -> Seen {
+        self.bracket
+            .as_mut()
+            .map(Bracket::take_seen)
+            .unwrap_or_default()
+    }
+
+    pub(super) fn disturbed(&mut self, sample: u32, cause: Cause) {
+        self.findings.disturbed.push(Disturbance { sample, cause });
+    }
+
+    /// Notes what the looks around a sample showed.
+    fn judge_core(&mut self, number: u32, value: f64, progress: &mut Progress) {
+        let Some(bracket) = &mut self.bracket else {
+            return;
+        };
+        let seen = bracket.take_seen();
+        let usual_ghz = bracket.usual_ghz();
+        let knows_frequency = bracket.knows_frequency() && !self.findings.observed;
+        if seen.before {
+            progress.begun_shared.push(number);
+        }
+        progress.ended_shared += u32::from(!seen.before && seen.after);
+        if seen.before || seen.after {
+            self.disturbed(number, Cause::SharedCore);
+        }
+        if knows_frequency {
+            let ghz = seen.ghz().unwrap_or(0.0);
+            self.findings.sample_ghz.push((ghz * 1e4).round() / 1e4);
+        }
+        let disturbed = self
+            .findings
+            .disturbed
+            .iter()
+            .any(|one| one.sample == number);
+        if !disturbed {
+            progress.own.push(value);
+            let is_usual = match (usual_ghz, seen.ghz()) {
+                (Some(usual), Some(ghz)) => frequency::are_same(usual, ghz),
+                _ => true,
+            };
+            if is_usual {
+                progress.usual.push(value);
+            }
+        }
+    }
+
+    /// An operation may leave the core slow by itself: wide vectors do. Where samples hardly ever end on a core of our own though they begin on one, and
+    /// samples of nothing do, the look before decides alone.
+    fn excuse_after_effects(&mut self, progress: &Progress) {
+        let all = self.findings.values.len();
+        let begun_ours = all - progress.begun_shared.len();
+        let share = f64::from(progress.ended_shared) / begun_ours.max(1) as f64;
+        if progress.ended_shared < AFTER_EFFECTS
+            || share < AFTER_EFFECT
+            || self.is_team
+            || self.findings.copies.is_some()
+        {
+            return;
+        }
+        let typical_ns = progress.spent_ns / all.max(1) as f64;
+        let patience_ns = self.effort.patience_ns;
+        let Some(bracket) = &mut self.bracket else {
+            return;
+        };
+        bracket.begin();
+        let ours = (0..CONTROLS).filter(|_| {
+            bracket.gate(patience_ns);
+            bracket.open();
+            bracket.pass(typical_ns);
+            bracket.close();
+            let seen = bracket.take_seen();
+            !seen.before && !seen.after
+        });
+        if ours.count() as u32 >= CONTROLS_OURS {
+            self.findings.disturbed.retain(|one| {
+                one.cause != Cause::SharedCore || progress.begun_shared.contains(&one.sample)
+            });
+            self.detail("gate_alone", 1.0);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What looks at the cores show while they are ours, and whether they were.
+
+use serde::{Deserialize, Serialize};
+use syscost_results::estimate::frequency;
+use syscost_results::run::Noise;
+use syscost_results::stats::order::median;
+use syscost_sys::clock::Clock;
+use syscost_sys::cpu::{self, Kind};
+use syscost_sys::frequency::core_frequency;
+use syscost_sys::neighbour::{self, Alone, Look, Probe};
+
+/// Cores of one kind show the same ratio while they are ours; one that shows more than this share above the least never was.
+const SAME_KIND: f64 = 1.03;
+
+/// What is known of the cores that measure; a worker gets it with its job.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cores {
+    modes: Vec<Core>,
+    /// What a reading of the clock adds to a chain, in ticks.
+    pub chain_overhead: f64,
+    /// Whether a chain tells the frequency: its instructions take as long as believed.
+    pub knows_frequency: bool,
+    /// The frequency the cores mostly ran at when last looked, in GHz.
+    pub usual_ghz: Option<f64>,
+}
+
+/// What is known of one core.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Core {
+    cpu: u32,
+    ratio: f64,
+    limit: f64,
+}
+
+/// What was heard of one CPU while nothing else was done on it.
+pub struct Heard {
+    /// The gaps between readings of the clock.
+    pub noise: Noise,
+    /// Looks at its core, one after the other; none where the target has no probe.
+    pub looks: Vec<Look>,
+    /// The probe that took them.
+    pub probe: Option<Probe>,
+    /// What a reading of the clock adds to a chain, in ticks.
+    pub chain_overhead: f64,
+}
+
+/// Nothing is known of any core.
+pub static UNKNOWN: Cores = Cores {
+    modes: Vec::new(),
+    chain_overhead: 0.0,
+    knows_frequency: false,
+    usual_ghz: None,
+};
+
+impl Cores {
+    /// Finds what looks show while a core is ours, and writes into each CPU's noise how often it was. `knows_frequency` says whether the two chains of
+    /// dependent instructions agree here.
+    pub fn find(heard: &mut [Heard], knows_frequency: bool) -> Self {
+        let mut found: Vec<(Kind, Core)> = heard
+            .iter()
+            .filter_map(|one| {
+                let cpu = one.noise.cpu;
+                let Alone { ratio, limit } = neighbour::alone(&one.looks)?;
+                Some((cpu::kind(cpu), Core { cpu, ratio, limit }))
+            })
+            .collect();
+        // One that was never ours meanwhile is told by another that was.
+        for index in 0..found.len() {
+            let kind = found[index].0;
+            let same = found.iter().filter(|(other, _)| *other == kind);
+            let least = same
+                .map(|(_, core)| *core)
+                .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+            if let Some(least) =
+                least.filter(|least| found[index].1.ratio > SAME_KIND * least.ratio)
+            {
+                found[index].1 = Core {
+                    cpu: found[index].1.cpu,
+                    ..least
+                };
+            }
+        }
+        let mut cores = Self {
+            modes: found.into_iter().map(|(_, core)| core).collect(),
+            chain_overhead: median(
+                &heard
+                    .iter()
+                    .map(|one| one.chain_overhead)
+                    .collect::<Vec<_>>(),
+            )
+            .unwrap_or(0.0),
+            knows_frequency,
+            usual_ghz: None,
+        };
+        cores.usual_ghz = frequency::mode(
+            heard
+                .iter()
+                .flat_map(|one| cores.frequencies(one))
+                .collect(),
+        );
+        for one in heard {
+            cores.tell(one);
+        }
+        cores
+    }
+
+    /// What looks at this CPU's core show while it is ours.
+    pub fn alone(&self, cpu: u32) -> Option<Alone> {
+        let core = self.modes.iter().find(|core| core.cpu == cpu)?;
+        Some(Alone {
+            ratio: core.ratio,
+            limit: core.limit,
+        })
+    }
+
+    fn frequencies(&self, heard: &Heard) -> Vec<f64> {
+        let probe = heard.probe.filter(|_| self.knows_frequency);
+        let Some(probe) = probe else {
+            return Vec::new();
+        };
+        let looks = heard.looks.iter();
+        looks
+            .filter_map(|look| probe.ghz(look.chain, self.chain_overhead))
+            .collect()
+    }
+
+    /// Writes into a CPU's noise how often its core was ours, and what it costs when it is not.
+    pub fn tell(&self, heard: &mut Heard) {
+        let ghz = frequency::mode(self.frequencies(heard));
+        let noise = &mut heard.noise;
+        noise.core_ghz = ghz;
+        let Some(alone) = self.alone(noise.cpu).filter(|_| !heard.looks.is_empty()) else {
+            return;
+        };
+        let (own, shared): (Vec<&Look>, Vec<&Look>) =
+            heard.looks.iter().partition(|look| alone.holds(look));
+        noise.alone_percent = Some(100.0 * own.len() as f64 / heard.looks.len() as f64);
+        noise.alone_ratio = Some(alone.ratio);
+        let slower: Vec<f64> = shared.iter().filter_map(|look| look.ratio()).collect();
+        noise.shared_slowdown_percent =
+            median(&slower).map(|ratio| 100.0 * (ratio / alone.ratio - 1.0));
+    }
+}
+
+/// Moments at which two chains may agree on the frequency.
+const TRIES: usize = 5;
+
+/// Whether chains of dependent instructions tell the core's frequency here: whether two kinds of them agree, at one of a few moments.
+pub fn frequency_is_known(clock: &Clock) -> bool {
+    (0..TRIES).any(|_| core_frequency(clock).agreed().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(cpu: u32, ratio: f64, shared: usize) -> Heard {
+        let look = |ratio: f64| Look {
+            throughput: (1000.0 * ratio) as u32,
+            chain: 1000,
+        };
+        let looks = (0..1000).map(|n| look(if n % 10 < shared { 1.5 } else { ratio }));
+        Heard {
+            noise: Noise {
+                cpu,
+                ..Noise::default()
+            },
+            looks: looks.collect(),
+            probe: None,
+            chain_overhead: 20.0,
+        }
+    }
+
+    #[test]
+    fn how_often_a_core_was_ours_is_told() {
+        let mut all = [heard(0, 0.84, 3), heard(1, 0.84, 0)];
+        let cores = Cores::find(&mut all, false);
+        assert_eq!(all[0].noise.alone_percent, Some(70.0));
+        assert_eq!(all[1].noise.alone_percent, Some(100.0));
+        let slowdown = all[0]
+            .noise
+            .shared_slowdown_percent
+            .expect("some were shared");
+        assert!((slowdown - 78.6).abs() < 0.5, "{slowdown}");
+        assert_eq!(all[1].noise.shared_slowdown_percent, None);
+        assert!(cores.alone(0).is_some() && cores.alone(7).is_none());
+    }
+
+    #[test]
+    fn a_core_that_was_never_ours_is_told_by_another_of_its_kind() {
+        let mut all = [heard(0, 0.84, 3), heard(1, 1.2, 0)];
+        let cores = Cores::find(&mut all, false);
+        assert_eq!(all[1].noise.alone_percent, Some(0.0));
+        assert_eq!(
+            cores.alone(0).map(|a| a.ratio),
+            cores.alone(1).map(|a| a.ratio)
+        );
+    }
+}

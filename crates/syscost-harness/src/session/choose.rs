@@ -1,0 +1,95 @@
+//! Which CPU measures: anew between rounds, by how much of the time its core is ours.
+
+use std::time::{Duration, Instant};
+
+use syscost_results::estimate::frequency;
+use syscost_sys::cpu;
+
+use super::Session;
+use crate::cores::Heard;
+use crate::noise;
+
+/// How long all CPUs are listened to between rounds.
+const LISTEN: Duration = Duration::from_millis(20);
+
+/// How long a choice holds at least.
+const HOLDS: Duration = Duration::from_secs(1);
+
+/// Another CPU is taken if its core is ours for so much more of the time, in percent: a change costs the caches nothing, but tells the reader more to
+/// think about.
+const BETTER: f64 = 10.0;
+
+impl Session<'_> {
+    /// Chooses the CPU of the next round, if there is more than one to choose from.
+    pub(super) fn choose_cpu(&mut self, round: u32) {
+        let is_replayed = !self.replay.is_empty();
+        if round == 0 || is_replayed || self.candidates.len() < 2 || self.chosen.elapsed() < HOLDS {
+            return;
+        }
+        let Some(clock) = self.clock.calibrated() else {
+            return;
+        };
+        let mut heard = noise::probe(
+            &self.candidates,
+            clock.source(),
+            clock.ticks_per_ns(),
+            LISTEN,
+        );
+        for one in &mut heard {
+            self.cores.tell(one);
+        }
+        let own = |cpu: u32| {
+            let mut noise = heard.iter().map(|one: &Heard| &one.noise);
+            noise
+                .find(|noise| noise.cpu == cpu)
+                .and_then(|noise| noise.alone_percent)
+        };
+        let best = noise::quietest(
+            &heard
+                .iter()
+                .map(|one| one.noise.clone())
+                .collect::<Vec<_>>(),
+        );
+        if let Some(best) = best
+            && own(best).unwrap_or(0.0) > own(self.cpu).unwrap_or(100.0) + BETTER
+        {
+            self.cpu = best;
+            if !self.header.config.cpus.contains(&best) {
+                self.header.config.cpus.push(best);
+            }
+            for noise in self
+                .header
+                .noise
+                .iter_mut()
+                .filter(|noise| noise.cpu == best)
+            {
+                noise.used = true;
+            }
+        }
+        // The probes ran where they listened.
+        keep_off(self.cpu, &self.allowed);
+        self.chosen = Instant::now();
+    }
+
+    /// The frequency that the cores mostly ran at so far, in GHz.
+    pub(super) fn usual_ghz(&self) -> Option<f64> {
+        frequency::usual_ghz(self.states.iter().flat_map(|state| &state.rounds))
+    }
+
+    /// Tells the workers to come at which frequency most samples were taken.
+    pub(super) fn update_frequency(&mut self) {
+        self.cores.usual_ghz = self.usual_ghz().or(self.cores.usual_ghz);
+    }
+}
+
+/// The coordinator keeps off the measured CPU where there is another; where there is none it sleeps meanwhile.
+pub(super) fn keep_off(cpu: u32, allowed: &[u32]) {
+    let others: Vec<u32> = allowed
+        .iter()
+        .copied()
+        .filter(|other| *other != cpu)
+        .collect();
+    if !others.is_empty() {
+        let _ = cpu::pin_to(&others);
+    }
+}

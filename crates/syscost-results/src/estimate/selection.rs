@@ -1,0 +1,279 @@
+//! Which samples an estimate is from: those that nothing disturbed, chosen by cause and never by value.
+
+use crate::measurement::{Cause, RoundSamples};
+use crate::stats::order;
+
+/// Fewest undisturbed samples of a process that counts, if it has as many samples.
+pub const LEAST_SAMPLES: usize = 3;
+
+/// Fewest processes with an interval: with as many that count, the others are left out.
+pub const LEAST_ROUNDS: usize = 6;
+
+/// Processes that a shared cost is told from, at least.
+const LEAST_SHARED: usize = 3;
+
+/// The samples of one row that its numbers are from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection<'a> {
+    /// The rounds that count.
+    pub rounds: Vec<&'a RoundSamples>,
+    /// The samples of each that count, in the order they were taken.
+    pub processes: Vec<Vec<f64>>,
+    /// Which samples these are.
+    pub choice: Choice,
+}
+
+/// Which samples were chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Undisturbed ones.
+    Undisturbed,
+    /// Those that nothing disturbed but another frequency: there are too few of the usual one.
+    AnyFrequency,
+    /// All, because too few were undisturbed.
+    All,
+    /// All, because nobody looked.
+    Unlooked,
+}
+
+impl Choice {
+    /// Whether a sample of these causes of disturbance counts.
+    fn takes(self, cause: Cause) -> bool {
+        match self {
+            Choice::Undisturbed => false,
+            Choice::AnyFrequency => cause == Cause::OtherFrequency,
+            Choice::All | Choice::Unlooked => true,
+        }
+    }
+
+    /// The samples of a round that count, with their index.
+    pub fn of(self, round: &RoundSamples) -> impl Iterator<Item = (usize, f64)> {
+        let left_out = move |index: usize| {
+            round.disturbed.iter().any(|disturbance| {
+                disturbance.sample as usize == index && !self.takes(disturbance.cause)
+            })
+        };
+        let values = round.values.iter().copied().enumerate();
+        values.filter(move |(index, _)| !left_out(*index))
+    }
+
+    /// Whether so many of a round's samples are left that the process counts.
+    fn counts(self, round: &RoundSamples) -> bool {
+        let least = LEAST_SAMPLES.min(round.values.len());
+        least > 0 && self.of(round).count() >= least
+    }
+}
+
+impl RoundSamples {
+    /// Whether enough of this process's samples are undisturbed, whatever the frequency. True where nobody looked.
+    pub fn is_undisturbed(&self) -> bool {
+        self.alone_percent.is_none() || Choice::AnyFrequency.counts(self)
+    }
+
+    /// The samples by which this process is known: its undisturbed ones, or all if these are too few.
+    pub fn best(&self) -> Vec<f64> {
+        let choices = [Choice::Undisturbed, Choice::AnyFrequency];
+        let choice = choices.into_iter().find(|choice| choice.counts(self));
+        let choice = choice.filter(|_| self.alone_percent.is_some());
+        choice
+            .unwrap_or(Choice::All)
+            .of(self)
+            .map(|(_, value)| value)
+            .collect()
+    }
+}
+
+/// Chooses: undisturbed samples where enough processes have some, without regard of the frequency where not, else all. Rounds without values
+/// are ignored.
+pub fn select(rounds: &[RoundSamples]) -> Selection<'_> {
+    let rounds: Vec<&RoundSamples> = rounds
+        .iter()
+        .filter(|round| !round.values.is_empty())
+        .collect();
+    let was_looked = rounds.iter().any(|round| round.alone_percent.is_some());
+    let needed = LEAST_ROUNDS.min(rounds.len());
+    let is_enough =
+        |choice: &Choice| rounds.iter().filter(|round| choice.counts(round)).count() >= needed;
+    let choice = match was_looked {
+        true => [Choice::Undisturbed, Choice::AnyFrequency]
+            .into_iter()
+            .find(is_enough)
+            .unwrap_or(Choice::All),
+        false => Choice::Unlooked,
+    };
+    let rounds: Vec<&RoundSamples> = rounds
+        .into_iter()
+        .filter(|round| choice.counts(round))
+        .collect();
+    Selection {
+        processes: rounds
+            .iter()
+            .map(|round| choice.of(round).map(|(_, value)| value).collect())
+            .collect(),
+        rounds,
+        choice,
+    }
+}
+
+impl Selection<'_> {
+    /// The median of each process before overhead was taken off; of the samples themselves where nothing was.
+    pub fn raw_medians(&self) -> Vec<f64> {
+        let rounds = self.rounds.iter().zip(&self.processes);
+        rounds
+            .filter_map(|(round, process)| match round.raw.is_empty() {
+                true => order::median(process),
+                false => {
+                    let raw = |(index, _)| round.raw.get(index).copied();
+                    order::median(&self.choice.of(round).filter_map(raw).collect::<Vec<_>>())
+                }
+            })
+            .collect()
+    }
+}
+
+/// Share of samples that nothing disturbed, in percent; `None` where nobody looked.
+pub fn undisturbed_percent(rounds: &[RoundSamples]) -> Option<f64> {
+    let looked = || rounds.iter().filter(|round| round.alone_percent.is_some());
+    let all: usize = looked().map(|round| round.values.len()).sum();
+    let own: usize = looked()
+        .map(|round| Choice::AnyFrequency.of(round).count())
+        .sum();
+    (all > 0).then(|| 100.0 * own as f64 / all as f64)
+}
+
+/// Median over processes of the samples that nothing disturbed but a neighbour on the core; `None` with fewer than three such processes.
+pub fn shared_median(rounds: &[RoundSamples]) -> Option<f64> {
+    let medians: Vec<f64> = rounds
+        .iter()
+        .filter_map(|round| {
+            let causes = |index: usize| {
+                let disturbed = round.disturbed.iter();
+                disturbed
+                    .filter(move |one| one.sample as usize == index)
+                    .map(|one| one.cause)
+            };
+            let is_shared = |index: usize| {
+                causes(index).any(|cause| cause == Cause::SharedCore)
+                    && causes(index)
+                        .all(|cause| matches!(cause, Cause::SharedCore | Cause::OtherFrequency))
+            };
+            let values = round.values.iter().enumerate();
+            let shared = values.filter(|(index, _)| is_shared(*index));
+            order::median(&shared.map(|(_, value)| *value).collect::<Vec<_>>())
+        })
+        .collect();
+    (medians.len() >= LEAST_SHARED)
+        .then(|| order::median(&medians))
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measurement::Disturbance;
+
+    /// A round of ten samples, of which the first `shared` are of a shared core.
+    fn round(shared: u32) -> RoundSamples {
+        RoundSamples {
+            values: (0..10)
+                .map(|n| if n < shared { 150.0 } else { 100.0 })
+                .collect(),
+            disturbed: (0..shared)
+                .map(|sample| tag(sample, Cause::SharedCore))
+                .collect(),
+            alone_percent: Some(50.0),
+            ..RoundSamples::default()
+        }
+    }
+
+    fn tag(sample: u32, cause: Cause) -> Disturbance {
+        Disturbance { sample, cause }
+    }
+
+    #[test]
+    fn undisturbed_samples_count_where_enough_processes_have_some() {
+        let rounds: Vec<_> = [0, 2, 5, 7, 7, 3, 8, 10].map(round).into();
+        let selected = select(&rounds);
+        assert_eq!(selected.choice, Choice::Undisturbed);
+        assert_eq!(selected.rounds.len(), 6, "two have fewer than three");
+        assert!(
+            selected
+                .processes
+                .iter()
+                .flatten()
+                .all(|value| *value == 100.0)
+        );
+        assert!(rounds[3].is_undisturbed() && !rounds[6].is_undisturbed());
+        assert_eq!(rounds[6].best().len(), 10);
+        assert_eq!(rounds[2].best(), [100.0; 5]);
+    }
+
+    #[test]
+    fn what_a_neighbour_costs_is_told_beside() {
+        let rounds: Vec<_> = [0, 2, 5, 5].map(round).into();
+        assert_eq!(shared_median(&rounds), Some(150.0));
+        assert_eq!(undisturbed_percent(&rounds), Some(70.0));
+        assert_eq!(shared_median(&rounds[..3]), None, "of two processes");
+    }
+
+    #[test]
+    fn all_count_where_too_few_processes_have_some() {
+        let rounds: Vec<_> = [0, 2, 5, 8, 9, 10, 8, 9].map(round).into();
+        let selected = select(&rounds);
+        assert_eq!((selected.choice, selected.rounds.len()), (Choice::All, 8));
+        assert_eq!(selected.processes[7].len(), 10);
+    }
+
+    #[test]
+    fn few_rounds_count_only_together() {
+        let clean: Vec<_> = [0, 2, 5].map(round).into();
+        assert_eq!(select(&clean).choice, Choice::Undisturbed);
+        let mixed: Vec<_> = [0, 9, 5].map(round).into();
+        assert_eq!(select(&mixed).choice, Choice::All);
+    }
+
+    #[test]
+    fn where_nobody_looked_every_sample_counts() {
+        let mut rounds: Vec<_> = [0, 2, 5, 3, 4, 1].map(round).into();
+        rounds
+            .iter_mut()
+            .for_each(|round| round.alone_percent = None);
+        assert_eq!(select(&rounds).choice, Choice::Unlooked);
+        assert!(rounds[0].is_undisturbed());
+        assert_eq!(select(&[]).rounds.len(), 0);
+    }
+
+    #[test]
+    fn another_frequency_is_the_lesser_disturbance() {
+        let mut rounds: Vec<_> = [1; 6].map(round).into();
+        for round in &mut rounds {
+            round
+                .disturbed
+                .extend((1..9).map(|sample| tag(sample, Cause::OtherFrequency)));
+        }
+        let selected = select(&rounds);
+        assert_eq!(selected.choice, Choice::AnyFrequency);
+        assert!(selected.processes.iter().all(|process| process.len() == 9));
+    }
+
+    #[test]
+    fn a_process_of_one_sample_counts_by_it() {
+        let one = |shared| RoundSamples {
+            values: vec![5.0],
+            disturbed: shared_tags(shared),
+            alone_percent: Some(10.0),
+            ..RoundSamples::default()
+        };
+        let rounds: Vec<_> = [true, false, false, false, false, false, false]
+            .map(one)
+            .into();
+        assert_eq!(select(&rounds).rounds.len(), 6);
+    }
+
+    fn shared_tags(shared: bool) -> Vec<Disturbance> {
+        shared
+            .then(|| tag(0, Cause::SharedCore))
+            .into_iter()
+            .collect()
+    }
+}

@@ -1,0 +1,137 @@
+//! What looks at a core show while it is ours: the lowest ratio that many of them agree on.
+
+use super::Look;
+
+/// Looks that agree lie within this share of each other.
+const AGREE: f64 = 0.015;
+
+/// The share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of the looks did.
+const LEAST_SHARE: f64 = 0.004;
+
+/// And so many of them at least.
+const LEAST: usize = 12;
+
+/// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
+const INTERRUPTED: f64 = 1.04;
+
+/// How far over the mode a look may be, at least, and by how many times the mode's own spread.
+const LEAST_MARGIN: f64 = 0.02;
+const SPREADS: f64 = 3.0;
+
+/// What a look's ratio is on a core that works for nobody else.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Alone {
+    /// The ratio of most looks.
+    pub ratio: f64,
+    /// Up to this a look shows a core that is ours.
+    pub limit: f64,
+}
+
+impl Alone {
+    /// Whether a look shows a core that is ours.
+    pub fn holds(&self, look: &Look) -> bool {
+        look.ratio().is_some_and(|ratio| ratio <= self.limit)
+    }
+
+    /// The same with a margin so many times as wide.
+    #[must_use]
+    pub fn with_margin(self, times: f64) -> Self {
+        Self {
+            limit: self.ratio + times * (self.limit - self.ratio),
+            ..self
+        }
+    }
+}
+
+/// Finds the mode of a core of one's own in looks that were taken in a row: the lowest that is dense. `None` where none is. If the core was
+/// never ours meanwhile, this is the lowest of the shared modes; who knows what another core of the same model showed can tell.
+pub fn alone(looks: &[Look]) -> Option<Alone> {
+    let mut ratios: Vec<f64> = looks
+        .iter()
+        .enumerate()
+        .filter(|(index, look)| {
+            let around = [index.wrapping_sub(1), index + 1];
+            let around = around.iter().filter_map(|other| looks.get(*other));
+            let shortest = around.map(|other| other.chain).min().unwrap_or(look.chain);
+            f64::from(look.chain) <= INTERRUPTED * f64::from(shortest)
+        })
+        .filter_map(|(_, look)| look.ratio())
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let least = LEAST.max((LEAST_SHARE * ratios.len() as f64) as usize);
+    let within = |low: f64| ratios.partition_point(|ratio| *ratio <= low * (1.0 + AGREE));
+    // The lowest window that is dense, then on to where it is densest: its lower edge may be a tail.
+    let first = (0..ratios.len()).find(|&index| within(ratios[index]) - index >= least)?;
+    let end = ratios.partition_point(|ratio| *ratio <= ratios[first] * (1.0 + 2.0 * AGREE));
+    let count = |index: usize| within(ratios[index]) - index;
+    let densest = (first..end).max_by_key(|&index| (count(index), std::cmp::Reverse(index)))?;
+    let mode = &ratios[densest..within(ratios[densest])];
+    let at = |share: f64| mode[(share * (mode.len() - 1) as f64) as usize];
+    let (ratio, spread) = (at(0.5), (at(0.9) - at(0.1)) / at(0.5));
+    Some(Alone {
+        ratio,
+        limit: ratio * (1.0 + LEAST_MARGIN.max(SPREADS * spread)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks of a core that is ours in a share of them, with ratios of 0.84 to 0.85, and else shared, 1.0 to 1.7.
+    fn looks(count: usize, own_share: f64) -> Vec<Look> {
+        let mut random = fastrand::Rng::with_seed(5);
+        (0..count)
+            .map(|_| {
+                // The frequency changes now and then.
+                let chain = [800, 820, 864][random.usize(..100) / 60 % 3];
+                let ratio = match random.f64() < own_share {
+                    true => 0.840 + 0.010 * random.f64(),
+                    false => 1.0 + 0.7 * random.f64(),
+                };
+                Look {
+                    throughput: (ratio * f64::from(chain)) as u32,
+                    chain,
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_mode_of_a_core_of_our_own_is_found_however_seldom_it_is() {
+        for own_share in [1.0, 0.5, 0.1, 0.02] {
+            let found = alone(&looks(50_000, own_share)).expect("a mode");
+            assert!(
+                (found.ratio - 0.845).abs() < 0.006,
+                "{own_share}: {found:?}"
+            );
+            assert!(found.limit > 0.85 && found.limit < 0.88, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn an_interrupted_chain_makes_no_mode() {
+        let mut taken = looks(50_000, 0.5);
+        for look in taken.iter_mut().step_by(100) {
+            look.chain *= 4;
+        }
+        let found = alone(&taken).expect("a mode");
+        assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
+    }
+
+    #[test]
+    fn too_few_looks_have_no_mode() {
+        assert_eq!(alone(&[]), None);
+        assert_eq!(alone(&looks(8, 1.0)), None);
+    }
+
+    #[test]
+    fn a_wider_margin_lets_more_in() {
+        let strict = Alone {
+            ratio: 0.84,
+            limit: 0.86,
+        };
+        let loose = strict.with_margin(2.0);
+        assert!((loose.limit - 0.88).abs() < 1e-9);
+    }
+}

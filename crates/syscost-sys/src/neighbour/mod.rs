@@ -1,0 +1,189 @@
+//! Whether a core works for somebody else at the same time.
+//!
+//! A core with two hardware threads shares its front end between them. On a rented machine the second thread is another
+//! guest's: no counter of this machine tells, the frequency does not change, and everything takes 10 to 50 % longer. Two
+//! bursts tell it. Independent instructions pass half as fast while the core is shared ([`Look::throughput`]); a chain of
+//! dependent ones passes as fast as ever ([`Look::chain`]). Their ratio depends on no frequency, and the chain alone gives
+//! the frequency.
+//!
+//! What the ratio is on a core that is ours is no constant: [`alone`] finds it in looks taken over some time.
+
+mod alone;
+
+pub use alone::{Alone, alone};
+
+use crate::arch::{self, Chain};
+use crate::clock::Clock;
+
+/// Turns of the burst of independent instructions, 240 each: a quarter of a microsecond at 4 GHz.
+const TURNS: u32 = 25;
+
+/// Core cycles of the dependent chain, about.
+const CHAIN_CYCLES: u32 = 1200;
+
+/// A burst should last so many ticks: a coarser clock would not tell a shared core from one that is not.
+const LEAST_TICKS: f64 = 400.0;
+
+/// How long the burst of independent instructions lasts, roughly, in ns.
+const BURST_NS: f64 = 270.0;
+
+/// Takes looks at the core it runs on.
+#[derive(Clone, Copy)]
+pub struct Probe {
+    clock: Clock,
+    independent: fn(u32),
+    chain: Chain,
+    turns: u32,
+    chain_turns: u32,
+    slowdown: u32,
+}
+
+/// One look at a core: how long either burst took, in ticks of the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Independent instructions: longer while the core is shared.
+    pub throughput: u32,
+    /// Dependent instructions: longer only at a lower frequency.
+    pub chain: u32,
+}
+
+impl Look {
+    /// The first over the second; `None` where the clock did not move.
+    pub fn ratio(&self) -> Option<f64> {
+        (self.chain > 0).then(|| f64::from(self.throughput) / f64::from(self.chain))
+    }
+}
+
+impl Probe {
+    /// A probe by this clock; `None` where the target has no bursts.
+    pub fn new(clock: Clock) -> Option<Self> {
+        let chain = arch::multiply_chain().or_else(arch::add_chain)?;
+        // A counter of a few MHz needs longer bursts.
+        let scale = (LEAST_TICKS / (BURST_NS * clock.ticks_per_ns()))
+            .ceil()
+            .clamp(1.0, 256.0) as u32;
+        let probe = Self {
+            clock,
+            independent: arch::independent()?,
+            chain,
+            turns: scale * TURNS,
+            chain_turns: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_turn),
+            slowdown: 1,
+        };
+        // The first look fetches the code.
+        probe.look();
+        Some(probe)
+    }
+
+    /// The same probe on a core that seems so many times as slow: for tests of what a busy neighbour does.
+    #[must_use]
+    pub fn slowed(self, times: u32) -> Self {
+        Self {
+            slowdown: times,
+            ..self
+        }
+    }
+
+    /// A look with both bursts, about 0.6 us.
+    #[inline]
+    pub fn look(&self) -> Look {
+        Look {
+            throughput: self.throughput(),
+            chain: self.chain(),
+        }
+    }
+
+    /// The burst of independent instructions alone, in ticks.
+    #[inline]
+    pub fn throughput(&self) -> u32 {
+        self.time(self.independent, self.turns * self.slowdown)
+    }
+
+    /// The burst of dependent instructions alone, in ticks.
+    #[inline]
+    pub fn chain(&self) -> u32 {
+        self.time(self.chain.run, self.chain_turns)
+    }
+
+    /// What the clock's own reading adds to a chain, in ticks: what falls out of the difference between one and a chain
+    /// twice as long. The shortest of several, since an interruption only adds.
+    pub fn chain_overhead(&self) -> f64 {
+        const PAIRS: usize = 64;
+        let shortest = |turns| (0..PAIRS).map(|_| self.time(self.chain.run, turns)).min();
+        let (short, long) = (shortest(self.chain_turns), shortest(2 * self.chain_turns));
+        let [short, long] = [short, long].map(|ticks| f64::from(ticks.unwrap_or(0)));
+        (2.0 * short - long).max(0.0)
+    }
+
+    /// The core's frequency that a chain shows, in GHz; `None` where the clock did not move.
+    pub fn ghz(&self, chain: u32, overhead: f64) -> Option<f64> {
+        let ns = (f64::from(chain) - overhead) / self.clock.ticks_per_ns();
+        (ns > 0.0).then(|| f64::from(self.chain_turns * self.chain.cycles_per_turn) / ns)
+    }
+
+    #[inline(always)]
+    fn time(&self, run: fn(u32), turns: u32) -> u32 {
+        let start = self.clock.start();
+        run(turns);
+        let ticks = self.clock.stop().ticks.saturating_sub(start);
+        u32::try_from(ticks).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{Bracket, Source, ticks_per_ns};
+
+    fn real_clock() -> Clock {
+        let source = Source::preferred();
+        let first = Bracket::take(source);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let rate = ticks_per_ns(&first, &Bracket::take(source));
+        Clock::new(source, rate).unwrap_or(Clock::system())
+    }
+
+    #[test]
+    fn a_core_that_seems_half_as_fast_is_shared() {
+        let Some(probe) = Probe::new(real_clock()) else {
+            println!("skipped: no bursts on this target");
+            return;
+        };
+        let looks: Vec<Look> = (0..20_000).map(|_| probe.look()).collect();
+        let alone = alone(&looks).expect("some looks agree");
+        let slowed = probe.slowed(2);
+        let taken: Vec<Look> = (0..2_000).map(|_| slowed.look()).collect();
+        let shared = taken.iter().filter(|look| !alone.holds(look)).count();
+        assert!(shared > 1_800, "{shared} of 2000 with {alone:?}");
+        let own = looks.iter().filter(|look| alone.holds(look)).count();
+        assert!(own >= 80, "{own} of 20000 with {alone:?}");
+    }
+
+    #[test]
+    fn the_chain_shows_the_frequency_that_the_chains_of_adds_show() {
+        let clock = real_clock();
+        let (Some(probe), true) = (Probe::new(clock), arch::multiply_chain().is_some()) else {
+            println!("skipped: no chain of known latency on this target");
+            return;
+        };
+        // The frequency moves; one of some moments must show the same.
+        let agrees = (0..50).any(|_| {
+            let overhead = probe.chain_overhead();
+            let shortest = (0..20).map(|_| probe.chain()).min();
+            let ghz = shortest.and_then(|chain| probe.ghz(chain, overhead));
+            let known = crate::frequency::core_frequency(&clock).agreed();
+            ghz.zip(known)
+                .is_some_and(|(a, b)| (a / b - 1.0).abs() < 0.02)
+        });
+        assert!(agrees);
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_shows_nothing() {
+        let look = Look {
+            throughput: 0,
+            chain: 0,
+        };
+        assert_eq!(look.ratio(), None);
+    }
+}
