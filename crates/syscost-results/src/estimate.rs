@@ -74,7 +74,7 @@ pub struct Estimated {
 /// The numbers are of undisturbed samples where enough processes have some: see [`selection`]. Below six rounds there is no interval; the
 /// range of the process medians is in the details and decides whether the cost can be told from zero.
 pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
-    let selected = selection::select(rounds);
+    let selected = selection::select(rounds, rules.unit);
     let medians: Vec<f64> = medians_of(&selected.processes);
     let middle = match rules.discrete {
         true => order::high_median(&medians),
@@ -214,7 +214,9 @@ fn core_cycles(selected: &Selection<'_>, unit: Unit, median: f64) -> Option<f64>
         order::median(&medians.filter_map(of_process).collect::<Vec<_>>())
     };
     let by_median = median * over(|sample| sample.1)?;
-    over(|sample| sample.0).filter(|cycles| (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)
+    let are_same = known.len() == selected.rounds.len();
+    over(|sample| sample.0)
+        .filter(|cycles| are_same || (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)
 }
 
 #[cfg(test)]

@@ -304,8 +304,10 @@ pub struct RoundSamples {
     /// Core frequency at each sample, in GHz; absent where it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sample_ghz: Vec<f64>,
-    /// Share of the looks at the core, between and around the samples, that found it working for nobody else, in percent; null where nobody
-    /// looked.
+    /// The frequency that the cores mostly ran at during the run, in GHz; samples of others are tagged. Null where it is not known.
+    #[serde(default)]
+    pub usual_ghz: Option<f64>,
+    /// Share of the time, while these samples were taken, in which the core worked for nobody else, in percent; null where nobody looked.
     #[serde(default)]
     pub alone_percent: Option<f64>,
     /// The samples in the measurement's unit, overhead taken off, in the order they were taken.

@@ -83,11 +83,6 @@ impl Bracket {
         self.seen = Seen::default();
     }
 
-    /// The frequency the cores mostly ran at when the run looked last.
-    pub(super) fn usual_ghz(&self) -> Option<f64> {
-        self.cores.usual_ghz
-    }
-
     /// Whether its looks tell the core's frequency.
     pub(super) fn knows_frequency(&self) -> bool {
         self.cores.knows_frequency
@@ -112,19 +107,15 @@ impl Bracket {
     /// Right before something is timed.
     #[inline]
     pub(super) fn open(&mut self) {
-        let look = self.probe.look();
-        self.seen.before |= !self.note(look);
+        let look = self.look_twice();
+        self.seen.before |= !self.is_ours;
         self.ghz_before = self.ghz(look);
     }
 
-    /// Right after. The first look may still pay for what the operation left behind, so there is a second.
+    /// Right after.
     #[inline]
     pub(super) fn close(&mut self) {
-        let mut look = self.probe.look();
-        if !self.note(look) {
-            look = self.probe.look();
-            self.note(look);
-        }
+        let look = self.look_twice();
         self.seen.after |= !self.is_ours;
         let (before, after) = (self.ghz_before.take(), self.ghz(look));
         if let (Some(before), Some(after)) = (before, after) {
@@ -163,6 +154,17 @@ impl Bracket {
     /// How long it has waited since then, in ns.
     pub(super) fn waited_ns(&self) -> f64 {
         self.clock.to_ns(self.waited_ticks)
+    }
+
+    /// The first look may still pay for what ran before it, so a second one decides.
+    #[inline]
+    fn look_twice(&mut self) -> Look {
+        let mut look = self.probe.look();
+        if !self.alone.holds(&look) {
+            look = self.probe.look();
+        }
+        self.note(look);
+        look
     }
 
     fn look(&mut self) -> bool {

@@ -1,6 +1,5 @@
 //! Taking samples: each between looks at the core, until enough of them are undisturbed and agree.
 
-use syscost_results::estimate::frequency;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
 
@@ -30,10 +29,9 @@ const CONTROLS_OURS: u32 = 6;
 /// How a case is sampled while it goes on.
 #[derive(Default)]
 struct Progress {
-    /// Undisturbed samples, of any frequency.
+    /// Undisturbed samples, and the same in core cycles, where these are known.
     own: Vec<f64>,
-    /// Those of them at the usual one.
-    usual: Vec<f64>,
+    cycles: Vec<f64>,
     /// Samples before which the core was shared.
     begun_shared: Vec<u32>,
     /// How many began on a core of our own and ended on a shared one.
@@ -44,7 +42,10 @@ struct Progress {
 impl Progress {
     /// Whether no more samples are needed of those wanted.
     fn is_enough(&self, wanted: usize) -> bool {
-        self.own.len() >= wanted || (self.usual.len() >= AGREEING && agree(&self.usual))
+        // At another frequency times differ and cycles do not, or the other way round.
+        let agree =
+            || agree(&self.own) || (self.cycles.len() == self.own.len() && agree(&self.cycles));
+        self.own.len() >= wanted || (self.own.len() >= AGREEING && agree())
     }
 }
 
@@ -172,7 +173,6 @@ impl Bencher<'_> {
             return;
         };
         let seen = bracket.take_seen();
-        let usual_ghz = bracket.usual_ghz();
         let knows_frequency = bracket.knows_frequency() && !self.findings.observed;
         if seen.before {
             progress.begun_shared.push(number);
@@ -192,13 +192,7 @@ impl Bencher<'_> {
             .any(|one| one.sample == number);
         if !disturbed {
             progress.own.push(value);
-            let is_usual = match (usual_ghz, seen.ghz()) {
-                (Some(usual), Some(ghz)) => frequency::are_same(usual, ghz),
-                _ => true,
-            };
-            if is_usual {
-                progress.usual.push(value);
-            }
+            progress.cycles.extend(seen.ghz().map(|ghz| value * ghz));
         }
     }
 

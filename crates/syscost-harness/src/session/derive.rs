@@ -263,6 +263,7 @@ mod tests {
                         iterations: 10,
                         core_ghz: None,
                         sample_ghz: Vec::new(),
+                        usual_ghz: None,
                         alone_percent: None,
                         values: vec![value - 1.0, value, value + 5.0],
                         raw: Vec::new(),

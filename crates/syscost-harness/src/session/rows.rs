@@ -129,6 +129,7 @@ impl RowState {
                 iterations: findings.iterations,
                 core_ghz: findings.core_ghz,
                 sample_ghz: findings.sample_ghz,
+                usual_ghz: None,
                 alone_percent: findings.alone_percent,
                 values: findings.values,
                 raw: findings.raw,

@@ -131,6 +131,7 @@ fn rows(cases: &[&str]) -> Vec<Measurement> {
             iterations: 1,
             core_ghz: None,
             sample_ghz: Vec::new(),
+            usual_ghz: None,
             alone_percent: None,
             values: vec![1.0 + index as f64, 2.0, 3.0],
             raw: Vec::new(),

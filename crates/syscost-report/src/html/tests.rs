@@ -46,6 +46,7 @@ fn with_samples() -> Run {
         iterations: 512,
         core_ghz: None,
         sample_ghz: Vec::new(),
+        usual_ghz: None,
         alone_percent: None,
         values: vec![78.0, 79.0, 80.5],
         raw: Vec::new(),

@@ -94,6 +94,7 @@ pub(super) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
                     iterations: 1,
                     core_ghz: Some(3.6),
                     sample_ghz: Vec::new(),
+                    usual_ghz: None,
                     alone_percent: None,
                     values,
                     raw: Vec::new(),

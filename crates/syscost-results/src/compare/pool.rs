@@ -208,6 +208,6 @@ impl<'a> Pooled<'a> {
 
 /// The samples of a row that its estimate is from, by process; `None` without any.
 fn processes(row: &Measurement) -> Option<Vec<Vec<f64>>> {
-    let processes = select(row.samples.as_ref()?).processes;
+    let processes = select(row.samples.as_ref()?, row.unit).processes;
     (!processes.is_empty()).then_some(processes)
 }

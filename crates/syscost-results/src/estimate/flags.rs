@@ -53,7 +53,7 @@ pub(super) fn add(
     flag(Flag::Autocorrelated, is_dependent(processes));
     // Of samples that were chosen for it nothing was disturbed.
     let disturbed = match selected.choice {
-        Choice::Undisturbed | Choice::AnyFrequency => 0.0,
+        Choice::Undisturbed | Choice::AnyFrequency | Choice::Converted => 0.0,
         Choice::All | Choice::Unlooked => disturbed_share(all),
     };
     flag(

@@ -1,7 +1,7 @@
 //! The frequency that the core mostly ran at, and the samples that were taken at another.
 //!
-//! A core's frequency depends on what its neighbours do, in steps of 100 MHz and several in a second: a cost in ns means one frequency. Cycles of
-//! memory do not follow the core's, so a cost is not converted; samples of another frequency are left out, as long as there are others.
+//! A core's frequency depends on what its neighbours do, in steps of 100 MHz and several in a second, so a cost in ns means one frequency. Samples of
+//! another are left out as long as there are others; else [`selection`](super::selection) may convert them.
 
 use crate::measurement::{Cause, Disturbance, RoundSamples};
 
@@ -60,6 +60,7 @@ pub fn are_same(one: f64, other: f64) -> bool {
 /// Tags the samples that were taken at another frequency than the usual one.
 pub fn tag(rounds: &mut [RoundSamples], usual_ghz: f64) {
     for round in rounds {
+        round.usual_ghz = Some(usual_ghz);
         let others = round.sample_ghz.iter().enumerate();
         let others = others.filter(|(_, ghz)| !are_same(**ghz, usual_ghz));
         round.disturbed.extend(others.map(|(index, _)| Disturbance {

@@ -1,6 +1,6 @@
 //! Which samples an estimate is from: those that nothing disturbed, chosen by cause and never by value.
 
-use crate::measurement::{Cause, RoundSamples};
+use crate::measurement::{Cause, RoundSamples, Unit};
 use crate::stats::order;
 
 /// Fewest undisturbed samples of a process that counts, if it has as many samples.
@@ -8,6 +8,9 @@ pub const LEAST_SAMPLES: usize = 3;
 
 /// Fewest processes with an interval: with as many that count, the others are left out.
 pub const LEAST_ROUNDS: usize = 6;
+
+/// In cycles, processes must scatter by no more than this share of what they scatter by in time for their costs to be converted.
+const MUCH_LESS: f64 = 0.5;
 
 /// Processes that a shared cost is told from, at least.
 const LEAST_SHARED: usize = 3;
@@ -30,6 +33,8 @@ pub enum Choice {
     Undisturbed,
     /// Those that nothing disturbed but another frequency: there are too few of the usual one.
     AnyFrequency,
+    /// The same, each converted to the usual frequency: in cycles they agree much better than in time.
+    Converted,
     /// All, because too few were undisturbed.
     All,
     /// All, because nobody looked.
@@ -41,7 +46,7 @@ impl Choice {
     fn takes(self, cause: Cause) -> bool {
         match self {
             Choice::Undisturbed => false,
-            Choice::AnyFrequency => cause == Cause::OtherFrequency,
+            Choice::AnyFrequency | Choice::Converted => cause == Cause::OtherFrequency,
             Choice::All | Choice::Unlooked => true,
         }
     }
@@ -85,7 +90,7 @@ impl RoundSamples {
 
 /// Chooses: undisturbed samples where enough processes have some, without regard of the frequency where not, else all. Rounds without values
 /// are ignored.
-pub fn select(rounds: &[RoundSamples]) -> Selection<'_> {
+pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     let rounds: Vec<&RoundSamples> = rounds
         .iter()
         .filter(|round| !round.values.is_empty())
@@ -105,17 +110,71 @@ pub fn select(rounds: &[RoundSamples]) -> Selection<'_> {
         .into_iter()
         .filter(|round| choice.counts(round))
         .collect();
-    Selection {
+    let selection = Selection {
         processes: rounds
             .iter()
             .map(|round| choice.of(round).map(|(_, value)| value).collect())
             .collect(),
         rounds,
         choice,
+    };
+    match choice {
+        Choice::AnyFrequency => selection.converted(unit),
+        _ => selection,
     }
 }
 
+/// How far processes are from the median of all, in the mean and as a share of it.
+fn scatter(processes: &[Vec<f64>]) -> Option<f64> {
+    let medians = processes
+        .iter()
+        .filter_map(|process| order::median(process));
+    let medians: Vec<f64> = medians.collect();
+    let median = order::median(&medians).filter(|median| *median != 0.0)?;
+    let distances = medians.iter().map(|one| (one / median - 1.0).abs());
+    Some(distances.sum::<f64>() / medians.len() as f64)
+}
+
 impl Selection<'_> {
+    /// What is work of the core takes as many cycles at any frequency; what waits for memory does not. The samples tell which: if processes at
+    /// different frequencies agree much better in cycles than in time, each sample counts as its cycles at the usual frequency.
+    fn converted(self, unit: Unit) -> Self {
+        let convert = |round: &&RoundSamples| -> Option<Vec<f64>> {
+            let usual = round.usual_ghz?;
+            let samples = self.choice.of(round);
+            let ghz = |index: usize| round.sample_ghz.get(index).filter(|ghz| **ghz > 0.0);
+            samples
+                .map(|(index, value)| {
+                    let times_as_fast = ghz(index)? / usual;
+                    match unit {
+                        Unit::Nanoseconds => Some(value * times_as_fast),
+                        Unit::BytesPerSecond | Unit::OperationsPerSecond => {
+                            Some(value / times_as_fast)
+                        }
+                        Unit::Bytes
+                        | Unit::Gigahertz
+                        | Unit::Percent
+                        | Unit::Count
+                        | Unit::Ratio => None,
+                    }
+                })
+                .collect()
+        };
+        let converted: Option<Vec<Vec<f64>>> = self.rounds.iter().map(convert).collect();
+        let is_better = |converted: &Vec<Vec<f64>>| {
+            let spreads = scatter(converted).zip(scatter(&self.processes));
+            spreads.is_some_and(|(cycles, time)| cycles <= MUCH_LESS * time)
+        };
+        match converted.filter(is_better) {
+            Some(processes) => Self {
+                processes,
+                choice: Choice::Converted,
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// The median of each process before overhead was taken off; of the samples themselves where nothing was.
     pub fn raw_medians(&self) -> Vec<f64> {
         let rounds = self.rounds.iter().zip(&self.processes);
@@ -193,7 +252,7 @@ mod tests {
     #[test]
     fn undisturbed_samples_count_where_enough_processes_have_some() {
         let rounds: Vec<_> = [0, 2, 5, 7, 7, 3, 8, 10].map(round).into();
-        let selected = select(&rounds);
+        let selected = select(&rounds, Unit::Nanoseconds);
         assert_eq!(selected.choice, Choice::Undisturbed);
         assert_eq!(selected.rounds.len(), 6, "two have fewer than three");
         assert!(
@@ -219,7 +278,7 @@ mod tests {
     #[test]
     fn all_count_where_too_few_processes_have_some() {
         let rounds: Vec<_> = [0, 2, 5, 8, 9, 10, 8, 9].map(round).into();
-        let selected = select(&rounds);
+        let selected = select(&rounds, Unit::Nanoseconds);
         assert_eq!((selected.choice, selected.rounds.len()), (Choice::All, 8));
         assert_eq!(selected.processes[7].len(), 10);
     }
@@ -227,9 +286,12 @@ mod tests {
     #[test]
     fn few_rounds_count_only_together() {
         let clean: Vec<_> = [0, 2, 5].map(round).into();
-        assert_eq!(select(&clean).choice, Choice::Undisturbed);
+        assert_eq!(
+            select(&clean, Unit::Nanoseconds).choice,
+            Choice::Undisturbed
+        );
         let mixed: Vec<_> = [0, 9, 5].map(round).into();
-        assert_eq!(select(&mixed).choice, Choice::All);
+        assert_eq!(select(&mixed, Unit::Nanoseconds).choice, Choice::All);
     }
 
     #[test]
@@ -238,9 +300,9 @@ mod tests {
         rounds
             .iter_mut()
             .for_each(|round| round.alone_percent = None);
-        assert_eq!(select(&rounds).choice, Choice::Unlooked);
+        assert_eq!(select(&rounds, Unit::Nanoseconds).choice, Choice::Unlooked);
         assert!(rounds[0].is_undisturbed());
-        assert_eq!(select(&[]).rounds.len(), 0);
+        assert_eq!(select(&[], Unit::Nanoseconds).rounds.len(), 0);
     }
 
     #[test]
@@ -251,7 +313,7 @@ mod tests {
                 .disturbed
                 .extend((1..9).map(|sample| tag(sample, Cause::OtherFrequency)));
         }
-        let selected = select(&rounds);
+        let selected = select(&rounds, Unit::Nanoseconds);
         assert_eq!(selected.choice, Choice::AnyFrequency);
         assert!(selected.processes.iter().all(|process| process.len() == 9));
     }
@@ -267,7 +329,47 @@ mod tests {
         let rounds: Vec<_> = [true, false, false, false, false, false, false]
             .map(one)
             .into();
-        assert_eq!(select(&rounds).rounds.len(), 6);
+        assert_eq!(select(&rounds, Unit::Nanoseconds).rounds.len(), 6);
+    }
+
+    /// Six processes at as many frequencies, of a cost in cycles, or in ns.
+    fn at_many_frequencies(is_core_work: bool) -> Vec<RoundSamples> {
+        (0..6)
+            .map(|index| {
+                let ghz = 4.2 - 0.1 * f64::from(index);
+                let value = if is_core_work {
+                    420.0 / ghz
+                } else {
+                    100.0 + f64::from(index % 2)
+                };
+                RoundSamples {
+                    values: vec![value; 5],
+                    sample_ghz: vec![ghz; 5],
+                    usual_ghz: Some(4.2),
+                    disturbed: match index {
+                        0 => Vec::new(),
+                        _ => (0..5)
+                            .map(|sample| tag(sample, Cause::OtherFrequency))
+                            .collect(),
+                    },
+                    alone_percent: Some(99.0),
+                    ..RoundSamples::default()
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn work_of_the_core_is_converted_to_the_usual_frequency() {
+        let rounds = at_many_frequencies(true);
+        let selected = select(&rounds, Unit::Nanoseconds);
+        assert_eq!(selected.choice, Choice::Converted);
+        let values = || selected.processes.iter().flatten();
+        assert!(values().all(|value| (value - 100.0).abs() < 1e-9));
+        let rounds = at_many_frequencies(false);
+        let selected = select(&rounds, Unit::Nanoseconds);
+        assert_eq!(selected.choice, Choice::AnyFrequency);
+        assert_eq!(selected.processes[1], [101.0; 5]);
     }
 
     fn shared_tags(shared: bool) -> Vec<Disturbance> {

@@ -106,13 +106,22 @@ impl Probe {
     }
 
     /// What the clock's own reading adds to a chain, in ticks: what falls out of the difference between one and a chain
-    /// twice as long. The shortest of several, since an interruption only adds.
+    /// four times as long. Medians, since a look later on is no shortest of many either.
     pub fn chain_overhead(&self) -> f64 {
-        const PAIRS: usize = 64;
-        let shortest = |turns| (0..PAIRS).map(|_| self.time(self.chain.run, turns)).min();
-        let (short, long) = (shortest(self.chain_turns), shortest(2 * self.chain_turns));
-        let [short, long] = [short, long].map(|ticks| f64::from(ticks.unwrap_or(0)));
-        (2.0 * short - long).max(0.0)
+        const PAIRS: usize = 101;
+        const TIMES: u32 = 4;
+        let mut taken = [Vec::new(), Vec::new()];
+        for _ in 0..PAIRS {
+            for (ticks, times) in taken.iter_mut().zip([1, TIMES]) {
+                ticks.push(self.time(self.chain.run, times * self.chain_turns));
+            }
+        }
+        let [short, long] = taken.map(|mut ticks| {
+            ticks.sort_unstable();
+            f64::from(ticks[PAIRS / 2])
+        });
+        let times = f64::from(TIMES);
+        ((times * short - long) / (times - 1.0)).max(0.0)
     }
 
     /// The core's frequency that a chain shows, in GHz; `None` where the clock did not move.

@@ -64,6 +64,7 @@ fn one_round(round: u32, value: f64) -> RoundSamples {
         iterations: 1_000,
         core_ghz: None,
         sample_ghz: Vec::new(),
+        usual_ghz: None,
         alone_percent: None,
         values: vec![value; 5],
         raw: Vec::new(),

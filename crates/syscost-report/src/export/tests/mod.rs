@@ -33,6 +33,7 @@ pub(super) fn run() -> Run {
             iterations: 4096,
             core_ghz: Some(3.69),
             sample_ghz: Vec::new(),
+            usual_ghz: None,
             alone_percent: None,
             values: vec![79.0, 80.5, 77.1],
             raw,
