@@ -12,6 +12,12 @@ pub const LEAST_ROUNDS: usize = 6;
 /// In cycles, processes must scatter by no more than this share of what they scatter by in time for their costs to be converted.
 const MUCH_LESS: f64 = 0.5;
 
+/// Scatters that differ by no more than this share tell nothing of the frequency.
+const SAME_SCATTER: f64 = 0.1;
+
+/// What scatters no more than this, in the mean over processes, waits for nothing outside of the core.
+const EVEN: f64 = 0.01;
+
 /// Processes that a shared cost is told from, at least.
 const LEAST_SHARED: usize = 3;
 
@@ -162,8 +168,13 @@ impl Selection<'_> {
         };
         let converted: Option<Vec<Vec<f64>>> = self.rounds.iter().map(convert).collect();
         let is_better = |converted: &Vec<Vec<f64>>| {
-            let spreads = scatter(converted).zip(scatter(&self.processes));
-            spreads.is_some_and(|(cycles, time)| cycles <= MUCH_LESS * time)
+            let scatters = scatter(converted).zip(scatter(&self.processes));
+            scatters.is_some_and(|(cycles, time)| {
+                let is_told = cycles <= MUCH_LESS * time;
+                // All of one frequency, if not the usual one. Only the core's own work is as even as that.
+                let is_one_frequency = (cycles / time - 1.0).abs() <= SAME_SCATTER || time == 0.0;
+                is_told || (is_one_frequency && time <= EVEN)
+            })
         };
         match converted.filter(is_better) {
             Some(processes) => Self {
@@ -370,6 +381,29 @@ mod tests {
         let selected = select(&rounds, Unit::Nanoseconds);
         assert_eq!(selected.choice, Choice::AnyFrequency);
         assert_eq!(selected.processes[1], [101.0; 5]);
+    }
+
+    #[test]
+    fn even_costs_of_one_other_frequency_are_converted() {
+        let at = |level: f64, scatter: f64| -> Vec<RoundSamples> {
+            let mut rounds = at_many_frequencies(true);
+            for (index, round) in rounds.iter_mut().enumerate() {
+                round.sample_ghz = vec![3.6; 5];
+                round.values = vec![level * (1.0 + scatter * index as f64); 5];
+                round.disturbed = (0..5)
+                    .map(|sample| tag(sample, Cause::OtherFrequency))
+                    .collect();
+            }
+            rounds
+        };
+        let even = at(100.0, 0.001);
+        let selected = select(&even, Unit::Nanoseconds);
+        assert_eq!(selected.choice, Choice::Converted);
+        assert!((selected.processes[0][0] - 100.0 * 3.6 / 4.2).abs() < 1e-9);
+        assert_eq!(
+            select(&at(100.0, 0.02), Unit::Nanoseconds).choice,
+            Choice::AnyFrequency
+        );
     }
 
     fn shared_tags(shared: bool) -> Vec<Disturbance> {
