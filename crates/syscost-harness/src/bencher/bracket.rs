@@ -6,11 +6,12 @@
 use syscost_sys::clock::Clock;
 use syscost_sys::neighbour::{Alone, Look, Probe};
 
+use super::team::Sentinel;
 use crate::cores::Cores;
 
 /// So many looks in a row must find the core ours, about 5 us, before a stretch of that is believed in: there are thousands of shorter
 /// ones, and the work for somebody else goes on after them.
-const GATE: u32 = 8;
+pub(super) const GATE: u32 = 8;
 
 /// Frequencies before and after that differ by more than this are those of an interrupted look and a good one.
 const INTERRUPTED: f64 = 1.15;
@@ -45,6 +46,8 @@ pub(super) struct Bracket {
     probe: Probe,
     alone: Alone,
     cores: Cores,
+    /// Looks at the cores of partners on other CPUs.
+    sentinels: Vec<Sentinel>,
     /// Whether the last look found the core ours.
     is_ours: bool,
     /// Frequency of the last look before something timed.
@@ -64,6 +67,7 @@ impl Bracket {
             probe: Probe::new(clock)?,
             alone: cores.alone(cpu)?,
             cores: cores.clone(),
+            sentinels: Vec::new(),
             is_ours: false,
             ghz_before: None,
             seen: Seen::default(),
@@ -74,6 +78,11 @@ impl Bracket {
         };
         bracket.begin();
         Some(bracket)
+    }
+
+    /// Looks from now on at the cores of these CPUs as well: at each gate and after what is timed.
+    pub(super) fn watch_partners(&mut self, sentinels: Vec<Sentinel>) {
+        self.sentinels = sentinels;
     }
 
     /// Begins to count anew how often the core was ours.
@@ -91,17 +100,32 @@ impl Bracket {
     /// Waits until the core has been ours for some looks in a row, at most for so many ns altogether since [`Bracket::begin`]. Within a stretch in which it
     /// is ours the last look is enough.
     pub(super) fn gate(&mut self, patience_ns: f64) {
-        if self.is_ours && self.look() {
-            return;
-        }
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
-        let begun = self.last_look;
+        let begun = self.clock.start();
         let waited = self.waited_ticks;
-        let mut in_a_row = 0;
-        while in_a_row < GATE && self.waited_ticks < patience {
-            in_a_row = if self.look() { in_a_row + 1 } else { 0 };
-            self.waited_ticks = waited + self.last_look.saturating_sub(begun);
+        loop {
+            if !(self.is_ours && self.look()) {
+                let mut in_a_row = 0;
+                while in_a_row < GATE && self.waited_ticks < patience {
+                    in_a_row = if self.look() { in_a_row + 1 } else { 0 };
+                    self.waited_ticks = waited + self.last_look.saturating_sub(begun);
+                }
+            }
+            let partners_ours = self.partners_are_ours();
+            let now = self.clock.stop().ticks;
+            // What the question took is no time in which anybody looked here.
+            self.last_look = now;
+            self.waited_ticks = waited + now.saturating_sub(begun);
+            if partners_ours || self.waited_ticks >= patience {
+                self.seen.before |= !partners_ours;
+                return;
+            }
         }
+    }
+
+    /// Whether the cores of all partners on other CPUs are ours; without such they are.
+    fn partners_are_ours(&mut self) -> bool {
+        self.sentinels.iter_mut().all(Sentinel::is_ours)
     }
 
     /// Right before something is timed.
@@ -116,7 +140,7 @@ impl Bracket {
     #[inline]
     pub(super) fn close(&mut self) {
         let look = self.look_twice();
-        self.seen.after |= !self.is_ours;
+        self.seen.after |= !self.is_ours || !self.partners_are_ours();
         let (before, after) = (self.ghz_before.take(), self.ghz(look));
         if let (Some(before), Some(after)) = (before, after) {
             let (low, high) = (before.min(after), before.max(after));

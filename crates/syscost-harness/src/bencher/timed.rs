@@ -225,6 +225,10 @@ impl Bencher<'_> {
         let affordable = (self.effort.case_ns / typical_ns.max(1.0)) as u32;
         let wanted = affordable.clamp(MIN_SAMPLES, SINGLES_PER_ROUND) as usize;
         let (mut own, mut shared) = (Vec::new(), Vec::new());
+        // Asking about the partners' cores takes longer than most operations.
+        if let Some(bracket) = &mut self.bracket {
+            bracket.watch_partners(Vec::new());
+        }
         while own.len() < wanted && own.len() + shared.len() < 2 * wanted {
             self.gate();
             self.take_seen();

@@ -10,6 +10,7 @@ mod profile;
 mod request;
 mod rows;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -63,6 +64,8 @@ pub struct Session<'a> {
     /// When the measuring one was chosen.
     chosen: Instant,
     started_in_ms: Vec<f64>,
+    /// Seconds that each benchmark took in its last timed round.
+    round_s: BTreeMap<&'static str, f64>,
     times: Option<CpuTimes>,
     earlier: Duration,
     begun: Instant,
@@ -262,6 +265,7 @@ impl<'a> Session<'a> {
             candidates: vec![cpu],
             chosen: begun,
             started_in_ms: Vec::new(),
+            round_s: BTreeMap::new(),
             times: cpu_times(cpu).ok(),
             earlier: Duration::ZERO,
             begun,

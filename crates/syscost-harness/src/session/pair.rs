@@ -139,6 +139,7 @@ impl<'a> Session<'a> {
             candidates: self.candidates.clone(),
             chosen: self.chosen,
             started_in_ms: Vec::new(),
+            round_s: Default::default(),
             times: self.times,
             earlier: self.earlier,
             begun: self.begun,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use syscost_results::stats::looks::StopRule;
 
 use super::journal::{Journal, Record};
+use super::rows::RowState;
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
@@ -19,6 +20,9 @@ const DEAR_SHARE: f64 = 0.5;
 
 /// Effort is never scaled below this to fit a budget.
 const LEAST_SCALE: f64 = 0.2;
+
+/// What is left of a round's length with samples as few as they may become: set-up takes as long as ever.
+const SHRINKS: f64 = 0.7;
 
 /// Kept back from the budget for the last worker and the document.
 const RESERVE: Duration = Duration::from_millis(300);
@@ -51,6 +55,7 @@ impl Session<'_> {
                 return Ok(());
             }
             if !replayed {
+                self.shed(round + 1);
                 scale = self.rescaled(scale, round + 1, (self.elapsed() - before).as_secs_f64());
             }
         }
@@ -117,6 +122,7 @@ impl Session<'_> {
             &[Pass::Timed]
         };
         for pass in passes {
+            let begun = Instant::now();
             self.job(
                 benchmark,
                 *pass,
@@ -125,6 +131,10 @@ impl Session<'_> {
                 &mut random,
                 observer,
             )?;
+            if *pass == Pass::Timed {
+                self.round_s
+                    .insert(benchmark.id, begun.elapsed().as_secs_f64());
+            }
         }
         Ok(())
     }
@@ -182,6 +192,42 @@ impl Session<'_> {
         self.write(&record);
         self.absorb(record);
         Ok(())
+    }
+
+    /// Leaves out the benchmarks that take longest per row where the fewest rounds of all of them cannot be had in the time that is left: an interval for
+    /// most rows is worth more than a range for all.
+    fn shed(&mut self, rounds: u32) {
+        let to_go = self.header.config.min_rounds.saturating_sub(rounds);
+        let left = self
+            .deadline()
+            .saturating_duration_since(Instant::now())
+            .as_secs_f64();
+        let mut costs: Vec<(&'static str, f64, usize)> = active_benchmarks(&[self])
+            .into_iter()
+            .map(|benchmark| {
+                let of_this =
+                    |state: &&RowState| state.row.benchmark.id == benchmark.id && state.is_active();
+                let rows = self.states.iter().filter(of_this).count();
+                (
+                    benchmark.id,
+                    self.round_s.get(benchmark.id).copied().unwrap_or(0.0),
+                    rows,
+                )
+            })
+            .collect();
+        for id in too_long(&mut costs, to_go, left) {
+            let seconds = self.round_s.get(id).copied().unwrap_or(0.0);
+            for state in self
+                .states
+                .iter_mut()
+                .filter(|state| state.row.benchmark.id == id && state.is_active())
+            {
+                state.skipped = Some(format!(
+                    "the time budget was too short: its benchmark takes {seconds:.1} s in each of {} rounds; give it more with --budget",
+                    self.header.config.min_rounds
+                ));
+            }
+        }
     }
 
     /// At a look, rows whose interval is narrow enough need no more rounds, and those that no more rounds would help.
@@ -256,6 +302,28 @@ pub(super) fn active_benchmarks(sessions: &[&Session<'_>]) -> Vec<&'static Bench
         }
     }
     found
+}
+
+/// Of benchmarks, each with the seconds it takes in a round and its rows, those to leave out so that so many rounds fit into the time left, with samples
+/// as few as they may become: the longest per row first.
+fn too_long(
+    costs: &mut [(&'static str, f64, usize)],
+    to_go: u32,
+    left_s: f64,
+) -> Vec<&'static str> {
+    let per_row = |(_, seconds, rows): &(&str, f64, usize)| seconds / (*rows).max(1) as f64;
+    costs.sort_by(|a, b| per_row(b).total_cmp(&per_row(a)));
+    let mut needed: f64 =
+        f64::from(to_go) * costs.iter().map(|(_, seconds, _)| seconds).sum::<f64>();
+    let mut left_out = Vec::new();
+    for (id, seconds, _) in costs.iter() {
+        if SHRINKS * needed <= left_s {
+            break;
+        }
+        needed -= f64::from(to_go) * seconds;
+        left_out.push(*id);
+    }
+    left_out
 }
 
 /// How a round ended.
@@ -338,6 +406,19 @@ mod tests {
         );
         let reason = too_dear(2.0, 23.0).expect("they do not fit into half of 23 s");
         assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
+    }
+
+    #[test]
+    fn what_takes_longest_per_row_is_left_out_first() {
+        let costs = || [("many", 1.0, 100), ("long", 1.0, 2), ("short", 0.1, 1)];
+        assert_eq!(too_long(&mut costs(), 5, 11.0), [""; 0]);
+        assert_eq!(too_long(&mut costs(), 5, 5.0), ["long"]);
+        assert_eq!(too_long(&mut costs(), 5, 3.6), ["long", "short"]);
+        assert_eq!(
+            too_long(&mut costs(), 0, 0.0),
+            [""; 0],
+            "nothing is to be done"
+        );
     }
 
     #[test]

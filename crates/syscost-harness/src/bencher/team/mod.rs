@@ -4,10 +4,12 @@
 //! - [`seats`]: where its tasks are put, and where they were seen.
 //! - [`difference`]: what an operation of several tasks costs more than others.
 //! - [`single`]: one task's share, timed alone.
+//! - [`sentinel`]: looks at the cores of partners on other CPUs.
 
 mod at_work;
 mod difference;
 mod seats;
+mod sentinel;
 mod single;
 
 use std::mem;
@@ -28,6 +30,7 @@ use crate::placement::Placement;
 use at_work::AtWork;
 pub use difference::Baseline;
 use seats::Seen;
+pub(super) use sentinel::Sentinel;
 
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;

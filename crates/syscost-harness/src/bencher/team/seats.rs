@@ -6,11 +6,16 @@ use syscost_results::Verdict;
 use syscost_sys::topology::Topology;
 use syscost_sys::{Unsupported, cpu};
 
+use super::sentinel::Sentinel;
 use crate::bencher::Bencher;
 use crate::bencher::bracket::Bracket;
+use crate::bencher::pass::Pass;
 use crate::expect::Counter;
 use crate::failure::Failure;
 use crate::placement::Placement;
+
+/// CPUs of partners that are looked at, at most.
+const MAX_WATCHED: usize = 8;
 
 /// Where the tasks of a team were seen.
 #[derive(Default)]
@@ -73,6 +78,7 @@ impl Bencher<'_> {
         if self.cpu != home && self.bracket.is_some() {
             self.bracket = Bracket::new(*self.clock, self.cpu, self.cores);
         }
+        self.watch_partners(placement, &cpus)?;
         let result = measure(self, &cpus);
         let back = pin(&[home]);
         let seen = result?;
@@ -83,6 +89,21 @@ impl Bencher<'_> {
             self.tell_mix(&seen);
         }
         self.cpu = home;
+        Ok(())
+    }
+
+    /// Has the cores of partners on other CPUs looked at, where it is known which CPUs these are.
+    fn watch_partners(&mut self, placement: Placement, partners: &[u32]) -> Result<(), Failure> {
+        let others = || partners.iter().filter(|cpu| **cpu != self.cpu);
+        let is_known = placement != Placement::Free && others().count() <= MAX_WATCHED;
+        if self.pass == Pass::Evidence || !is_known {
+            return Ok(());
+        }
+        let sentinels = others().map(|cpu| Sentinel::start(*self.clock, *cpu, self.cores));
+        let sentinels: Vec<_> = sentinels.collect::<Result<_, _>>()?;
+        if let Some(bracket) = &mut self.bracket {
+            bracket.watch_partners(sentinels.into_iter().flatten().collect());
+        }
         Ok(())
     }
 

@@ -1,0 +1,97 @@
+//! Looks at the cores of a team's partners: a sleeping process on each of their CPUs, woken for a look.
+//!
+//! The partners are the benchmark's and look at nothing. A thread of this process would do as well, but then this process's memory would be known on
+//! the other CPU, and every change of a mapping would interrupt it there.
+
+use std::hint::spin_loop;
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use syscost_sys::clock::Clock;
+use syscost_sys::neighbour::Probe;
+use syscost_sys::partner::{Between, Partner, Shared};
+
+use crate::bencher::bracket::GATE;
+use crate::cores::Cores;
+use crate::failure::Failure;
+
+/// How long a sentinel may take to answer: one that finds no time on its CPU knows that somebody else has it.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// What a sentinel answers, in shared memory.
+struct Answer {
+    /// How many questions it has answered.
+    count: AtomicU64,
+    /// Whether the last looks found its core ours.
+    is_ours: AtomicU64,
+}
+
+/// A process that looks at the core of another CPU when asked.
+pub(in crate::bencher) struct Sentinel {
+    answer: Shared<Answer>,
+    asked: u64,
+    ask: PipeWriter,
+    /// Ended with its maker's handle.
+    _process: Partner,
+}
+
+impl Sentinel {
+    /// One on this CPU; `None` where nothing is known of its core.
+    ///
+    /// # Errors
+    /// When there can be no such process.
+    pub(in crate::bencher) fn start(
+        clock: Clock,
+        cpu: u32,
+        cores: &Cores,
+    ) -> Result<Option<Self>, Failure> {
+        let (Some(alone), Some(_)) = (cores.alone(cpu), Probe::new(clock)) else {
+            return Ok(None);
+        };
+        let failed = |cause| Failure::of("make a pipe", cause);
+        let (mut questions, ask): (PipeReader, PipeWriter) = pipe().map_err(failed)?;
+        let answer = Shared::new(Answer {
+            count: AtomicU64::new(0),
+            is_ours: AtomicU64::new(0),
+        })?;
+        let shared = answer.clone();
+        let work = move || -> Result<(), String> {
+            let probe = Probe::new(clock).ok_or("no probe")?;
+            let mut question = [0_u8; 1];
+            while questions.read(&mut question).is_ok_and(|count| count == 1) {
+                // The last of some: the first ones still pay for the way here.
+                let looks = (0..u32::from(question[0]).max(2)).map(|_| alone.holds(&probe.look()));
+                let ours = looks.skip(1).filter(|is_ours| *is_ours).count();
+                let is_ours = ours + 1 >= usize::from(question[0]);
+                shared.is_ours.store(u64::from(is_ours), Ordering::Relaxed);
+                shared.count.fetch_add(1, Ordering::Release);
+            }
+            Ok(())
+        };
+        let process = Partner::start(Between::Processes, &[cpu], work)?;
+        Ok(Some(Self {
+            answer,
+            asked: 0,
+            ask,
+            _process: process,
+        }))
+    }
+
+    /// Whether its core is ours now, and has been for a few looks.
+    pub(in crate::bencher) fn is_ours(&mut self) -> bool {
+        let looks = [GATE as u8];
+        if self.ask.write(&looks).is_err() {
+            return false;
+        }
+        self.asked += 1;
+        let begun = Instant::now();
+        while self.answer.count.load(Ordering::Acquire) < self.asked {
+            if begun.elapsed() > PATIENCE {
+                return false;
+            }
+            spin_loop();
+        }
+        self.answer.is_ours.load(Ordering::Relaxed) == 1
+    }
+}
