@@ -104,6 +104,19 @@ impl Cores {
         cores
     }
 
+    /// One core, ours up to this ratio: for tests.
+    #[cfg(test)]
+    pub(crate) fn with_limit(cpu: u32, limit: f64) -> Self {
+        Self {
+            modes: vec![Core {
+                cpu,
+                ratio: limit,
+                limit,
+            }],
+            ..Self::default()
+        }
+    }
+
     /// What looks at this CPU's core show while it is ours.
     pub fn alone(&self, cpu: u32) -> Option<Alone> {
         let core = self.modes.iter().find(|core| core.cpu == cpu)?;

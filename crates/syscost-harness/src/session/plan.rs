@@ -432,7 +432,7 @@ mod tests {
             "the first round was only slow by its evidence"
         );
         assert_eq!(rescale(0.5, 0, 0.0, 1.0), 0.5, "the fewest rounds are done");
-        assert_eq!(scaled(&Profile::Quick.effort(), 0.2).samples, 4);
+        assert_eq!(scaled(&Profile::Quick.effort(), 0.2).samples, 3);
     }
 
     #[test]

@@ -245,6 +245,7 @@ fn stint(began: u64, ended: u64) -> Stint {
         ended,
         operations: 10,
         cpu: 0,
+        is_shared: false,
     }
 }
 

@@ -1,0 +1,168 @@
+//! Sampling on a core that is always ours, and on one that never is: on the mock clock either burst of a look takes one reading, so that the ratio
+//! is 1.
+
+use syscost_results::measurement::Cause;
+
+use super::*;
+use crate::cores::Cores;
+
+/// What a case may wait for a core of its own.
+const PATIENCE_NS: f64 = 1e6;
+
+/// Findings of a pass where looks up to this ratio show a core of our own.
+fn on_core(
+    limit: f64,
+    pass: Pass,
+    run: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+) -> Findings {
+    mock::reset();
+    mock::set_read_cost_ns(20);
+    let effort = Effort {
+        patience_ns: PATIENCE_NS,
+        ..EFFORT
+    };
+    let cores = Cores::with_limit(0, limit);
+    let (case, clock) = (Case::default(), Clock::mock());
+    let situation = Situation {
+        pass,
+        effort: &effort,
+        clock: &clock,
+        clock_cost: ClockCost {
+            step_ns: 1.0,
+            read_ns: 2.0,
+        },
+        iterations: None,
+        cpu: 0,
+        allowed: &[0],
+        cores: &cores,
+        seed: 1,
+    };
+    let mut bencher = Bencher::new(&case, &[], situation);
+    run(&mut bencher).expect("measured");
+    bencher.finish().expect("finished")
+}
+
+/// How many samples are tagged; others than these are disturbed by the tests that run beside this one.
+fn shared_samples(findings: &Findings) -> usize {
+    let causes = findings.disturbed.iter();
+    causes.filter(|one| one.cause == Cause::SharedCore).count()
+}
+
+#[test]
+fn on_a_core_of_our_own_samples_that_agree_end_a_process_early() {
+    let findings = on_core(2.0, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
+    assert_eq!(shared_samples(&findings), 0);
+    assert_eq!(findings.values.len(), 7, "seven agree");
+    let alone = findings.alone_percent.expect("looked");
+    assert!(alone > 90.0, "{alone}");
+}
+
+#[test]
+fn samples_that_differ_are_taken_as_often_as_wanted() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let findings = on_core(2.0, Pass::Timed, |b| {
+        b.batches(1, |n| {
+            mock::advance_ns(random.u64(70..90) * n);
+            Ok(())
+        })
+    });
+    assert_eq!(findings.values.len(), 10);
+}
+
+#[test]
+fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
+    let findings = on_core(0.5, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
+    assert_eq!(findings.values.len(), 10);
+    assert_eq!(shared_samples(&findings), 10);
+    assert_eq!(findings.alone_percent, Some(0.0));
+    let waited = findings.waited_ns;
+    assert!(
+        (PATIENCE_NS..1.1 * PATIENCE_NS).contains(&waited),
+        "{waited}"
+    );
+}
+
+#[test]
+fn every_way_to_measure_looks_at_the_core() {
+    type Way = fn(&mut Bencher) -> Result<(), Failure>;
+    let ways: [(&str, Way); 4] = [
+        ("slope", |b| {
+            b.slope(1, |n| {
+                mock::advance_ns(5_000 + 30 * n);
+                Ok(())
+            })
+        }),
+        ("single", |b| {
+            b.single(
+                || Ok(()),
+                || {
+                    mock::advance_ns(500);
+                    Ok(())
+                },
+            )
+        }),
+        ("observe", |b| {
+            b.observe(|| {
+                mock::advance_ns(100);
+                Ok(7.0)
+            })
+        }),
+        ("together", |b| {
+            b.together(HERE, |_| {
+                Ok(Team::new(
+                    Vec::new(),
+                    |n| {
+                        mock::advance_ns(100 * n);
+                        Ok(())
+                    },
+                    || Ok(()),
+                ))
+            })
+        }),
+    ];
+    for (name, way) in ways {
+        let shared = on_core(0.5, Pass::Timed, way);
+        assert_eq!(shared_samples(&shared), shared.values.len(), "{name}");
+        let own = on_core(2.0, Pass::Timed, way);
+        assert!(
+            shared_samples(&own) == 0 && own.alone_percent > Some(50.0),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_benchmark_about_neighbours_takes_samples_as_they_come() {
+    let findings = on_core(0.5, Pass::Timed, |b| {
+        b.disregard_neighbours();
+        b.iter(|| mock::advance_ns(70))
+    });
+    assert_eq!(shared_samples(&findings), 0);
+    assert_eq!(findings.alone_percent, None);
+}
+
+#[test]
+fn only_what_was_timed_on_a_core_of_our_own_refutes() {
+    // The same time for any work.
+    let lie = |b: &mut Bencher| {
+        b.batches(1, |_| {
+            mock::advance_ns(600_000);
+            Ok(())
+        })
+    };
+    let verdict = |limit| {
+        let findings = on_core(limit, Pass::Evidence, lie);
+        let claim = Counter::TimeScaling.claim();
+        let mut evidence = findings.evidence.into_iter();
+        let scaling = evidence.find(|evidence| evidence.claim == claim);
+        scaling.expect("scaling is judged")
+    };
+    assert_eq!(verdict(2.0).verdict, Verdict::Refuted);
+    let disturbed = verdict(0.5);
+    assert_eq!(disturbed.verdict, Verdict::Unverified);
+    assert!(
+        disturbed
+            .reason
+            .is_some_and(|reason| reason.contains("never ours"))
+    );
+}
