@@ -115,13 +115,14 @@ impl Bencher<'_> {
         }
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
         self.sample(1, |bencher| {
-            prepare()?;
-            // What is prepared, cold caches or a partner at its place, stays so while we wait.
             bencher.gate();
-            empty.push(bencher.time(|| Ok(()))?);
+            // Looks stand around the preparation, not behind it: while one waits for itself the core fetches ahead, and warms what is to be cold.
+            bencher.open();
             prepare()?;
-            bencher.gate();
-            let ns = bencher.time(&mut op)?;
+            empty.push(bencher.clocked(|| Ok(()))?);
+            prepare()?;
+            let ns = bencher.clocked(&mut op)?;
+            bencher.close();
             bencher.operations += 1;
             Ok((ns, None))
         })?;
@@ -255,14 +256,21 @@ impl Bencher<'_> {
         Ok(ns)
     }
 
-    /// Times one call of `body`, in ns, between two looks at the core. A clock that runs backwards fails the measurement.
+    /// Times one call of `body`, in ns, between two looks at the core.
     #[inline(always)]
     fn time(&mut self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
         self.open();
+        let ns = self.clocked(body);
+        self.close();
+        ns
+    }
+
+    /// Times one call of `body`, in ns. A clock that runs backwards fails the measurement.
+    #[inline(always)]
+    fn clocked(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
         let start = self.clock.start();
         let result = body();
         let stop = self.clock.stop();
-        self.close();
         result?;
         match stop.ticks.checked_sub(start) {
             Some(ticks) => Ok(self.clock.to_ns(ticks)),
