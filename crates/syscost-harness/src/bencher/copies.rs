@@ -15,6 +15,7 @@ use super::Bencher;
 use super::counts::Counted;
 use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
+use super::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::spread_from;
@@ -122,11 +123,13 @@ impl Bencher<'_> {
     {
         let mut course = self.course(between, cpus, make)?;
         let mut turns = Vec::new();
-        let mut warmed_ns = 0.0;
-        while turns.is_empty() || warmed_ns < self.effort.warm_up_ns {
+        let mut warm_up = WarmUp::new(self.effort);
+        while turns.is_empty() || warm_up.goes_on() {
             let stints = course.window()?;
-            turns.push(turns_of(&stints) as f64);
-            warmed_ns += self.clock.to_ns(span(&stints));
+            let done = turns_of(&stints) as f64;
+            let ns = self.clock.to_ns(span(&stints));
+            warm_up.note(ns / done.max(1.0), ns);
+            turns.push(done);
         }
         let typical = median(&turns).unwrap_or(0.0) as u64;
         let mut log = Vec::new();

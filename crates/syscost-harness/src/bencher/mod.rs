@@ -16,6 +16,7 @@ mod team;
 #[cfg(test)]
 mod tests;
 mod timed;
+mod warm_up;
 
 use std::{collections::BTreeMap, hint::black_box};
 
