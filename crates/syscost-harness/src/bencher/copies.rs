@@ -15,7 +15,7 @@ use super::Bencher;
 use super::counts::Counted;
 use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
-use super::warm_up::WarmUp;
+use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::spread_from;
@@ -163,8 +163,16 @@ impl Bencher<'_> {
         O: FnMut() -> Result<(), E>,
         E: Display,
     {
-        // First, while this process has no other thread that a fork would lose. The last copy is that of a partner, if there is one.
+        // The last copy is that of a partner, if there is one.
         let one = || make(cpus.len() - 1);
+        // Before the audit, whose child leaves in the cache what this process reads next.
+        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+            let mut op = one()?;
+            let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
+            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
+            self.findings.evidence.push(evidence);
+        }
+        // While this process has no other thread that a fork would lose.
         self.judge_audit(AUDITED * per_turn, |audited| {
             let mut op = one()?;
             let turns = match audited {
@@ -173,12 +181,6 @@ impl Bencher<'_> {
             };
             (0..turns).try_for_each(|_| op().map_err(failed))
         })?;
-        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-            let mut op = one()?;
-            let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
-            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
-            self.findings.evidence.push(evidence);
-        }
         let mut course = self.course(between, cpus, make.clone())?;
         course.window()?;
         let stats: Vec<TaskStat> = course

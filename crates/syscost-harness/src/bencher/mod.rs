@@ -16,7 +16,6 @@ mod team;
 #[cfg(test)]
 mod tests;
 mod timed;
-mod warm_up;
 
 use std::{collections::BTreeMap, hint::black_box};
 

@@ -1,5 +1,7 @@
 //! The timed pass: takes samples, counts nothing but disturbances.
 
+pub(super) mod warm_up;
+
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
 use syscost_sys::counters::{SchedStat, Usage};

@@ -2,9 +2,9 @@
 
 use syscost_results::stats::order::median;
 
-use super::Bencher;
-use super::body::Body;
-use super::pass::Effort;
+use crate::bencher::Bencher;
+use crate::bencher::body::Body;
+use crate::bencher::pass::Effort;
 use crate::failure::Failure;
 
 /// Batches that are shorter by less than this share are as long as those before.
@@ -18,7 +18,7 @@ const LEAST_SHARE: f64 = 0.75;
 /// The later half of all batches is compared with the earlier half, whenever they have lasted twice as long as before: what is cold gets
 /// warm ever more slowly, so that over a short while it would seem to stand still.
 #[derive(Debug)]
-pub(super) struct WarmUp {
+pub(in crate::bencher) struct WarmUp {
     /// Cost of each batch so far.
     costs: Vec<f64>,
     spent_ns: f64,
@@ -30,7 +30,7 @@ pub(super) struct WarmUp {
 
 impl WarmUp {
     /// One that lasts as long as the profile says, and if need be as much longer as samples may take.
-    pub(super) fn new(effort: &Effort) -> Self {
+    pub(in crate::bencher) fn new(effort: &Effort) -> Self {
         Self {
             costs: Vec::new(),
             spent_ns: 0.0,
@@ -40,7 +40,7 @@ impl WarmUp {
     }
 
     /// Whether another batch is needed.
-    pub(super) fn goes_on(&mut self) -> bool {
+    pub(in crate::bencher) fn goes_on(&mut self) -> bool {
         if self.spent_ns >= self.until_ns {
             if self.spent_ns >= self.limit_ns || is_level(&self.costs) {
                 return false;
@@ -51,13 +51,13 @@ impl WarmUp {
     }
 
     /// Takes note of a batch: what it cost, and how long it took with all that belongs to it.
-    pub(super) fn note(&mut self, cost: f64, took_ns: f64) {
+    pub(in crate::bencher) fn note(&mut self, cost: f64, took_ns: f64) {
         self.costs.push(cost);
         self.spent_ns += took_ns;
     }
 
     /// The least cost of a batch.
-    pub(super) fn least(&self) -> Option<f64> {
+    pub(in crate::bencher) fn least(&self) -> Option<f64> {
         self.costs.iter().copied().reduce(f64::min)
     }
 }
@@ -74,7 +74,7 @@ fn is_level(costs: &[f64]) -> bool {
 
 impl Bencher<'_> {
     /// Runs batches of so many turns until they are warm, and returns how long the shortest lasted, in ns.
-    pub(super) fn warm_up(
+    pub(in crate::bencher) fn warm_up(
         &mut self,
         turns: u64,
         per_turn: u64,
@@ -122,7 +122,13 @@ mod tests {
         let (_, spent_us) = warmed(|at_us| 25.0 + 0.01 * at_us);
         assert!(spent_us < 550.0, "{spent_us}");
         // One batch in five is longer by half, wherever.
-        let (_, spent_us) = warmed(|at_us| if at_us as u64 % 5 == 0 { 37.0 } else { 25.0 });
+        let (_, spent_us) = warmed(|at_us| {
+            if (at_us as u64).is_multiple_of(5) {
+                37.0
+            } else {
+                25.0
+            }
+        });
         assert!(spent_us < 550.0, "{spent_us}");
     }
 
