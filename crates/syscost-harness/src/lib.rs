@@ -4,12 +4,14 @@
 //! - [`mod@derive`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
+//! - [`batch_factor`]: batches of other lengths than the profile says.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
 
 pub mod arguments;
+pub mod batch_factor;
 pub mod bencher;
 pub mod benchmark;
 pub mod case;
