@@ -44,7 +44,8 @@ pub(crate) struct Arguments {
     /// How often to measure in each way
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
-    /// Seconds after which no further run begins, and that no single run may exceed; without it each run has its profile's own budget
+    /// Seconds for all runs, each of which has an equal share of what is left; without it each has its profile's own budget. Too little
+    /// leaves rows without intervals: give selectors as well
     #[arg(long, value_name = "SECONDS")]
     budget: Option<u64>,
     /// CPU to measure on, always the same one; the last one if not given
@@ -77,17 +78,26 @@ impl Way {
         }
     }
 
-    fn run(self, program: &Program, arguments: &Arguments, cpu: u32) -> Result<Run> {
-        let (cpu, budget) = (cpu.to_string(), arguments.budget.map(|s| s.to_string()));
+    /// A run of no more than so long, if that is less than the profile's own budget.
+    fn run(
+        self,
+        program: &Program,
+        selectors: &[String],
+        cpu: u32,
+        most: Option<Duration>,
+    ) -> Result<Run> {
+        let cpu = cpu.to_string();
         let mut options = vec!["--profile", self.profile.name(), "--cpus", &cpu];
-        if let Some(budget) = &budget {
-            options.extend(["--budget", budget]);
+        let most = most.filter(|most| *most < self.profile.budget());
+        let most = most.map(|most| most.as_secs().max(1).to_string());
+        if let Some(most) = &most {
+            options.extend(["--budget", most]);
         }
         let mut variables = Vec::new();
         if self.factor != 1.0 {
             variables.push((batch_factor::VARIABLE, self.factor.to_string()));
         }
-        let selectors: Vec<&str> = arguments.selectors.iter().map(String::as_str).collect();
+        let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
         program.run_with(&options, &variables, &selectors)
     }
 }
@@ -100,23 +110,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => *cpu::allowed()?.last().context("no CPU may be used")?,
     };
     let begun = Instant::now();
-    let is_spent = || {
-        let budget = arguments.budget.map(Duration::from_secs);
-        budget.is_some_and(|budget| begun.elapsed() >= budget)
-    };
+    let budget = arguments.budget.map(Duration::from_secs);
+    let count = WAYS.len() as u32 * arguments.repetitions;
     let mut random = fastrand::Rng::with_seed(arguments.seed);
     let mut rows: Rows = BTreeMap::new();
-    for repetition in 1..=arguments.repetitions {
-        let mut order: Vec<usize> = (0..WAYS.len()).collect();
-        random.shuffle(&mut order);
-        for way in order {
-            if is_spent() {
-                continue;
-            }
-            let name = WAYS[way].name();
-            eprintln!("{name}, {repetition} of {}", arguments.repetitions);
-            take(&mut rows, way, &WAYS[way].run(&program, arguments, cpu)?);
+    let mut order: Vec<usize> = (0..WAYS.len()).collect();
+    for number in 0..count {
+        let place = number as usize % WAYS.len();
+        if place == 0 {
+            random.shuffle(&mut order);
         }
+        let way = WAYS[order[place]];
+        eprintln!("{}, run {} of {count}", way.name(), number + 1);
+        let share = budget.map(|all| all.saturating_sub(begun.elapsed()) / (count - number));
+        let run = way.run(&program, &arguments.selectors, cpu, share)?;
+        take(&mut rows, order[place], &run);
     }
     let seen: Vec<Seen> = rows
         .iter()
