@@ -4,6 +4,7 @@
 //! - [`mod@derive`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
+//! - [`batch_factor`]: batches of other lengths than the profile says.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -11,6 +12,7 @@
 //! - [`cores`]: whether a core works for somebody else as well.
 
 pub mod arguments;
+pub mod batch_factor;
 pub mod bencher;
 pub mod benchmark;
 pub mod case;

@@ -29,6 +29,8 @@ enum Chore {
     Coverage(cmd::coverage::Arguments),
     /// Repeat a quick run and tell how far its medians spread
     Spread(cmd::spread::Arguments),
+    /// Measure rows by all profiles and in batches of several lengths, and tell whose numbers depend on that
+    Steady(cmd::steady::Arguments),
     /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
     Aa(cmd::aa::Arguments),
     /// Measure memory bandwidth by STREAM's rules, for `versus` to compare with
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Chore::Versus(arguments) => cmd::versus::run(&arguments),
         Chore::Coverage(arguments) => cmd::coverage::run(&arguments),
         Chore::Spread(arguments) => cmd::spread::run(&arguments),
+        Chore::Steady(arguments) => cmd::steady::run(&arguments),
         Chore::Aa(arguments) => cmd::aa::run(&arguments),
         Chore::Stream(arguments) => cmd::stream::run(&arguments),
         Chore::Pictures => cmd::pictures::run(),

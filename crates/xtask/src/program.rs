@@ -85,16 +85,34 @@ impl Program {
         self.run(&[], &[])
     }
 
+    /// A run of these selectors with these options and variables, without samples.
+    pub(crate) fn run_with(
+        &self,
+        options: &[&str],
+        variables: &[(&str, String)],
+        selectors: &[&str],
+    ) -> Result<Run> {
+        let mut command = Command::new(&self.path);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        let options = [options, &["--no-samples"]].concat();
+        document(command, &options, selectors)
+    }
+
     fn run(&self, options: &[&str], selectors: &[&str]) -> Result<Run> {
         quick(Command::new(&self.path), options, selectors)
     }
 }
 
 /// The document of a quick run by this command.
-fn quick(mut command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
+fn quick(command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
+    let options = [&["--profile", "quick"], options].concat();
+    document(command, &options, selectors)
+}
+
+/// The document of a run by this command.
+fn document(mut command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
     let output = command
-        .args(["run", "--profile", "quick", "--no-save"])
-        .args(["--format", "json"])
+        .args(["run", "--no-save", "--format", "json"])
         .args(options)
         .arg("--")
         .args(selectors)

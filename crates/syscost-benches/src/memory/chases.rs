@@ -9,9 +9,24 @@ use super::hierarchy::told;
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const BYTES: &str = "bytes";
 
-/// Up to here the cycle is walked once before anything is timed. Of longer ones the measurement walks only a part, which no cache holds
+/// A cycle of so many lines is walked once before anything is timed. Of longer ones the measurement walks only a part, which no cache holds
 /// more of than of the rest.
-const WALKED: usize = 64 << 20;
+const WALKED: usize = (64 << 20) / LINE;
+
+/// No cache of one core's, or what it gets of a shared one, holds more, in bytes.
+const MOST_CACHED: usize = 32 << 20;
+
+/// Cycles that may lie in a cache are gone round so often beforehand: a cache that takes what another one drops has them only then, and one
+/// that is shared with others keeps as many of them as are asked for often enough.
+const LAPS: u64 = 3;
+
+/// Goes round a cycle with the chains that are to be timed, until caches hold of it what they will hold then.
+pub(super) fn go_round(b: &Bencher, chase: &Chase) {
+    if b.is_timed() && chase.route().bytes <= MOST_CACHED {
+        let lap = (chase.lines() as u64).div_ceil(chase.operations_per_turn());
+        chase.run(LAPS * lap);
+    }
+}
 
 /// Lays a chase along this route, of dense lines in random order, into memory of its own, and claims that it is all there.
 pub(super) fn chase(
@@ -38,7 +53,8 @@ pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
 }
 
 /// Claims that the chase's memory is resident in the pages that the case names, and that its cycle has so many lines, each in another piece of
-/// so many bytes. The walk around it also warms the caches.
+/// so many bytes. The walk around it also warms the caches; where there is none, each page is touched, lest the chase walk page tables that
+/// nobody has walked before.
 pub(crate) fn claim(
     b: &mut Bencher,
     chase: &Chase,
@@ -51,7 +67,9 @@ pub(crate) fn claim(
         let used = chase.memory().pages().name();
         b.claim_equal("pages of the memory", named.as_str(), used, "benchmark");
     }
-    if !b.is_timed() || chase.route().bytes <= WALKED {
+    if b.is_timed() && chase.lines() > WALKED {
+        chase.touch_pages();
+    } else {
         let visited = chase.visited_apart(apart);
         let claim = format!("lines visited in one round of the chase, {apart} bytes apart");
         b.claim_equal(&claim, lines, visited, "walk");

@@ -145,6 +145,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Order::Random(_) => chases::claim_random(b, &chase),
         _ => chases::claim_steps(b, &chase, spacing, chases::UPWARDS),
     }
+    chases::go_round(b, &chase);
     b.kernel(&chase)?;
     put_back(chase.into_memory());
     Ok(())

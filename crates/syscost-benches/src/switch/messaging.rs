@@ -83,7 +83,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each receiver of its group.
+/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each receiver of its group, and all have arrived.
 fn crowd<'t>(
     via: Via,
     between: Between,
@@ -114,10 +114,12 @@ fn crowd<'t>(
     Ok(Team::new(
         partners,
         move |turns| {
-            let turns = u32::try_from(turns).unwrap_or(u32::MAX);
-            board.order(turns.saturating_mul(loops), receivers);
-            let done = board.wait_for_all();
-            done.map_err(|error| Failure::of("sending or receiving", error))
+            // One after the other: in a single long turn the tasks would come into a stride that they never have in one of fifty loops.
+            (0..turns).try_for_each(|_| {
+                board.order(loops, receivers);
+                let done = board.wait_for_all();
+                done.map_err(|error| Failure::of("sending or receiving", error))
+            })
         },
         move || {
             last.end();

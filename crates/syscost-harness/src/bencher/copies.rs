@@ -16,6 +16,7 @@ use super::bracket::Bracket;
 use super::counts::Counted;
 use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
+use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::spread_from;
@@ -123,11 +124,13 @@ impl Bencher<'_> {
     {
         let mut course = self.course(between, cpus, make)?;
         let mut turns = Vec::new();
-        let mut warmed_ns = 0.0;
-        while turns.is_empty() || warmed_ns < self.effort.warm_up_ns {
+        let mut warm_up = WarmUp::new(self.effort);
+        while turns.is_empty() || warm_up.goes_on() {
             let stints = course.window(&mut self.bracket)?;
-            turns.push(turns_of(&stints) as f64);
-            warmed_ns += self.clock.to_ns(span(&stints));
+            let done = turns_of(&stints) as f64;
+            let ns = self.clock.to_ns(span(&stints));
+            warm_up.note(ns / done.max(1.0), ns);
+            turns.push(done);
         }
         let typical = median(&turns).unwrap_or(0.0) as u64;
         let mut log = Vec::new();
@@ -164,8 +167,16 @@ impl Bencher<'_> {
         O: FnMut() -> Result<(), E>,
         E: Display,
     {
-        // First, while this process has no other thread that a fork would lose. The last copy is that of a partner, if there is one.
+        // The last copy is that of a partner, if there is one.
         let one = || make(cpus.len() - 1);
+        // Before the audit, whose child leaves in the cache what this process reads next.
+        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+            let mut op = one()?;
+            let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
+            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
+            self.findings.evidence.push(evidence);
+        }
+        // While this process has no other thread that a fork would lose.
         self.judge_audit(AUDITED * per_turn, |audited| {
             let mut op = one()?;
             let turns = match audited {
@@ -174,12 +185,6 @@ impl Bencher<'_> {
             };
             (0..turns).try_for_each(|_| op().map_err(failed))
         })?;
-        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-            let mut op = one()?;
-            let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
-            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
-            self.findings.evidence.push(evidence);
-        }
         let mut course = self.course(between, cpus, make.clone())?;
         course.window(&mut None)?;
         let stats: Vec<TaskStat> = course

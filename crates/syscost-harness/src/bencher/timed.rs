@@ -1,5 +1,7 @@
 //! The timed pass: takes samples, counts nothing but disturbances.
 
+pub(super) mod warm_up;
+
 use syscost_results::stats::order::median;
 
 use super::Bencher;
@@ -164,18 +166,10 @@ impl Bencher<'_> {
             Some(iterations) => (iterations / per_turn).max(1),
             None => self.turns_lasting(target, per_turn, body)?,
         };
-        let mut warmed_ns = 0.0;
-        let mut shortest = f64::INFINITY;
-        while warmed_ns < self.effort.warm_up_ns {
-            let began = self.clock.start();
-            let ns = self.time_turns(body, turns)?;
-            self.operations += turns * per_turn;
-            shortest = shortest.min(ns);
-            // With what prepares a batch, which may take longer than the batch.
-            let ended = self.clock.stop().ticks;
-            warmed_ns += self.clock.to_ns(ended.saturating_sub(began));
-        }
-        if self.iterations.is_none() && shortest.is_finite() && shortest < 0.7 * target {
+        let shortest = self.warm_up(turns, per_turn, body)?;
+        if let Some(shortest) = shortest.filter(|ns| *ns < 0.7 * target)
+            && self.iterations.is_none()
+        {
             // The first batches ran cold; now that the cost is known, fill the target.
             turns = ((turns as f64 * target / shortest) as u64).min(body.most_turns());
         }

@@ -9,6 +9,7 @@ use syscost_sys::clock::{Clock, Source};
 use syscost_sys::{cpu, process};
 
 use super::{About, Job, Reply};
+use crate::batch_factor;
 use crate::bencher::{Bencher, Findings, Situation};
 use crate::benchmark::Benchmark;
 use crate::case::Case;
@@ -48,6 +49,10 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         // Another build leads the run, and knows more.
         return refuse(&job);
     };
+    let effort = match batch_factor::given() {
+        Some(factor) => batch_factor::lengthened(&job.effort, factor),
+        None => job.effort.clone(),
+    };
     for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
         answer(&Reply::Begin(index))?;
         let result = match known.iter().find(|case| case.suffix() == *suffix) {
@@ -55,7 +60,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 let setup = case.setup().unwrap_or(benchmark.setup);
                 let situation = Situation {
                     pass: job.pass,
-                    effort: &job.effort.with_setup(setup),
+                    effort: &effort.with_setup(setup),
                     clock: &clock,
                     clock_cost: job.clock.cost,
                     iterations: *iterations,

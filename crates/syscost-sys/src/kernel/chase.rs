@@ -5,6 +5,7 @@ mod route;
 mod tests;
 
 use std::cell::Cell;
+use std::hint::black_box;
 
 use super::{Line, WORDS_PER_LINE, Work, machine, share_of_most_frequent};
 use crate::Unsupported;
@@ -170,6 +171,18 @@ impl Chase {
             .filter(|part| at[*part] == self.node(begins[part + 1] % lines))
             .map(|part| counts[part])
             .sum()
+    }
+
+    /// Loads a line of each page of 4 KiB, in the order of the cycle: afterwards the translation of each page has been looked up, which takes
+    /// chains many milliseconds of a long cycle. They are the lines that the chains come to last.
+    pub fn touch_pages(&self) {
+        let lines = self.lines();
+        let last = self.start(0) + lines / self.chains;
+        for position in self.sequence.one_of_each_page(&self.route, last) {
+            // SAFETY: a node within this memory, which nobody writes meanwhile.
+            let node = unsafe { self.node(position % lines).read_volatile() };
+            black_box(node.position);
+        }
     }
 
     /// The share of the cycle's steps, of thousands from all over it, that lead so many bytes upwards.

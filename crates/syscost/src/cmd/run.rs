@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, real_time};
+use syscost_harness::{Catalogue, batch_factor, real_time};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
@@ -114,14 +114,18 @@ fn options(arguments: &RunArguments, store: &Store, base: Option<&Run>) -> Resul
     })
 }
 
-/// This program; whether its workers may enter the real-time class is part of what the run records.
+/// This program; whether its workers may enter the real-time class, and whether batches are longer than usual, is part of what the run
+/// records.
 fn program(real_time: bool) -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
+    let mut environment = Vec::new();
     if real_time || real_time::permitted().is_ok() {
-        let permission = (real_time::VARIABLE.to_owned(), Some("1".to_owned()));
-        return Ok(program.with_environment(vec![permission]));
+        environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
     }
-    Ok(program)
+    if let Some(factor) = batch_factor::given() {
+        environment.push((batch_factor::VARIABLE.to_owned(), Some(factor.to_string())));
+    }
+    Ok(program.with_environment(environment))
 }
 
 /// Keeps the document where it was asked for and in the data folder; tells where it can be found.

@@ -8,6 +8,7 @@ pub(crate) mod lint;
 pub(crate) mod new_bench;
 pub(crate) mod pictures;
 pub(crate) mod spread;
+pub(crate) mod steady;
 pub(crate) mod stream;
 pub(crate) mod validate;
 pub(crate) mod versus;

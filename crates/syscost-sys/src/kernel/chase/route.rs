@@ -166,6 +166,23 @@ impl Sequence {
         }
     }
 
+    /// Positions that come by each page once, all of them before this one; where lines are shuffled singly, by most pages.
+    pub(super) fn one_of_each_page(
+        &self,
+        route: &Route,
+        last: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let pages = (route.bytes / PAGE).max(1);
+        let (first, apart) = match self {
+            // Upwards it takes a whole round to come by all pages.
+            Self::Ascending => (last, route.lines().div_ceil(pages)),
+            Self::Shuffled(_) => (last + route.lines() - pages, 1),
+            // Each round of pages begins at a multiple of their number.
+            Self::ByPages { .. } => (last / pages * pages + route.lines() - pages, 1),
+        };
+        (0..pages).map(move |number| first + number * apart)
+    }
+
     /// All positions, those of a page together, and pages upwards: the order in which long cycles are written soonest. `None` where the
     /// order of positions will do.
     pub(super) fn by_place(&self) -> Option<impl Iterator<Item = usize>> {

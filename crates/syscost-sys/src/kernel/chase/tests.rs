@@ -55,6 +55,26 @@ fn every_step_of_any_number_of_chains_is_made() {
 }
 
 #[test]
+fn each_page_is_touched_at_a_line_that_chains_come_to_last() {
+    for route in [
+        Route::dense(128 << 20, Order::Random(2)),
+        Route::dense(1 << 20, Order::Ascending),
+    ] {
+        let sequence = Sequence::of(&route);
+        let (lines, last) = (route.lines(), 3 + route.lines() / 2);
+        let positions = sequence.one_of_each_page(&route, last);
+        let pages: std::collections::BTreeSet<usize> = positions
+            .map(|position| sequence.offset(&route, position % lines) / NEAR)
+            .collect();
+        assert_eq!(pages.len(), route.bytes / NEAR, "{route:?}");
+    }
+    let route = Route::dense(128 << 20, Order::Random(2));
+    let mut positions = Sequence::of(&route).one_of_each_page(&route, 5 << 15);
+    let (first, lines) = (4 << 15, route.lines());
+    assert!(positions.all(|position| (first..5 << 15).contains(&(position % lines))));
+}
+
+#[test]
 fn chains_can_be_changed_and_begin_anew() {
     let Some(mut chase) = chase(Route::dense(64 << 10, Order::Random(5)), 1) else {
         return;

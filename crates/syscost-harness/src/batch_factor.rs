@@ -1,0 +1,50 @@
+//! Batches longer or shorter than the profile's, to find out whether numbers depend on that. None should: `cargo xtask steady`.
+
+use crate::bencher::Effort;
+
+/// The variable that says how many times as long batches are, e.g. `0.5`. What sets it is told by the run document.
+pub const VARIABLE: &str = "SYSCOST_BATCH_FACTOR";
+
+/// The factor that this process was given, if any.
+pub fn given() -> Option<f64> {
+    let given = std::env::var(VARIABLE).ok()?;
+    given.parse().ok().filter(|factor| is_usable(*factor))
+}
+
+/// Shorter batches would be no batches, longer ones would take a run's time.
+fn is_usable(factor: f64) -> bool {
+    (0.01..=100.0).contains(&factor)
+}
+
+/// As many samples of such batches. The warm-up is as it was.
+pub(crate) fn lengthened(effort: &Effort, factor: f64) -> Effort {
+    Effort {
+        batch_ns: effort.batch_ns * factor,
+        case_ns: effort.case_ns * factor,
+        ..effort.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Profile;
+
+    #[test]
+    fn only_lengths_of_batches_change() {
+        let effort = Profile::Quick.effort();
+        let twice = lengthened(&effort, 2.0);
+        assert_eq!(twice.batch_ns, 2.0 * effort.batch_ns);
+        assert_eq!(
+            (twice.samples, twice.warm_up_ns),
+            (effort.samples, effort.warm_up_ns)
+        );
+        assert_eq!(lengthened(&effort, 1.0), effort);
+    }
+
+    #[test]
+    fn what_is_no_length_is_no_factor() {
+        assert!(is_usable(0.5) && is_usable(2.0));
+        assert!([0.0, -1.0, f64::NAN, f64::INFINITY].map(is_usable) == [false; 4]);
+    }
+}

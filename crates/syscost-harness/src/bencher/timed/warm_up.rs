@@ -1,0 +1,155 @@
+//! Warming up: as long as the profile says, and on from there until batches are no longer shorter than those before.
+
+use syscost_results::stats::order::median;
+
+use crate::bencher::Bencher;
+use crate::bencher::body::Body;
+use crate::bencher::pass::Effort;
+use crate::failure::Failure;
+
+/// Batches that are shorter by less than this share are as long as those before.
+const LEAST_FALL: f64 = 0.01;
+
+/// If fewer of the later batches than this share are shorter than the earlier ones typically are, it is by chance.
+const LEAST_SHARE: f64 = 0.75;
+
+/// Whether a case is warm, by how long its batches last.
+///
+/// The later half of all batches is compared with the earlier half, whenever they have lasted twice as long as before: what is cold gets
+/// warm ever more slowly, so that over a short while it would seem to stand still.
+#[derive(Debug)]
+pub(in crate::bencher) struct WarmUp {
+    /// Cost of each batch so far.
+    costs: Vec<f64>,
+    spent_ns: f64,
+    /// When it is judged next.
+    until_ns: f64,
+    /// It ends here, whatever batches do.
+    limit_ns: f64,
+}
+
+impl WarmUp {
+    /// One that lasts as long as the profile says, and if need be as much longer as samples may take.
+    pub(in crate::bencher) fn new(effort: &Effort) -> Self {
+        Self {
+            costs: Vec::new(),
+            spent_ns: 0.0,
+            until_ns: effort.warm_up_ns,
+            limit_ns: effort.warm_up_ns + effort.case_ns,
+        }
+    }
+
+    /// Whether another batch is needed.
+    pub(in crate::bencher) fn goes_on(&mut self) -> bool {
+        if self.spent_ns >= self.until_ns {
+            if self.spent_ns >= self.limit_ns || is_level(&self.costs) {
+                return false;
+            }
+            self.until_ns = (2.0 * self.spent_ns).min(self.limit_ns);
+        }
+        true
+    }
+
+    /// Takes note of a batch: what it cost, and how long it took with all that belongs to it.
+    pub(in crate::bencher) fn note(&mut self, cost: f64, took_ns: f64) {
+        self.costs.push(cost);
+        self.spent_ns += took_ns;
+    }
+
+    /// The least cost of a batch.
+    pub(in crate::bencher) fn least(&self) -> Option<f64> {
+        self.costs.iter().copied().reduce(f64::min)
+    }
+}
+
+/// Whether the later half of these costs is no lower than the earlier half. One alone does not tell.
+fn is_level(costs: &[f64]) -> bool {
+    let (earlier, later) = costs.split_at(costs.len() / 2);
+    let (Some(before), Some(after)) = (median(earlier), median(later)) else {
+        return false;
+    };
+    let lower = later.iter().filter(|cost| **cost < before).count();
+    after > (1.0 - LEAST_FALL) * before || (lower as f64) < LEAST_SHARE * later.len() as f64
+}
+
+impl Bencher<'_> {
+    /// Runs batches of so many turns until they are warm, and returns how long the shortest lasted, in ns.
+    pub(in crate::bencher) fn warm_up(
+        &mut self,
+        turns: u64,
+        per_turn: u64,
+        body: &mut impl Body,
+    ) -> Result<Option<f64>, Failure> {
+        let mut warm_up = WarmUp::new(self.effort);
+        while warm_up.goes_on() {
+            let began = self.clock.start();
+            let ns = self.time_turns(body, turns)?;
+            self.operations += turns * per_turn;
+            // With what prepares a batch, which may take longer than the batch.
+            let ended = self.clock.stop().ticks;
+            warm_up.note(ns, self.clock.to_ns(ended.saturating_sub(began)));
+        }
+        Ok(warm_up.least())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many batches are made, in µs after so many µs of work, and how long that took.
+    fn warmed(cost_us: impl Fn(f64) -> f64) -> (usize, f64) {
+        let effort = Effort {
+            samples: 10,
+            warm_up_ns: 500e3,
+            batch_ns: 25e3,
+            case_ns: 3e6,
+            patience_ns: 0.0,
+            second_witness: false,
+        };
+        let mut warm_up = WarmUp::new(&effort);
+        let mut spent_us = 0.0;
+        while warm_up.goes_on() {
+            let us = cost_us(spent_us);
+            warm_up.note(1e3 * us, 1e3 * us);
+            spent_us += us;
+        }
+        (warm_up.costs.len(), spent_us)
+    }
+
+    #[test]
+    fn what_is_level_or_rises_ends_with_the_profiles_time() {
+        assert_eq!(warmed(|_| 25.0), (20, 500.0));
+        let (_, spent_us) = warmed(|at_us| 25.0 + 0.01 * at_us);
+        assert!(spent_us < 550.0, "{spent_us}");
+        // One batch in five is longer by half, wherever.
+        let (_, spent_us) = warmed(|at_us| {
+            if (at_us as u64).is_multiple_of(5) {
+                37.0
+            } else {
+                25.0
+            }
+        });
+        assert!(spent_us < 550.0, "{spent_us}");
+    }
+
+    #[test]
+    fn what_falls_goes_on_until_it_stands() {
+        // It falls from 50 to 25 over the first 600 us.
+        let (_, spent_us) = warmed(|at_us| 25.0 + (25.0 - at_us / 24.0).max(0.0));
+        assert!((1_200.0..2_500.0).contains(&spent_us), "{spent_us}");
+    }
+
+    #[test]
+    fn what_never_stands_ends_with_the_limit() {
+        let (_, spent_us) = warmed(|at_us| 25.0 * (1.0 + at_us / 100.0).powf(-0.3));
+        assert!((3_500.0..3_530.0).contains(&spent_us), "{spent_us}");
+        let (count, _) = warmed(|_| 4_000.0);
+        assert_eq!(count, 1, "one that takes longer than the limit");
+    }
+
+    #[test]
+    fn one_batch_does_not_tell() {
+        assert_eq!(warmed(|_| 600.0).0, 2);
+    }
+}
