@@ -9,6 +9,7 @@
 //! Who the neighbour is, and what is shared between cores: the last cache, memory, the power budget. Time in which this processor was taken
 //! away altogether is `timing.noise`'s.
 //! ## Reading it
+//! A core that nobody shares shows about a per cent: looks right after an interrupt find caches and predictors of somebody else's.
 //! `slowdown_median_percent` is how much longer independent instructions take while the core is shared; other work loses less. Half of the time
 //! in which the core was ours lay in stretches of at least `alone_stretch_median_us`, half of the shared time in such of at least
 //! `shared_stretch_median_us`; no stretch is longer than a window. Rows of this run are measured in the former, if they fit.
