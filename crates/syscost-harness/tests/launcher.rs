@@ -69,7 +69,7 @@ fn run(folder: &Path, body: &str, cases: usize) -> Result<Outcome, WorkerError> 
         Duration::from_millis(500),
         &interrupted,
     );
-    launcher.run(&job(cases), 100)
+    launcher.run(&job(cases), 100, None)
 }
 
 fn failure(outcome: &Outcome, case: usize) -> String {
