@@ -38,7 +38,7 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "export" -d 'Write r
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "list" -d 'List every benchmark, and why one cannot run here'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explain a benchmark: what it measures, what not, how to read it, what proves it'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
-complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, and lies that must be refuted'
+complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (three minutes) or careful (many minutes)' -r -f -a "quick\t'Six rounds, seconds'
 standard\t'Nine rounds, up to twenty-five, three minutes'
@@ -173,6 +173,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand list" -l format -d 'What
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l watch -d 'Show live how much of the time each core works for nobody else, until Ctrl-C or for so many seconds' -r
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -191,7 +192,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_see
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor selftest help" -f -a "list" -d 'List every benchmark, and why one cannot run here'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor selftest help" -f -a "explain" -d 'Explain a benchmark: what it measures, what not, how to read it, what proves it'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor selftest help" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor selftest help" -f -a "selftest" -d 'Measure operations of known cost, and lies that must be refuted'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor selftest help" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor selftest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the kept runs, newest first'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "show" -d 'Follow a metric over time, or several at a glance'

@@ -126,6 +126,15 @@ impl Cores {
         })
     }
 
+    /// The same; of a CPU that was not listened to, what another core of its kind shows.
+    pub fn alone_or_alike(&self, cpu: u32) -> Option<Alone> {
+        self.alone(cpu).or_else(|| {
+            let kind = cpu::kind(cpu);
+            let mut alike = self.modes.iter().filter(|core| cpu::kind(core.cpu) == kind);
+            self.alone(alike.next()?.cpu)
+        })
+    }
+
     fn frequencies(&self, heard: &Heard) -> Vec<f64> {
         let probe = heard.probe.filter(|_| self.knows_frequency);
         let Some(probe) = probe else {
@@ -197,6 +206,7 @@ mod tests {
         assert!((slowdown - 78.6).abs() < 0.5, "{slowdown}");
         assert_eq!(all[1].noise.shared_slowdown_percent, None);
         assert!(cores.alone(0).is_some() && cores.alone(7).is_none());
+        assert_eq!(UNKNOWN.alone_or_alike(0), None);
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Whether this machine is fit to be measured, and what to do where it is not.
 
+mod cores;
+
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise, Warning};
 use syscost_sys::process::{self, Seccomp};
 
 use crate::clock::RunClock;
+
+pub use cores::{SHARED_CORE, finding as core_finding};
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,6 +260,7 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
             "end other programs, or measure at a quieter time",
         ));
     }
+    warnings.extend(cores::warnings(noise));
     warnings
 }
 

@@ -23,18 +23,38 @@ const MOST_LOOKS: usize = 1 << 18;
 /// A share of time in which a core was ours that differs by less than this, in percent, is no reason to choose.
 const ALIKE: f64 = 5.0;
 
-/// Probes these CPUs, all at once, for so long. The rate need only be roughly right.
+/// Probes these CPUs for so long altogether: all cores at once, but hardware threads of one core in turn, since each would be the other's
+/// neighbour. The rate need only be roughly right.
 pub fn probe(cpus: &[u32], source: Source, ticks_per_ns: f64, time: Duration) -> Vec<Heard> {
-    thread::scope(|scope| {
-        let probes: Vec<_> = cpus
-            .iter()
-            .map(|&number| scope.spawn(move || probe_one(number, source, ticks_per_ns, time)))
-            .collect();
-        probes
-            .into_iter()
-            .filter_map(|probe| probe.join().ok().flatten())
-            .collect()
-    })
+    let turns = turns(cpus, cpu::siblings);
+    let time = time / turns.len().max(1) as u32;
+    let mut heard: Vec<Heard> = Vec::new();
+    for turn in turns {
+        heard.extend(thread::scope(|scope| {
+            let probes: Vec<_> = turn
+                .into_iter()
+                .map(|number| scope.spawn(move || probe_one(number, source, ticks_per_ns, time)))
+                .collect();
+            let heard = probes.into_iter().filter_map(|probe| probe.join().ok()?);
+            heard.collect::<Vec<Heard>>()
+        }));
+    }
+    heard.sort_by_key(|one| one.noise.cpu);
+    heard
+}
+
+/// These CPUs in as few turns as it takes for no two of a turn to share a core.
+fn turns(cpus: &[u32], siblings: impl Fn(u32) -> Vec<u32>) -> Vec<Vec<u32>> {
+    let mut turns: Vec<Vec<u32>> = Vec::new();
+    for &number in cpus {
+        let siblings = siblings(number);
+        let is_free = |turn: &&mut Vec<u32>| !turn.iter().any(|other| siblings.contains(other));
+        match turns.iter_mut().find(is_free) {
+            Some(turn) => turn.push(number),
+            None => turns.push(vec![number]),
+        }
+    }
+    turns
 }
 
 fn probe_one(number: u32, source: Source, ticks_per_ns: f64, time: Duration) -> Option<Heard> {
@@ -88,6 +108,18 @@ pub fn quietest(noise: &[Noise]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hardware_threads_of_one_core_take_turns() {
+        // CPUs 0 and 4, 1 and 5 and so on are of one core each.
+        let siblings = |cpu: u32| vec![(cpu + 4) % 8];
+        assert_eq!(
+            turns(&[0, 1, 2, 4, 5, 6, 7], siblings),
+            [vec![0, 1, 2, 7], vec![4, 5, 6]]
+        );
+        assert_eq!(turns(&[3, 1], |_| Vec::new()), [vec![3, 1]]);
+        assert!(turns(&[], siblings).is_empty());
+    }
 
     #[test]
     fn the_core_that_is_ours_most_of_the_time_is_chosen() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use syscost_results::{
     Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status,
     Unit, Verdict,
-    run::{Clock, Config, Tool, Warning},
+    run::{Clock, Config, Noise, Tool, Warning},
 };
 
 /// The run.
@@ -36,7 +36,7 @@ pub(crate) fn run() -> Run {
             health: Vec::new(),
         },
         core_ghz: Some(3.693),
-        noise: Vec::new(),
+        noise: vec![core(0, 12.0, None), core(1, 62.0, Some(43.0))],
         config: Config {
             profile: "standard".to_owned(),
             budget_s: 60.0,
@@ -57,6 +57,22 @@ pub(crate) fn run() -> Run {
             advice: "Measure on a machine of its own, or when its neighbours are quiet.".to_owned(),
         }],
         measurements: measurements(),
+    }
+}
+
+/// A CPU whose core was ours for so much of the time, in percent, and took so much longer for independent instructions when it was not.
+fn core(cpu: u32, alone_percent: f64, shared_slowdown_percent: Option<f64>) -> Noise {
+    Noise {
+        cpu,
+        probe_s: 1.0,
+        lost_percent: 0.2,
+        longest_gap_us: 31.0,
+        gaps_over_5us: 90,
+        used: cpu == 1,
+        alone_percent: Some(alone_percent),
+        shared_slowdown_percent,
+        alone_ratio: Some(0.84),
+        core_ghz: Some(3.7),
     }
 }
 
@@ -112,11 +128,15 @@ fn measurements() -> Vec<Measurement> {
             },
             ..measured("call.struct_return{bytes=16}", [0.0; 4], None, confirmed())
         },
-        measured(
-            "syscall.null{call=getppid}",
-            [78.2, 79.13, 79.8, 77.1],
-            Some(292.2),
-            confirmed(),
+        on_a_shared_core(
+            measured(
+                "syscall.null{call=getppid}",
+                [78.2, 79.13, 79.8, 77.1],
+                Some(292.2),
+                confirmed(),
+            ),
+            34.2,
+            93.4,
         ),
         Measurement {
             status: Status::Withheld,
@@ -220,6 +240,8 @@ pub(crate) fn measured(
             p99: None,
             raw_median: Some(median),
             coverage: Some(0.9609375),
+            undisturbed_percent: None,
+            shared_median: None,
             rounds: 9,
             samples: 270,
         },
@@ -227,6 +249,13 @@ pub(crate) fn measured(
         evidence,
         ..without(name, Status::Ok, None)
     }
+}
+
+/// The row with so many percent of its samples undisturbed, and what it costs on a shared core.
+fn on_a_shared_core(mut row: Measurement, undisturbed_percent: f64, shared: f64) -> Measurement {
+    row.estimate.undisturbed_percent = Some(undisturbed_percent);
+    row.estimate.shared_median = Some(shared);
+    row
 }
 
 /// The parameters in a row's name.

@@ -100,6 +100,7 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
         );
         notes.push(parts.join(", "));
     }
+    notes.extend(sentence::undisturbed(row));
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
         notes.push(format!("{sign} {}", sentence::evidence(evidence)));

@@ -1,5 +1,6 @@
 //! The words of statuses, flags and summaries, the same in every renderer.
 
+use syscost_results::run::Noise;
 use syscost_results::{Evidence, Flag, Measurement, Run, Status, Verdict};
 
 use crate::units::{duration, quantity};
@@ -72,15 +73,18 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
             "the samples have two modes, and the median tells of one or neither",
         ),
         Flag::Autocorrelated => ("serial", "neighbouring samples resemble each other"),
-        Flag::Noisy => ("noisy", "more than a tenth of the samples were disturbed"),
+        Flag::Noisy => (
+            "noisy",
+            "more than a tenth of the samples were disturbed, and all of them count",
+        ),
         Flag::LowTrust => ("overhead", "overhead is more than half of the raw value"),
         Flag::FrequencyUnsteady => (
             "freq",
-            "the core's frequency was not steady, so there are no core cycles",
+            "the core's frequency was not steady, so there are no core cycles (older runs only)",
         ),
         Flag::Disturbed => (
             "shared",
-            "too few samples were taken while nothing disturbed them, so all are used: the cost is that of a shared core",
+            "too few samples are undisturbed, so all of them count: the number is partly that of a shared core",
         ),
         Flag::PartlyUnverified => ("partly", "some evidence could not be had here"),
     }
@@ -159,7 +163,73 @@ pub fn summary(run: &Run) -> String {
     format!("{} {end} {}", parts.join(", "), duration(run.duration_s))
 }
 
-/// The machine in one line: CPU, kernel, clock and core frequency, as far as they are known.
+/// How much of the time the cores of these CPUs worked for nobody else: `core ours 62 % of the time (CPU 1), 12 % (CPU 0)`; `None` where it is
+/// known of none.
+pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
+    let shares = by_cpu(noise, " of the time", |noise| noise.alone_percent)?;
+    Some(format!("core ours {shares}"))
+}
+
+/// How much a neighbour slows the cores of these CPUs: `independent instructions take 43 % longer while shared (CPU 1), 20 % (CPU 0)`; `None`
+/// where none was shared.
+pub fn slower_while_shared<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
+    let shares = by_cpu(noise, " longer while shared", |noise| {
+        noise.shared_slowdown_percent
+    })?;
+    Some(format!("independent instructions take {shares}"))
+}
+
+/// A share for each CPU that has one; the first is followed by what it is a share of.
+fn by_cpu<'a>(
+    noise: impl IntoIterator<Item = &'a Noise>,
+    meaning: &str,
+    percent: fn(&Noise) -> Option<f64>,
+) -> Option<String> {
+    let known = noise
+        .into_iter()
+        .filter_map(|noise| Some((noise.cpu, percent(noise)?)));
+    let parts: Vec<String> = known
+        .enumerate()
+        .map(|(index, (cpu, percent))| {
+            let meaning = if index == 0 { meaning } else { "" };
+            format!("{}{meaning} (CPU {cpu})", share(percent))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// How many of a row's samples are undisturbed, and what the operation costs on a shared core: `undisturbed 34 % of samples; 109 ns while the core
+/// is shared (+18 %)`. `None` where nobody looked.
+pub fn undisturbed(row: &Measurement) -> Option<String> {
+    let estimate = &row.estimate;
+    let mut text = format!(
+        "undisturbed {} of samples",
+        share(estimate.undisturbed_percent?)
+    );
+    let Some(shared) = estimate.shared_median.filter(|_| row.status == Status::Ok) else {
+        return Some(text);
+    };
+    text += &format!("; {} while the core is shared", quantity(row.unit, shared));
+    // A median of all samples is partly of a shared core itself.
+    let is_of_own_core = !row.flags.contains(&Flag::Disturbed);
+    if let Some(median) = estimate
+        .median
+        .filter(|median| is_of_own_core && *median > 0.0)
+    {
+        text += &format!(" ({:+.0} %)", 100.0 * (shared / median - 1.0));
+    }
+    Some(text)
+}
+
+/// A share in percent, with a digit behind the point only where it tells something.
+pub fn share(percent: f64) -> String {
+    match percent {
+        0.05..9.95 => format!("{percent:.1} %"),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
+/// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core frequency, as far as they are known.
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
     let mut parts = vec![machine.cpu_model.clone()];
@@ -167,9 +237,15 @@ pub fn machine(run: &Run) -> String {
         1 => "1 CPU".to_owned(),
         count => format!("{count} CPUs"),
     });
-    if let [cpu] = run.config.cpus[..] {
-        parts.push(format!("measured on CPU {cpu}"));
+    match &run.config.cpus[..] {
+        [] => {}
+        [cpu] => parts.push(format!("measured on CPU {cpu}")),
+        cpus => {
+            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            parts.push(format!("measured on CPUs {}", cpus.join(" and ")));
+        }
     }
+    parts.extend(core_ours(run.noise.iter().filter(|noise| noise.used)));
     parts.extend(machine.hypervisor.clone());
     parts.push(machine.kernel.clone());
     parts.push(format!("clock {}", run.clock.source));
@@ -238,15 +314,62 @@ mod tests {
     }
 
     #[test]
+    fn a_row_tells_what_it_costs_on_a_shared_core() {
+        let mut run = fixture::run();
+        let row = |run: &Run| undisturbed(fixture::row(run, "syscall.null{call=getppid}"));
+        assert_eq!(
+            row(&run).as_deref(),
+            Some("undisturbed 34 % of samples; 93.4 ns while the core is shared (+18 %)")
+        );
+        let measured = &mut run.measurements[4];
+        measured.flags = vec![Flag::Disturbed];
+        measured.estimate.undisturbed_percent = Some(1.25);
+        assert_eq!(
+            row(&run).as_deref(),
+            Some("undisturbed 1.2 % of samples; 93.4 ns while the core is shared")
+        );
+        run.measurements[4].estimate.shared_median = None;
+        assert_eq!(row(&run).as_deref(), Some("undisturbed 1.2 % of samples"));
+        assert_eq!(undisturbed(fixture::row(&run, "signal.catch")), None);
+    }
+
+    #[test]
+    fn each_core_is_told_with_its_cpu() {
+        let mut run = fixture::run();
+        assert_eq!(
+            core_ours(&run.noise).as_deref(),
+            Some("core ours 12 % of the time (CPU 0), 62 % (CPU 1)")
+        );
+        assert_eq!(
+            slower_while_shared(&run.noise).as_deref(),
+            Some("independent instructions take 43 % longer while shared (CPU 1)")
+        );
+        for noise in &mut run.noise {
+            (noise.alone_percent, noise.shared_slowdown_percent) = (None, None);
+        }
+        assert_eq!(core_ours(&run.noise), None);
+        assert_eq!(slower_while_shared(&run.noise), None);
+    }
+
+    #[test]
+    fn a_share_has_no_more_digits_than_it_needs() {
+        assert_eq!(
+            [0.0, 0.06, 3.24, 9.97, 62.4, 100.0].map(share),
+            ["0 %", "0.1 %", "3.2 %", "10 %", "62 %", "100 %"]
+        );
+    }
+
+    #[test]
     fn the_machine_leaves_out_what_is_not_known() {
         let mut run = fixture::run();
         assert_eq!(
             machine(&run),
-            "Imaginary CPU 9000, 2 CPUs, measured on CPU 1, KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
+            "Imaginary CPU 9000, 2 CPUs, measured on CPU 1, core ours 62 % of the time (CPU 1), KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
         );
         run.machine.hypervisor = None;
         run.machine.cpus_online = 1;
         run.core_ghz = None;
+        run.noise.clear();
         assert_eq!(
             machine(&run),
             "Imaginary CPU 9000, 1 CPU, measured on CPU 1, Linux 6.18.0, clock tsc"

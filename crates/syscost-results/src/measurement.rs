@@ -29,7 +29,7 @@ pub struct Measurement {
     pub reason: Option<String>,
     /// The numbers, in `unit`.
     pub estimate: Estimate,
-    /// The median in core cycles; null if the unit is no time or the core's frequency was not steady.
+    /// The median in core cycles; null if the unit is no time or the core's frequency is not known.
     pub core_cycles: Option<f64>,
     /// What a careful reader should know about the samples.
     pub flags: Vec<Flag>,
@@ -190,7 +190,8 @@ pub enum Flag {
     TwoModes,
     /// Neighbouring samples resemble each other: fewer independent samples than counted.
     Autocorrelated,
-    /// More than a tenth of the samples were disturbed (moved, switched out, stolen from).
+    /// More than a tenth of the samples were disturbed (moved, switched out, delayed), and all of them count, because nobody looked whether the
+    /// core was shared.
     Noisy,
     /// Overhead exceeds half of the raw value.
     LowTrust,

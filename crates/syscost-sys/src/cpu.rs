@@ -61,6 +61,16 @@ pub fn kind(cpu: u32) -> Kind {
     }
 }
 
+/// The other hardware threads of this processor's core, as the system tells; none where it does not. A virtual machine is often not told.
+pub fn siblings(cpu: u32) -> Vec<u32> {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    let list = std::fs::read_to_string(path).ok();
+    let list = list.and_then(|list| parse_list(&list).ok());
+    let mut siblings = list.unwrap_or_default();
+    siblings.retain(|&sibling| sibling != cpu);
+    siblings
+}
+
 /// A text that is no list of processors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -40,6 +40,15 @@ impl Progress {
         }
     }
 
+    /// Prints a line above the bar; a script gets it too, since a hidden bar would print nothing.
+    pub(crate) fn tell(&self, line: &str) {
+        if self.bar.is_hidden() {
+            eprintln!("{line}");
+        } else {
+            self.bar.println(line);
+        }
+    }
+
     /// Clears the bar away.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
@@ -63,12 +72,7 @@ impl Observer for Progress {
                         journal.display()
                     );
                 }
-                // A hidden bar prints nothing, and a script wants to know the journal too.
-                if self.bar.is_hidden() {
-                    eprintln!("{line}");
-                } else {
-                    self.bar.println(line);
-                }
+                self.tell(&line);
             }
             Event::Working {
                 benchmark,

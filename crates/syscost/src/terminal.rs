@@ -31,6 +31,12 @@ pub(crate) fn width() -> usize {
     terminal_size::terminal_size().map_or(COMMON_WIDTH, |(width, _)| usize::from(width.0))
 }
 
+/// Lines of the terminal.
+pub(crate) fn height() -> usize {
+    const COMMON: usize = 24;
+    terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
+}
+
 /// Text wrapped for the terminal, indented.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let options = textwrap::Options::new(width().min(COMMON_WIDTH))

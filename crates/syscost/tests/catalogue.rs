@@ -119,6 +119,9 @@ fn known_costs_are_met_and_lies_are_caught() {
     for liar in report["liars"].as_array().expect("liars") {
         assert_eq!(liar["passed"], true, "{liar}");
     }
+    for neighbour in report["neighbours"].as_array().expect("neighbours") {
+        assert_ne!(neighbour["outcome"], "fail", "{neighbour}");
+    }
     for truth in report["truths"].as_array().expect("truths") {
         // A debug build runs the same assembly; the bound is wide only for a machine shared with other tests.
         // There may be no frequency steady enough to tell cycles by.

@@ -79,6 +79,19 @@ fn the_plain_list_has_a_line_per_benchmark() {
 }
 
 #[test]
+fn the_neighbour_meter_writes_plain_lines_for_scripts() {
+    let output = Program::new().run(&["doctor", "--watch=0.5"]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(!text.contains('\x1b'), "{text}");
+    let cpus = text
+        .lines()
+        .filter(|line| line.contains(" s  CPU "))
+        .count();
+    assert!(cpus > 0, "{text}");
+}
+
+#[test]
 fn the_doctor_tells_the_machine_and_what_to_do() {
     let examination = Program::new().json(&["doctor", "--format", "json"]);
     assert!(

@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -112,6 +113,28 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
         }
     }
     found
+}
+
+#[test]
+fn ctrl_c_ends_the_neighbour_meter_with_its_summary() {
+    let program = Program::new();
+    for (argument, code) in [("--watch", 0), ("--watch=60", 130)] {
+        let mut child = program
+            .command(&["doctor", argument])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("a first line");
+        kill_process(pid(&child), Signal::INT).expect("it can be interrupted");
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).expect("the rest");
+        let status = child.wait().expect("it can be waited for");
+        assert_eq!(status.code(), Some(code), "{line}{rest}");
+        // The lines and the summary are parted by an empty one.
+        assert!(rest.lines().any(str::is_empty), "{rest}");
+    }
 }
 
 #[test]

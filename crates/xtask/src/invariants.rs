@@ -140,6 +140,10 @@ fn ok_row(row: &Measurement, signed: bool) -> Vec<String> {
     if min.is_some_and(|min| min > median) {
         found.push("its smallest sample exceeds its median".to_owned());
     }
+    let undisturbed = row.estimate.undisturbed_percent;
+    if let Some(share) = undisturbed.filter(|share| !(0.0..=100.0).contains(share)) {
+        found.push(format!("{share} % of its samples are undisturbed"));
+    }
     if mad.is_some_and(|mad| mad < 0.0) {
         found.push("its deviation is negative".to_owned());
     }
@@ -149,6 +153,7 @@ fn ok_row(row: &Measurement, signed: bool) -> Vec<String> {
         ("min", min),
         ("p99", row.estimate.p99),
         ("raw_median", row.estimate.raw_median),
+        ("shared_median", row.estimate.shared_median),
         ("core_cycles", row.core_cycles),
     ];
     for (name, value) in costs {
@@ -179,6 +184,7 @@ fn below_resolution_row(row: &Measurement) -> Vec<String> {
         ("median", median),
         ("ci95_low", ci95_low),
         ("min", min),
+        ("shared_median", row.estimate.shared_median),
         ("core_cycles", row.core_cycles),
     ];
     found.extend(present(&costs));
@@ -205,6 +211,7 @@ fn rowless_numbers(row: &Measurement) -> Vec<String> {
         ("mad", mad),
         ("p99", p99),
         ("raw_median", raw_median),
+        ("shared_median", row.estimate.shared_median),
         ("core_cycles", row.core_cycles),
     ]);
     if row.samples.is_some() || !row.histogram.is_empty() || !row.details.is_empty() {

@@ -5,6 +5,7 @@ mod clock_step;
 mod core_frequency;
 mod r#loop;
 mod noise;
+mod shared_core;
 mod sleep;
 mod tsc_skew;
 
@@ -22,9 +23,13 @@ pub(crate) const GROUP: Group = Group {
         tsc_skew::BENCHMARK,
         sleep::BENCHMARK,
         noise::BENCHMARK,
+        shared_core::BENCHMARK,
     ],
     hidden: false,
 };
+
+/// Processors listened to at most.
+const MOST_CPUS: usize = 8;
 
 /// The processors that rows of their own are about: those this process may use.
 fn cpus() -> Vec<u32> {

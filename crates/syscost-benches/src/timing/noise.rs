@@ -4,7 +4,7 @@
 //! The share of the time that went into gaps of over 1 us between two readings, on one processor: interrupts, other tasks,
 //! firmware and, in a virtual machine, the host. Windows of 10 ms, from a thread pinned to the processor.
 //! ## Does not measure
-//! Slowness without gaps, such as a neighbour that shares the core or the memory.
+//! Slowness without gaps: a neighbour on the same core is `timing.shared_core`'s; one that uses the memory nobody's.
 //! ## Reading it
 //! An idle processor loses a few hundredths of a per cent to the timer's tick. `longest_gap_ns` is what a single operation
 //! may have to wait; `gaps_over_5us_per_s` counts from the threshold that osnoise has by default. The run's own noise probe
@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Percent,
     quantity: Quantity::Level,
     cases: Cases::Here(|| {
-        super::spread(&super::cpus(), MOST_CPUS)
+        super::spread(&super::cpus(), super::MOST_CPUS)
             .into_iter()
             .map(|cpu| Case::new([("cpu", cpu.to_string())]))
             .collect()
@@ -43,10 +43,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Processors listened to at most.
-const MOST_CPUS: usize = 8;
-
 fn run(b: &mut Bencher) -> Result<(), Failure> {
+    // What the gaps are about includes the neighbours.
+    b.disregard_neighbours();
     let number = b.case().number("cpu") as u32;
     let clock = *b.clock();
     let mut windows = Vec::new();

@@ -23,7 +23,7 @@ mod watch;
 use std::{collections::BTreeMap, hint::black_box};
 
 use hdrhistogram::Histogram;
-use syscost_sys::{clock::Clock, kernel::Work};
+use syscost_sys::{clock::Clock, kernel::Work, neighbour::Alone};
 
 use crate::arguments::ArgumentClaim;
 use crate::case::Case;
@@ -132,6 +132,12 @@ impl<'a> Bencher<'a> {
     /// The CPUs this run may use.
     pub fn allowed(&self) -> &[u32] {
         &self.allowed
+    }
+
+    /// What looks at a CPU's core show while it works for nobody else, as the run's noise probe found; of a CPU it did not listen to, that of
+    /// another core of the same kind. `None` where nothing is known.
+    pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
+        self.cores.alone_or_alike(cpu)
     }
 
     /// The median of the samples so far, in the benchmark's unit; `None` before the measurement and in the evidence pass.

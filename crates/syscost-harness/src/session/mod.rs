@@ -275,6 +275,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// What is known of the machine before the first round that a reader should know.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.header.warnings
+    }
+
     fn elapsed(&self) -> Duration {
         self.earlier + self.begun.elapsed()
     }

@@ -53,6 +53,14 @@ pub(super) const COLUMNS: &[(&str, Value)] = &[
     ("core_cycles", Double(|record| record.core_cycles)),
     ("evidence", Text(|record| Some(evidence(record).to_owned()))),
     ("flags", Text(|record| Some(flags(record)))),
+    (
+        "undisturbed_percent",
+        Double(|record| record.estimate.undisturbed_percent),
+    ),
+    (
+        "shared_median",
+        Double(|record| record.estimate.shared_median),
+    ),
 ];
 
 /// What the evidence comes to, in a word.

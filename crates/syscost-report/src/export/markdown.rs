@@ -9,8 +9,8 @@ use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 
 const HEADINGS: &str = "\
-| Row | Median | ± 95 % | Min | Cycles | Evidence | Notes |
-|:--|--:|--:|--:|--:|:--|:--|
+| Row | Median | ± 95 % | Min | Cycles | Undisturbed | On a shared core | Evidence | Notes |
+|:--|--:|--:|--:|--:|--:|--:|:--|:--|
 ";
 
 /// A section for each run with a table for each group (GitHub's tables). Statuses, flags and evidence are in words.
@@ -67,11 +67,16 @@ fn line(row: &Measurement) -> String {
         .core_cycles
         .filter(|_| row.status == Status::Ok)
         .map_or_else(String::new, units::cycles);
+    let is_ok = row.status == Status::Ok;
+    let undisturbed = row.estimate.undisturbed_percent.filter(|_| is_ok);
+    let shared = row.estimate.shared_median.filter(|_| is_ok);
     format!(
-        "| {} | {} | {half_width} | {min} | {cycles} | {} | {} |\n",
+        "| {} | {} | {half_width} | {min} | {cycles} | {} | {} | {} | {} |\n",
         name(&row.name),
         // Only the bound of a row below resolution holds a sign of HTML.
         median.replace('<', "&lt;"),
+        undisturbed.map_or_else(String::new, sentence::share),
+        shared.map_or_else(String::new, |shared| units::quantity(row.unit, shared)),
         evidence(row),
         escaped(&notes(row)),
     )

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use syscost_results::run::Noise;
 use syscost_results::{Run, Status, Unit};
 
 use super::columns::word;
@@ -22,7 +23,7 @@ const STATUSES: [Status; 6] = [
 /// A number of a row, and what its families' names and help call it.
 type Statistic = (&'static str, &'static str, fn(&Record) -> Option<f64>);
 
-const STATISTICS: [Statistic; 3] = [
+const STATISTICS: [Statistic; 4] = [
     ("median", "median of the rounds' medians", |record| {
         record.estimate.median
     }),
@@ -35,6 +36,11 @@ const STATISTICS: [Statistic; 3] = [
         "ci95_high",
         "upper end of the median's 95 % confidence interval, or the bound of a row below resolution",
         |record| record.estimate.ci95_high,
+    ),
+    (
+        "shared_median",
+        "median over rounds while the core was shared",
+        |record| record.estimate.shared_median,
     ),
 ];
 
@@ -119,6 +125,13 @@ pub fn to_openmetrics(run: &Run) -> Result<String, ExportError> {
             });
         }
     }
+    let help = "Share of a row's samples that nothing disturbed";
+    text.family("undisturbed", "ratio", help, |samples| {
+        for record in &records {
+            let percent = record.estimate.undisturbed_percent;
+            samples.extend(percent.map(|percent| (of_row(record), percent / 100.0)));
+        }
+    });
     let help = "Rows without a number, and why";
     text.family("without_number", "", help, |samples| {
         for record in records.iter().filter(|row| row.status != Status::Ok) {
@@ -158,6 +171,20 @@ fn about_run(text: &mut Families, run: &Run, started: f64) {
     let help = "Whether every row got its fewest rounds";
     let complete = f64::from(u8::from(run.complete));
     text.single("run_complete", "", help, vec![], complete);
+    let mut of_cores = |name, help, percent: fn(&Noise) -> Option<f64>| {
+        text.family(name, "ratio", help, |samples| {
+            for noise in &run.noise {
+                let label = vec![label("cpu", &noise.cpu.to_string())];
+                samples.extend(percent(noise).map(|percent| (label, percent / 100.0)));
+            }
+        });
+    };
+    let help = "Share of the time in which the core worked for nobody else, as the run began";
+    of_cores("core_alone", help, |noise| noise.alone_percent);
+    let help = "How much longer independent instructions took while the core was shared";
+    of_cores("core_shared_slowdown", help, |noise| {
+        noise.shared_slowdown_percent
+    });
 }
 
 /// A label: its name and value, escaped.

@@ -49,11 +49,11 @@ pub struct Record {
     pub status: Status,
     /// Why there is no number, or what to know about it; null when all is well.
     pub reason: Option<String>,
-    /// The numbers, in `unit`: all when the status is `ok`, only the bound `ci95_high` when it is `below_resolution`, none
-    /// otherwise.
+    /// The numbers, in `unit`: all when the status is `ok`, only the bound `ci95_high` and the share of undisturbed samples when it is
+    /// `below_resolution`, none otherwise.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The median in core cycles; null if the unit is no time or the core's frequency was not steady.
+    /// The median in core cycles; null if the unit is no time or the core's frequency is not known.
     pub core_cycles: Option<f64>,
     /// What a careful reader should know about the samples.
     pub flags: Vec<Flag>,
@@ -129,6 +129,7 @@ fn allowed(row: &Measurement) -> Estimate {
         Status::Ok => row.estimate.clone(),
         Status::BelowResolution => Estimate {
             ci95_high: row.estimate.ci95_high,
+            undisturbed_percent: row.estimate.undisturbed_percent,
             ..nothing
         },
         Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => nothing,

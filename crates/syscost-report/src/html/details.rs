@@ -90,6 +90,10 @@ fn notes(row: &Measurement) -> Markup {
                 format!("{:.1} %", 100.0 * coverage),
             )
         }));
+        facts.extend(sentence::undisturbed(row).and_then(|text| {
+            let (name, value) = text.split_once(' ')?;
+            Some((name.to_owned(), value.to_owned()))
+        }));
         facts.extend(
             row.details
                 .iter()

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use syscost_results::{Run, Unit, run::Warning};
+use syscost_results::run::{Noise, Warning};
+use syscost_results::{Run, Unit};
 
 use crate::{sentence, units::quantity};
 
@@ -175,7 +176,7 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
         (cpus, None) => format!("{cpus} online"),
     };
     let core = run.core_ghz.map_or_else(
-        || "not steady".to_owned(),
+        || "not known".to_owned(),
         |ghz| quantity(Unit::Gigahertz, ghz),
     );
     let noise = run.noise.iter().find(|noise| noise.used).map(|noise| {
@@ -209,10 +210,22 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
             ),
         ),
         ("Noise", noise.unwrap_or_default()),
+        ("Shared core", shared_core(run)),
         ("Run", run.id.clone()),
     ];
     facts.retain(|(_, value)| !value.is_empty());
     facts
+}
+
+/// How much of the time each listened-to core was ours, those that measured first, and what sharing costs.
+fn shared_core(run: &Run) -> String {
+    let (used, others): (Vec<&Noise>, Vec<&Noise>) = run.noise.iter().partition(|noise| noise.used);
+    let all = || used.iter().chain(&others).copied();
+    let parts = [
+        sentence::core_ours(all()),
+        sentence::slower_while_shared(all()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Every fact of the document's machine, clock and configuration, by its name in the document.

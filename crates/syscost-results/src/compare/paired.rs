@@ -3,8 +3,9 @@
 //! What the machine did meanwhile met both sides of a round alike and cancels in the round's own ratio; only what the
 //! ratios of rounds differ by is uncertainty.
 
+use super::notes::notes;
 use super::pool::Pooled;
-use super::ratio::{LEAST_PROCESSES, deviation, distance_of_pairs, notes};
+use super::ratio::{LEAST_PROCESSES, deviation, distance_of_pairs};
 use super::{Change, LEAST_MARGIN, Row};
 use crate::Measurement;
 use crate::stats::{order, signed_rank, student};
@@ -12,8 +13,14 @@ use crate::stats::{order, signed_rank, student};
 /// The row, its verdict still open. `None` without medians.
 pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
-    let logs = log_ratios(left, right);
+    let (logs, are_undisturbed) = log_ratios(left, right);
     let mut notes = notes(base, new, signed_rank::centre(&logs).unwrap_or(0.0));
+    if !are_undisturbed && !base.is_disturbed && !new.is_disturbed {
+        notes.push(
+            "too few rounds are undisturbed on both sides at once: all are used, and a neighbour may be part of the difference"
+                .to_owned(),
+        );
+    }
     let is_enough = logs.len() >= LEAST_PROCESSES;
     if !is_enough {
         notes.push(format!(
@@ -44,8 +51,9 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     })
 }
 
-/// The logarithm of each round's ratio, for the rounds that both sides have: of those that are undisturbed on both, where these are enough.
-fn log_ratios(base: &Measurement, new: &Measurement) -> Vec<f64> {
+/// The logarithm of each round's ratio, for the rounds that both sides have: of those that are undisturbed on both, where these are enough; and
+/// whether all of them are.
+fn log_ratios(base: &Measurement, new: &Measurement) -> (Vec<f64>, bool) {
     let rounds = |row: &Measurement| -> Vec<(u32, f64, bool)> {
         let rounds = row.samples.iter().flatten();
         rounds
@@ -66,7 +74,11 @@ fn log_ratios(base: &Measurement, new: &Measurement) -> Vec<f64> {
     if ratios.iter().filter(|(_, is_own)| *is_own).count() >= LEAST_PROCESSES {
         ratios.retain(|(_, is_own)| *is_own);
     }
-    ratios.into_iter().map(|(log, _)| log).collect()
+    let are_undisturbed = ratios.iter().all(|(_, is_own)| *is_own);
+    (
+        ratios.into_iter().map(|(log, _)| log).collect(),
+        are_undisturbed,
+    )
 }
 
 /// Student's t of the mean of the ratios' logarithms.
@@ -84,6 +96,7 @@ fn p_value(logs: &[f64]) -> f64 {
 mod tests {
     use super::super::fixture::run_of;
     use super::super::{Change, compare, compare_pair};
+    use crate::measurement::{Cause, Disturbance};
 
     /// Six rounds that drift by 40 % from first to last, on the new side `factor` times as dear.
     fn drifting(factor: f64) -> Vec<Vec<f64>> {
@@ -140,6 +153,46 @@ mod tests {
         assert!((row.ratio - 1.0).abs() < 0.005, "{row:?}");
         assert_ne!(row.verdict, Change::Worse);
         assert_ne!(row.verdict, Change::Better);
+    }
+
+    /// Rounds of ten samples at this level; in the rounds named a neighbour makes all of them half as long again.
+    fn beside_a_neighbour(level: f64, rounds: u32, shared: impl Fn(u32) -> bool) -> crate::Run {
+        let factor = |round| if shared(round) { 1.5 } else { 1.0 };
+        let values = (0..rounds).map(|round| vec![level * factor(round); 10]);
+        let mut run = run_of(&values.collect::<Vec<_>>());
+        let row = &mut run.measurements[0];
+        row.estimate.undisturbed_percent = Some(50.0);
+        for round in row.samples.iter_mut().flatten() {
+            round.alone_percent = Some(50.0);
+            if shared(round.round) {
+                round.disturbed = (0..10)
+                    .map(|sample| Disturbance {
+                        sample,
+                        cause: Cause::SharedCore,
+                    })
+                    .collect();
+            }
+        }
+        run
+    }
+
+    #[test]
+    fn rounds_that_are_undisturbed_on_both_sides_decide() {
+        let base = beside_a_neighbour(100.0, 12, |round| round % 4 == 0);
+        let new = beside_a_neighbour(105.0, 12, |round| round % 4 == 1);
+        let row = &compare_pair(&base, &new).rows[0];
+        assert!((row.ratio - 1.05).abs() < 1e-9, "{row:?}");
+        assert_eq!((row.verdict, row.notes.len()), (Change::Worse, 0));
+    }
+
+    #[test]
+    fn it_is_said_where_no_rounds_are_undisturbed_on_both_sides() {
+        let base = beside_a_neighbour(100.0, 12, |round| round % 2 == 0);
+        let new = beside_a_neighbour(100.0, 12, |round| round % 2 == 1);
+        let row = &compare_pair(&base, &new).rows[0];
+        assert_eq!(row.notes.len(), 1, "{row:?}");
+        assert!(row.notes[0].starts_with("too few rounds are undisturbed on both sides"));
+        assert_eq!(row.verdict, Change::Inconclusive);
     }
 
     #[test]

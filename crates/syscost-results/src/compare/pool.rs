@@ -1,6 +1,6 @@
 //! The rows of a side's runs under one name, pooled.
 
-use crate::estimate::selection::select;
+use crate::estimate::selection::{Choice, Selection, select};
 use crate::measurement::Flag;
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
@@ -134,31 +134,37 @@ pub(super) struct Pooled<'a> {
     pub(super) estimates: Vec<&'a Estimate>,
     /// How many runs have no number, and why.
     pub(super) without: Option<(usize, String)>,
-    /// Median of the core's frequency around the samples, in GHz.
+    /// Median of the core's frequency that the samples are of, in GHz.
     pub(super) core_ghz: Option<f64>,
+    /// Median of the runs' costs in core cycles; `None` if a run has none.
+    pub(super) core_cycles: Option<f64>,
     /// Whether some row had too few undisturbed samples.
     pub(super) is_disturbed: bool,
+    /// Whether somebody looked, in every run, whether the core was shared.
+    pub(super) is_looked_at: bool,
 }
 
 impl<'a> Pooled<'a> {
     pub(super) fn new(rows: &Rows<'a>) -> Self {
         let without = rows.runs.saturating_sub(rows.numbers.len());
-        let frequencies: Vec<f64> = rows
-            .numbers
-            .iter()
-            .flat_map(|row| row.samples.iter().flatten())
-            .filter_map(|round| round.core_ghz)
+        let numbers = || rows.numbers.iter();
+        let selections: Vec<Option<Selection<'_>>> = numbers()
+            .map(|row| Some(select(row.samples.as_ref()?, row.unit)))
             .collect();
+        let frequencies: Vec<f64> = selections.iter().flatten().flat_map(frequencies).collect();
+        let cycles: Option<Vec<f64>> = numbers().map(|row| row.core_cycles).collect();
         Pooled {
             first: rows.numbers.first().copied(),
-            samples: rows.numbers.iter().map(|row| processes(row)).collect(),
-            estimates: rows.numbers.iter().map(|row| &row.estimate).collect(),
+            samples: selections
+                .into_iter()
+                .map(|selection| Some(selection?.processes).filter(|all| !all.is_empty()))
+                .collect(),
+            estimates: numbers().map(|row| &row.estimate).collect(),
             without: (without > 0).then(|| (without, rows.reason())),
             core_ghz: order::median(&frequencies),
-            is_disturbed: rows
-                .numbers
-                .iter()
-                .any(|row| row.flags.contains(&Flag::Disturbed)),
+            core_cycles: cycles.and_then(|cycles| order::median(&cycles)),
+            is_disturbed: numbers().any(|row| row.flags.contains(&Flag::Disturbed)),
+            is_looked_at: numbers().all(|row| row.estimate.undisturbed_percent.is_some()),
         }
     }
 
@@ -206,8 +212,11 @@ impl<'a> Pooled<'a> {
     }
 }
 
-/// The samples of a row that its estimate is from, by process; `None` without any.
-fn processes(row: &Measurement) -> Option<Vec<Vec<f64>>> {
-    let processes = select(row.samples.as_ref()?, row.unit).processes;
-    (!processes.is_empty()).then_some(processes)
+/// The frequencies, in GHz, that the selected samples are of: the usual one where they were chosen for it or converted to it.
+fn frequencies(selection: &Selection<'_>) -> Vec<f64> {
+    let is_usual = matches!(selection.choice, Choice::Undisturbed | Choice::Converted);
+    let rounds = selection.rounds.iter();
+    rounds
+        .filter_map(|round| round.usual_ghz.filter(|_| is_usual).or(round.core_ghz))
+        .collect()
 }

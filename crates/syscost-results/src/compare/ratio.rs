@@ -2,6 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use super::notes::notes;
 use super::pool::Pooled;
 use super::{Change, LEAST_MARGIN, Row};
 use crate::Estimate;
@@ -14,11 +15,6 @@ const RESAMPLES: usize = 2000;
 pub(super) const LEAST_PROCESSES: usize = 6;
 /// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
 const SPREAD_QUANTILE: f64 = 0.95;
-/// Core frequencies further apart are worth a word, if they are a good part of the change.
-const FREQUENCY_TOLERANCE: f64 = 0.01;
-/// So large a part.
-const FREQUENCY_SHARE: f64 = 0.25;
-
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let first = base.first?;
@@ -287,35 +283,4 @@ pub(super) fn distance_of_pairs(groups: &[Vec<f64>]) -> f64 {
 /// What is left of the distance of two values if each side has so many of them.
 fn share(base: usize, new: usize) -> f64 {
     ((1.0 / base as f64 + 1.0 / new as f64) / 2.0).sqrt()
-}
-
-/// `change` is the logarithm of the ratio.
-pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (pooled, side) in [(base, "base's"), (new, "new")] {
-        if let Some((count, reason)) = &pooled.without {
-            let runs = count + pooled.estimates.len();
-            notes.push(format!(
-                "{count} of {runs} runs on the {side} side left out: {reason}"
-            ));
-        }
-    }
-    for (pooled, side) in [(base, "base's"), (new, "new")] {
-        if pooled.is_disturbed {
-            notes.push(format!(
-                "the {side} side has too few undisturbed samples: all are used"
-            ));
-        }
-    }
-    if base.samples.is_none() || new.samples.is_none() {
-        notes.push("no samples kept: reckoned from the intervals of the medians".to_owned());
-    }
-    if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
-        && (after / before).ln().abs() > FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs())
-    {
-        notes.push(format!(
-            "the core ran at {after:.2} GHz instead of {before:.2} GHz"
-        ));
-    }
-    notes
 }

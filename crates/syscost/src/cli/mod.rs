@@ -44,6 +44,7 @@ Begin with:
   syscost run syscall              one group, in a minute or less
   syscost explain syscall.null     what a row means
   syscost doctor                   whether this machine is fit to be measured
+  syscost doctor --watch           how much of the time its cores are shared, live
   syscost numbers                  the latency numbers every programmer should know
   syscost compare latest~1 latest  what changed between the last two runs
   syscost report latest -o r.html  a page to look at
@@ -84,7 +85,7 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Check whether this machine is fit to be measured, and what to do where not
     Doctor(DoctorArguments),
-    /// Measure operations of known cost, and lies that must be refuted
+    /// Measure operations of known cost, lies that must be refuted, and neighbours that must be seen
     Selftest(SelftestArguments),
 }
 
@@ -110,6 +111,9 @@ pub struct ExplainArguments {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
+    /// Show live how much of the time each core works for nobody else, until Ctrl-C or for so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, value_parser = seconds, conflicts_with = "format")]
+    pub watch: Option<Option<Duration>>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -1,5 +1,8 @@
 //! `syscost doctor`: whether this machine is fit to be measured, and what to do where not.
 
+mod meter;
+mod watch;
+
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -7,7 +10,9 @@ use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::{Cores, frequency_is_known};
-use syscost_harness::doctor::{Finding, Level, MOST_LOST_PERCENT, ProcessState, examine};
+use syscost_harness::doctor::{
+    Finding, Level, MOST_LOST_PERCENT, ProcessState, core_finding, examine,
+};
 use syscost_harness::{machine, noise};
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise};
@@ -39,6 +44,9 @@ struct Entry {
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
+    if let Some(time) = arguments.watch {
+        return watch::run(time);
+    }
     let machine = machine::capture();
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
@@ -154,8 +162,8 @@ fn text(examination: &Examination) -> Result<String> {
     }
     writeln!(
         out,
-        "\n{BOLD}Noise{RESET}  {DIM}in {} s of reading the clock on each CPU{RESET}",
-        PROBE.as_secs()
+        "\n{BOLD}Noise{RESET}  {DIM}in {:.1} s of reading the clock on each CPU{RESET}",
+        noise.first().map_or(0.0, |probe| probe.probe_s)
     )?;
     for probe in noise {
         let style = if probe.lost_percent > MOST_LOST_PERCENT {
@@ -174,6 +182,29 @@ fn text(examination: &Examination) -> Result<String> {
             probe.cpu, probe.lost_percent, probe.gaps_over_5us, probe.longest_gap_us
         )?;
     }
+    let cores: Vec<Finding> = noise.iter().map(core_finding).collect();
+    writeln!(
+        out,
+        "\n{BOLD}Shared cores{RESET}  {DIM}in the same time{RESET}"
+    )?;
+    for (probe, finding) in noise.iter().zip(&cores) {
+        let (style, mark) = match finding.level {
+            Level::Good => (GREEN, "good   "),
+            Level::Note => (DIM, "note   "),
+            Level::Warning | Level::Bad => (YELLOW, "warning"),
+        };
+        writeln!(
+            out,
+            "  {style}{mark}{RESET}  CPU {:<3} {}",
+            probe.cpu, finding.seen
+        )?;
+    }
+    let mut advice: Vec<&str> = cores.iter().map(|finding| finding.advice).collect();
+    advice.retain(|advice| !advice.is_empty());
+    advice.dedup();
+    for advice in advice {
+        writeln!(out, "{DIM}{}{RESET}", wrapped(advice, "           "))?;
+    }
     let troubles = findings
         .iter()
         .filter(|f| matches!(f.level, "warning" | "bad"))
@@ -181,9 +212,14 @@ fn text(examination: &Examination) -> Result<String> {
         + noise
             .iter()
             .filter(|probe| probe.lost_percent > MOST_LOST_PERCENT)
+            .count()
+        + cores
+            .iter()
+            .filter(|finding| finding.level >= Level::Warning)
             .count();
     let verdict = match troubles {
         0 => "fit to be measured".to_owned(),
+        1 => "1 warning: numbers will hold, but scatter or differ for this reason".to_owned(),
         count => {
             format!("{count} warnings: numbers will hold, but scatter or differ for these reasons")
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
+use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, batch_factor, real_time};
@@ -56,6 +57,11 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
             Session::new(rows, &options, &mut progress, &interrupted)?
         }
     };
+    // Said before the first round: who does not want to wait for such a core ends the run now.
+    let mut early = session.warnings().iter();
+    if let Some(warning) = early.find(|warning| warning.code == SHARED_CORE) {
+        progress.tell(&format!("{}. {}", warning.message, warning.advice));
+    }
     let measured = session.measure(&mut progress);
     progress.done();
     // A comparison needs the samples, also of a document that will be without.

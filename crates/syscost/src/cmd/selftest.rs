@@ -1,4 +1,6 @@
-//! `syscost selftest`: operations of known cost, and lies that must be refuted.
+//! `syscost selftest`: operations of known cost, lies that must be refuted, and neighbours that must be seen.
+
+mod neighbour;
 
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
@@ -13,6 +15,7 @@ use syscost_harness::worker::Program;
 use syscost_results::{Measurement, Run, Status};
 use syscost_sys::{cpu, scratch};
 
+use self::neighbour::NeighbourResult;
 use crate::cli::{Format, SelftestArguments};
 use crate::error::exit;
 use crate::progress::Progress;
@@ -30,6 +33,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(2);
 struct Report {
     truths: Vec<TruthResult>,
     liars: Vec<LiarResult>,
+    neighbours: Vec<NeighbourResult>,
     passed: bool,
 }
 
@@ -71,13 +75,16 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
         .iter()
         .filter_map(|(name, expected)| Some(judge_liar(find(name)?, *expected, &excused)))
         .collect();
+    let neighbours = neighbour::check(&run.machine);
     let passed = truths.len() == TRUTHS.len()
         && liars.len() == LIARS.len()
         && truths.iter().all(|truth| truth.passed)
-        && liars.iter().all(|liar| liar.passed);
+        && liars.iter().all(|liar| liar.passed)
+        && neighbours.iter().all(NeighbourResult::has_passed);
     let report = Report {
         truths,
         liars,
+        neighbours,
         passed,
     };
     match arguments.format {
@@ -224,6 +231,7 @@ fn text(report: &Report) -> Result<String> {
             liar.reason.as_deref().unwrap_or("believed")
         )?;
     }
+    out += &neighbour::text(&report.neighbours);
     writeln!(
         out,
         "\n{}",

@@ -67,6 +67,8 @@ pub(crate) fn row(adds: &str) -> Measurement {
             p99: None,
             raw_median: Some(10.5),
             coverage: Some(0.96875),
+            undisturbed_percent: Some(62.5),
+            shared_median: Some(14.0),
             rounds: 6,
             samples: 120,
         },
@@ -109,6 +111,7 @@ fn below_resolution() -> Measurement {
     row.estimate.median = None;
     row.estimate.ci95_low = None;
     row.estimate.min = None;
+    row.estimate.shared_median = None;
     row
 }
 
@@ -166,6 +169,14 @@ fn every_contradiction_of_a_number_is_found() {
         ),
         (|row| row.estimate.min = Some(-0.1), "min is -0.1"),
         (|row| row.core_cycles = Some(0.0), "core_cycles is 0"),
+        (
+            |row| row.estimate.shared_median = Some(-1.0),
+            "shared_median is -1",
+        ),
+        (
+            |row| row.estimate.undisturbed_percent = Some(100.1),
+            "100.1 % of its samples are undisturbed",
+        ),
         (|row| row.estimate.median = None, "no median"),
         (|row| row.evidence = withheld().evidence, "not withheld"),
     ];
@@ -187,6 +198,10 @@ fn a_row_without_a_number_must_have_none_and_say_why() {
             "a number, ci95_high,",
         ),
         (|row| row.core_cycles = Some(3.0), "a number, core_cycles,"),
+        (
+            |row| row.estimate.shared_median = Some(3.0),
+            "a number, shared_median,",
+        ),
         (|row| row.histogram = vec![(1.0, 1)], "samples or details"),
         (|row| row.reason = Some(" ".into()), "no reason"),
     ];

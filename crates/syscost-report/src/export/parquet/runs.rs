@@ -1,5 +1,6 @@
 //! The table `runs`: a line for each run.
 
+use syscost_results::run::Noise;
 use syscost_results::{Machine, Run, Status};
 
 use super::writer::{Table, Values};
@@ -86,6 +87,14 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
         count("rows_failed", |run| rows(run, Status::Failed))?,
         count("rows_unsupported", |run| rows(run, Status::Unsupported))?,
         count("rows_skipped", |run| rows(run, Status::Skipped))?,
+        (
+            "alone_percent",
+            double(|run| used(run).and_then(|noise| noise.alone_percent)),
+        ),
+        (
+            "shared_slowdown_percent",
+            double(|run| used(run).and_then(|noise| noise.shared_slowdown_percent)),
+        ),
     ])
 }
 
@@ -103,6 +112,12 @@ fn mitigations(machine: &Machine) -> String {
 fn cpus(run: &Run) -> String {
     let cpus: Vec<String> = run.config.cpus.iter().map(u32::to_string).collect();
     cpus.join(" ")
+}
+
+/// What was heard of the CPU that measured first.
+fn used(run: &Run) -> Option<&Noise> {
+    let first = run.config.cpus.first();
+    run.noise.iter().find(|noise| Some(&noise.cpu) == first)
 }
 
 /// The codes of the warnings, with spaces between them.

@@ -27,6 +27,9 @@ struct Samples {
     disturbed: Vec<Option<ByteArray>>,
     core_ghz: Vec<Option<f64>>,
     steal_percent: Vec<Option<f64>>,
+    sample_ghz: Vec<Option<f64>>,
+    usual_ghz: Vec<Option<f64>>,
+    alone_percent: Vec<Option<f64>>,
 }
 
 /// What all samples of a row share; cloning one of these texts copies no byte.
@@ -101,6 +104,11 @@ impl Samples {
             );
             self.core_ghz.push(round.core_ghz);
             self.steal_percent.push(round.steal_percent);
+            // The document has a zero where the frequency at a sample is not known.
+            let ghz = round.sample_ghz.get(index).copied();
+            self.sample_ghz.push(ghz.filter(|ghz| *ghz > 0.0));
+            self.usual_ghz.push(round.usual_ghz);
+            self.alone_percent.push(round.alone_percent);
         }
         Ok(())
     }
@@ -123,6 +131,9 @@ impl From<Samples> for Table {
             ("disturbed", Values::Text(samples.disturbed)),
             ("core_ghz", Values::Double(samples.core_ghz)),
             ("steal_percent", Values::Double(samples.steal_percent)),
+            ("sample_ghz", Values::Double(samples.sample_ghz)),
+            ("usual_ghz", Values::Double(samples.usual_ghz)),
+            ("alone_percent", Values::Double(samples.alone_percent)),
         ]
     }
 }

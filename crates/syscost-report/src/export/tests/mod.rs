@@ -32,14 +32,14 @@ pub(super) fn run() -> Run {
             cpu: 1,
             iterations: 4096,
             core_ghz: Some(3.69),
-            sample_ghz: Vec::new(),
-            usual_ghz: None,
-            alone_percent: None,
+            sample_ghz: vec![3.69, 0.0, 3.71],
+            usual_ghz: Some(3.7),
+            alone_percent: Some(61.5),
             values: vec![79.0, 80.5, 77.1],
             raw,
             disturbed: vec![Disturbance {
                 sample: 1,
-                cause: Cause::RunDelay,
+                cause: Cause::SharedCore,
             }],
             steal_percent: None,
         }]
@@ -154,7 +154,8 @@ fn every_row_without_a_number_says_why() {
         assert_eq!(text.matches(why).count(), 2, "{text}");
     }
     assert!(
-        to_markdown(&[&run]).contains(r"*unsupported* |  |  |  |  | io\_uring\_setup: operation")
+        to_markdown(&[&run])
+            .contains(r"*unsupported* |  |  |  |  |  |  | io\_uring\_setup: operation")
     );
 }
 

@@ -107,12 +107,12 @@ proptest! {
     }
 
     #[test]
-    fn a_line_of_markdown_has_its_seven_cells(run in hostile()) {
+    fn a_line_of_markdown_has_its_nine_cells(run in hostile()) {
         let text = to_markdown(&[&run]);
         let table: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
         prop_assert_eq!(table.len(), run.measurements.len() + 4, "a heading for each group");
         for line in table {
-            prop_assert_eq!(line.replace("\\\\", "").replace("\\|", "").matches('|').count(), 8, "{}", line);
+            prop_assert_eq!(line.replace("\\\\", "").replace("\\|", "").matches('|').count(), 10, "{}", line);
         }
     }
 
@@ -122,8 +122,8 @@ proptest! {
         let lines: Vec<&str> = text.split_terminator('\n').collect();
         prop_assert_eq!(lines.last(), Some(&"# EOF"));
         let samples: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with("# ")).collect();
-        // The run's 4, 6 statuses, the numbers of 6 rows, a bound, 6 rows without a number.
-        prop_assert_eq!(samples.len(), 4 + 6 + 3 * 6 + 1 + 6);
+        // The run's 4, 3 of its cores, 6 statuses, the numbers of 6 rows, a bound, 2 of a shared core, 6 rows without a number.
+        prop_assert_eq!(samples.len(), 4 + 3 + 6 + 3 * 6 + 1 + 2 + 6);
         for line in samples {
             prop_assert!(is_sample(line), "{}", line);
         }

@@ -1,0 +1,157 @@
+//! How much of the time a processor's core works for somebody else as well.
+//!
+//! ## Measures
+//! The share of the time in which the second hardware thread of the core was busy: on a rented machine with another guest, else with other
+//! programs of this one. Windows of 20 ms, from a thread pinned to the processor, which takes looks one after the other: a burst of independent
+//! instructions, which pass half as fast while the core is shared, and one of dependent instructions, which pass as fast as ever. What their
+//! ratio is on a core of our own, the run has found before.
+//! ## Does not measure
+//! Who the neighbour is, and what is shared between cores: the last cache, memory, the power budget. Time in which this processor was taken
+//! away altogether is `timing.noise`'s.
+//! ## Reading it
+//! A core that nobody shares shows about a per cent: looks right after an interrupt find caches and predictors of somebody else's.
+//! `slowdown_median_percent` is how much longer independent instructions take while the core is shared; other work loses less. Half of the time
+//! in which the core was ours lay in stretches of at least `alone_stretch_median_us`, half of the shared time in such of at least
+//! `shared_stretch_median_us`; no stretch is longer than a window. Rows of this run are measured in the former, if they fit.
+//! ## Source
+//! Method of this project; see "Undisturbed samples" in docs/METHODOLOGY.md.
+
+mod window;
+
+use std::thread;
+
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_results::stats::order::median;
+use syscost_sys::neighbour::Probe;
+
+use self::window::{Window, long_stretch};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "timing.shared_core",
+    title: "Time in which the core is shared",
+    unit: Unit::Percent,
+    quantity: Quantity::Level,
+    cases: Cases::Here(|| {
+        super::spread(&super::cpus(), super::MOST_CPUS)
+            .into_iter()
+            .map(|cpu| Case::new([("cpu", cpu.to_string())]))
+            .collect()
+    }),
+    expect: &[
+        // The measuring thread sleeps while its helper looks.
+        at_least(Counter::VoluntarySwitches, 0.5),
+    ],
+    run,
+    source: include_str!("shared_core.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Looks of a probe slowed down on purpose: so large a share of them must find the core shared.
+const LEAST_SEEN_PERCENT: f64 = 90.0;
+
+/// Looks must fill so much of the typical window.
+const LEAST_LOOKING_PERCENT: f64 = 80.0;
+
+/// Dependent instructions take as long on a shared core as on one of our own, within this share: a neighbour takes the front end, not the frequency.
+const SAME_CHAIN: f64 = 0.05;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    b.disregard_neighbours();
+    let number = b.case().number("cpu") as u32;
+    let probe = Probe::new(*b.clock()).ok_or_else(|| {
+        Failure::Unsupported(
+            "no instructions of this processor are known to tell a shared core".into(),
+        )
+    })?;
+    let alone = b.alone_core(number).ok_or_else(|| {
+        Failure::Unsupported(
+            "looks at this core agree on no level, so it is not known what it shows while it is ours".into(),
+        )
+    })?;
+    let clock = *b.clock();
+    let mut windows = Vec::new();
+    b.observe(|| {
+        // A thread of its own, so that the measuring one stays where it is pinned.
+        let window = thread::scope(|scope| {
+            scope
+                .spawn(|| Window::take(&clock, &probe, &alone, number))
+                .join()
+        })
+        .map_err(|_| Failure::Failed("the looking thread panicked".into()))??;
+        let shared_percent = window.shared_percent();
+        windows.push(window);
+        shared_percent
+    })?;
+    tell(b, &windows);
+    claim(b, &windows, number);
+    Ok(())
+}
+
+fn tell(b: &mut Bencher, windows: &[Window]) {
+    let slowdowns: Vec<f64> = windows
+        .iter()
+        .flat_map(|window| &window.slowdowns)
+        .copied()
+        .collect();
+    if let Some(median) = median(&slowdowns) {
+        b.detail("slowdown_median_percent", median);
+        let largest = slowdowns.iter().copied().fold(0.0, f64::max);
+        b.detail("slowdown_largest_percent", largest);
+    }
+    for (name, is_ours) in [("alone", true), ("shared", false)] {
+        let stretches: Vec<f64> = windows
+            .iter()
+            .flat_map(|window| window.stretches_us(is_ours))
+            .collect();
+        if let Some(long) = long_stretch(&stretches) {
+            b.detail(&format!("{name}_stretch_median_us"), long);
+            let longest = stretches.iter().copied().fold(0.0, f64::max);
+            b.detail(&format!("{name}_stretch_longest_us"), longest);
+        }
+    }
+}
+
+fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
+    let elsewhere = windows.iter().find(|window| window.ran_on != number);
+    let ran_on = elsewhere.map_or(number, |window| window.ran_on);
+    b.claim_equal("processor looked at", number, ran_on, "getcpu");
+    let typical = |of: fn(&Window) -> f64| median(&windows.iter().map(of).collect::<Vec<_>>());
+    // A probe that takes twice as long is what a busy neighbour makes of it. It finds out a level that would take any core for ours.
+    if let Some(seen) = typical(|window| window.slowed_seen_percent) {
+        b.claim_within(
+            "per cent of looks slowed on purpose that find the core shared",
+            Bound::AtLeast(LEAST_SEEN_PERCENT),
+            seen,
+            "slowed probe",
+        );
+    }
+    let expected = format!("at least {LEAST_LOOKING_PERCENT}");
+    if let Some(looking) = typical(|window| window.looking_percent) {
+        let (verdict, reason) = match looking >= LEAST_LOOKING_PERCENT {
+            true => (Verdict::Confirmed, None),
+            false => (
+                Verdict::Unverified,
+                Some("this processor was taken away for the rest of the time"),
+            ),
+        };
+        let what = "per cent of the window spent looking";
+        b.claim_verdict(what, expected, looking, "run's clock", verdict, reason);
+    }
+    let ratios: Vec<f64> = windows
+        .iter()
+        .filter_map(|window| window.chain_ratio)
+        .collect();
+    if let Some(ratio) = median(&ratios) {
+        let (verdict, reason) = match (ratio - 1.0).abs() <= SAME_CHAIN {
+            true => (Verdict::Confirmed, None),
+            false => (
+                Verdict::Unverified,
+                Some("the frequency changed together with the neighbour"),
+            ),
+        };
+        let what = "dependent instructions on a shared core, over those on one of our own";
+        let expected = format!("from {} to {}", 1.0 - SAME_CHAIN, 1.0 + SAME_CHAIN);
+        b.claim_verdict(what, expected, ratio, "run's clock", verdict, reason);
+    }
+}

@@ -1,0 +1,108 @@
+//! Whether the cores work for somebody else as well, in words.
+
+use syscost_results::run::{Noise, Warning};
+
+use super::{Finding, Level, warning};
+
+/// The code of the warning that the core which measures is mostly shared.
+pub const SHARED_CORE: &str = "shared_core";
+
+/// Share of time in which a core may work for somebody else before that is worth a warning, in percent.
+const MOST_SHARED_PERCENT: f64 = 20.0;
+
+/// A core that is ours for less of the time, in percent, makes a run slow and some of its rows imprecise.
+const LEAST_ALONE_PERCENT: f64 = 20.0;
+
+/// Whether a CPU's core works for somebody else as well, from what the noise probe heard.
+pub fn finding(noise: &Noise) -> Finding {
+    let Some(alone) = noise.alone_percent else {
+        return Finding {
+            code: SHARED_CORE,
+            level: Level::Note,
+            seen: "not known whether its core is shared: the probe finds no level that its looks agree on".into(),
+            advice: "samples cannot be told apart by it; repeat the run at different hours and compare",
+        };
+    };
+    let slowdown = noise.shared_slowdown_percent.filter(|_| alone < 100.0);
+    super::finding(
+        SHARED_CORE,
+        (alone < 100.0 - MOST_SHARED_PERCENT).then_some((
+            Level::Warning,
+            "somebody else works on the second hardware thread of this core. A run waits for moments when nobody does, which takes \
+             longer; `syscost doctor --watch` shows when it is quieter",
+        )),
+        slowdown.map_or_else(
+            || format!("core ours {alone:.1} % of the time"),
+            |slowdown| {
+                format!(
+                    "core ours {alone:.1} % of the time; shared: independent instructions take {slowdown:.0} % longer"
+                )
+            },
+        ),
+    )
+}
+
+/// Warnings of cores that measure and hardly ever work for us alone.
+pub(super) fn warnings(noise: &[Noise]) -> Vec<Warning> {
+    let is_rare = |alone: &f64| *alone < LEAST_ALONE_PERCENT;
+    let used = noise.iter().filter(|probe| probe.used);
+    let rare = used.filter_map(|one| Some((one.cpu, one.alone_percent.filter(is_rare)?)));
+    rare.map(|(cpu, alone)| {
+        warning(
+            SHARED_CORE,
+            format!(
+                "the core of CPU {cpu} was ours only {alone:.1} % of the time: somebody else works on its second hardware thread"
+            ),
+            "undisturbed moments are rare: expect the run to take its whole budget, and some rows to stay imprecise or to be flagged \
+             `shared`. A larger --budget buys precision, a quieter hour more of it",
+        )
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_is_warned_of_if_it_is_often_shared() {
+        let of = |alone_percent, shared_slowdown_percent| {
+            let noise = Noise {
+                alone_percent,
+                shared_slowdown_percent,
+                ..Noise::default()
+            };
+            let finding = finding(&noise);
+            (finding.level, finding.seen)
+        };
+        let (level, seen) = of(Some(97.0), Some(43.4));
+        assert_eq!(level, Level::Good);
+        assert_eq!(
+            seen,
+            "core ours 97.0 % of the time; shared: independent instructions take 43 % longer"
+        );
+        assert_eq!(of(Some(79.0), Some(43.0)).0, Level::Warning);
+        let never = (Level::Good, "core ours 100.0 % of the time".to_owned());
+        assert_eq!(of(Some(100.0), None), never);
+        assert_eq!(of(None, None).0, Level::Note);
+    }
+
+    #[test]
+    fn a_run_is_warned_of_a_core_that_is_hardly_ever_ours() {
+        let noise = |cpu, used, alone| Noise {
+            cpu,
+            used,
+            alone_percent: Some(alone),
+            ..Noise::default()
+        };
+        let warned = |noise: &[Noise]| {
+            let codes = warnings(noise).into_iter().map(|one| one.code);
+            codes.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            warned(&[noise(0, false, 2.0), noise(1, true, 19.0)]),
+            [SHARED_CORE]
+        );
+        assert!(warned(&[noise(0, false, 2.0), noise(1, true, 62.0)]).is_empty());
+    }
+}

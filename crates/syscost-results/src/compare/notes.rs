@@ -1,0 +1,144 @@
+//! What a reader of a compared row should know of its sides.
+
+use super::pool::Pooled;
+
+/// Core frequencies further apart are worth a word, if they are a good part of the change.
+const FREQUENCY_TOLERANCE: f64 = 0.01;
+/// So large a part.
+const FREQUENCY_SHARE: f64 = 0.25;
+
+/// What is to be said of these sides; `change` is the logarithm of the ratio.
+pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (pooled, side) in [(base, "base's"), (new, "new")] {
+        if let Some((count, reason)) = &pooled.without {
+            let runs = count + pooled.estimates.len();
+            notes.push(format!(
+                "{count} of {runs} runs on the {side} side left out: {reason}"
+            ));
+        }
+    }
+    for (pooled, side) in [(base, "base's"), (new, "new")] {
+        if pooled.is_disturbed {
+            notes.push(format!(
+                "the {side} side has too few undisturbed samples: all are used, and a neighbour may be part of the difference"
+            ));
+        }
+    }
+    for (looked, other, side) in [(new, base, "base's"), (base, new, "new")] {
+        if looked.is_looked_at && !other.is_looked_at {
+            notes.push(format!(
+                "nobody looked whether the core was shared on the {side} side: a neighbour may be part of the difference"
+            ));
+        }
+    }
+    if base.samples.is_none() || new.samples.is_none() {
+        notes.push("no samples kept: reckoned from the intervals of the medians".to_owned());
+    }
+    if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
+        && (after / before).ln().abs() > FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs())
+    {
+        let mut note = format!("the core ran at {after:.2} GHz instead of {before:.2} GHz");
+        // Work of the core takes as many cycles at any frequency: then the frequency is the whole difference.
+        if let (Some(before), Some(after)) = (base.core_cycles, new.core_cycles) {
+            note += &format!(
+                "; in core cycles the difference is {:+.1} %",
+                100.0 * (after / before - 1.0)
+            );
+        }
+        notes.push(note);
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::run_of;
+    use super::super::{Change, compare};
+    use crate::Run;
+    use crate::measurement::{Cause, Disturbance, Flag};
+
+    /// Nine rounds of ten samples at this level, the first `shared` of each half as long again because of a neighbour.
+    fn beside_a_neighbour(level: f64, shared: u32) -> Run {
+        let value = |sample: u32| if sample < shared { 1.5 * level } else { level };
+        let values: Vec<f64> = (0..10).map(value).collect();
+        let mut run = run_of(&vec![values; 9]);
+        let row = &mut run.measurements[0];
+        row.estimate.undisturbed_percent = Some(10.0 * f64::from(10 - shared));
+        for round in row.samples.iter_mut().flatten() {
+            round.alone_percent = Some(50.0);
+            let tag = |sample| Disturbance {
+                sample,
+                cause: Cause::SharedCore,
+            };
+            round.disturbed = (0..shared).map(tag).collect();
+        }
+        run
+    }
+
+    fn notes_and_verdict(base: &Run, new: &Run) -> (Vec<String>, Change) {
+        let mut compared = compare(&[base], &[new], &[]);
+        let row = compared.rows.remove(0);
+        (row.notes, row.verdict)
+    }
+
+    #[test]
+    fn a_neighbour_makes_no_difference_where_samples_are_undisturbed() {
+        let (base, new) = (beside_a_neighbour(100.0, 0), beside_a_neighbour(100.0, 7));
+        assert_eq!(notes_and_verdict(&base, &new), (vec![], Change::Same));
+    }
+
+    #[test]
+    fn a_side_without_undisturbed_samples_is_named() {
+        let base = beside_a_neighbour(100.0, 2);
+        let mut new = beside_a_neighbour(100.0, 10);
+        new.measurements[0].flags = vec![Flag::Disturbed];
+        let (notes, _) = notes_and_verdict(&base, &new);
+        assert_eq!(
+            notes,
+            [
+                "the new side has too few undisturbed samples: all are used, and a neighbour may be part of the difference"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_side_that_nobody_looked_at_is_named() {
+        let (base, new) = (
+            run_of(&vec![vec![120.0; 10]; 9]),
+            beside_a_neighbour(100.0, 5),
+        );
+        let (notes, _) = notes_and_verdict(&base, &new);
+        assert_eq!(
+            notes,
+            [
+                "nobody looked whether the core was shared on the base's side: a neighbour may be part of the difference"
+            ]
+        );
+        assert!(notes_and_verdict(&base, &base).0.is_empty());
+    }
+
+    #[test]
+    fn another_frequency_is_told_with_the_cycles() {
+        let at = |level, ghz, cycles| {
+            let mut run = beside_a_neighbour(level, 2);
+            let row = &mut run.measurements[0];
+            row.core_cycles = cycles;
+            for round in row.samples.iter_mut().flatten() {
+                (round.usual_ghz, round.core_ghz) = (Some(ghz), Some(3.0));
+            }
+            run
+        };
+        let base = at(100.0, 4.0, Some(400.0));
+        let (notes, verdict) = notes_and_verdict(&base, &at(111.0, 3.6, Some(399.6)));
+        assert_eq!(verdict, Change::Worse);
+        assert_eq!(
+            notes,
+            [
+                "the core ran at 3.60 GHz instead of 4.00 GHz; in core cycles the difference is -0.1 %"
+            ]
+        );
+        let (notes, _) = notes_and_verdict(&base, &at(111.0, 3.6, None));
+        assert_eq!(notes, ["the core ran at 3.60 GHz instead of 4.00 GHz"]);
+    }
+}

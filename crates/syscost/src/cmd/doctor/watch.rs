@@ -1,0 +1,94 @@
+//! `syscost doctor --watch`: how much of the time each core works for nobody else, live.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use syscost_harness::clock::RunClock;
+use syscost_harness::cores::{Cores, frequency_is_known};
+use syscost_harness::noise;
+use syscost_results::run::Noise;
+use syscost_sys::cpu;
+
+use super::meter::{Summary, frame, lines};
+use crate::cmd::print;
+use crate::error::exit;
+use crate::terminal::{DIM, RESET};
+use crate::{interrupt, terminal};
+
+/// How long the cores are listened to before, to find what they show while they are ours.
+const CALIBRATION: Duration = Duration::from_secs(1);
+
+/// How long they are listened to for each frame, and the rest between: the meter should not keep all CPUs busy.
+const LISTEN: Duration = Duration::from_millis(100);
+const REST: Duration = Duration::from_millis(150);
+
+/// Watches for so long, or until Ctrl-C.
+pub(super) fn run(time: Option<Duration>) -> Result<u8> {
+    let interrupted = interrupt::catch()?;
+    let is_terminal = io::stdout().is_terminal();
+    if is_terminal {
+        print(&format!(
+            "{DIM}listening for what the cores show while they are ours{RESET}\n"
+        ))?;
+    }
+    let cpus = cpu::allowed()?;
+    let mut clock = RunClock::choose(&cpus);
+    let rough = clock.calibrate();
+    let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), CALIBRATION);
+    let cores = Cores::find(&mut heard, frequency_is_known(&rough));
+    let begun = Instant::now();
+    let mut summary = Summary::default();
+    let mut drawn = 0;
+    if is_terminal {
+        let until = if time.is_some() {
+            ""
+        } else {
+            "; Ctrl-C ends it"
+        };
+        print(&format!(
+            "{DIM}how much of the time each core works for nobody else{until}{RESET}\n"
+        ))?;
+    }
+    while !is_over(begun, time, &interrupted) {
+        let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), LISTEN);
+        heard.iter_mut().for_each(|one| cores.tell(one));
+        let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
+        summary.add(&noise);
+        let text = match is_terminal {
+            true => {
+                let text = frame(&noise, terminal::width(), terminal::height());
+                let over = above(drawn);
+                drawn = text.lines().count();
+                over + &text
+            }
+            false => lines(&noise, begun.elapsed().as_secs_f64()),
+        };
+        print(&text)?;
+        if !is_over(begun, time, &interrupted) {
+            thread::sleep(REST);
+        }
+    }
+    print(&format!("\n{}", summary.text()))?;
+    // Without a time Ctrl-C is how it ends.
+    let is_cut_short = interrupted.load(Ordering::Relaxed) && time.is_some();
+    Ok(if is_cut_short {
+        exit::INTERRUPTED
+    } else {
+        exit::DONE
+    })
+}
+
+fn is_over(begun: Instant, time: Option<Duration>, interrupted: &AtomicBool) -> bool {
+    interrupted.load(Ordering::Relaxed) || time.is_some_and(|time| begun.elapsed() >= time)
+}
+
+/// To the beginning of what was drawn last, which is cleared.
+fn above(lines: usize) -> String {
+    match lines {
+        0 => String::new(),
+        lines => format!("\x1b[{lines}A\x1b[J"),
+    }
+}

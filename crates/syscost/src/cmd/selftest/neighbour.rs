@@ -1,0 +1,255 @@
+//! Whether looks at a core tell a neighbour from none: one played by a slowed probe, and a real one where the core has a second hardware thread to
+//! be made busy.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use syscost_harness::clock::RunClock;
+use syscost_harness::cores::Cores;
+use syscost_harness::noise;
+use syscost_results::Machine;
+use syscost_results::run::Noise;
+use syscost_sys::cpu;
+use syscost_sys::neighbour::{Alone, Probe};
+
+use crate::terminal::{BOLD, DIM, GREEN, RED, RESET};
+
+/// How long the cores are listened to, to find what they show while they are ours.
+const CALIBRATION: Duration = Duration::from_millis(500);
+
+/// How long looks are taken with a neighbour, and without.
+const LOOKING: Duration = Duration::from_millis(100);
+
+/// Looks with a neighbour that must find the core shared, in percent.
+const LEAST_SEEN_PERCENT: f64 = 90.0;
+
+/// Looks without that must find it ours for a difference to be told, in percent. Guests of a busy host have seen 1.4.
+const LEAST_ALONE_PERCENT: f64 = 0.5;
+
+/// A core that is shared now may be ours a moment later.
+const TRIES: usize = 5;
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    Pass,
+    Fail,
+    Skip,
+}
+
+/// One neighbour.
+#[derive(Debug, Serialize)]
+pub(super) struct NeighbourResult {
+    neighbour: &'static str,
+    cpu: Option<u32>,
+    /// Share of the looks without the neighbour that found the core ours, in percent.
+    alone_percent: Option<f64>,
+    /// Share of the looks with it that found the core shared, in percent.
+    seen_percent: Option<f64>,
+    outcome: Outcome,
+    reason: Option<&'static str>,
+}
+
+impl NeighbourResult {
+    pub(super) fn has_passed(&self) -> bool {
+        self.outcome != Outcome::Fail
+    }
+
+    fn judged(neighbour: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
+        let (outcome, reason) = match (seen >= LEAST_SEEN_PERCENT, alone >= LEAST_ALONE_PERCENT) {
+            (true, true) => (Outcome::Pass, None),
+            (true, false) => (
+                Outcome::Skip,
+                Some(
+                    "somebody else worked on this core all the time, so nothing can be told apart",
+                ),
+            ),
+            (false, _) if is_certain => (Outcome::Fail, Some("the neighbour was not seen")),
+            (false, _) => (
+                Outcome::Skip,
+                Some("not seen: what a virtual machine shows as siblings need not be of one core"),
+            ),
+        };
+        Self {
+            neighbour,
+            cpu: Some(cpu),
+            alone_percent: Some(alone),
+            seen_percent: Some(seen),
+            outcome,
+            reason,
+        }
+    }
+
+    fn skipped(neighbour: &'static str, reason: &'static str) -> Self {
+        Self {
+            neighbour,
+            cpu: None,
+            alone_percent: None,
+            seen_percent: None,
+            outcome: Outcome::Skip,
+            reason: Some(reason),
+        }
+    }
+}
+
+const SLOWED: &str = "a probe slowed to half";
+const SIBLING: &str = "a busy hardware thread of the same core";
+
+/// Checks both.
+pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
+    let Some((probe, alone, number)) = prepare() else {
+        let reason = "this processor has no probe, or its looks agree on no level";
+        return [SLOWED, SIBLING]
+            .map(|neighbour| NeighbourResult::skipped(neighbour, reason))
+            .into();
+    };
+    let mut own = 0.0;
+    for _ in 0..TRIES {
+        own = on(number, || alone_percent(&probe, &alone));
+        if own >= LEAST_ALONE_PERCENT {
+            break;
+        }
+    }
+    let slowed = 100.0 - on(number, || alone_percent(&probe.slowed(2), &alone));
+    let allowed = cpu::allowed().unwrap_or_default();
+    let sibling = cpu::siblings(number)
+        .into_iter()
+        .find(|cpu| allowed.contains(cpu));
+    let beside = match sibling {
+        Some(sibling) => {
+            let seen = 100.0
+                - beside(sibling, &probe, || {
+                    on(number, || alone_percent(&probe, &alone))
+                });
+            let is_certain = machine.hypervisor.is_none();
+            NeighbourResult::judged(SIBLING, number, own, seen, is_certain)
+        }
+        None => NeighbourResult::skipped(
+            SIBLING,
+            "the system shows no second hardware thread that may be used",
+        ),
+    };
+    vec![
+        NeighbourResult::judged(SLOWED, number, own, slowed, true),
+        beside,
+    ]
+}
+
+/// A probe, what the core that is ours most of the time shows while it is, and its CPU.
+fn prepare() -> Option<(Probe, Alone, u32)> {
+    let cpus = cpu::allowed().ok()?;
+    let mut clock = RunClock::choose(&cpus);
+    let rough = clock.calibrate();
+    let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), CALIBRATION);
+    let cores = Cores::find(&mut heard, false);
+    let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
+    let number = noise::quietest(&noise)?;
+    Some((Probe::new(rough)?, cores.alone(number)?, number))
+}
+
+/// What comes of it on this CPU.
+fn on<T: Send>(number: u32, work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            // Listened to a moment ago, so it can be used.
+            let _ = cpu::pin(number);
+            work()
+        });
+        worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// What comes of it while another CPU is busy.
+fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> T {
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = cpu::pin(busy);
+            while !is_done.load(Ordering::Relaxed) {
+                probe.throughput();
+            }
+        });
+        let result = work();
+        is_done.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+/// Share of the looks that find the core ours, in percent.
+fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
+    let (mut own, mut all) = (0_u32, 0_u32);
+    let begun = Instant::now();
+    while begun.elapsed() < LOOKING {
+        own += u32::from(alone.holds(&probe.look()));
+        all += 1;
+    }
+    100.0 * f64::from(own) / f64::from(all.max(1))
+}
+
+/// The section of the report.
+pub(super) fn text(results: &[NeighbourResult]) -> String {
+    let mut out = format!(
+        "\n{BOLD}Neighbours{RESET}  {DIM}must be seen when they are there, and only then{RESET}\n"
+    );
+    for result in results {
+        let (style, word) = match result.outcome {
+            Outcome::Pass => (GREEN, "pass"),
+            Outcome::Fail => (RED, "FAIL"),
+            Outcome::Skip => (DIM, "skip"),
+        };
+        let mut parts = Vec::new();
+        if let (Some(cpu), Some(seen), Some(alone)) =
+            (result.cpu, result.seen_percent, result.alone_percent)
+        {
+            parts.push(format!(
+                "CPU {cpu} shared at {seen:.1} % of looks, ours at {alone:.1} % without"
+            ));
+        }
+        parts.extend(result.reason.map(str::to_owned));
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{style}{word}{RESET}  {:<40} {}",
+            result.neighbour,
+            parts.join(": ")
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_neighbour_must_be_seen_where_there_surely_is_one() {
+        let outcome = |alone, seen, is_certain| {
+            NeighbourResult::judged(SLOWED, 0, alone, seen, is_certain).outcome
+        };
+        assert_eq!(outcome(40.0, 99.0, true), Outcome::Pass);
+        assert_eq!(outcome(40.0, 60.0, true), Outcome::Fail);
+        assert_eq!(outcome(40.0, 60.0, false), Outcome::Skip);
+        assert_eq!(outcome(0.1, 99.9, true), Outcome::Skip);
+        assert_eq!(outcome(0.1, 60.0, true), Outcome::Fail);
+    }
+
+    #[test]
+    fn each_neighbour_has_its_line() {
+        let results = [
+            NeighbourResult::judged(SLOWED, 1, 62.04, 99.96, true),
+            NeighbourResult::skipped(SIBLING, "there is none"),
+        ];
+        assert_eq!(
+            anstream::adapter::strip_str(&text(&results)).to_string(),
+            "\nNeighbours  must be seen when they are there, and only then\n\
+             pass  a probe slowed to half                   CPU 1 shared at 100.0 % of looks, ours at 62.0 % without\n\
+             skip  a busy hardware thread of the same core  there is none\n"
+        );
+    }
+}
