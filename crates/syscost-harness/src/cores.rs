@@ -1,5 +1,7 @@
 //! What looks at the cores show while they are ours, and whether they were.
 
+pub mod known;
+
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
@@ -54,8 +56,8 @@ pub static UNKNOWN: Cores = Cores {
 
 impl Cores {
     /// Finds what looks show while a core is ours, and writes into each CPU's noise how often it was. `knows_frequency` says whether the two chains of
-    /// dependent instructions agree here.
-    pub fn find(heard: &mut [Heard], knows_frequency: bool) -> Self {
+    /// dependent instructions agree here; `known` is what earlier runs saw on this model of processor.
+    pub fn find(heard: &mut [Heard], knows_frequency: bool, known: Option<Alone>) -> Self {
         let mut found: Vec<(Kind, Core)> = heard
             .iter()
             .filter_map(|one| {
@@ -80,6 +82,16 @@ impl Cores {
                 };
             }
         }
+        // Nor was any where an earlier run saw less. Of processors with several kinds of cores it is not known which that was.
+        let is_one_kind = found.iter().all(|(kind, _)| *kind == found[0].0);
+        for (_, core) in &mut found {
+            if let Some(known) = known
+                && is_one_kind
+                && core.ratio > SAME_KIND * known.ratio
+            {
+                (core.ratio, core.limit) = (known.ratio, known.limit);
+            }
+        }
         let mut cores = Self {
             modes: found.into_iter().map(|(_, core)| core).collect(),
             chain_overhead: median(
@@ -102,6 +114,12 @@ impl Cores {
             cores.tell(one);
         }
         cores
+    }
+
+    /// The least mode of all, for runs to come.
+    pub(crate) fn least(&self) -> Option<Alone> {
+        let alone = self.modes.iter().filter_map(|core| self.alone(core.cpu));
+        alone.min_by(|a, b| a.ratio.total_cmp(&b.ratio))
     }
 
     /// One core, ours up to this ratio: for tests.
@@ -196,7 +214,7 @@ mod tests {
     #[test]
     fn how_often_a_core_was_ours_is_told() {
         let mut all = [heard(0, 0.84, 3), heard(1, 0.84, 0)];
-        let cores = Cores::find(&mut all, false);
+        let cores = Cores::find(&mut all, false, None);
         assert_eq!(all[0].noise.alone_percent, Some(70.0));
         assert_eq!(all[1].noise.alone_percent, Some(100.0));
         let slowdown = all[0]
@@ -212,11 +230,36 @@ mod tests {
     #[test]
     fn a_core_that_was_never_ours_is_told_by_another_of_its_kind() {
         let mut all = [heard(0, 0.84, 3), heard(1, 1.2, 0)];
-        let cores = Cores::find(&mut all, false);
+        let cores = Cores::find(&mut all, false, None);
         assert_eq!(all[1].noise.alone_percent, Some(0.0));
         assert_eq!(
             cores.alone(0).map(|a| a.ratio),
             cores.alone(1).map(|a| a.ratio)
+        );
+    }
+
+    #[test]
+    fn cores_that_were_never_ours_are_known_by_an_earlier_run() {
+        let known = Alone {
+            ratio: 0.84,
+            limit: 0.86,
+        };
+        let mut all = [heard(0, 1.2, 0), heard(1, 1.21, 0)];
+        let cores = Cores::find(&mut all, false, Some(known));
+        assert_eq!(all[0].noise.alone_percent, Some(0.0));
+        assert_eq!(cores.alone(1), Some(known));
+        let mut all = [heard(0, 0.84, 3)];
+        let cores = Cores::find(
+            &mut all,
+            false,
+            Some(Alone {
+                ratio: 1.1,
+                limit: 1.13,
+            }),
+        );
+        assert!(
+            cores.alone(0).is_some_and(|alone| alone.ratio < 0.85),
+            "seen anew, and less"
         );
     }
 }

@@ -149,6 +149,11 @@ impl Store {
         self.folder.join("journals")
     }
 
+    /// The file of what cores showed in earlier runs while they worked for nobody else.
+    pub fn known_cores(&self) -> PathBuf {
+        self.folder.join("cores.json")
+    }
+
     /// Keeps a run's document; tells where.
     ///
     /// # Errors

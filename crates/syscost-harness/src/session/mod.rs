@@ -15,14 +15,15 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use syscost_results::Run;
 use syscost_results::run::{Config, Noise, Warning};
+use syscost_results::{Machine, Run};
+use syscost_sys::clock::Clock;
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
 use crate::catalogue::{Catalogue, Row};
 use crate::clock::RunClock;
-use crate::cores::{Cores, frequency_is_known};
+use crate::cores::{Cores, frequency_is_known, known};
 use crate::failure::Failure;
 use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
@@ -92,10 +93,7 @@ impl<'a> Session<'a> {
         let mut clock = RunClock::choose(&probed);
         let rough = clock.calibrate();
         observer.event(Event::Preparing("listening for noise"));
-        let time = options.profile.probe();
-        let mut heard = noise::probe(&probed, rough.source(), rough.ticks_per_ns(), time);
-        let cores = Cores::find(&mut heard, frequency_is_known(&rough));
-        let mut noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
+        let (cores, mut noise) = listen(&probed, &rough, options, &machine);
         let cpu = match &options.cpus {
             Some(cpus) => cpus[0],
             None => noise::quietest(&noise).unwrap_or(probed[0]),
@@ -202,9 +200,7 @@ impl<'a> Session<'a> {
         let mut clock = RunClock::choose(&probed);
         let rough = clock.calibrate();
         observer.event(Event::Preparing("listening for noise"));
-        let time = options.profile.probe();
-        let mut heard = noise::probe(&probed, rough.source(), rough.ticks_per_ns(), time);
-        let cores = Cores::find(&mut heard, frequency_is_known(&rough));
+        let (cores, _) = listen(&probed, &rough, &options, &header.machine);
         let mut session = Self::assemble(
             header,
             Some(journal),
@@ -366,6 +362,24 @@ impl<'a> Session<'a> {
             self.journal = None;
         }
     }
+}
+
+/// Listens to these CPUs, and finds what looks at their cores show while they are ours.
+fn listen(
+    cpus: &[u32],
+    clock: &Clock,
+    options: &Options,
+    machine: &Machine,
+) -> (Cores, Vec<Noise>) {
+    let time = options.profile.probe();
+    let mut heard = noise::probe(cpus, clock.source(), clock.ticks_per_ns(), time);
+    let file = options.known_cores.as_deref();
+    let known = file.and_then(|file| known::recall(file, machine, options.version));
+    let cores = Cores::find(&mut heard, frequency_is_known(clock), known);
+    if let (Some(file), Some(alone)) = (file, cores.least()) {
+        known::remember(file, machine, options.version, alone);
+    }
+    (cores, heard.into_iter().map(|one| one.noise).collect())
 }
 
 /// A unique name that sorts by time, to the millisecond.

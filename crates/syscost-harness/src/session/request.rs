@@ -26,6 +26,8 @@ pub struct Options {
     pub program: Program,
     /// Folder of the journal, which is named after the run; without one the run cannot be resumed.
     pub journal_folder: Option<PathBuf>,
+    /// Where is kept what cores showed in earlier runs; without it each run finds out for itself.
+    pub known_cores: Option<PathBuf>,
     /// Version of the program.
     pub version: &'static str,
 }

@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         selectors: arguments.selectors.clone(),
         program: program(arguments.a.as_deref(), &arguments.a_env)?,
         journal_folder: None,
+        known_cores: None,
         version: crate::VERSION,
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;

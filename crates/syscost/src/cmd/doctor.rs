@@ -9,13 +9,14 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
-use syscost_harness::cores::{Cores, frequency_is_known};
+use syscost_harness::cores::{Cores, Heard, frequency_is_known, known};
 use syscost_harness::doctor::{
     Finding, Level, MOST_LOST_PERCENT, ProcessState, core_finding, examine,
 };
 use syscost_harness::{machine, noise};
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise};
+use syscost_store::Store;
 use syscost_sys::{audit, cpu};
 
 use crate::cli::{DoctorArguments, Format};
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
     let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), PROBE);
-    Cores::find(&mut heard, frequency_is_known(&rough));
+    cores_of(&mut heard, &machine, &rough);
     let noise = heard.into_iter().map(|one| one.noise).collect();
     clock.calibrate();
     let mut findings = examine(&machine, &ProcessState::read());
@@ -81,6 +82,13 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
         Format::Table => super::print(&text(&examination)?)?,
     }
     Ok(exit::DONE)
+}
+
+/// What looks at the cores show while they are ours, as heard now or by earlier runs.
+fn cores_of(heard: &mut [Heard], machine: &Machine, clock: &syscost_sys::clock::Clock) -> Cores {
+    let file = Store::of_user().known_cores();
+    let known = known::recall(&file, machine, crate::VERSION);
+    Cores::find(heard, frequency_is_known(clock), known)
 }
 
 fn entry(finding: Finding) -> Entry {

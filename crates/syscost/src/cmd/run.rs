@@ -116,6 +116,7 @@ fn options(arguments: &RunArguments, store: &Store, base: Option<&Run>) -> Resul
         selectors: arguments.selectors.clone(),
         program: program(arguments.real_time)?,
         journal_folder: Some(store.journals()),
+        known_cores: Some(store.known_cores()),
         version: crate::VERSION,
     })
 }

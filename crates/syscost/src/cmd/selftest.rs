@@ -105,6 +105,7 @@ fn measure() -> Result<Run> {
         selectors: Vec::new(),
         program: Program::this().context("finding this program's own file")?,
         journal_folder: None,
+        known_cores: None,
         version: crate::VERSION,
     };
     let names: Vec<String> = TRUTHS

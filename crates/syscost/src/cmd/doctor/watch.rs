@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use syscost_harness::clock::RunClock;
-use syscost_harness::cores::{Cores, frequency_is_known};
-use syscost_harness::noise;
+use syscost_harness::{machine, noise};
 use syscost_results::run::Noise;
 use syscost_sys::cpu;
 
@@ -38,7 +37,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
     let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), CALIBRATION);
-    let cores = Cores::find(&mut heard, frequency_is_known(&rough));
+    let cores = super::cores_of(&mut heard, &machine::capture(), &rough);
     let begun = Instant::now();
     let mut summary = Summary::default();
     let mut drawn = 0;

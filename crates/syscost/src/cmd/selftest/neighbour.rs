@@ -145,7 +145,7 @@ fn prepare() -> Option<(Probe, Alone, u32)> {
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
     let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), CALIBRATION);
-    let cores = Cores::find(&mut heard, false);
+    let cores = Cores::find(&mut heard, false, None);
     let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     let number = noise::quietest(&noise)?;
     Some((Probe::new(rough)?, cores.alone(number)?, number))

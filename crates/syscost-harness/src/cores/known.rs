@@ -1,0 +1,85 @@
+//! What cores of this processor's model showed in earlier runs while they were the run's own: a run whose cores never are its own must know so.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use syscost_results::Machine;
+use syscost_sys::neighbour::Alone;
+
+/// One model's mode, as kept.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Mode {
+    ratio: f64,
+    limit: f64,
+}
+
+/// The modes of the models seen so far, by the text of [`key`].
+type Modes = BTreeMap<String, Mode>;
+
+/// The mode of this machine's model, if one is known that makes sense.
+pub fn recall(file: &Path, machine: &Machine, version: &str) -> Option<Alone> {
+    let Mode { ratio, limit } = *read(file).get(&key(machine, version))?;
+    let is_sound = ratio.is_finite() && ratio > 0.0 && limit > ratio && limit < 1.5 * ratio;
+    is_sound.then_some(Alone { ratio, limit })
+}
+
+/// Keeps a mode if it is the least of its model. What cannot be written is found out anew by the next run.
+pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, alone: Alone) {
+    let known = recall(file, machine, version);
+    if known.is_some_and(|known| known.ratio <= alone.ratio) {
+        return;
+    }
+    let mut modes = read(file);
+    let Alone { ratio, limit } = alone;
+    modes.insert(key(machine, version), Mode { ratio, limit });
+    if let Ok(text) = serde_json::to_vec_pretty(&modes) {
+        let fresh = file.with_extension(format!("{}.tmp", std::process::id()));
+        let _ = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, file));
+    }
+}
+
+fn read(file: &Path) -> Modes {
+    let text = fs::read(file).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+/// Another build may have other probes.
+fn key(machine: &Machine, version: &str) -> String {
+    let signature = machine.cpu_signature.as_deref().unwrap_or_default();
+    format!("{}, {signature}, syscost {version}", machine.cpu_model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_mode_of_a_model_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("cores.json");
+        let machine = Machine {
+            cpu_model: "Model".to_owned(),
+            ..Machine::default()
+        };
+        let mode = |ratio: f64| Alone {
+            ratio,
+            limit: 1.03 * ratio,
+        };
+        assert_eq!(recall(&file, &machine, "1"), None);
+        for ratio in [1.2, 0.84, 0.9] {
+            remember(&file, &machine, "1", mode(ratio));
+        }
+        assert_eq!(recall(&file, &machine, "1"), Some(mode(0.84)));
+        assert_eq!(recall(&file, &machine, "2"), None, "another build");
+        fs::write(
+            &file,
+            "{\"Model, , syscost 1\": {\"ratio\": -1, \"limit\": 2}}",
+        )
+        .expect("written");
+        assert_eq!(recall(&file, &machine, "1"), None, "that is no mode");
+        fs::write(&file, "no JSON").expect("written");
+        assert_eq!(recall(&file, &machine, "1"), None);
+    }
+}
