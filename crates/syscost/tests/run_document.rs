@@ -4,6 +4,8 @@ mod common;
 
 use common::{Program, row, rows};
 use serde_json::Value;
+use syscost_results::RoundSamples;
+use syscost_results::stats::order;
 
 /// A schema of the document, generated from the types.
 fn schema() -> jsonschema::Validator {
@@ -196,15 +198,14 @@ fn a_crash_and_a_hang_cost_one_row_each() {
     assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
 }
 
-/// The medians of a row's rounds, by number of the round.
+/// The medians of a row's rounds, of undisturbed samples where there are enough, by number of the round.
 fn medians(row: &Value) -> Vec<(u64, f64)> {
     let rounds = row["samples"].as_array().expect("samples").iter();
     rounds
         .map(|round| {
-            let values = round["values"].as_array().expect("values");
-            let values: Vec<f64> = values.iter().filter_map(Value::as_f64).collect();
-            let median = syscost_results::stats::order::median(&values).expect("a median");
-            (round["round"].as_u64().expect("a number"), median)
+            let round: RoundSamples = serde_json::from_value(round.clone()).expect("a round");
+            let median = order::median(&round.best()).expect("a median");
+            (u64::from(round.round), median)
         })
         .collect()
 }
