@@ -5,6 +5,7 @@
 //! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two different processes: the timed one takes
 //! samples, the evidence one counts, so that no counter disturbs a sample and the code that is counted is the code that is timed.
 
+mod begin;
 mod body;
 mod bracket;
 mod claims;
@@ -23,7 +24,7 @@ mod watch;
 use std::{collections::BTreeMap, hint::black_box};
 
 use hdrhistogram::Histogram;
-use syscost_sys::{clock::Clock, kernel::Work, neighbour::Alone};
+use syscost_sys::{clock::Clock, kernel::Work};
 
 use crate::arguments::ArgumentClaim;
 use crate::case::Case;
@@ -31,7 +32,7 @@ use crate::cores::Cores;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
 use crate::failure::Failure;
 
-use body::{Body, KernelBody, PreparedBody};
+use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
 use histogram::{buckets, new_histogram};
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
@@ -134,12 +135,6 @@ impl<'a> Bencher<'a> {
         &self.allowed
     }
 
-    /// What looks at a CPU's core show while it works for nobody else, as the run's noise probe found; of a CPU it did not listen to, that of
-    /// another core of the same kind. `None` where nothing is known.
-    pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
-        self.cores.alone_or_alike(cpu)
-    }
-
     /// The median of the samples so far, in the benchmark's unit; `None` before the measurement and in the evidence pass.
     pub fn median(&self) -> Option<f64> {
         syscost_results::stats::order::median(&self.findings.values)
@@ -162,13 +157,6 @@ impl<'a> Bencher<'a> {
     pub fn operations_per_turn(&mut self, count: u64) {
         self.set_too_late |= self.measured;
         self.per_turn = count;
-    }
-
-    /// Takes every sample as it comes, on a shared core or not: for what is about other things than the core's work. To be called before the
-    /// measurement.
-    pub fn disregard_neighbours(&mut self) {
-        self.set_too_late |= self.measured;
-        self.bracket = None;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.
@@ -387,37 +375,5 @@ impl<'a> Bencher<'a> {
         }
         self.findings.histogram = buckets(&self.singles);
         Ok(self.findings)
-    }
-
-    fn measure(&mut self, per_turn: u64, mut body: impl Body) -> Result<(), Failure> {
-        self.begin(Manner::Batches)?;
-        match self.pass {
-            Pass::Timed => self.time_batches(per_turn, &mut body),
-            Pass::Evidence => self.count_batches(per_turn, body),
-        }
-    }
-
-    /// Like `begin`, for what cannot make a rate of its times.
-    fn begin_times(&mut self, manner: Manner, call: &str) -> Result<(), Failure> {
-        if self.findings.bytes.is_some() {
-            let what = format!("sets a rate, and `{call}` gives times");
-            return Err(Failure::Broken(what));
-        }
-        self.begin(manner)
-    }
-
-    fn begin(&mut self, manner: Manner) -> Result<(), Failure> {
-        self.begin_on(manner, 1)
-    }
-
-    /// Like `begin`, for tasks that may use so many CPUs at once.
-    fn begin_on(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
-        if std::mem::replace(&mut self.measured, true) {
-            return Err(Failure::Broken("measured twice".into()));
-        }
-        self.refuse_growth(manner)?;
-        self.is_team = manner.is_together();
-        self.declared = expect::complete(&self.declared, manner, cpus);
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
+use syscost_sys::neighbour::Alone;
 
 use super::Bencher;
 use super::bracket::{Bracket, Seen};
@@ -60,6 +61,19 @@ fn agree(values: &[f64]) -> bool {
 }
 
 impl Bencher<'_> {
+    /// Takes every sample as it comes, on a shared core or not: for what is about other things than the core's work. To be called before the
+    /// measurement.
+    pub fn disregard_neighbours(&mut self) {
+        self.set_too_late |= self.measured;
+        self.bracket = None;
+    }
+
+    /// What looks at a CPU's core show while it works for nobody else, as the run's noise probe found; of a CPU it did not listen to, that of
+    /// another core of the same kind. `None` where nothing is known.
+    pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
+        self.cores.alone_or_alike(cpu)
+    }
+
     /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it. What is timed in `take` is bracketed by
     /// looks at the core; `take` calls [`Bencher::gate`] where it can wait.
     pub(super) fn sample(

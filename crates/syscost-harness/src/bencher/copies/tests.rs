@@ -241,7 +241,6 @@ fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
 
 fn stint(began: u64, ended: u64) -> Stint {
     Stint {
-        is_shared: false,
         began,
         ended,
         operations: 10,

@@ -1,0 +1,240 @@
+//! Rows computed from other rows.
+
+use std::collections::BTreeMap;
+
+use syscost_results::{Better, Estimate, RoundSamples, Unit};
+
+use super::*;
+use crate::benchmark::{Benchmark, Quantity};
+use crate::case::{Case, Cases};
+use crate::derive::Derived;
+
+const MEASURED: Benchmark = Benchmark {
+    id: "some.cost",
+    cases: Cases::Grid(&[("size", &["1", "2", "3"]), ("kind", &["a", "b"])]),
+    ..Benchmark::DEFAULT
+};
+
+/// No sum beyond this is seen.
+const MOST: f64 = 1000.0;
+
+/// The sum of the costs of a kind.
+static SUM: Benchmark = Benchmark {
+    id: "some.sum",
+    quantity: Quantity::Level,
+    cases: Cases::Grid(&[("kind", &["a", "b"])]),
+    derive: Some(Derive {
+        from: &["some.cost"],
+        takes: |case, source| source.case.get("kind") == case.get("kind"),
+        compute: |_, sources| {
+            if sources.len() < 2 {
+                return Err(Failure::Unsupported("two are needed".to_owned()));
+            }
+            let value = sources.iter().map(|source| source.median).sum();
+            if value > MOST {
+                return Err(Failure::Unsupported("too much to see".to_owned()));
+            }
+            Ok(Derived {
+                value,
+                evidence: vec![Evidence {
+                    claim: "sum".to_owned(),
+                    expected: "below 100".into(),
+                    observed: Some(value.into()),
+                    source: "arithmetic".to_owned(),
+                    verdict: if value < 100.0 {
+                        Verdict::Confirmed
+                    } else {
+                        Verdict::Refuted
+                    },
+                    reason: None,
+                }],
+                details: BTreeMap::from([("rows_count".to_owned(), sources.len() as f64)]),
+                ..Derived::default()
+            })
+        },
+    }),
+    ..Benchmark::DEFAULT
+};
+
+fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
+    Measurement {
+        name: row.name(),
+        id: row.benchmark.id.to_owned(),
+        case: row.case.to_map(),
+        title: String::new(),
+        revision: 1,
+        unit: Unit::Nanoseconds,
+        better: Better::Lower,
+        status: Status::Ok,
+        reason: None,
+        estimate: Estimate {
+            median: median(&rounds.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
+            ..Estimate::default()
+        },
+        core_cycles: None,
+        flags: Vec::new(),
+        evidence: Vec::new(),
+        details: BTreeMap::new(),
+        histogram: Vec::new(),
+        samples: Some(
+            rounds
+                .iter()
+                .map(|&(round, value)| RoundSamples {
+                    round,
+                    cpu: 1,
+                    iterations: 10,
+                    core_ghz: None,
+                    sample_ghz: Vec::new(),
+                    usual_ghz: None,
+                    alone_percent: None,
+                    values: vec![value - 1.0, value, value + 5.0],
+                    raw: Vec::new(),
+                    disturbed: Vec::new(),
+                    steal_percent: None,
+                })
+                .collect(),
+        ),
+    }
+}
+
+/// Three rows of kind a: 1, 2 and 3 times the round's number plus one, in so many rounds each; and one of kind b.
+fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
+    let benchmark: &'static Benchmark = &MEASURED;
+    let make = |size: u32, kind: &'static str, rounds: u32| {
+        let row = Row {
+            benchmark,
+            case: Case::new([("size", size.to_string()), ("kind", kind.to_owned())]),
+        };
+        let values: Vec<(u32, f64)> = (0..rounds)
+            .map(|round| (round, f64::from(size * (round + 1))))
+            .collect();
+        let measurement = source(&row, &values);
+        (row, measurement)
+    };
+    let mut rows: Vec<_> = (1..).zip(rounds).map(|(n, r)| make(n, "a", r)).collect();
+    rows.push(make(1, "b", 9));
+    rows
+}
+
+fn compute(kind: &'static str, run: &[(Row, Measurement)]) -> Measurement {
+    let row = Row {
+        benchmark: &SUM,
+        case: Case::new([("kind", kind)]),
+    };
+    derived(&row, run.iter().map(|(row, m)| (row, m)), 0.02)
+}
+
+#[test]
+fn a_value_is_computed_in_each_round_that_all_sources_have() {
+    let row = compute("a", &run([9, 9, 7]));
+    assert_eq!((row.status, row.reason), (Status::Ok, None));
+    // Rounds 0 to 6 sum up to 6, 12, ... 42.
+    assert_eq!(row.estimate.median, Some(24.0));
+    assert_eq!((row.estimate.rounds, row.estimate.samples), (7, 7));
+    let interval = (row.estimate.ci95_low, row.estimate.ci95_high);
+    assert_eq!(interval, (Some(6.0), Some(42.0)));
+    assert_eq!(row.details["rows_count"], 3.0);
+    let claims: Vec<&str> = row.evidence.iter().map(|e| &*e.claim).collect();
+    let expected = [
+        "evidence of the rows it is computed from",
+        "sum",
+        "rounds that it is seen in",
+    ];
+    assert_eq!(claims, expected);
+    let rounds: Vec<(u32, u32)> = row
+        .samples
+        .iter()
+        .flatten()
+        .map(|round| (round.round, round.cpu))
+        .collect();
+    assert_eq!(rounds[6], (6, 1));
+}
+
+#[test]
+fn a_refuted_claim_withholds_the_number() {
+    // The median rounds of 29 sum up to 90: the claim holds. Of 39, to 120.
+    assert_eq!(compute("a", &run([29, 29, 29])).status, Status::Ok);
+    let row = compute("a", &run([39, 39, 39]));
+    assert_eq!((row.status, row.estimate.median), (Status::Withheld, None));
+    assert_eq!(row.samples, None);
+}
+
+#[test]
+fn a_source_without_a_number_leaves_none() {
+    let mut measured = run([9, 9, 9]);
+    measured[1].1.status = Status::Withheld;
+    let row = compute("a", &measured);
+    let reason = "it is computed from some.cost{size=2,kind=a}, which has no number";
+    assert_eq!(
+        (row.status, row.reason.as_deref()),
+        (Status::Skipped, Some(reason))
+    );
+    assert_eq!(compute("b", &[]).status, Status::Skipped);
+}
+
+#[test]
+fn what_the_machine_cannot_do_takes_no_part() {
+    let mut measured = run([9, 9, 9]);
+    measured[2].1.status = Status::Unsupported;
+    let row = compute("a", &measured);
+    assert_eq!(row.details["rows_count"], 2.0);
+    measured[1].1.status = Status::Unsupported;
+    let row = compute("a", &measured);
+    assert_eq!(
+        (row.status, row.reason.as_deref()),
+        (Status::Unsupported, Some("two are needed"))
+    );
+}
+
+/// Two rows of so many rounds, in the last of which there is nothing to see.
+fn seen_in(having: u32, all: u32) -> Measurement {
+    let mut measured = run([all, all, 0]);
+    measured.remove(2);
+    for (row, measurement) in &mut measured[..2] {
+        let cost = |round| if round < having { 1.0 } else { MOST };
+        let rounds: Vec<(u32, f64)> = (0..all).map(|round| (round, cost(round))).collect();
+        *measurement = source(row, &rounds);
+        measurement.estimate.median = Some(1.0);
+    }
+    compute("a", &measured)
+}
+
+#[test]
+fn what_only_some_rounds_show_is_doubtful_and_what_few_show_is_not_there() {
+    let row = seen_in(9, 9);
+    let verdict = |row: &Measurement| row.evidence.last().map(|last| last.verdict);
+    assert_eq!(verdict(&row), Some(Verdict::Confirmed));
+    let row = seen_in(7, 9);
+    assert_eq!((row.status, row.estimate.rounds), (Status::Ok, 7));
+    assert_eq!(verdict(&row), Some(Verdict::Unverified));
+    let row = seen_in(4, 9);
+    assert_eq!(
+        (row.status, row.reason.as_deref()),
+        (
+            Status::Unsupported,
+            Some("it is seen in 4 of 9 rounds only")
+        )
+    );
+    assert_eq!(row.samples, None);
+}
+
+#[test]
+fn doubts_of_the_sources_are_told() {
+    let mut measured = run([9, 9, 9]);
+    let doubt = crate::expect::calls(syscost_sys::raw::Sysno::GETPPID);
+    measured[0].1.evidence = vec![doubt.unverified("seccomp audit", "not here")];
+    let row = compute("a", &measured);
+    assert_eq!(row.status, Status::Ok);
+    assert_eq!(row.evidence[0].verdict, Verdict::Unverified);
+}
+
+#[test]
+fn rows_that_never_met_have_no_number() {
+    let mut measured = run([9, 9, 9]);
+    for round in measured[0].1.samples.iter_mut().flatten() {
+        round.round += 100;
+    }
+    let row = compute("a", &measured);
+    assert_eq!(row.status, Status::Skipped);
+    assert!(row.reason.unwrap().contains("no round in common"));
+}
