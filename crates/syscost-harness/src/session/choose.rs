@@ -2,11 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use syscost_results::Machine;
 use syscost_results::estimate::frequency;
+use syscost_results::run::Noise;
+use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
 
-use super::Session;
-use crate::cores::Heard;
+use super::{Options, Session, SessionError};
+use crate::cores::{Cores, Heard, frequency_is_known, known};
 use crate::noise;
 
 /// How long all CPUs are listened to between rounds.
@@ -18,6 +21,9 @@ const HOLDS: Duration = Duration::from_secs(1);
 /// Another CPU is taken if its core is ours for so much more of the time, in percent: a change costs the caches nothing, but tells the reader more to
 /// think about.
 const BETTER: f64 = 10.0;
+
+/// CPUs probed for noise at most, when none are named.
+const MOST_PROBED: usize = 8;
 
 impl Session<'_> {
     /// Chooses the CPU of the next round, if there is more than one to choose from.
@@ -91,5 +97,39 @@ pub(super) fn keep_off(cpu: u32, allowed: &[u32]) {
         .collect();
     if !others.is_empty() {
         let _ = cpu::pin_to(&others);
+    }
+}
+
+/// Listens to these CPUs, and finds what looks at their cores show while they are ours.
+pub(super) fn listen(
+    cpus: &[u32],
+    clock: &Clock,
+    options: &Options,
+    machine: &Machine,
+) -> (Cores, Vec<Noise>) {
+    let time = options.profile.probe();
+    let mut heard = noise::probe(cpus, clock.source(), clock.ticks_per_ns(), time);
+    let file = options.known_cores.as_deref();
+    let known = file.and_then(|file| known::recall(file, machine, options.version));
+    let cores = Cores::find(&mut heard, frequency_is_known(clock), known);
+    if let (Some(file), Some(alone)) = (file, cores.least()) {
+        known::remember(file, machine, options.version, alone);
+    }
+    (cores, heard.into_iter().map(|one| one.noise).collect())
+}
+
+/// The CPUs to probe: those asked for, or the allowed ones up to [`MOST_PROBED`].
+pub(super) fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionError> {
+    let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
+    match asked {
+        Some(asked) => match asked.iter().find(|cpu| !allowed.contains(cpu)) {
+            Some(&cpu) => Err(SessionError::Cpu {
+                cpu,
+                reason: format!("this process may use {}", cpu::format_list(&allowed)),
+            }),
+            None => Ok(asked.to_vec()),
+        },
+        // The last ones: the first serve most interrupts.
+        None => Ok(allowed[allowed.len().saturating_sub(MOST_PROBED)..].to_vec()),
     }
 }

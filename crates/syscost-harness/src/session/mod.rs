@@ -1,5 +1,6 @@
 //! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row is sure enough.
 
+mod budget;
 mod choose;
 mod derive;
 mod finish;
@@ -15,28 +16,25 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use syscost_results::run::{Config, Noise, Warning};
-use syscost_results::{Machine, Run};
-use syscost_sys::clock::Clock;
+use syscost_results::Run;
+use syscost_results::run::{Config, Warning};
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
 use crate::catalogue::{Catalogue, Row};
 use crate::clock::RunClock;
-use crate::cores::{Cores, frequency_is_known, known};
+use crate::cores::Cores;
 use crate::failure::Failure;
 use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
 use crate::{doctor, machine, noise};
 
+use choose::{listen, probed_cpus};
 pub use derive::derived;
 use journal::{Header, Journal, JournalError, Record};
 pub use pair::Pair;
 pub use profile::Profile;
 pub use request::{Event, Observer, Options, SessionError};
 use rows::RowState;
-
-/// CPUs probed for noise at most, when none are named.
-const MOST_PROBED: usize = 8;
 
 /// What a run ended with: the document, and the journal that can go when it is saved.
 pub struct Finished {
@@ -364,24 +362,6 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Listens to these CPUs, and finds what looks at their cores show while they are ours.
-fn listen(
-    cpus: &[u32],
-    clock: &Clock,
-    options: &Options,
-    machine: &Machine,
-) -> (Cores, Vec<Noise>) {
-    let time = options.profile.probe();
-    let mut heard = noise::probe(cpus, clock.source(), clock.ticks_per_ns(), time);
-    let file = options.known_cores.as_deref();
-    let known = file.and_then(|file| known::recall(file, machine, options.version));
-    let cores = Cores::find(&mut heard, frequency_is_known(clock), known);
-    if let (Some(file), Some(alone)) = (file, cores.least()) {
-        known::remember(file, machine, options.version, alone);
-    }
-    (cores, heard.into_iter().map(|one| one.noise).collect())
-}
-
 /// A unique name that sorts by time, to the millisecond.
 fn new_id(now: jiff::Timestamp) -> String {
     format!(
@@ -397,21 +377,5 @@ fn journal_lost(error: &JournalError) -> Warning {
         code: "journal_lost".to_owned(),
         message: error.to_string(),
         advice: "the run goes on, but could not be resumed".to_owned(),
-    }
-}
-
-/// The CPUs to probe: those asked for, or the allowed ones up to [`MOST_PROBED`].
-fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionError> {
-    let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
-    match asked {
-        Some(asked) => match asked.iter().find(|cpu| !allowed.contains(cpu)) {
-            Some(&cpu) => Err(SessionError::Cpu {
-                cpu,
-                reason: format!("this process may use {}", cpu::format_list(&allowed)),
-            }),
-            None => Ok(asked.to_vec()),
-        },
-        // The last ones: the first serve most interrupts.
-        None => Ok(allowed[allowed.len().saturating_sub(MOST_PROBED)..].to_vec()),
     }
 }
