@@ -42,6 +42,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // The measuring thread sleeps while its helper looks.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
+    // The noise probe of every run tells the same, more roughly.
+    quick: |_| false,
     run,
     source: include_str!("shared_core.rs"),
     ..Benchmark::DEFAULT

@@ -123,9 +123,21 @@ impl Bracket {
         }
     }
 
-    /// Whether the cores of all partners on other CPUs are ours; without such they are.
+    /// How many of the partners' cores can be looked at no more.
+    pub(super) fn unseen_partners(&self) -> usize {
+        self.sentinels
+            .iter()
+            .filter(|sentinel| sentinel.is_late())
+            .count()
+    }
+
+    /// Whether the cores of all partners on other CPUs are ours, as far as they can be looked at; without such they are.
     fn partners_are_ours(&mut self) -> bool {
-        self.sentinels.iter_mut().all(Sentinel::is_ours)
+        let mut all = true;
+        for sentinel in &mut self.sentinels {
+            all &= sentinel.is_ours().unwrap_or(true);
+        }
+        all
     }
 
     /// Right before something is timed.

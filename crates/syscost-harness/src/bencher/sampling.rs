@@ -120,6 +120,10 @@ impl Bencher<'_> {
         if let Some(bracket) = &self.bracket {
             self.findings.alone_percent = bracket.alone_percent();
             self.findings.waited_ns = bracket.waited_ns();
+            let unseen = bracket.unseen_partners();
+            if unseen > 0 {
+                self.detail("partner_cores_unseen_count", unseen as f64);
+            }
         }
         self.excuse_after_effects(&progress);
         self.findings.core_ghz = median(&self.findings.sample_ghz);

@@ -16,8 +16,11 @@ use crate::bencher::bracket::GATE;
 use crate::cores::Cores;
 use crate::failure::Failure;
 
-/// How long a sentinel may take to answer: one that finds no time on its CPU knows that somebody else has it.
-const PATIENCE: Duration = Duration::from_millis(5);
+/// How long a sentinel may take to answer.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// How long the last answer of a late one is waited for, so that it comes before what is timed next.
+const LAST_ANSWER: Duration = Duration::from_millis(50);
 
 /// What a sentinel answers, in shared memory.
 struct Answer {
@@ -31,6 +34,7 @@ struct Answer {
 pub(in crate::bencher) struct Sentinel {
     answer: Shared<Answer>,
     asked: u64,
+    is_late: bool,
     ask: PipeWriter,
     /// Ended with its maker's handle.
     _process: Partner,
@@ -73,25 +77,34 @@ impl Sentinel {
         Ok(Some(Self {
             answer,
             asked: 0,
+            is_late: false,
             ask,
             _process: process,
         }))
     }
 
-    /// Whether its core is ours now, and has been for a few looks.
-    pub(in crate::bencher) fn is_ours(&mut self) -> bool {
+    /// Whether it has found no time to look.
+    pub(in crate::bencher) fn is_late(&self) -> bool {
+        self.is_late
+    }
+
+    /// Whether its core is ours now, and has been for a few looks; `None` once it has found no time to look: a partner that spins keeps the CPU, and
+    /// a sentinel that comes late would disturb what is timed. It is then asked no more.
+    pub(in crate::bencher) fn is_ours(&mut self) -> Option<bool> {
         let looks = [GATE as u8];
-        if self.ask.write(&looks).is_err() {
-            return false;
+        if self.is_late || self.ask.write(&looks).is_err() {
+            return None;
         }
         self.asked += 1;
         let begun = Instant::now();
         while self.answer.count.load(Ordering::Acquire) < self.asked {
-            if begun.elapsed() > PATIENCE {
-                return false;
+            let waited = begun.elapsed();
+            self.is_late |= waited > PATIENCE;
+            if waited > LAST_ANSWER {
+                break;
             }
             spin_loop();
         }
-        self.answer.is_ours.load(Ordering::Relaxed) == 1
+        (!self.is_late).then(|| self.answer.is_ours.load(Ordering::Relaxed) == 1)
     }
 }
