@@ -128,7 +128,7 @@ impl Cores {
         Self {
             modes: vec![Core {
                 cpu,
-                ratio: limit,
+                ratio: limit.min(1.0),
                 limit,
             }],
             ..Self::default()

@@ -65,7 +65,7 @@ impl Bracket {
         let mut bracket = Self {
             clock,
             probe: Probe::new(clock)?,
-            alone: cores.alone(cpu)?,
+            alone: cores.alone_or_alike(cpu)?,
             cores: cores.clone(),
             sentinels: Vec::new(),
             is_ours: false,
@@ -156,12 +156,11 @@ impl Bracket {
         let (before, after) = (self.ghz_before.take(), self.ghz(look));
         if let (Some(before), Some(after)) = (before, after) {
             let (low, high) = (before.min(after), before.max(after));
-            self.seen.ghz += if high > INTERRUPTED * low {
-                high
-            } else {
-                (low + high) / 2.0
-            };
-            self.seen.looks += 1;
+            // Else one of them was interrupted, or the frequency changed: it is not known.
+            if high <= INTERRUPTED * low {
+                self.seen.ghz += (low + high) / 2.0;
+                self.seen.looks += 1;
+            }
         }
     }
 

@@ -126,7 +126,8 @@ impl Bencher<'_> {
             }
         }
         self.excuse_after_effects(&progress);
-        self.findings.core_ghz = median(&self.findings.sample_ghz);
+        let known = self.findings.sample_ghz.iter().copied();
+        self.findings.core_ghz = median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
         Ok(())
     }
 

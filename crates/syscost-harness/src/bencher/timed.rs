@@ -12,6 +12,9 @@ use crate::failure::Failure;
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
 const SINGLES_FROM_PAIRS: f64 = 20.0;
 
+/// Undisturbed pairs of the timer alone that tell its cost, at least.
+const LEAST_PAIRS: usize = 3;
+
 /// Operations timed singly per round.
 const SINGLES_PER_ROUND: u32 = 200;
 
@@ -128,7 +131,21 @@ impl Bencher<'_> {
             bencher.operations += 1;
             Ok((ns, None))
         })?;
-        let overhead = median(&empty).unwrap_or(0.0);
+        // Of pairs on a core of our own, where there are some: on a shared one the timer is slower, too.
+        let is_own = |index: usize| {
+            let disturbed = self.findings.disturbed.iter();
+            !disturbed.clone().any(|one| one.sample as usize == index)
+        };
+        let own: Vec<f64> = (0..empty.len())
+            .filter(|index| is_own(*index))
+            .map(|index| empty[index])
+            .collect();
+        let pairs = if own.len() >= LEAST_PAIRS {
+            &own
+        } else {
+            &empty
+        };
+        let overhead = median(pairs).unwrap_or(0.0);
         self.findings.raw = self.findings.values.clone();
         for index in 0..self.findings.values.len() {
             self.findings.values[index] -= overhead;

@@ -46,10 +46,12 @@ impl Watch {
             .map(|s| s.run_delay_ns);
         let delayed = delay.is_some_and(|ns| ns > self.delay_ns);
         self.delay_ns = delay.unwrap_or(self.delay_ns);
-        if preempted {
+        // What an operation that sleeps wakes may preempt it, and when it wakes itself it always waits a little in the run queue.
+        if self.may_block {
+            None
+        } else if preempted {
             Some(Cause::Preempted)
-        } else if delayed && !self.may_block {
-            // A task that sleeps always waits a little in the run queue when it wakes.
+        } else if delayed {
             Some(Cause::RunDelay)
         } else {
             None

@@ -79,6 +79,9 @@ impl Session<'_> {
 
     /// The frequency that the cores mostly ran at so far, in GHz.
     pub(super) fn usual_ghz(&self) -> Option<f64> {
+        if self.common_ghz.is_some() {
+            return self.common_ghz;
+        }
         frequency::usual_ghz(self.states.iter().flat_map(|state| &state.rounds))
     }
 

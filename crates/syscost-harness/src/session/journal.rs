@@ -83,6 +83,13 @@ pub struct Record {
     pub started_in_ms: f64,
     /// Seconds of the run so far, over all its parts.
     pub elapsed_s: f64,
+    /// Whether it came to its end. One that the budget ended is not written: a resumed run takes it anew.
+    #[serde(skip, default = "yes")]
+    pub is_whole: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Why a journal cannot be used.
@@ -299,6 +306,7 @@ mod tests {
 
     fn record(round: u32) -> Record {
         Record {
+            is_whole: true,
             round,
             pass: Pass::Timed,
             benchmark: "syscall.null".into(),

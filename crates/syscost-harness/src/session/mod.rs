@@ -58,6 +58,8 @@ pub struct Session<'a> {
     allowed: Vec<u32>,
     /// What looks at the cores show while these are ours.
     cores: Cores,
+    /// The usual frequency of both runs of a pair, in GHz.
+    common_ghz: Option<f64>,
     /// CPUs that may measure.
     candidates: Vec<u32>,
     /// When the measuring one was chosen.
@@ -194,7 +196,9 @@ impl<'a> Session<'a> {
         let environment = header.config.environment.clone();
         options.program.environment = environment.into_iter().collect();
         observer.event(Event::Preparing("checking the clock"));
-        let probed = probed_cpus(None)?;
+        let mut probed = probed_cpus(Some(&header.config.cpus))?;
+        let others = probed_cpus(None)?.into_iter();
+        probed.extend(others.filter(|cpu| !header.config.cpus.contains(cpu)));
         let mut clock = RunClock::choose(&probed);
         let rough = clock.calibrate();
         observer.event(Event::Preparing("listening for noise"));
@@ -256,6 +260,7 @@ impl<'a> Session<'a> {
             cpu,
             allowed,
             cores: Cores::default(),
+            common_ghz: None,
             candidates: vec![cpu],
             chosen: begun,
             started_in_ms: Vec::new(),
@@ -313,6 +318,7 @@ impl<'a> Session<'a> {
             steal_percent: None,
             started_in_ms: 0.0,
             elapsed_s: 0.0,
+            is_whole: true,
         };
         while !job.cases.is_empty() {
             let deadline = self.deadline();
@@ -330,6 +336,7 @@ impl<'a> Session<'a> {
                 }
             }
             if outcome.is_late {
+                record.is_whole = false;
                 break;
             }
             if !came_to_any {

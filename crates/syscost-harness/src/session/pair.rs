@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use syscost_results::estimate::frequency;
+
 use super::plan::{active_benchmarks, mix};
 use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
 use crate::catalogue::Row;
@@ -67,6 +69,8 @@ impl<'a> Pair<'a> {
             let begun = Instant::now();
             self.a.choose_cpu(round);
             self.b.cpu = self.a.cpu;
+            self.b.header.config.cpus = self.a.header.config.cpus.clone();
+            self.b.header.noise = self.a.header.noise.clone();
             let mut order = active_benchmarks(&[&self.a, &self.b]);
             let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));
             random.shuffle(&mut order);
@@ -99,6 +103,10 @@ impl<'a> Pair<'a> {
 
     /// A row needs no more rounds once both sides need none: they are compared round by round.
     fn settle(&mut self, profile: Profile) {
+        // One frequency for both: each its own would be a difference of its own.
+        let states = self.a.states.iter().chain(&self.b.states);
+        let usual = frequency::usual_ghz(states.flat_map(|state| &state.rounds));
+        (self.a.common_ghz, self.b.common_ghz) = (usual, usual);
         self.a.settle(profile);
         self.b.settle(profile);
         for (a, b) in self.a.states.iter_mut().zip(&mut self.b.states) {
@@ -136,6 +144,7 @@ impl<'a> Session<'a> {
             cpu: self.cpu,
             allowed: self.allowed.clone(),
             cores: self.cores.clone(),
+            common_ghz: None,
             candidates: self.candidates.clone(),
             chosen: self.chosen,
             started_in_ms: Vec::new(),

@@ -109,6 +109,9 @@ impl Session<'_> {
             &[Pass::Timed]
         };
         for pass in passes {
+            if self.is_spent() {
+                return Ok(());
+            }
             let begun = Instant::now();
             self.job(
                 benchmark,
@@ -176,7 +179,9 @@ impl Session<'_> {
                 });
             }
         }
-        self.write(&record);
+        if record.is_whole {
+            self.write(&record);
+        }
         self.absorb(record);
         Ok(())
     }

@@ -155,11 +155,13 @@ impl RowState {
     /// a row may have rounds at most.
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
-        let rounds = counting.clone().count() as u32;
+        // The interval may be of fewer: those at the usual frequency.
+        let estimated = self.estimated(usual_ghz).estimate;
+        let rounds = estimated.rounds.min(counting.clone().count() as u32);
         // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
         let half_width = || match self.row.benchmark.quantity {
             Quantity::Level => Some(0.0),
-            _ => half_width_ratio(&self.estimated(usual_ghz).estimate),
+            _ => half_width_ratio(&estimated),
         };
         let medians = counting.filter_map(|round| order::median(&round.best()));
         self.rounds.len() as u32 >= REPEATS * rule.last()

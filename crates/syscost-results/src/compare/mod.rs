@@ -7,6 +7,7 @@
 mod facts;
 #[cfg(test)]
 mod fixture;
+mod frequency;
 mod notes;
 mod paired;
 mod pool;

@@ -125,6 +125,7 @@ fn status(status: Status) -> &'static str {
 }
 
 /// What a side knows of one row.
+#[derive(Clone)]
 pub(super) struct Pooled<'a> {
     /// The first of the rows with a number.
     pub(super) first: Option<&'a Measurement>,

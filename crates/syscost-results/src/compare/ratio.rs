@@ -2,6 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use super::frequency;
 use super::notes::notes;
 use super::pool::Pooled;
 use super::{Change, LEAST_MARGIN, Row};
@@ -18,8 +19,11 @@ const SPREAD_QUANTILE: f64 = 0.95;
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let first = base.first?;
+    let aligned = frequency::at_the_bases(base, new);
+    let new = aligned.as_ref().map_or(new, |(new, _)| new);
     let (base_median, new_median) = (base.median()?, new.median()?);
     let mut notes = notes(base, new, (new_median / base_median).ln());
+    notes.extend(aligned.as_ref().map(|(_, note)| note.clone()));
     let uncertainty = if base.processes().min(new.processes()) < LEAST_PROCESSES {
         notes.push(format!(
             "too few rounds: {} on the base's side, {} on the new side, {LEAST_PROCESSES} each are the least",

@@ -12,12 +12,6 @@ pub const LEAST_ROUNDS: usize = 6;
 /// In cycles, processes must scatter by no more than this share of what they scatter by in time for their costs to be converted.
 const MUCH_LESS: f64 = 0.5;
 
-/// Scatters that differ by no more than this share tell nothing of the frequency.
-const SAME_SCATTER: f64 = 0.1;
-
-/// What scatters no more than this, in the mean over processes, waits for nothing outside of the core.
-const EVEN: f64 = 0.01;
-
 /// Processes that a shared cost is told from, at least.
 const LEAST_SHARED: usize = 3;
 
@@ -102,6 +96,11 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         .filter(|round| !round.values.is_empty())
         .collect();
     let was_looked = rounds.iter().any(|round| round.alone_percent.is_some());
+    // A process that nobody looked at is no undisturbed one beside others that were.
+    let rounds: Vec<&RoundSamples> = rounds
+        .into_iter()
+        .filter(|round| !was_looked || round.alone_percent.is_some())
+        .collect();
     let needed = LEAST_ROUNDS.min(rounds.len());
     let is_enough =
         |choice: &Choice| rounds.iter().filter(|round| choice.counts(round)).count() >= needed;
@@ -131,7 +130,7 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
 }
 
 /// How far processes are from the median of all, in the mean and as a share of it.
-fn scatter(processes: &[Vec<f64>]) -> Option<f64> {
+pub(crate) fn scatter(processes: &[Vec<f64>]) -> Option<f64> {
     let medians = processes
         .iter()
         .filter_map(|process| order::median(process));
@@ -169,12 +168,9 @@ impl Selection<'_> {
         let converted: Option<Vec<Vec<f64>>> = self.rounds.iter().map(convert).collect();
         let is_better = |converted: &Vec<Vec<f64>>| {
             let scatters = scatter(converted).zip(scatter(&self.processes));
-            scatters.is_some_and(|(cycles, time)| {
-                let is_told = cycles <= MUCH_LESS * time;
-                // All of one frequency, if not the usual one. Only the core's own work is as even as that.
-                let is_one_frequency = (cycles / time - 1.0).abs() <= SAME_SCATTER || time == 0.0;
-                is_told || (is_one_frequency && time <= EVEN)
-            })
+            // Processes of one frequency tell nothing about another, however even they are.
+            self.rounds.len() >= LEAST_ROUNDS
+                && scatters.is_some_and(|(cycles, time)| time > 0.0 && cycles <= MUCH_LESS * time)
         };
         match converted.filter(is_better) {
             Some(processes) => Self {

@@ -14,6 +14,9 @@ const LEAST: usize = 12;
 /// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
 const INTERRUPTED: f64 = 1.04;
 
+/// A ratio below this share of the mode is of an interrupted chain, and shows nothing.
+const LEAST_RATIO: f64 = 0.9;
+
 /// How far over the mode a look may be, at least, and by how many times the mode's own spread.
 const LEAST_MARGIN: f64 = 0.02;
 const SPREADS: f64 = 3.0;
@@ -30,7 +33,9 @@ pub struct Alone {
 impl Alone {
     /// Whether a look shows a core that is ours.
     pub fn holds(&self, look: &Look) -> bool {
-        look.ratio().is_some_and(|ratio| ratio <= self.limit)
+        let least = LEAST_RATIO * self.ratio;
+        look.ratio()
+            .is_some_and(|ratio| (least..=self.limit).contains(&ratio))
     }
 
     /// The same with a margin so many times as wide.

@@ -8,6 +8,8 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::session::{Options, Pair};
 use syscost_harness::worker::Program;
 
+use syscost_store::Store;
+
 use crate::cli::AbArguments;
 use crate::error::exit;
 use crate::progress::Progress;
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         selectors: arguments.selectors.clone(),
         program: program(arguments.a.as_deref(), &arguments.a_env)?,
         journal_folder: None,
-        known_cores: None,
+        known_cores: Some(Store::of_user().known_cores()),
         version: crate::VERSION,
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;

@@ -27,6 +27,9 @@ const ATTEMPTS: usize = 3;
 /// Attempts further apart than this factor are noise: work that is folded away always takes the same time.
 const ALIKE: f64 = 1.25;
 
+/// A proportion below this is of work that is not done, whoever shares the core: a neighbour makes either batch at most twice as long.
+const FOLDED: f64 = 1.1;
+
 /// Proportions outside of the bound that noise could explain.
 const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
 
@@ -80,7 +83,11 @@ impl Bencher<'_> {
         let least = ratios().fold(last.ratio, f64::min);
         let most = ratios().fold(last.ratio, f64::max);
         if evidence.verdict == Verdict::Refuted {
-            let reason = if !last.is_undisturbed {
+            // No neighbour makes twice the work last no longer, time after time.
+            let is_folded = most < FOLDED && all.len() == ATTEMPTS;
+            let reason = if is_folded {
+                None
+            } else if !last.is_undisturbed {
                 Some("the core was never ours while it was timed")
             } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
                 Some("the machine is too noisy to tell")

@@ -50,7 +50,7 @@ impl Sentinel {
         cpu: u32,
         cores: &Cores,
     ) -> Result<Option<Self>, Failure> {
-        let (Some(alone), Some(_)) = (cores.alone(cpu), Probe::new(clock)) else {
+        let (Some(alone), Some(_)) = (cores.alone_or_alike(cpu), Probe::new(clock)) else {
             return Ok(None);
         };
         let failed = |cause| Failure::of("make a pipe", cause);

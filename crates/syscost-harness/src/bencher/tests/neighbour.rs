@@ -143,26 +143,27 @@ fn a_benchmark_about_neighbours_takes_samples_as_they_come() {
 
 #[test]
 fn only_what_was_timed_on_a_core_of_our_own_refutes() {
-    // The same time for any work.
-    let lie = |b: &mut Bencher| {
-        b.batches(1, |_| {
-            mock::advance_ns(600_000);
-            Ok(())
-        })
-    };
-    let verdict = |limit| {
+    let verdict = |limit, fixed_ns: u64, ns: u64| {
+        let lie = |b: &mut Bencher| {
+            b.batches(1, |n| {
+                mock::advance_ns(fixed_ns + ns * n);
+                Ok(())
+            })
+        };
         let findings = on_core(limit, Pass::Evidence, lie);
         let claim = Counter::TimeScaling.claim();
         let mut evidence = findings.evidence.into_iter();
         let scaling = evidence.find(|evidence| evidence.claim == claim);
         scaling.expect("scaling is judged")
     };
-    assert_eq!(verdict(2.0).verdict, Verdict::Refuted);
-    let disturbed = verdict(0.5);
+    assert_eq!(verdict(2.0, 500_000, 150_000).verdict, Verdict::Refuted);
+    let disturbed = verdict(0.5, 500_000, 150_000);
     assert_eq!(disturbed.verdict, Verdict::Unverified);
     assert!(
         disturbed
             .reason
             .is_some_and(|reason| reason.contains("never ours"))
     );
+    // Work that takes the same time whether done once or twice is not done, whoever shares the core.
+    assert_eq!(verdict(0.5, 600_000, 0).verdict, Verdict::Refuted);
 }

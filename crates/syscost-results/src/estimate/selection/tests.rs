@@ -145,26 +145,25 @@ fn work_of_the_core_is_converted_to_the_usual_frequency() {
 }
 
 #[test]
-fn even_costs_of_one_other_frequency_are_converted() {
-    let at = |level: f64, scatter: f64| -> Vec<RoundSamples> {
-        let mut rounds = at_many_frequencies(true);
-        for (index, round) in rounds.iter_mut().enumerate() {
-            round.sample_ghz = vec![3.6; 5];
-            round.values = vec![level * (1.0 + scatter * index as f64); 5];
-            round.disturbed = (0..5)
-                .map(|sample| tag(sample, Cause::OtherFrequency))
-                .collect();
-        }
-        rounds
-    };
-    let even = at(100.0, 0.001);
-    let selected = select(&even, Unit::Nanoseconds);
-    assert_eq!(selected.choice, Choice::Converted);
-    assert!((selected.processes[0][0] - 100.0 * 3.6 / 4.2).abs() < 1e-9);
-    assert_eq!(
-        select(&at(100.0, 0.02), Unit::Nanoseconds).choice,
-        Choice::AnyFrequency
-    );
+fn costs_of_one_other_frequency_are_not_converted() {
+    let mut rounds = at_many_frequencies(true);
+    for (index, round) in rounds.iter_mut().enumerate() {
+        round.sample_ghz = vec![3.6; 5];
+        round.values = vec![100.0 + 0.1 * index as f64; 5];
+        round.disturbed = (0..5)
+            .map(|sample| tag(sample, Cause::OtherFrequency))
+            .collect();
+    }
+    let chosen = |rounds: &[RoundSamples]| select(rounds, Unit::Nanoseconds).choice;
+    assert_eq!(chosen(&rounds), Choice::AnyFrequency);
+    assert_eq!(chosen(&rounds[..1]), Choice::AnyFrequency);
+}
+
+#[test]
+fn a_process_that_nobody_looked_at_does_not_count_beside_others() {
+    let mut rounds: Vec<_> = [0; 7].map(round).into();
+    rounds[3].alone_percent = None;
+    assert_eq!(select(&rounds, Unit::Nanoseconds).rounds.len(), 6);
 }
 
 fn shared_tags(shared: bool) -> Vec<Disturbance> {
