@@ -84,9 +84,11 @@ impl Bencher<'_> {
         let most = ratios().fold(last.ratio, f64::max);
         if evidence.verdict == Verdict::Refuted {
             // No neighbour makes twice the work last no longer, time after time.
-            let is_folded = most < FOLDED && all.len() == ATTEMPTS;
+            let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
             let reason = if is_folded {
                 None
+            } else if !self.pinned {
+                Some("its tasks may move from CPU to CPU meanwhile")
             } else if !last.is_undisturbed {
                 Some("the core was never ours while it was timed")
             } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
