@@ -22,8 +22,6 @@ pub struct Cores {
     pub chain_overhead: f64,
     /// Whether a chain tells the frequency: its instructions take as long as believed.
     pub knows_frequency: bool,
-    /// The frequency the cores mostly ran at when last looked, in GHz.
-    pub usual_ghz: Option<f64>,
 }
 
 /// What is known of one core.
@@ -51,7 +49,6 @@ pub static UNKNOWN: Cores = Cores {
     modes: Vec::new(),
     chain_overhead: 0.0,
     knows_frequency: false,
-    usual_ghz: None,
 };
 
 impl Cores {
@@ -92,7 +89,7 @@ impl Cores {
                 (core.ratio, core.limit) = (known.ratio, known.limit);
             }
         }
-        let mut cores = Self {
+        let cores = Self {
             modes: found.into_iter().map(|(_, core)| core).collect(),
             chain_overhead: median(
                 &heard
@@ -102,14 +99,7 @@ impl Cores {
             )
             .unwrap_or(0.0),
             knows_frequency,
-            usual_ghz: None,
         };
-        cores.usual_ghz = frequency::mode(
-            heard
-                .iter()
-                .flat_map(|one| cores.frequencies(one))
-                .collect(),
-        );
         for one in heard {
             cores.tell(one);
         }

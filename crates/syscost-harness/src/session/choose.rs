@@ -84,11 +84,6 @@ impl Session<'_> {
         }
         frequency::usual_ghz(self.states.iter().flat_map(|state| &state.rounds))
     }
-
-    /// Tells the workers to come at which frequency most samples were taken.
-    pub(super) fn update_frequency(&mut self) {
-        self.cores.usual_ghz = self.usual_ghz().or(self.cores.usual_ghz);
-    }
 }
 
 /// The coordinator keeps off the measured CPU where there is another; where there is none it sleeps meanwhile.

@@ -189,7 +189,6 @@ impl Session<'_> {
     /// At a look, rows whose interval is narrow enough need no more rounds, and those that no more rounds would help.
     pub(super) fn settle(&mut self, profile: Profile) {
         let rule = profile.stop_rule();
-        self.update_frequency();
         let usual_ghz = self.usual_ghz();
         for state in &mut self.states {
             let looks = looks_of(state.row.setup(), rule.looks);

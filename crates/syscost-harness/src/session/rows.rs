@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use syscost_results::estimate::selection::select;
 use syscost_results::estimate::{Estimated, Rules, estimate, frequency, half_width_ratio};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
@@ -156,12 +157,13 @@ impl RowState {
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         // The interval may be of fewer: those at the usual frequency.
-        let estimated = self.estimated(usual_ghz).estimate;
-        let rounds = estimated.rounds.min(counting.clone().count() as u32);
+        let tagged = self.tagged(usual_ghz);
+        let selected = select(&tagged, self.row.benchmark.unit).rounds.len();
+        let rounds = selected.min(counting.clone().count()) as u32;
         // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
         let half_width = || match self.row.benchmark.quantity {
             Quantity::Level => Some(0.0),
-            _ => half_width_ratio(&estimated),
+            _ => half_width_ratio(&self.estimated(usual_ghz).estimate),
         };
         let medians = counting.filter_map(|round| order::median(&round.best()));
         self.rounds.len() as u32 >= REPEATS * rule.last()
