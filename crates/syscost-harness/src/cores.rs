@@ -22,6 +22,8 @@ pub struct Cores {
     pub chain_overhead: f64,
     /// Whether a chain tells the frequency: its instructions take as long as believed.
     pub knows_frequency: bool,
+    /// The grid of the clock that they were looked at by, in ticks.
+    pub grain: u32,
 }
 
 /// What is known of one core.
@@ -49,6 +51,7 @@ pub static UNKNOWN: Cores = Cores {
     modes: Vec::new(),
     chain_overhead: 0.0,
     knows_frequency: false,
+    grain: 1,
 };
 
 impl Cores {
@@ -59,7 +62,8 @@ impl Cores {
             .iter()
             .filter_map(|one| {
                 let cpu = one.noise.cpu;
-                let Alone { ratio, limit } = neighbour::alone(&one.looks)?;
+                let grain = one.probe.map_or(1, |probe| probe.grain());
+                let Alone { ratio, limit } = neighbour::alone(&one.looks, grain)?;
                 Some((cpu::kind(cpu), Core { cpu, ratio, limit }))
             })
             .collect();
@@ -99,6 +103,12 @@ impl Cores {
             )
             .unwrap_or(0.0),
             knows_frequency,
+            grain: heard
+                .iter()
+                .filter_map(|one| one.probe)
+                .map(|probe| probe.grain())
+                .next()
+                .unwrap_or(1),
         };
         for one in heard {
             cores.tell(one);

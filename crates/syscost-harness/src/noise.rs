@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use syscost_results::run::Noise;
-use syscost_sys::clock::{Clock, Gaps, LONG_GAP_NS, Source};
+use syscost_sys::clock::{Clock, Gaps, LONG_GAP_NS};
 use syscost_sys::cpu;
 use syscost_sys::neighbour::Probe;
 
@@ -23,9 +23,9 @@ const MOST_LOOKS: usize = 1 << 18;
 /// A share of time in which a core was ours that differs by less than this, in percent, is no reason to choose.
 const ALIKE: f64 = 5.0;
 
-/// Probes these CPUs for so long altogether: all cores at once, but hardware threads of one core in turn, since each would be the other's
-/// neighbour. The rate need only be roughly right.
-pub fn probe(cpus: &[u32], source: Source, ticks_per_ns: f64, time: Duration) -> Vec<Heard> {
+/// Probes these CPUs for `time` altogether: all cores at once, but hardware threads of one core in turn, since each would be the other's
+/// neighbour. The clock's rate need only be roughly right; its readings lie `grain` ticks apart.
+pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Heard> {
     let turns = turns(cpus, cpu::siblings);
     let time = time / turns.len().max(1) as u32;
     let mut heard: Vec<Heard> = Vec::new();
@@ -33,7 +33,7 @@ pub fn probe(cpus: &[u32], source: Source, ticks_per_ns: f64, time: Duration) ->
         heard.extend(thread::scope(|scope| {
             let probes: Vec<_> = turn
                 .into_iter()
-                .map(|number| scope.spawn(move || probe_one(number, source, ticks_per_ns, time)))
+                .map(|number| scope.spawn(move || probe_one(number, *clock, grain, time)))
                 .collect();
             let heard = probes.into_iter().filter_map(|probe| probe.join().ok()?);
             heard.collect::<Vec<Heard>>()
@@ -57,11 +57,11 @@ fn turns(cpus: &[u32], siblings: impl Fn(u32) -> Vec<u32>) -> Vec<Vec<u32>> {
     turns
 }
 
-fn probe_one(number: u32, source: Source, ticks_per_ns: f64, time: Duration) -> Option<Heard> {
+fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<Heard> {
     cpu::pin(number).ok()?;
-    let clock = Clock::new(source, ticks_per_ns).ok()?;
+    let ticks_per_ns = clock.ticks_per_ns();
     let length_ns = time.as_nanos() as f64;
-    let probe = Probe::new(clock);
+    let probe = Probe::new(clock, grain);
     let mut looks = Vec::with_capacity(MOST_LOOKS);
     let mut count: u64 = 0;
     let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || {

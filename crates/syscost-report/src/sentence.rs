@@ -62,7 +62,10 @@ pub fn status(status: Status) -> &'static str {
 /// A flag's short name in a table, and what it means.
 pub fn flag(flag: Flag) -> (&'static str, &'static str) {
     match flag {
-        Flag::TooFewRounds => ("few", "fewer than six rounds, so no confidence interval"),
+        Flag::TooFewRounds => (
+            "few",
+            "fewer than six processes count, so no confidence interval",
+        ),
         Flag::NotConverged => ("wide", "the interval is wider than asked"),
         Flag::NotSteady => (
             "drift",

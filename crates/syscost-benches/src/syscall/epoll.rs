@@ -14,7 +14,7 @@
 use rustix::event::epoll;
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, readiness_cases};
+use super::subject::{Descriptors, is_quick_readiness, readiness_cases};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -22,6 +22,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "epoll",
     cases: readiness_cases(),
     expect: &[calls(Sysno::EPOLL_PWAIT)],
+    quick: is_quick_readiness,
     run,
     source: include_str!("epoll.rs"),
     ..Benchmark::DEFAULT

@@ -15,7 +15,7 @@
 use rustix::event::{PollFd, PollFlags};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, readiness_cases};
+use super::subject::{Descriptors, is_quick_readiness, readiness_cases};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -23,6 +23,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "poll",
     cases: readiness_cases(),
     expect: &[calls(Sysno::PPOLL)],
+    quick: is_quick_readiness,
     run,
     source: include_str!("poll.rs"),
     ..Benchmark::DEFAULT

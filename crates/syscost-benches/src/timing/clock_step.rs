@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ],
     )]),
     expect: &[exactly(BACKWARDS, 0.0)],
+    quick: |case| ["tsc", "monotonic", "monotonic_coarse"].contains(&case.get("source")),
     support: |case| Source::of(case)?.support(),
     run,
     source: include_str!("clock_step.rs"),

@@ -23,7 +23,6 @@ use std::thread;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_results::stats::order::median;
-use syscost_sys::neighbour::Probe;
 
 use self::window::{Window, long_stretch};
 
@@ -61,7 +60,7 @@ const SAME_CHAIN: f64 = 0.05;
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.disregard_neighbours();
     let number = b.case().number("cpu") as u32;
-    let probe = Probe::new(*b.clock()).ok_or_else(|| {
+    let probe = b.core_probe().ok_or_else(|| {
         Failure::Unsupported(
             "no instructions of this processor are known to tell a shared core".into(),
         )

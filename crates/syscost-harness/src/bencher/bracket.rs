@@ -9,9 +9,15 @@ use syscost_sys::neighbour::{Alone, Look, Probe};
 use super::team::Sentinel;
 use crate::cores::Cores;
 
-/// So many looks in a row must find the core ours, about 5 us, before a stretch of that is believed in: there are thousands of shorter
-/// ones, and the work for somebody else goes on after them.
-pub(super) const GATE: u32 = 8;
+/// As many looks in a row must find the core ours, about 5 us, before a stretch of that is believed in: there are thousands of shorter
+/// ones, and the work for somebody else goes on after them. Fewer where a look takes longer, because of a coarse clock.
+const GATE: u32 = 8;
+const MIN_GATE: u32 = 3;
+
+/// How many looks of this probe in a row open a gate.
+pub(super) fn looks_of_gate(probe: &Probe) -> u32 {
+    (GATE / probe.scale()).max(MIN_GATE)
+}
 
 /// Frequencies before and after that differ by more than this are those of an interrupted look and a good one.
 const INTERRUPTED: f64 = 1.15;
@@ -64,7 +70,7 @@ impl Bracket {
     pub(super) fn new(clock: Clock, cpu: u32, cores: &Cores) -> Option<Self> {
         let mut bracket = Self {
             clock,
-            probe: Probe::new(clock)?,
+            probe: Probe::new(clock, cores.grain)?,
             alone: cores.alone_or_alike(cpu)?,
             cores: cores.clone(),
             sentinels: Vec::new(),
@@ -106,7 +112,8 @@ impl Bracket {
         loop {
             if !(self.is_ours && self.look()) {
                 let mut in_a_row = 0;
-                while in_a_row < GATE && self.waited_ticks < patience {
+                let looks = looks_of_gate(&self.probe);
+                while in_a_row < looks && self.waited_ticks < patience {
                     in_a_row = if self.look() { in_a_row + 1 } else { 0 };
                     self.waited_ticks = waited + self.last_look.saturating_sub(begun);
                 }

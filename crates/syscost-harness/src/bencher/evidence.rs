@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use growth::Growth;
 
 /// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
-pub(super) const COUNTED_NS: f64 = 500_000.0;
+pub(super) const COUNTED_NS: f64 = 250_000.0;
 
 /// So many operations are counted, if that takes no longer than this: of fewer, one stray fault would be many.
 const COUNTED_AT_LEAST: u64 = 128;

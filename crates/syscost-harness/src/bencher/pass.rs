@@ -33,6 +33,8 @@ pub struct Effort {
     pub case_ns: f64,
     /// How long a case may wait, altogether, for a core that works for nobody else.
     pub patience_ns: f64,
+    /// Operations of a case timed one by one, for the tail of their distribution, where they are long enough.
+    pub singles: u32,
     /// Whether the kernel's tracepoint counts system calls beside the audit: opening it takes tens of milliseconds.
     pub second_witness: bool,
 }
@@ -109,6 +111,12 @@ pub struct Findings {
     /// How long was waited for that, in ns.
     #[serde(default)]
     pub waited_ns: f64,
+    /// The CPU it was measured on.
+    #[serde(default)]
+    pub cpu: Option<u32>,
+    /// How long all of this pass took, set-up and waiting included, in ns.
+    #[serde(default)]
+    pub took_ns: f64,
     /// Claims and counts.
     pub evidence: Vec<Evidence>,
     /// Expectations on the cost in core cycles, judged when all rounds are in.

@@ -2,7 +2,7 @@
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_sys::neighbour::Alone;
+use syscost_sys::neighbour::{Alone, Probe};
 
 use super::Bencher;
 use super::bracket::{Bracket, Seen};
@@ -12,9 +12,8 @@ use crate::failure::Failure;
 /// Fewest samples of a case, however long its operation takes.
 pub(super) const MIN_SAMPLES: u32 = 5;
 
-/// So many undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
-const AGREEING: usize = 7;
-const AGREE: f64 = 0.01;
+/// As few undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
+const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
 /// No more samples than so many times as many as wanted, however few are undisturbed.
 const MOST: u32 = 4;
@@ -44,20 +43,24 @@ impl Progress {
     /// Whether no more samples are needed of those wanted.
     fn is_enough(&self, wanted: usize) -> bool {
         // At another frequency times differ and cycles do not, or the other way round.
-        let agree =
-            || agree(&self.own) || (self.cycles.len() == self.own.len() && agree(&self.cycles));
-        self.own.len() >= wanted || (self.own.len() >= AGREEING && agree())
+        let agree = |share: f64| {
+            let of_cycles = self.cycles.len() == self.own.len() && agree(&self.cycles, share);
+            agree(&self.own, share) || of_cycles
+        };
+        let mut agreeing = AGREEING.into_iter();
+        self.own.len() >= wanted
+            || agreeing.any(|(least, share)| self.own.len() >= least && agree(share))
     }
 }
 
-/// Whether values lie within [`AGREE`] of their median, from end to end.
-fn agree(values: &[f64]) -> bool {
+/// Whether values lie within this share of their median, from end to end.
+fn agree(values: &[f64], share: f64) -> bool {
     let ends = values
         .iter()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
             (low.min(*value), high.max(*value))
         });
-    median(values).is_some_and(|median| ends.1 - ends.0 <= AGREE * median.abs())
+    median(values).is_some_and(|median| ends.1 - ends.0 <= share * median.abs())
 }
 
 impl Bencher<'_> {
@@ -72,6 +75,11 @@ impl Bencher<'_> {
     /// another core of the same kind. `None` where nothing is known.
     pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
         self.cores.alone_or_alike(cpu)
+    }
+
+    /// The probe that the run looks at cores by; `None` where the target has none.
+    pub fn core_probe(&self) -> Option<Probe> {
+        Probe::new(*self.clock, self.cores.grain)
     }
 
     /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it. What is timed in `take` is bracketed by

@@ -15,9 +15,6 @@ const SINGLES_FROM_PAIRS: f64 = 20.0;
 /// Undisturbed pairs of the timer alone that tell its cost, at least.
 const LEAST_PAIRS: usize = 3;
 
-/// Operations timed singly per round.
-const SINGLES_PER_ROUND: u32 = 200;
-
 impl Bencher<'_> {
     /// What all samples of this case are to last together, in ns: how much a benchmark should take that observes its values
     /// itself and makes each of them from many.
@@ -235,7 +232,7 @@ impl Bencher<'_> {
     /// Times operations one by one, for the tail that batch means hide; those of a core of our own, where there are enough of these.
     fn time_tail(&mut self, typical_ns: f64, body: &mut impl Body) -> Result<(), Failure> {
         let affordable = (self.effort.case_ns / typical_ns.max(1.0)) as u32;
-        let wanted = affordable.clamp(MIN_SAMPLES, SINGLES_PER_ROUND) as usize;
+        let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles) as usize;
         let (mut own, mut shared) = (Vec::new(), Vec::new());
         // Asking about the partners' cores takes longer than most operations.
         if let Some(bracket) = &mut self.bracket {

@@ -19,21 +19,21 @@ struct Mode {
 type Modes = BTreeMap<String, Mode>;
 
 /// The mode of this machine's model, if one is known that makes sense.
-pub fn recall(file: &Path, machine: &Machine, version: &str) -> Option<Alone> {
-    let Mode { ratio, limit } = *read(file).get(&key(machine, version))?;
+pub fn recall(file: &Path, machine: &Machine, version: &str, grain: u32) -> Option<Alone> {
+    let Mode { ratio, limit } = *read(file).get(&key(machine, version, grain))?;
     let is_sound = ratio.is_finite() && ratio > 0.0 && limit > ratio && limit < 1.5 * ratio;
     is_sound.then_some(Alone { ratio, limit })
 }
 
 /// Keeps a mode if it is the least of its model. What cannot be written is found out anew by the next run.
-pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, alone: Alone) {
-    let known = recall(file, machine, version);
+pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32, alone: Alone) {
+    let known = recall(file, machine, version, grain);
     if known.is_some_and(|known| known.ratio <= alone.ratio) {
         return;
     }
     let mut modes = read(file);
     let Alone { ratio, limit } = alone;
-    modes.insert(key(machine, version), Mode { ratio, limit });
+    modes.insert(key(machine, version, grain), Mode { ratio, limit });
     if let Ok(text) = serde_json::to_vec_pretty(&modes) {
         let fresh = file.with_extension(format!("{}.tmp", std::process::id()));
         let _ = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, file));
@@ -45,10 +45,13 @@ fn read(file: &Path) -> Modes {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// Another build may have other probes.
-fn key(machine: &Machine, version: &str) -> String {
+/// Another build may have other probes, and so has a clock of another grain.
+fn key(machine: &Machine, version: &str, grain: u32) -> String {
     let signature = machine.cpu_signature.as_deref().unwrap_or_default();
-    format!("{}, {signature}, syscost {version}", machine.cpu_model)
+    format!(
+        "{}, {signature}, clock of {grain}, syscost {version}",
+        machine.cpu_model
+    )
 }
 
 #[cfg(test)]
@@ -67,19 +70,19 @@ mod tests {
             ratio,
             limit: 1.03 * ratio,
         };
-        assert_eq!(recall(&file, &machine, "1"), None);
+        assert_eq!(recall(&file, &machine, "1", 1), None);
         for ratio in [1.2, 0.84, 0.9] {
-            remember(&file, &machine, "1", mode(ratio));
+            remember(&file, &machine, "1", 1, mode(ratio));
         }
-        assert_eq!(recall(&file, &machine, "1"), Some(mode(0.84)));
-        assert_eq!(recall(&file, &machine, "2"), None, "another build");
+        assert_eq!(recall(&file, &machine, "1", 1), Some(mode(0.84)));
+        assert_eq!(recall(&file, &machine, "2", 1), None, "another build");
         fs::write(
             &file,
-            "{\"Model, , syscost 1\": {\"ratio\": -1, \"limit\": 2}}",
+            "{\"Model, , clock of 1, syscost 1\": {\"ratio\": -1, \"limit\": 2}}",
         )
         .expect("written");
-        assert_eq!(recall(&file, &machine, "1"), None, "that is no mode");
+        assert_eq!(recall(&file, &machine, "1", 1), None, "that is no mode");
         fs::write(&file, "no JSON").expect("written");
-        assert_eq!(recall(&file, &machine, "1"), None);
+        assert_eq!(recall(&file, &machine, "1", 1), None);
     }
 }

@@ -3,59 +3,134 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use syscost_results::stats::order::median;
+
 use super::Session;
 use super::plan::{DEAR_LOOKS, active_benchmarks};
-use super::rows::RowState;
+use super::rows::Takes;
 use crate::bencher::Effort;
 use crate::benchmark::Setup;
 
 /// Set-up of one benchmark may take this share of the budget.
 const DEAR_SHARE: f64 = 0.5;
 
-/// Effort is never scaled below this to fit a budget.
-const LEAST_SCALE: f64 = 0.2;
+/// Neither samples nor patience are ever scaled below this to fit a budget.
+const MIN_SCALE: f64 = 0.2;
 
 /// What is left of a round's length with samples as few as they may become: set-up takes as long as ever.
-const SHRINKS: f64 = 0.7;
+const SHRINKS: f64 = 0.9;
+
+/// After as many rounds a row that there is no more time for keeps what it has.
+const KEPT_ROUNDS: usize = 3;
 
 /// Kept back from the budget for the last worker and the document.
 const RESERVE: Duration = Duration::from_millis(300);
 
-impl Session<'_> {
-    /// Leaves out the benchmarks that take longest per row where the fewest rounds of all of them cannot be had in the time that is left: an interval for
-    /// most rows is worth more than a range for all.
-    pub(super) fn shed(&mut self, rounds: u32) {
-        let to_go = self.header.config.min_rounds.saturating_sub(rounds);
-        let left = self
-            .deadline()
-            .saturating_duration_since(Instant::now())
-            .as_secs_f64();
-        let mut costs: Vec<(&'static str, f64, usize)> = active_benchmarks(&[self])
-            .into_iter()
-            .map(|benchmark| {
-                let of_this =
-                    |state: &&RowState| state.row.benchmark.id == benchmark.id && state.is_active();
-                let rows = self.states.iter().filter(of_this).count();
-                (
-                    benchmark.id,
-                    self.round_s.get(benchmark.id).copied().unwrap_or(0.0),
-                    rows,
-                )
-            })
-            .collect();
-        for id in too_long(&mut costs, to_go, left) {
-            let seconds = self.round_s.get(id).copied().unwrap_or(0.0);
-            for state in self
-                .states
-                .iter_mut()
-                .filter(|state| state.row.benchmark.id == id && state.is_active())
-            {
-                state.skipped = Some(format!(
-                    "the time budget was too short: its benchmark takes {seconds:.1} s in each of {} rounds; give it more with --budget",
-                    self.header.config.min_rounds
-                ));
-            }
+/// In the first round, the share of the rows that must be known before others are believed to take as long.
+const KNOWN_SHARE: f64 = 0.2;
+
+/// How much of the profile's effort is taken, so that the fewest rounds fit into the budget.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pace {
+    /// The share of the samples.
+    samples: f64,
+    /// The share of the time that a case may wait for a core of our own.
+    patience: f64,
+}
+
+/// What the active rows took in the last round.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Taken {
+    work_s: f64,
+    waited_s: f64,
+}
+
+impl std::ops::Add for Taken {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            work_s: self.work_s + other.work_s,
+            waited_s: self.waited_s + other.waited_s,
         }
+    }
+}
+
+impl Pace {
+    /// All of it.
+    pub(super) const FULL: Self = Self {
+        samples: 1.0,
+        patience: 1.0,
+    };
+
+    /// That at which `to_go` more rounds fit into what is left, going by the last round. Waiting gets what work leaves: a number of a shared core is better
+    /// than none.
+    fn next(self, to_go: u32, left_s: f64, last: Taken) -> Self {
+        if to_go == 0 {
+            return Self::FULL;
+        }
+        let share_s = left_s / f64::from(to_go);
+        let scaled = |now: f64, share_s: f64, took_s: f64| match took_s > 0.0 {
+            true => (now * share_s / took_s).clamp(MIN_SCALE, 1.0),
+            false => 1.0,
+        };
+        let samples = scaled(self.samples, share_s, last.work_s);
+        let work_s = last.work_s * samples / self.samples;
+        Self {
+            samples,
+            patience: scaled(self.patience, (share_s - work_s).max(0.0), last.waited_s),
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Leaves out the rows that take longest where the fewest rounds of all of them cannot be had in the time that is left: an interval for most rows is worth
+    /// more than a range for all. In the first round rows that were not measured yet are believed to take what the others take.
+    pub(super) fn shed(&mut self, rounds: u32) {
+        let min_rounds = self.header.config.min_rounds;
+        let active = || {
+            self.states
+                .iter()
+                .enumerate()
+                .filter(|(_, state)| state.is_active())
+        };
+        let known: Vec<(usize, Takes)> = active()
+            .filter(|(_, state)| state.takes.work_s > 0.0)
+            .map(|(index, state)| (index, state.takes))
+            .collect();
+        let unknown = active().count() - known.len();
+        let is_known = known.len() as f64 >= KNOWN_SHARE * (known.len() + unknown) as f64;
+        if unknown > 0 && !is_known {
+            return;
+        }
+        let to_go = if unknown > 0 {
+            min_rounds - 1
+        } else {
+            min_rounds.saturating_sub(rounds)
+        };
+        let left_s = self.left_for_cases_s(to_go);
+        for index in too_long(known, unknown, to_go, left_s) {
+            let state = &mut self.states[index];
+            if state.rounds.len() >= KEPT_ROUNDS {
+                state.settled = true;
+                continue;
+            }
+            let seconds = state.takes.work_s;
+            state.skipped = Some(format!(
+                "the time budget was too short: this row takes {seconds:.3} s in each of {min_rounds} rounds; give it more with --budget"
+            ));
+        }
+    }
+
+    /// What the active rows took in the last round.
+    pub(super) fn taken(&self) -> Taken {
+        let active = self.states.iter().filter(|state| state.is_active());
+        active
+            .map(|state| Taken {
+                work_s: state.takes.work_s,
+                waited_s: state.takes.waited_s,
+            })
+            .fold(Taken::default(), |sum, one| sum + one)
     }
 
     /// Whether the budget ends the run; a resumed one has it anew.
@@ -72,14 +147,18 @@ impl Session<'_> {
         Duration::from_secs_f64(self.header.config.budget_s)
     }
 
-    /// Effort for the rounds to come, so that the fewest rounds fit into the budget.
-    pub(super) fn rescaled(&self, scale: f64, rounds: u32, last_round_s: f64) -> f64 {
+    /// The pace of the rounds to come, after so many, the last of which took that long.
+    pub(super) fn pace(&self, pace: Pace, rounds: u32, last: Taken) -> Pace {
         let to_go = self.header.config.min_rounds.saturating_sub(rounds);
-        let left = self
-            .budget()
-            .saturating_sub(self.begun.elapsed() + RESERVE)
-            .as_secs_f64();
-        rescale(scale, to_go, left, last_round_s)
+        pace.next(to_go, self.left_for_cases_s(to_go), last)
+    }
+
+    /// What is left for the cases of as many rounds, in seconds: not what their workers take beside.
+    fn left_for_cases_s(&self, to_go: u32) -> f64 {
+        let left = self.deadline().saturating_duration_since(Instant::now());
+        let workers = f64::from(to_go) * active_benchmarks(&[self]).len() as f64;
+        let beside_s = median(&self.beside_s).unwrap_or(0.0);
+        (left.as_secs_f64() - workers * beside_s).max(0.0)
     }
 
     pub(super) fn time_left(&self, done: f64) -> Duration {
@@ -108,26 +187,20 @@ impl Session<'_> {
     }
 }
 
-/// Of benchmarks, each with the seconds it takes in a round and its rows, those to leave out so that so many rounds fit into the time left, with samples
-/// as few as they may become: the longest per row first.
-fn too_long(
-    costs: &mut [(&'static str, f64, usize)],
-    to_go: u32,
-    left_s: f64,
-) -> Vec<&'static str> {
-    let per_row = |(_, seconds, rows): &(&str, f64, usize)| seconds / (*rows).max(1) as f64;
-    costs.sort_by(|a, b| per_row(b).total_cmp(&per_row(a)));
-    let mut needed: f64 =
-        f64::from(to_go) * costs.iter().map(|(_, seconds, _)| seconds).sum::<f64>();
-    let mut left_out = Vec::new();
-    for (id, seconds, _) in costs.iter() {
-        if SHRINKS * needed <= left_s {
-            break;
-        }
-        needed -= f64::from(to_go) * seconds;
-        left_out.push(*id);
-    }
-    left_out
+/// Of rows, each with what it takes, those to leave out so that as many rounds fit into the time left, with samples as few as they may become: the longest first.
+/// As many others, of which nothing is known yet, are to have a round more and their evidence.
+fn too_long(mut known: Vec<(usize, Takes)>, unknown: usize, to_go: u32, left_s: f64) -> Vec<usize> {
+    known.sort_by(|(_, a), (_, b)| b.work_s.total_cmp(&a.work_s));
+    let rounds = f64::from(to_go);
+    let needed = |known: &[(usize, Takes)]| {
+        let work_s: f64 = known.iter().map(|(_, takes)| takes.work_s).sum();
+        let evidence_s: f64 = known.iter().map(|(_, takes)| takes.evidence_s).sum();
+        let others = unknown as f64 / known.len().max(1) as f64;
+        SHRINKS * (rounds * work_s + others * (rounds + 1.0) * work_s) + others * evidence_s
+    };
+    let out = (0..known.len()).take_while(|out| needed(&known[*out..]) > left_s);
+    let out = out.last().map_or(0, |last| last + 1);
+    known[..out].iter().map(|(index, _)| *index).collect()
 }
 
 /// Why a benchmark cannot be afforded whose rows' set-up takes so long together, if so.
@@ -141,22 +214,14 @@ fn too_dear(seconds: f64, budget_s: f64) -> Option<String> {
     })
 }
 
-/// The scale at which `to_go` more rounds fit into what is left, going by the last round. The first round carries the
-/// evidence pass as well, so its length is an upper bound, and the scale may rise again later.
-fn rescale(scale: f64, to_go: u32, left_s: f64, last_round_s: f64) -> f64 {
-    if to_go == 0 || last_round_s <= 0.0 {
-        return scale;
-    }
-    (scale * left_s / (last_round_s * f64::from(to_go))).clamp(LEAST_SCALE, 1.0)
-}
-
-/// The same effort on fewer samples.
-pub(super) fn scaled(effort: &Effort, scale: f64) -> Effort {
+/// The same effort at a slower pace.
+pub(super) fn scaled(effort: &Effort, pace: Pace) -> Effort {
     Effort {
-        samples: (f64::from(effort.samples) * scale).ceil() as u32,
+        samples: (f64::from(effort.samples) * pace.samples).ceil() as u32,
         warm_up_ns: effort.warm_up_ns,
-        case_ns: effort.case_ns * scale,
-        patience_ns: effort.patience_ns * scale,
+        case_ns: effort.case_ns * pace.samples,
+        patience_ns: effort.patience_ns * pace.patience,
+        singles: (f64::from(effort.singles) * pace.samples).ceil() as u32,
         batch_ns: effort.batch_ns,
         second_witness: effort.second_witness,
     }
@@ -178,30 +243,60 @@ mod tests {
         assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
     }
 
+    fn rows(work_s: &[f64]) -> Vec<(usize, Takes)> {
+        let takes = |&work_s| Takes {
+            work_s,
+            evidence_s: 1.0,
+            waited_s: 9.0,
+        };
+        work_s.iter().map(takes).enumerate().collect()
+    }
+
     #[test]
-    fn what_takes_longest_per_row_is_left_out_first() {
-        let costs = || [("many", 1.0, 100), ("long", 1.0, 2), ("short", 0.1, 1)];
-        assert_eq!(too_long(&mut costs(), 5, 11.0), [""; 0]);
-        assert_eq!(too_long(&mut costs(), 5, 5.0), ["long"]);
-        assert_eq!(too_long(&mut costs(), 5, 3.6), ["long", "short"]);
+    fn rows_that_take_longest_are_left_out_first() {
+        let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 0, 5, left_s);
         assert_eq!(
-            too_long(&mut costs(), 0, 0.0),
-            [""; 0],
+            out(5.0),
+            [0; 0],
+            "with fewer samples all fit, however long they wait"
+        );
+        assert_eq!(out(3.0), [1]);
+        assert_eq!(out(1.0), [1, 2]);
+        assert_eq!(
+            too_long(rows(&[1.0]), 0, 0, 0.0),
+            [0; 0],
             "nothing is to be done"
         );
     }
 
     #[test]
-    fn effort_shrinks_to_fit_and_grows_back() {
-        assert_eq!(rescale(1.0, 5, 10.0, 1.0), 1.0, "more than enough");
-        assert_eq!(rescale(1.0, 5, 2.5, 1.0), 0.5);
-        assert_eq!(rescale(1.0, 5, 0.1, 1.0), LEAST_SCALE, "never below");
+    fn rows_not_measured_yet_are_believed_to_take_what_others_take() {
+        // Two of six are known: 0.9 * (5 * 1.1 + 2 * 6 * 1.1) + 2 * 2 = 20.8 s for all, and without the long one 0.9 * (0.5 + 4 * 6 * 0.1) + 4 = 6.6.
+        let out = |left_s| too_long(rows(&[0.1, 1.0]), 4, 5, left_s);
+        assert_eq!(out(21.0), [0; 0]);
+        assert_eq!(out(20.0), [1]);
+        assert_eq!(out(6.7), [1]);
+    }
+
+    #[test]
+    fn samples_shrink_to_fit_and_waiting_gets_what_is_left() {
+        let took = |work_s, waited_s| Taken { work_s, waited_s };
+        assert_eq!(Pace::FULL.next(5, 20.0, took(1.0, 3.0)), Pace::FULL);
+        let scarce = Pace::FULL.next(5, 10.0, took(1.0, 2.0));
+        assert_eq!((scarce.samples, scarce.patience), (1.0, 0.5));
+        let short = Pace::FULL.next(5, 2.5, took(1.0, 2.0));
+        assert_eq!((short.samples, short.patience), (0.5, MIN_SCALE));
         assert_eq!(
-            rescale(0.5, 4, 4.0, 0.5),
-            1.0,
-            "the first round was only slow by its evidence"
+            short.next(4, 40.0, took(0.5, 0.4)),
+            Pace::FULL,
+            "and grow back"
         );
-        assert_eq!(rescale(0.5, 0, 0.0, 1.0), 0.5, "the fewest rounds are done");
-        assert_eq!(scaled(&Profile::Quick.effort(), 0.2).samples, 3);
+        assert_eq!(
+            short.next(0, 0.0, took(0.5, 0.4)),
+            Pace::FULL,
+            "the fewest are done"
+        );
+        assert_eq!(Pace::FULL.next(5, 1.0, Taken::default()), Pace::FULL);
+        assert_eq!(scaled(&Profile::Quick.effort(), short).samples, 8);
     }
 }

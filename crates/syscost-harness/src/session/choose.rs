@@ -26,21 +26,16 @@ const BETTER: f64 = 10.0;
 const MOST_PROBED: usize = 8;
 
 impl Session<'_> {
-    /// Chooses the CPU of the next round, if there is more than one to choose from.
-    pub(super) fn choose_cpu(&mut self, round: u32) {
+    /// Chooses the CPU that measures next, if there is more than one to choose from and the last choice is old.
+    pub(super) fn choose_cpu(&mut self) {
         let is_replayed = !self.replay.is_empty();
-        if round == 0 || is_replayed || self.candidates.len() < 2 || self.chosen.elapsed() < HOLDS {
+        if is_replayed || self.candidates.len() < 2 || self.chosen.elapsed() < HOLDS {
             return;
         }
         let Some(clock) = self.clock.calibrated() else {
             return;
         };
-        let mut heard = noise::probe(
-            &self.candidates,
-            clock.source(),
-            clock.ticks_per_ns(),
-            LISTEN,
-        );
+        let mut heard = noise::probe(&self.candidates, &clock, self.cores.grain, LISTEN);
         for one in &mut heard {
             self.cores.tell(one);
         }
@@ -106,12 +101,13 @@ pub(super) fn listen(
     machine: &Machine,
 ) -> (Cores, Vec<Noise>) {
     let time = options.profile.probe();
-    let mut heard = noise::probe(cpus, clock.source(), clock.ticks_per_ns(), time);
+    let grain = clock.grain_ticks();
+    let mut heard = noise::probe(cpus, clock, grain, time);
     let file = options.known_cores.as_deref();
-    let known = file.and_then(|file| known::recall(file, machine, options.version));
+    let known = file.and_then(|file| known::recall(file, machine, options.version, grain));
     let cores = Cores::find(&mut heard, frequency_is_known(clock), known);
     if let (Some(file), Some(alone)) = (file, cores.least()) {
-        known::remember(file, machine, options.version, alone);
+        known::remember(file, machine, options.version, grain, alone);
     }
     (cores, heard.into_iter().map(|one| one.noise).collect())
 }

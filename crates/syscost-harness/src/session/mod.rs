@@ -11,7 +11,6 @@ mod profile;
 mod request;
 mod rows;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -65,8 +64,8 @@ pub struct Session<'a> {
     /// When the measuring one was chosen.
     chosen: Instant,
     started_in_ms: Vec<f64>,
-    /// Seconds that each benchmark took in its last timed round.
-    round_s: BTreeMap<&'static str, f64>,
+    /// What the timed jobs took beside their cases, in seconds each.
+    beside_s: Vec<f64>,
     times: Option<CpuTimes>,
     earlier: Duration,
     begun: Instant,
@@ -264,7 +263,7 @@ impl<'a> Session<'a> {
             candidates: vec![cpu],
             chosen: begun,
             started_in_ms: Vec::new(),
-            round_s: BTreeMap::new(),
+            beside_s: Vec::new(),
             times: cpu_times(cpu).ok(),
             earlier: Duration::ZERO,
             begun,
@@ -301,7 +300,10 @@ impl<'a> Session<'a> {
                 state.row.benchmark.id == benchmark && state.row.case.suffix() == suffix
             });
             if let Some(state) = state {
-                state.take(pass, round, cpu, steal_percent, result);
+                // The steal that was seen is of the job's CPU.
+                let own = result.as_ref().ok().and_then(|findings| findings.cpu);
+                let steal = steal_percent.filter(|_| own.is_none_or(|own| own == cpu));
+                state.take(pass, round, own.unwrap_or(cpu), steal, result);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Two runs of the same rows, taken in turn, so that the machine's drift meets both alike.
 
+use super::budget::Pace;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use syscost_results::estimate::frequency;
 
@@ -64,13 +64,8 @@ impl<'a> Pair<'a> {
     fn rounds(&mut self, observer: &mut dyn Observer) -> Result<(), WorkerError> {
         let profile = Profile::from_name(&self.a.header.config.profile).unwrap_or_default();
         let seed = self.a.header.config.seed;
-        let mut scale = 1.0;
+        let mut pace = Pace::FULL;
         for round in 0..profile.most_rounds() {
-            let begun = Instant::now();
-            self.a.choose_cpu(round);
-            self.b.cpu = self.a.cpu;
-            self.b.header.config.cpus = self.a.header.config.cpus.clone();
-            self.b.header.noise = self.a.header.noise.clone();
             let mut order = active_benchmarks(&[&self.a, &self.b]);
             let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));
             random.shuffle(&mut order);
@@ -82,21 +77,24 @@ impl<'a> Pair<'a> {
                 let share = index as f64 / count as f64;
                 observer.event(self.a.working(benchmark, round, share));
                 let seed = random.u64(..);
+                self.a.choose_cpu();
+                self.b.cpu = self.a.cpu;
+                self.b.header.config.cpus = self.a.header.config.cpus.clone();
+                self.b.header.noise = self.a.header.noise.clone();
                 let mut sides = [&mut self.a, &mut self.b];
                 if b_is_first(round) {
                     sides.reverse();
                 }
                 for side in sides {
-                    side.step(benchmark, round, scale, profile, seed, observer)?;
+                    side.step(benchmark, round, pace, profile, seed, observer)?;
                 }
             }
             self.settle(profile);
             if active_benchmarks(&[&self.a, &self.b]).is_empty() || self.a.is_spent() {
                 return Ok(());
             }
-            scale = self
-                .a
-                .rescaled(scale, round + 1, begun.elapsed().as_secs_f64());
+            let taken = self.a.taken() + self.b.taken();
+            pace = self.a.pace(pace, round + 1, taken);
         }
         Ok(())
     }
@@ -148,7 +146,7 @@ impl<'a> Session<'a> {
             candidates: self.candidates.clone(),
             chosen: self.chosen,
             started_in_ms: Vec::new(),
-            round_s: Default::default(),
+            beside_s: Vec::new(),
             times: self.times,
             earlier: self.earlier,
             begun: self.begun,

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
 
-use super::budget::scaled;
+use super::budget::{Pace, scaled};
 use super::journal::{Journal, Record};
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
@@ -26,12 +26,10 @@ impl Session<'_> {
             rows: self.states.len(),
             journal: self.journal.as_ref().map(Journal::path),
         });
-        let mut scale = 1.0;
+        let mut pace = Pace::FULL;
         for round in 0..profile.most_rounds() {
-            let before = self.elapsed();
-            self.choose_cpu(round);
             let replayed = !self.replay.is_empty();
-            match self.round(round, scale, profile, observer) {
+            match self.round(round, pace, profile, observer) {
                 Ok(Round::Whole) => {}
                 // What a cut round lacks is not judged as if it were there.
                 Ok(Round::Cut) | Err(WorkerError::Interrupted) => return Ok(()),
@@ -43,7 +41,7 @@ impl Session<'_> {
             }
             if !replayed {
                 self.shed(round + 1);
-                scale = self.rescaled(scale, round + 1, (self.elapsed() - before).as_secs_f64());
+                pace = self.pace(pace, round + 1, self.taken());
             }
         }
         Ok(())
@@ -53,7 +51,7 @@ impl Session<'_> {
     fn round(
         &mut self,
         round: u32,
-        scale: f64,
+        pace: Pace,
         profile: Profile,
         observer: &mut dyn Observer,
     ) -> Result<Round, WorkerError> {
@@ -68,7 +66,11 @@ impl Session<'_> {
                 return Ok(Round::Cut);
             }
             observer.event(self.working(benchmark, round, index as f64 / count as f64));
-            self.step(benchmark, round, scale, profile, seed, observer)?;
+            self.choose_cpu();
+            self.step(benchmark, round, pace, profile, seed, observer)?;
+            if round == 0 && self.replay.is_empty() {
+                self.shed(0);
+            }
         }
         Ok(Round::Whole)
     }
@@ -96,13 +98,13 @@ impl Session<'_> {
         &mut self,
         benchmark: &'static Benchmark,
         round: u32,
-        scale: f64,
+        pace: Pace,
         profile: Profile,
         seed: u64,
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerError> {
         let mut random = fastrand::Rng::with_seed(seed);
-        let effort = scaled(&profile.effort(), scale);
+        let effort = scaled(&profile.effort(), pace);
         let passes: &[Pass] = if round == 0 {
             &[Pass::Evidence, Pass::Timed]
         } else {
@@ -112,7 +114,6 @@ impl Session<'_> {
             if self.is_spent() {
                 return Ok(());
             }
-            let begun = Instant::now();
             self.job(
                 benchmark,
                 *pass,
@@ -121,10 +122,6 @@ impl Session<'_> {
                 &mut random,
                 observer,
             )?;
-            if *pass == Pass::Timed {
-                self.round_s
-                    .insert(benchmark.id, begun.elapsed().as_secs_f64());
-            }
         }
         Ok(())
     }
@@ -152,6 +149,7 @@ impl Session<'_> {
             effort,
             clock: self.settings.clone(),
             cpu: self.cpu,
+            candidates: self.candidates.clone(),
             allowed: self.allowed.clone(),
             cores: self.cores.clone(),
             seed: random.u64(..1 << 53),
@@ -170,7 +168,17 @@ impl Session<'_> {
             self.absorb(record);
             return Ok(());
         }
+        let begun = Instant::now();
         let record = self.execute(job, round, padding)?;
+        if pass == Pass::Timed {
+            let cases = record
+                .cases
+                .iter()
+                .filter_map(|(_, result)| result.as_ref().ok());
+            let took_ns: f64 = cases.map(|findings| findings.took_ns).sum();
+            self.beside_s
+                .push((begun.elapsed().as_secs_f64() - took_ns / 1e9).max(0.0));
+        }
         for (suffix, result) in &record.cases {
             if let Err(failure) = result {
                 observer.event(Event::Trouble {

@@ -39,10 +39,10 @@ impl Profile {
 
     /// The time budget when none is given. The run ends by then, whatever is missing.
     pub fn budget(self) -> Duration {
-        Duration::from_secs(match self {
-            Profile::Quick => 19,
-            Profile::Standard => 146,
-            Profile::Careful => 900,
+        Duration::from_millis(match self {
+            Profile::Quick => 19_600,
+            Profile::Standard => 148_000,
+            Profile::Careful => 900_000,
         })
     }
 
@@ -89,10 +89,11 @@ impl Profile {
 
     /// What one round takes of each case.
     pub fn effort(self) -> Effort {
-        let (samples, warm_up_us, batch_us, case_ms, patience_ms) = match self {
-            Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0),
-            Profile::Standard => (20, 2_000.0, 25.0, 6.0, 15.0),
-            Profile::Careful => (30, 50_000.0, 50.0, 50.0, 200.0),
+        // Six quick rounds of singles are as many as p99 needs.
+        let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
+            Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0, 60),
+            Profile::Standard => (20, 2_000.0, 25.0, 6.0, 15.0, 200),
+            Profile::Careful => (30, 50_000.0, 50.0, 50.0, 200.0, 200),
         };
         Effort {
             samples,
@@ -100,6 +101,7 @@ impl Profile {
             batch_ns: batch_us * 1e3,
             case_ns: case_ms * 1e6,
             patience_ns: patience_ms * 1e6,
+            singles,
             second_witness: self != Profile::Quick,
         }
     }

@@ -44,8 +44,21 @@ pub(crate) struct RowState {
     resolutions: Vec<f64>,
     /// The limits of its method, where it has some.
     limits: Option<(f64, f64)>,
+    /// What it takes of the run's time.
+    pub(crate) takes: Takes,
     details: BTreeMap<String, Vec<f64>>,
     histogram: Vec<(f64, u64)>,
+}
+
+/// What a row takes of a run's time, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Takes {
+    /// Its evidence pass.
+    pub(crate) evidence_s: f64,
+    /// Its last timed pass, without waiting for a core of our own; none yet if 0.
+    pub(crate) work_s: f64,
+    /// The waiting.
+    pub(crate) waited_s: f64,
 }
 
 impl RowState {
@@ -68,6 +81,7 @@ impl RowState {
             bytes: None,
             resolutions: Vec::new(),
             limits: None,
+            takes: Takes::default(),
             details: BTreeMap::new(),
             histogram: Vec::new(),
         }
@@ -112,8 +126,11 @@ impl RowState {
         if pass == Pass::Evidence {
             // Nothing of it is timed for the record.
             self.is_proved = true;
+            self.takes.evidence_s = findings.took_ns / 1e9;
             return;
         }
+        self.takes.work_s = (findings.took_ns - findings.waited_ns).max(0.0) / 1e9;
+        self.takes.waited_s = findings.waited_ns / 1e9;
         if findings.waited_ns > 0.0 {
             let waited = self.details.entry("waited_ns".to_owned()).or_default();
             waited.push(findings.waited_ns.round());

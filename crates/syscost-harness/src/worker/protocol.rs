@@ -21,6 +21,9 @@ pub struct Job {
     pub clock: ClockSettings,
     /// CPU to pin to.
     pub cpu: u32,
+    /// CPUs that may measure in its place, if their core is ours while its is not.
+    #[serde(default)]
+    pub candidates: Vec<u32>,
     /// CPUs the run may use: what a benchmark about several CPUs lists its cases from. The coordinator keeps itself off
     /// the measured one, which its workers would inherit.
     pub allowed: Vec<u32>,

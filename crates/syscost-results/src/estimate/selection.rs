@@ -88,8 +88,13 @@ impl RoundSamples {
     }
 }
 
-/// Chooses: undisturbed samples where enough processes have some, without regard of the frequency where not, else all. Rounds without values
-/// are ignored.
+/// Of processes with undisturbed samples as few are better than all, in which a shared core tells what it costs; if they are not
+/// rarer than this share.
+const FEW_ROUNDS: usize = 2;
+const FEW_SHARE: f64 = 0.25;
+
+/// Chooses: undisturbed samples where enough processes have some, without regard of the frequency where not; then those of a few processes, else
+/// all. Rounds without values are ignored.
 pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     let rounds: Vec<&RoundSamples> = rounds
         .iter()
@@ -101,14 +106,20 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         .into_iter()
         .filter(|round| !was_looked || round.alone_percent.is_some())
         .collect();
-    let needed = LEAST_ROUNDS.min(rounds.len());
-    let is_enough =
-        |choice: &Choice| rounds.iter().filter(|round| choice.counts(round)).count() >= needed;
+    let few = FEW_ROUNDS.max((FEW_SHARE * rounds.len() as f64).ceil() as usize);
+    let with_enough = |(choice, needed): (Choice, usize)| {
+        let count = rounds.iter().filter(|round| choice.counts(round)).count();
+        (count >= needed.min(rounds.len())).then_some(choice)
+    };
     let choice = match was_looked {
-        true => [Choice::Undisturbed, Choice::AnyFrequency]
-            .into_iter()
-            .find(is_enough)
-            .unwrap_or(Choice::All),
+        true => [
+            (Choice::Undisturbed, LEAST_ROUNDS),
+            (Choice::AnyFrequency, LEAST_ROUNDS),
+            (Choice::AnyFrequency, few.min(LEAST_ROUNDS)),
+        ]
+        .into_iter()
+        .find_map(with_enough)
+        .unwrap_or(Choice::All),
         false => Choice::Unlooked,
     };
     let rounds: Vec<&RoundSamples> = rounds

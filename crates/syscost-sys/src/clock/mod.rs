@@ -6,6 +6,7 @@
 
 mod bracket;
 mod gaps;
+mod grain;
 pub mod health;
 pub mod mock;
 

@@ -2,23 +2,23 @@
 
 use super::Look;
 
-/// Looks that agree lie within this share of each other.
+/// Looks that agree lie within this share of each other, beside what the clock's grain makes of it.
 const AGREE: f64 = 0.015;
 
 /// The share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of the looks did.
-const LEAST_SHARE: f64 = 0.004;
+const MIN_SHARE: f64 = 0.004;
 
 /// And so many of them at least.
-const LEAST: usize = 12;
+const MIN_LOOKS: usize = 12;
 
 /// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
 const INTERRUPTED: f64 = 1.04;
 
 /// A ratio below this share of the mode is of an interrupted chain, and shows nothing.
-const LEAST_RATIO: f64 = 0.9;
+const MIN_RATIO: f64 = 0.9;
 
 /// How far over the mode a look may be, at least, and by how many times the mode's own spread.
-const LEAST_MARGIN: f64 = 0.02;
+const MIN_MARGIN: f64 = 0.02;
 const SPREADS: f64 = 3.0;
 
 /// What a look's ratio is on a core that works for nobody else.
@@ -33,7 +33,7 @@ pub struct Alone {
 impl Alone {
     /// Whether a look shows a core that is ours.
     pub fn holds(&self, look: &Look) -> bool {
-        let least = LEAST_RATIO * self.ratio;
+        let least = MIN_RATIO * self.ratio;
         look.ratio()
             .is_some_and(|ratio| (least..=self.limit).contains(&ratio))
     }
@@ -49,8 +49,11 @@ impl Alone {
 }
 
 /// Finds the mode of a core of one's own in looks that were taken in a row: the lowest that is dense. `None` where none is. If the core was
-/// never ours meanwhile, this is the lowest of the shared modes; who knows what another core of the same model showed can tell.
-pub fn alone(looks: &[Look]) -> Option<Alone> {
+/// never ours meanwhile, this is the lowest of the shared modes; who knows what another core of the same model showed can tell. `grain` is the grid of the clock's
+/// readings, in ticks.
+pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
+    let grain = share_of_grain(looks, f64::from(grain));
+    let agree = AGREE + grain;
     let mut ratios: Vec<f64> = looks
         .iter()
         .enumerate()
@@ -63,11 +66,11 @@ pub fn alone(looks: &[Look]) -> Option<Alone> {
         .filter_map(|(_, look)| look.ratio())
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    let least = LEAST.max((LEAST_SHARE * ratios.len() as f64) as usize);
-    let within = |low: f64| ratios.partition_point(|ratio| *ratio <= low * (1.0 + AGREE));
+    let least = MIN_LOOKS.max((MIN_SHARE * ratios.len() as f64) as usize);
+    let within = |low: f64| ratios.partition_point(|ratio| *ratio <= low * (1.0 + agree));
     // The lowest window that is dense, then on to where it is densest: its lower edge may be a tail.
     let first = (0..ratios.len()).find(|&index| within(ratios[index]) - index >= least)?;
-    let end = ratios.partition_point(|ratio| *ratio <= ratios[first] * (1.0 + 2.0 * AGREE));
+    let end = ratios.partition_point(|ratio| *ratio <= ratios[first] * (1.0 + 2.0 * agree));
     let count = |index: usize| within(ratios[index]) - index;
     let densest = (first..end).max_by_key(|&index| (count(index), std::cmp::Reverse(index)))?;
     let mode = &ratios[densest..within(ratios[densest])];
@@ -75,8 +78,23 @@ pub fn alone(looks: &[Look]) -> Option<Alone> {
     let (ratio, spread) = (at(0.5), (at(0.9) - at(0.1)) / at(0.5));
     Some(Alone {
         ratio,
-        limit: ratio * (1.0 + LEAST_MARGIN.max(SPREADS * spread)),
+        limit: ratio * (1.0 + grain + MIN_MARGIN.max(SPREADS * (spread - grain))),
     })
+}
+
+/// By what share the clock's grain alone may raise a ratio: either burst may seem a step longer or shorter than it was.
+fn share_of_grain(looks: &[Look], grain: f64) -> f64 {
+    let typical = |burst: fn(&Look) -> u32| {
+        let mut ticks: Vec<u32> = looks.iter().map(burst).collect();
+        ticks.sort_unstable();
+        ticks
+            .get(ticks.len() / 10)
+            .map_or(f64::INFINITY, |ticks| f64::from(*ticks))
+    };
+    match grain > 1.0 {
+        true => grain / typical(|look| look.throughput) + grain / typical(|look| look.chain),
+        false => 0.0,
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +123,7 @@ mod tests {
     #[test]
     fn the_mode_of_a_core_of_our_own_is_found_however_seldom_it_is() {
         for own_share in [1.0, 0.5, 0.1, 0.02] {
-            let found = alone(&looks(50_000, own_share)).expect("a mode");
+            let found = alone(&looks(50_000, own_share), 1).expect("a mode");
             assert!(
                 (found.ratio - 0.845).abs() < 0.006,
                 "{own_share}: {found:?}"
@@ -120,14 +138,33 @@ mod tests {
         for look in taken.iter_mut().step_by(100) {
             look.chain *= 4;
         }
-        let found = alone(&taken).expect("a mode");
+        let found = alone(&taken, 1).expect("a mode");
         assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
     }
 
     #[test]
+    fn a_coarse_clock_makes_no_modes_of_its_own() {
+        // Zen 4: a clock of 26 ticks, bursts of 2010 and 4480.
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut shown = |ticks: f64| {
+            let start = 26.0 * random.f64();
+            (26.0 * ((start + ticks) / 26.0).floor()) as u32
+        };
+        let taken: Vec<Look> = (0..50_000)
+            .map(|number| Look {
+                throughput: shown(if number % 10 < 3 { 2010.0 } else { 2500.0 }),
+                chain: shown(4480.0),
+            })
+            .collect();
+        let found = alone(&taken, 26).expect("a mode");
+        let ours = taken.iter().filter(|look| found.holds(look)).count();
+        assert!((14_900..=15_000).contains(&ours), "{ours} with {found:?}");
+    }
+
+    #[test]
     fn too_few_looks_have_no_mode() {
-        assert_eq!(alone(&[]), None);
-        assert_eq!(alone(&looks(8, 1.0)), None);
+        assert_eq!(alone(&[], 1), None);
+        assert_eq!(alone(&looks(8, 1.0), 1), None);
     }
 
     #[test]

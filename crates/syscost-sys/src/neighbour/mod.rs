@@ -21,8 +21,8 @@ const TURNS: u32 = 25;
 /// Core cycles of the dependent chain, about.
 const CHAIN_CYCLES: u32 = 1200;
 
-/// A burst should last so many ticks: a coarser clock would not tell a shared core from one that is not.
-const LEAST_TICKS: f64 = 400.0;
+/// A burst lasts at least as many grains of the clock: a coarser clock would not tell a shared core from one that is not.
+const MIN_GRAINS: f64 = 100.0;
 
 /// How long the burst of independent instructions lasts, roughly, in ns.
 const BURST_NS: f64 = 270.0;
@@ -36,6 +36,7 @@ pub struct Probe {
     turns: u32,
     chain_turns: u32,
     slowdown: u32,
+    grain: u32,
 }
 
 /// One look at a core: how long either burst took, in ticks of the clock.
@@ -55,13 +56,14 @@ impl Look {
 }
 
 impl Probe {
-    /// A probe by this clock; `None` where the target has no bursts.
-    pub fn new(clock: Clock) -> Option<Self> {
+    /// A probe by this clock, whose readings lie `grain` ticks apart ([`Clock::grain_ticks`]; found once in a run, since probes of another length
+    /// show another ratio). `None` where the target has no bursts.
+    pub fn new(clock: Clock, grain: u32) -> Option<Self> {
         let chain = arch::multiply_chain().or_else(arch::add_chain)?;
-        // A counter of a few MHz needs longer bursts.
-        let scale = (LEAST_TICKS / (BURST_NS * clock.ticks_per_ns()))
-            .ceil()
-            .clamp(1.0, 256.0) as u32;
+        // A coarse clock needs longer bursts.
+        let grain = grain.max(1);
+        let grain_ns = f64::from(grain) / clock.ticks_per_ns();
+        let scale = (MIN_GRAINS * grain_ns / BURST_NS).ceil().clamp(1.0, 256.0) as u32;
         let probe = Self {
             clock,
             independent: arch::independent()?,
@@ -69,6 +71,7 @@ impl Probe {
             turns: scale * TURNS,
             chain_turns: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_turn),
             slowdown: 1,
+            grain,
         };
         // The first look fetches the code.
         probe.look();
@@ -84,7 +87,17 @@ impl Probe {
         }
     }
 
-    /// A look with both bursts, about 0.6 us. The chain comes first: while it waits for itself the core fetches ahead, and what follows a look may be about code
+    /// The grid of the clock it goes by, in ticks.
+    pub fn grain(&self) -> u32 {
+        self.grain
+    }
+
+    /// How many times as long as the shortest possible its bursts are, because of the clock.
+    pub fn scale(&self) -> u32 {
+        self.turns / TURNS
+    }
+
+    /// A look with both bursts, 0.6 us by a fine clock. The chain comes first: while it waits for itself the core fetches ahead, and what follows a look may be about code
     /// that is in no cache.
     #[inline]
     pub fn look(&self) -> Look {
@@ -106,7 +119,7 @@ impl Probe {
     }
 
     /// What the clock's own reading adds to a chain, in ticks: what falls out of the difference between one and a chain
-    /// four times as long. Medians, since a look later on is no shortest of many either.
+    /// four times as long. Typical ones, since a look later on is no shortest of many either.
     pub fn chain_overhead(&self) -> f64 {
         const PAIRS: usize = 101;
         const TIMES: u32 = 4;
@@ -116,9 +129,11 @@ impl Probe {
                 ticks.push(self.time(self.chain.run, times * self.chain_turns));
             }
         }
+        // The mean of the middle half: a coarse clock shows nothing between its steps.
         let [short, long] = taken.map(|mut ticks| {
             ticks.sort_unstable();
-            f64::from(ticks[PAIRS / 2])
+            let middle = &ticks[PAIRS / 4..PAIRS - PAIRS / 4];
+            middle.iter().copied().map(f64::from).sum::<f64>() / middle.len() as f64
         });
         let times = f64::from(TIMES);
         ((times * short - long) / (times - 1.0)).max(0.0)
@@ -154,12 +169,13 @@ mod tests {
 
     #[test]
     fn a_core_that_seems_half_as_fast_is_shared() {
-        let Some(probe) = Probe::new(real_clock()) else {
+        let clock = real_clock();
+        let Some(probe) = Probe::new(clock, clock.grain_ticks()) else {
             println!("skipped: no bursts on this target");
             return;
         };
         let looks: Vec<Look> = (0..20_000).map(|_| probe.look()).collect();
-        let alone = alone(&looks).expect("some looks agree");
+        let alone = alone(&looks, probe.grain()).expect("some looks agree");
         let slowed = probe.slowed(2);
         let taken: Vec<Look> = (0..2_000).map(|_| slowed.look()).collect();
         let shared = taken.iter().filter(|look| !alone.holds(look)).count();
@@ -171,7 +187,8 @@ mod tests {
     #[test]
     fn the_chain_shows_the_frequency_that_the_chains_of_adds_show() {
         let clock = real_clock();
-        let (Some(probe), true) = (Probe::new(clock), arch::multiply_chain().is_some()) else {
+        let probe = Probe::new(clock, clock.grain_ticks());
+        let (Some(probe), true) = (probe, arch::multiply_chain().is_some()) else {
             println!("skipped: no chain of known latency on this target");
             return;
         };

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), PROBE);
+    let mut heard = noise::probe(&cpus, &rough, rough.grain_ticks(), PROBE);
     cores_of(&mut heard, &machine, &rough);
     let noise = heard.into_iter().map(|one| one.noise).collect();
     clock.calibrate();
@@ -87,7 +87,11 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
 /// What looks at the cores show while they are ours, as heard now or by earlier runs.
 fn cores_of(heard: &mut [Heard], machine: &Machine, clock: &syscost_sys::clock::Clock) -> Cores {
     let file = Store::of_user().known_cores();
-    let known = known::recall(&file, machine, crate::VERSION);
+    let grain = heard
+        .iter()
+        .find_map(|one| one.probe)
+        .map_or(1, |probe| probe.grain());
+    let known = known::recall(&file, machine, crate::VERSION, grain);
     Cores::find(heard, frequency_is_known(clock), known)
 }
 

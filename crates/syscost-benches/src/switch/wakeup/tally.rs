@@ -122,6 +122,7 @@ mod tests {
             batch_ns: 0.0,
             case_ns: 1e6,
             patience_ns: 0.0,
+            singles: 200,
             second_witness: false,
         };
         let situation = Situation {

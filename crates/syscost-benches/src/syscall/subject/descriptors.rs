@@ -20,6 +20,11 @@ pub(in super::super) const fn readiness_cases() -> Cases {
     ])
 }
 
+/// The rows of these that show how the cost rises with the number of descriptors.
+pub(in super::super) fn is_quick_readiness(case: &Case) -> bool {
+    case.get("kind") == "tcp" && case.get("ready") == "last"
+}
+
 /// Descriptors a process has anyway, with room to spare.
 const OTHERS: usize = 64;
 

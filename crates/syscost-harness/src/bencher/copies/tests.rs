@@ -19,6 +19,7 @@ const EFFORT: Effort = Effort {
     batch_ns: 1e4,
     case_ns: 1e6,
     patience_ns: 0.0,
+    singles: 200,
     second_witness: false,
 };
 

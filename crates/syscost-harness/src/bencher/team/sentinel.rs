@@ -12,7 +12,7 @@ use syscost_sys::clock::Clock;
 use syscost_sys::neighbour::Probe;
 use syscost_sys::partner::{Between, Partner, Shared};
 
-use crate::bencher::bracket::GATE;
+use crate::bencher::bracket::looks_of_gate;
 use crate::cores::Cores;
 use crate::failure::Failure;
 
@@ -34,6 +34,8 @@ struct Answer {
 pub(in crate::bencher) struct Sentinel {
     answer: Shared<Answer>,
     asked: u64,
+    /// How many looks in a row must find its core ours.
+    looks: u32,
     is_late: bool,
     ask: PipeWriter,
     /// Ended with its maker's handle.
@@ -50,9 +52,11 @@ impl Sentinel {
         cpu: u32,
         cores: &Cores,
     ) -> Result<Option<Self>, Failure> {
-        let (Some(alone), Some(_)) = (cores.alone_or_alike(cpu), Probe::new(clock)) else {
+        let probe = Probe::new(clock, cores.grain);
+        let (Some(alone), Some(probe)) = (cores.alone_or_alike(cpu), probe) else {
             return Ok(None);
         };
+        let looks = looks_of_gate(&probe);
         let failed = |cause| Failure::of("make a pipe", cause);
         let (mut questions, ask): (PipeReader, PipeWriter) = pipe().map_err(failed)?;
         let answer = Shared::new(Answer {
@@ -61,7 +65,6 @@ impl Sentinel {
         })?;
         let shared = answer.clone();
         let work = move || -> Result<(), String> {
-            let probe = Probe::new(clock).ok_or("no probe")?;
             let mut question = [0_u8; 1];
             while questions.read(&mut question).is_ok_and(|count| count == 1) {
                 // The last of some: the first ones still pay for the way here.
@@ -77,6 +80,7 @@ impl Sentinel {
         Ok(Some(Self {
             answer,
             asked: 0,
+            looks,
             is_late: false,
             ask,
             _process: process,
@@ -91,7 +95,7 @@ impl Sentinel {
     /// Whether its core is ours now, and has been for a few looks; `None` once it has found no time to look: a partner that spins keeps the CPU, and
     /// a sentinel that comes late would disturb what is timed. It is then asked no more.
     pub(in crate::bencher) fn is_ours(&mut self) -> Option<bool> {
-        let looks = [GATE as u8];
+        let looks = [self.looks as u8];
         if self.is_late || self.ask.write(&looks).is_err() {
             return None;
         }

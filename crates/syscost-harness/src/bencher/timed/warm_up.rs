@@ -105,6 +105,7 @@ mod tests {
             batch_ns: 25e3,
             case_ns: 3e6,
             patience_ns: 0.0,
+            singles: 200,
             second_witness: false,
         };
         let mut warm_up = WarmUp::new(&effort);

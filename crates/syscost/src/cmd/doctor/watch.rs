@@ -36,7 +36,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), CALIBRATION);
+    let mut heard = noise::probe(&cpus, &rough, rough.grain_ticks(), CALIBRATION);
     let cores = super::cores_of(&mut heard, &machine::capture(), &rough);
     let begun = Instant::now();
     let mut summary = Summary::default();
@@ -52,7 +52,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
         ))?;
     }
     while !is_over(begun, time, &interrupted) {
-        let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), LISTEN);
+        let mut heard = noise::probe(&cpus, &rough, cores.grain, LISTEN);
         heard.iter_mut().for_each(|one| cores.tell(one));
         let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
         summary.add(&noise);

@@ -144,11 +144,15 @@ fn prepare() -> Option<(Probe, Alone, u32)> {
     let cpus = cpu::allowed().ok()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let mut heard = noise::probe(&cpus, rough.source(), rough.ticks_per_ns(), CALIBRATION);
+    let mut heard = noise::probe(&cpus, &rough, rough.grain_ticks(), CALIBRATION);
     let cores = Cores::find(&mut heard, false, None);
     let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     let number = noise::quietest(&noise)?;
-    Some((Probe::new(rough)?, cores.alone(number)?, number))
+    Some((
+        Probe::new(rough, cores.grain)?,
+        cores.alone(number)?,
+        number,
+    ))
 }
 
 /// What comes of it on this CPU.

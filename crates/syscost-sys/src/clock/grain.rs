@@ -1,0 +1,79 @@
+//! The grid that a counter's readings lie on.
+//!
+//! Some processors count by many at once: Zen 4 adds 26 to its counter every 10 ns. A burst of half a microsecond then takes 20 or 21
+//! of these, and two bursts that took the same time seem to differ by 5 %.
+
+use std::hint::black_box;
+
+use crate::clock::Clock;
+
+/// Intervals that are looked at.
+const INTERVALS: u32 = 256;
+
+/// Grids that are looked for, in ticks. A finer one hides nothing.
+const COARSEST: u64 = 256;
+const FINEST: u64 = 6;
+
+/// How far from the grid an interval may lie, in ticks: a hypervisor may scale the counter.
+const OFF: u64 = 1;
+
+/// The share of the intervals that must lie on the grid.
+const ON_GRID: f64 = 0.97;
+
+impl Clock {
+    /// The grid that this clock's readings lie on, in ticks; 1 where there is none or it is finer than a few ticks.
+    pub fn grain_ticks(&self) -> u32 {
+        // A cycle or two a turn: were the intervals multiples of a longer time, that would seem to be the clock's grid.
+        let intervals = (1..=INTERVALS).map(|turns| {
+            let start = self.start();
+            for turn in 0..turns {
+                black_box(turn);
+            }
+            self.stop().ticks.saturating_sub(start)
+        });
+        grain(&intervals.collect::<Vec<u64>>())
+    }
+}
+
+/// The coarsest grid that nearly all of these intervals lie on.
+fn grain(intervals: &[u64]) -> u32 {
+    let is_grid = |step: &u64| {
+        let from_grid = |ticks: &&u64| (**ticks % step).min(step - **ticks % step);
+        let on_grid = intervals.iter().filter(|ticks| from_grid(ticks) <= OFF);
+        on_grid.count() as f64 >= ON_GRID * intervals.len() as f64
+    };
+    (FINEST..=COARSEST).rev().find(is_grid).unwrap_or(1) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Intervals of 80 to 400 ticks by a clock of this grid.
+    fn intervals(step: f64) -> Vec<u64> {
+        let mut random = fastrand::Rng::with_seed(3);
+        let shown = |time: f64| ((time / step).floor() * step) as u64;
+        (1..=INTERVALS)
+            .map(|turns| {
+                let start = 1e6 * random.f64();
+                shown(start + 80.0 + 1.3 * f64::from(turns)) - shown(start)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_grid_of_a_coarse_counter_is_found() {
+        assert_eq!(grain(&intervals(26.0)), 26);
+        assert_eq!(grain(&intervals(100.0)), 100);
+        // Scaled by a hypervisor, so the readings jump by 24 or 25.
+        let scaled = grain(&intervals(24.6));
+        assert!((24..=25).contains(&scaled) || scaled == 1, "{scaled}");
+    }
+
+    #[test]
+    fn a_fine_counter_has_no_grid() {
+        for step in [1.0, 2.0, 4.0] {
+            assert_eq!(grain(&intervals(step)), 1, "steps of {step}");
+        }
+    }
+}
