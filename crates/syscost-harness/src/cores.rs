@@ -67,7 +67,7 @@ impl Cores {
                 Some((cpu::kind(cpu), Core { cpu, ratio, limit }))
             })
             .collect();
-        // One that was never ours meanwhile is told by another that was.
+        // One that was never ours meanwhile is known by another that was.
         for index in 0..found.len() {
             let kind = found[index].0;
             let same = found.iter().filter(|(other, _)| *other == kind);
@@ -114,6 +114,14 @@ impl Cores {
             cores.tell(one);
         }
         cores
+    }
+
+    /// Takes looks up to a margin `times` as wide for those of a core of our own.
+    pub(crate) fn widen(&mut self, times: f64) {
+        for core in &mut self.modes {
+            let Core { ratio, limit, .. } = *core;
+            core.limit = Alone { ratio, limit }.with_margin(times).limit;
+        }
     }
 
     /// The least mode of all, for runs to come.

@@ -4,7 +4,7 @@
 //! - [`mod@derive`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
-//! - [`batch_factor`]: batches of other lengths than the profile says.
+//! - [`trial`]: batches of other lengths, and other margins of what counts as a core of our own.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -12,7 +12,6 @@
 //! - [`cores`]: whether a core works for somebody else as well.
 
 pub mod arguments;
-pub mod batch_factor;
 pub mod bencher;
 pub mod benchmark;
 pub mod case;
@@ -29,6 +28,7 @@ pub mod noise;
 pub mod placement;
 pub mod real_time;
 pub mod session;
+pub mod trial;
 pub mod worker;
 
 pub use bencher::Bencher;

@@ -14,11 +14,11 @@ use syscost_sys::neighbour::Probe;
 
 use crate::cores::Heard;
 
-/// One look in so many is kept: more tell nothing new.
+/// One look in four is kept: more say nothing new.
 const KEPT: u64 = 4;
 
 /// Looks kept of one CPU at most.
-const MOST_LOOKS: usize = 1 << 18;
+const MAX_LOOKS: usize = 1 << 18;
 
 /// A share of time in which a core was ours that differs by less than this, in percent, is no reason to choose.
 const ALIKE: f64 = 5.0;
@@ -62,13 +62,13 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
     let ticks_per_ns = clock.ticks_per_ns();
     let length_ns = time.as_nanos() as f64;
     let probe = Probe::new(clock, grain);
-    let mut looks = Vec::with_capacity(MOST_LOOKS);
+    let mut looks = Vec::with_capacity(MAX_LOOKS);
     let mut count: u64 = 0;
     let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || {
         if let Some(probe) = &probe {
             let look = probe.look();
             count += 1;
-            if count.is_multiple_of(KEPT) && looks.len() < MOST_LOOKS {
+            if count.is_multiple_of(KEPT) && looks.len() < MAX_LOOKS {
                 looks.push(look);
             }
         }

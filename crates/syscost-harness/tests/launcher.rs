@@ -24,6 +24,7 @@ fn job(cases: usize) -> Job {
             batch_ns: 1e4,
             case_ns: 1e6,
             patience_ns: 0.0,
+            singles: 200,
             second_witness: false,
         },
         clock: ClockSettings {
@@ -35,6 +36,7 @@ fn job(cases: usize) -> Job {
             },
         },
         cpu: 0,
+        candidates: Vec::new(),
         allowed: vec![0],
         cores: Default::default(),
         seed: 1,

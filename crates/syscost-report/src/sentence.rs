@@ -64,7 +64,7 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
     match flag {
         Flag::TooFewRounds => (
             "few",
-            "fewer than six processes count, so no confidence interval",
+            "fewer than six processes count: the interval, if any, assumes that they are normally distributed",
         ),
         Flag::NotConverged => ("wide", "the interval is wider than asked"),
         Flag::NotSteady => (

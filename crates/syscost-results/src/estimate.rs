@@ -1,7 +1,7 @@
 //! From the samples of many rounds to one [`Estimate`] and its flags.
 //!
 //! A round is one fresh process. Its median is one independent value; the estimate is the median of these, with the
-//! exact interval of [`interval`]. Samples are chosen by what disturbed them ([`selection`]), never by size. A cost that can't be told from zero is
+//! exact interval of [`interval`]. Samples are chosen by what disturbed them ([`selection`]), never by size. A cost that can't be distinguished from zero is
 //! never a number: neither negative nor clamped, only a bound.
 
 use std::collections::BTreeMap;
@@ -71,8 +71,8 @@ pub struct Estimated {
 
 /// Judges the samples of all rounds of one case. All values must be finite; rounds without values are ignored.
 ///
-/// The numbers are of undisturbed samples where enough processes have some: see [`selection`]. Below six rounds there is no interval; the
-/// range of the process medians is in the details and decides whether the cost can be told from zero.
+/// The numbers are of undisturbed samples where some processes have some: see [`selection`]. Below six rounds the interval is Student's; below three there
+/// is none, and the range of the process medians is in the details and decides whether the cost can be told from zero.
 pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let selected = selection::select(rounds, rules.unit);
     let medians: Vec<f64> = medians_of(&selected.processes);
@@ -84,7 +84,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         return Estimated::default();
     };
     let raw_median = order::median(&selected.raw_medians());
-    let interval = interval::of_median(&medians);
+    let interval = interval::of_median(&medians).or_else(|| interval::of_few(&medians));
     let range = order::min(&medians)
         .zip(medians.iter().copied().reduce(f64::max))
         .unwrap_or((median, median));

@@ -85,6 +85,29 @@ impl Program {
         self.run(&[], &[])
     }
 
+    /// Two quick runs of everything, measured in turn, with their samples.
+    pub(crate) fn quick_pair(&self) -> Result<[Run; 2]> {
+        let folder = tempfile::tempdir().context("making a folder")?;
+        let files = ["a.json", "b.json"].map(|name| folder.path().join(name));
+        let status = Command::new(&self.path)
+            .args(["ab", "--profile", "quick", "--format", "json"])
+            .arg("--output-a")
+            .arg(&files[0])
+            .arg("--output-b")
+            .arg(&files[1])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .with_context(|| format!("starting {}", self.path.display()))?;
+        let [a, b] = files.map(|file| -> Result<Run> {
+            let bytes = std::fs::read(&file).with_context(|| {
+                format!("reading {}; syscost ab ended with {status}", file.display())
+            })?;
+            syscost_results::document::read(&bytes).map_err(|error| anyhow!("{error}"))
+        });
+        Ok([a?, b?])
+    }
+
     /// A run of these selectors with these options and variables, without samples.
     pub(crate) fn run_with(
         &self,

@@ -14,7 +14,7 @@ pub(super) const BYTES: &str = "bytes";
 const WALKED: usize = (64 << 20) / LINE;
 
 /// No cache of one core's, or what it gets of a shared one, holds more, in bytes.
-const MOST_CACHED: usize = 32 << 20;
+const MAX_CACHED: usize = 32 << 20;
 
 /// Cycles that may lie in a cache are gone round so often beforehand: a cache that takes what another one drops has them only then, and one
 /// that is shared with others keeps as many of them as are asked for often enough.
@@ -22,7 +22,7 @@ const LAPS: u64 = 3;
 
 /// Goes round a cycle with the chains that are to be timed, until caches hold of it what they will hold then.
 pub(super) fn go_round(b: &Bencher, chase: &Chase) {
-    if b.is_timed() && chase.route().bytes <= MOST_CACHED {
+    if b.is_timed() && chase.route().bytes <= MAX_CACHED {
         let lap = (chase.lines() as u64).div_ceil(chase.operations_per_turn());
         chase.run(LAPS * lap);
     }

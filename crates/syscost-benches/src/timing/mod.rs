@@ -29,7 +29,7 @@ pub(crate) const GROUP: Group = Group {
 };
 
 /// Processors listened to at most.
-const MOST_CPUS: usize = 8;
+const MAX_CPUS: usize = 8;
 
 /// The processors that rows of their own are about: those this process may use.
 fn cpus() -> Vec<u32> {

@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Percent,
     quantity: Quantity::Level,
     cases: Cases::Here(|| {
-        super::spread(&super::cpus(), super::MOST_CPUS)
+        super::spread(&super::cpus(), super::MAX_CPUS)
             .into_iter()
             .map(|cpu| Case::new([("cpu", cpu.to_string())]))
             .collect()

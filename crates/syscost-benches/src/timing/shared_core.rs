@@ -32,7 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Percent,
     quantity: Quantity::Level,
     cases: Cases::Here(|| {
-        super::spread(&super::cpus(), super::MOST_CPUS)
+        super::spread(&super::cpus(), super::MAX_CPUS)
             .into_iter()
             .map(|cpu| Case::new([("cpu", cpu.to_string())]))
             .collect()
@@ -49,10 +49,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// Looks of a probe slowed down on purpose: so large a share of them must find the core shared.
-const LEAST_SEEN_PERCENT: f64 = 90.0;
+const MIN_SEEN_PERCENT: f64 = 90.0;
 
 /// Looks must fill so much of the typical window.
-const LEAST_LOOKING_PERCENT: f64 = 80.0;
+const MIN_LOOKING_PERCENT: f64 = 80.0;
 
 /// Dependent instructions take as long on a shared core as on one of our own, within this share: a neighbour takes the front end, not the frequency.
 const SAME_CHAIN: f64 = 0.05;
@@ -122,14 +122,14 @@ fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
     if let Some(seen) = typical(|window| window.slowed_seen_percent) {
         b.claim_within(
             "per cent of looks slowed on purpose that find the core shared",
-            Bound::AtLeast(LEAST_SEEN_PERCENT),
+            Bound::AtLeast(MIN_SEEN_PERCENT),
             seen,
             "slowed probe",
         );
     }
-    let expected = format!("at least {LEAST_LOOKING_PERCENT}");
+    let expected = format!("at least {MIN_LOOKING_PERCENT}");
     if let Some(looking) = typical(|window| window.looking_percent) {
-        let (verdict, reason) = match looking >= LEAST_LOOKING_PERCENT {
+        let (verdict, reason) = match looking >= MIN_LOOKING_PERCENT {
             true => (Verdict::Confirmed, None),
             false => (
                 Verdict::Unverified,

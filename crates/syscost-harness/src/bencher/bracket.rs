@@ -103,7 +103,7 @@ impl Bracket {
         self.cores.knows_frequency
     }
 
-    /// Waits until the core has been ours for some looks in a row, at most for so many ns altogether since [`Bracket::begin`]. Within a stretch in which it
+    /// Waits until the core has been ours for some looks in a row, at most `patience_ns` altogether since [`Bracket::begin`]. Within a stretch in which it
     /// is ours the last look is enough.
     pub(super) fn gate(&mut self, patience_ns: f64) {
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
@@ -176,7 +176,7 @@ impl Bracket {
         std::mem::take(&mut self.seen)
     }
 
-    /// Lets so many ns pass on a core at work, as something timed would.
+    /// Lets time pass on a core at work, as something timed would.
     pub(super) fn pass(&self, ns: f64) {
         let begun = self.clock.start();
         while self

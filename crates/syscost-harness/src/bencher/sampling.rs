@@ -15,14 +15,14 @@ pub(super) const MIN_SAMPLES: u32 = 5;
 /// As few undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
 const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
-/// No more samples than so many times as many as wanted, however few are undisturbed.
-const MOST: u32 = 4;
+/// No more samples than these times as many as wanted, however few are undisturbed.
+const MAX_SAMPLES: u32 = 4;
 
-/// If so large a share of the samples, and so many, began on a core of our own and ended on a shared one, the operation itself may be why.
+/// Where at least this share and number of the samples began on a core of our own and ended on a shared one, the operation itself may be why.
 const AFTER_EFFECT: f64 = 0.7;
 const AFTER_EFFECTS: u32 = 6;
 
-/// Then so many samples of nothing, as long as one, tell; so many must end on a core of our own for the operation to be why.
+/// Then as many samples of nothing, as long as one, are taken, and how many of them must end on a core of our own for the operation to be why.
 const CONTROLS: u32 = 8;
 const CONTROLS_OURS: u32 = 6;
 
@@ -91,7 +91,7 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         let wanted = self.effort.samples.max(MIN_SAMPLES);
         let most = if self.bracket.is_some() {
-            MOST * wanted
+            MAX_SAMPLES * wanted
         } else {
             wanted
         };
@@ -139,7 +139,7 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Whether so many samples do: enough of them undisturbed, or the time spent, or no hope for better ones.
+    /// Whether this number of samples will do: enough of them undisturbed, or the time spent, or no hope for better ones.
     fn is_done(&self, number: u32, wanted: u32, progress: &Progress) -> bool {
         let Some(bracket) = &self.bracket else {
             return number >= wanted || progress.spent_ns > self.effort.case_ns;

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 const SINGLES_FROM_PAIRS: f64 = 20.0;
 
 /// Undisturbed pairs of the timer alone that tell its cost, at least.
-const LEAST_PAIRS: usize = 3;
+const MIN_PAIRS: usize = 3;
 
 impl Bencher<'_> {
     /// What all samples of this case are to last together, in ns: how much a benchmark should take that observes its values
@@ -137,11 +137,7 @@ impl Bencher<'_> {
             .filter(|index| is_own(*index))
             .map(|index| empty[index])
             .collect();
-        let pairs = if own.len() >= LEAST_PAIRS {
-            &own
-        } else {
-            &empty
-        };
+        let pairs = if own.len() >= MIN_PAIRS { &own } else { &empty };
         let overhead = median(pairs).unwrap_or(0.0);
         self.findings.raw = self.findings.values.clone();
         for index in 0..self.findings.values.len() {

@@ -8,10 +8,10 @@ use super::{Finding, Level, warning};
 pub const SHARED_CORE: &str = "shared_core";
 
 /// Share of time in which a core may work for somebody else before that is worth a warning, in percent.
-const MOST_SHARED_PERCENT: f64 = 20.0;
+const MAX_SHARED_PERCENT: f64 = 20.0;
 
 /// A core that is ours for less of the time, in percent, makes a run slow and some of its rows imprecise.
-const LEAST_ALONE_PERCENT: f64 = 20.0;
+const MIN_ALONE_PERCENT: f64 = 20.0;
 
 /// Whether a CPU's core works for somebody else as well, from what the noise probe heard.
 pub fn finding(noise: &Noise) -> Finding {
@@ -26,7 +26,7 @@ pub fn finding(noise: &Noise) -> Finding {
     let slowdown = noise.shared_slowdown_percent.filter(|_| alone < 100.0);
     super::finding(
         SHARED_CORE,
-        (alone < 100.0 - MOST_SHARED_PERCENT).then_some((
+        (alone < 100.0 - MAX_SHARED_PERCENT).then_some((
             Level::Warning,
             "somebody else works on the second hardware thread of this core. A run waits for moments when nobody does, which takes \
              longer; `syscost doctor --watch` shows when it is quieter",
@@ -44,7 +44,7 @@ pub fn finding(noise: &Noise) -> Finding {
 
 /// Warnings of cores that measure and hardly ever work for us alone.
 pub(super) fn warnings(noise: &[Noise]) -> Vec<Warning> {
-    let is_rare = |alone: &f64| *alone < LEAST_ALONE_PERCENT;
+    let is_rare = |alone: &f64| *alone < MIN_ALONE_PERCENT;
     let used = noise.iter().filter(|probe| probe.used);
     let rare = used.filter_map(|one| Some((one.cpu, one.alone_percent.filter(is_rare)?)));
     rare.map(|(cpu, alone)| {

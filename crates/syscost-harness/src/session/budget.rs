@@ -21,7 +21,7 @@ const MIN_SCALE: f64 = 0.2;
 const SHRINKS: f64 = 0.9;
 
 /// After as many rounds a row that there is no more time for keeps what it has.
-const KEPT_ROUNDS: usize = 3;
+const KEPT_ROUNDS: usize = 2;
 
 /// Kept back from the budget for the last worker and the document.
 const RESERVE: Duration = Duration::from_millis(300);
@@ -95,7 +95,7 @@ impl Session<'_> {
                 .filter(|(_, state)| state.is_active())
         };
         let known: Vec<(usize, Takes)> = active()
-            .filter(|(_, state)| state.takes.work_s > 0.0)
+            .filter(|(_, state)| state.takes.longest_s > 0.0)
             .map(|(index, state)| (index, state.takes))
             .collect();
         let unknown = active().count() - known.len();
@@ -115,7 +115,7 @@ impl Session<'_> {
                 state.settled = true;
                 continue;
             }
-            let seconds = state.takes.work_s;
+            let seconds = state.takes.longest_s;
             state.skipped = Some(format!(
                 "the time budget was too short: this row takes {seconds:.3} s in each of {min_rounds} rounds; give it more with --budget"
             ));
@@ -147,7 +147,7 @@ impl Session<'_> {
         Duration::from_secs_f64(self.header.config.budget_s)
     }
 
-    /// The pace of the rounds to come, after so many, the last of which took that long.
+    /// The pace of the rounds to come after `rounds`, the last of which took `last`.
     pub(super) fn pace(&self, pace: Pace, rounds: u32, last: Taken) -> Pace {
         let to_go = self.header.config.min_rounds.saturating_sub(rounds);
         pace.next(to_go, self.left_for_cases_s(to_go), last)
@@ -190,10 +190,10 @@ impl Session<'_> {
 /// Of rows, each with what it takes, those to leave out so that as many rounds fit into the time left, with samples as few as they may become: the longest first.
 /// As many others, of which nothing is known yet, are to have a round more and their evidence.
 fn too_long(mut known: Vec<(usize, Takes)>, unknown: usize, to_go: u32, left_s: f64) -> Vec<usize> {
-    known.sort_by(|(_, a), (_, b)| b.work_s.total_cmp(&a.work_s));
+    known.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
     let rounds = f64::from(to_go);
     let needed = |known: &[(usize, Takes)]| {
-        let work_s: f64 = known.iter().map(|(_, takes)| takes.work_s).sum();
+        let work_s: f64 = known.iter().map(|(_, takes)| takes.longest_s).sum();
         let evidence_s: f64 = known.iter().map(|(_, takes)| takes.evidence_s).sum();
         let others = unknown as f64 / known.len().max(1) as f64;
         SHRINKS * (rounds * work_s + others * (rounds + 1.0) * work_s) + others * evidence_s
@@ -244,8 +244,9 @@ mod tests {
     }
 
     fn rows(work_s: &[f64]) -> Vec<(usize, Takes)> {
-        let takes = |&work_s| Takes {
-            work_s,
+        let takes = |&longest_s| Takes {
+            longest_s,
+            work_s: 0.0,
             evidence_s: 1.0,
             waited_s: 9.0,
         };
@@ -256,7 +257,7 @@ mod tests {
     fn rows_that_take_longest_are_left_out_first() {
         let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 0, 5, left_s);
         assert_eq!(
-            out(5.0),
+            out(6.5),
             [0; 0],
             "with fewer samples all fit, however long they wait"
         );

@@ -23,7 +23,7 @@ const HOLDS: Duration = Duration::from_secs(1);
 const BETTER: f64 = 10.0;
 
 /// CPUs probed for noise at most, when none are named.
-const MOST_PROBED: usize = 8;
+const MAX_PROBED: usize = 8;
 
 impl Session<'_> {
     /// Chooses the CPU that measures next, if there is more than one to choose from and the last choice is old.
@@ -112,7 +112,7 @@ pub(super) fn listen(
     (cores, heard.into_iter().map(|one| one.noise).collect())
 }
 
-/// The CPUs to probe: those asked for, or the allowed ones up to [`MOST_PROBED`].
+/// The CPUs to probe: those asked for, or the allowed ones up to [`MAX_PROBED`].
 pub(super) fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionError> {
     let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
     match asked {
@@ -124,6 +124,6 @@ pub(super) fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionErro
             None => Ok(asked.to_vec()),
         },
         // The last ones: the first serve most interrupts.
-        None => Ok(allowed[allowed.len().saturating_sub(MOST_PROBED)..].to_vec()),
+        None => Ok(allowed[allowed.len().saturating_sub(MAX_PROBED)..].to_vec()),
     }
 }

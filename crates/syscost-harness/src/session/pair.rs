@@ -65,7 +65,7 @@ impl<'a> Pair<'a> {
         let profile = Profile::from_name(&self.a.header.config.profile).unwrap_or_default();
         let seed = self.a.header.config.seed;
         let mut pace = Pace::FULL;
-        for round in 0..profile.most_rounds() {
+        for round in 0..profile.max_rounds() {
             let mut order = active_benchmarks(&[&self.a, &self.b]);
             let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));
             random.shuffle(&mut order);

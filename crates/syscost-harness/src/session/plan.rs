@@ -27,7 +27,7 @@ impl Session<'_> {
             journal: self.journal.as_ref().map(Journal::path),
         });
         let mut pace = Pace::FULL;
-        for round in 0..profile.most_rounds() {
+        for round in 0..profile.max_rounds() {
             let replayed = !self.replay.is_empty();
             match self.round(round, pace, profile, observer) {
                 Ok(Round::Whole) => {}

@@ -65,7 +65,7 @@ impl Profile {
     }
 
     /// Rounds at most, those included that found too few moments in which the core was ours and were taken again.
-    pub fn most_rounds(self) -> u32 {
+    pub fn max_rounds(self) -> u32 {
         REPEATS * self.stop_rule().last()
     }
 

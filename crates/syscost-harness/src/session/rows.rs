@@ -17,7 +17,7 @@ use crate::failure::Failure;
 /// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
 const FASTEST_CORE_GHZ: f64 = 6.5;
 
-/// A row has so many times as many rounds as it needs at most, where too few moments are found in which the core is ours.
+/// A row has at most this many times the rounds it needs, where too few moments are found in which the core is ours.
 pub(super) const REPEATS: u32 = 2;
 
 /// What is known of one row.
@@ -57,6 +57,8 @@ pub(crate) struct Takes {
     pub(crate) evidence_s: f64,
     /// Its last timed pass, without waiting for a core of our own; none yet if 0.
     pub(crate) work_s: f64,
+    /// The longest of them so far: memory is lent from case to case, and the one that comes first pays.
+    pub(crate) longest_s: f64,
     /// The waiting.
     pub(crate) waited_s: f64,
 }
@@ -130,6 +132,7 @@ impl RowState {
             return;
         }
         self.takes.work_s = (findings.took_ns - findings.waited_ns).max(0.0) / 1e9;
+        self.takes.longest_s = self.takes.longest_s.max(self.takes.work_s);
         self.takes.waited_s = findings.waited_ns / 1e9;
         if findings.waited_ns > 0.0 {
             let waited = self.details.entry("waited_ns".to_owned()).or_default();

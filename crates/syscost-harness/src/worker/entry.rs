@@ -11,12 +11,12 @@ use syscost_sys::neighbour::Probe;
 use syscost_sys::{cpu, process};
 
 use super::{About, Job, Reply};
-use crate::batch_factor;
 use crate::bencher::{Bencher, Findings, Pass, Situation};
 use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
+use crate::trial::{self, Trial};
 
 /// Tells who this program is, for one that would have it measure.
 ///
@@ -34,7 +34,7 @@ pub fn tell_about(version: &str) -> io::Result<()> {
 pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    let job: Job = serde_json::from_str(&line)?;
+    let mut job: Job = serde_json::from_str(&line)?;
     process::die_with_parent(job.parent).map_err(io::Error::other)?;
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
@@ -51,10 +51,13 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         // Another build leads the run, and knows more.
         return refuse(&job);
     };
-    let effort = match batch_factor::given() {
-        Some(factor) => batch_factor::lengthened(&job.effort, factor),
+    let effort = match Trial::Batch.given() {
+        Some(factor) => trial::lengthened(&job.effort, factor),
         None => job.effort.clone(),
     };
+    if let Some(factor) = Trial::Margin.given() {
+        job.cores.widen(factor);
+    }
     let mut cpu = job.cpu;
     for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
         answer(&Reply::Begin(index))?;

@@ -5,10 +5,10 @@
 
 use super::notes::notes;
 use super::pool::Pooled;
-use super::ratio::{LEAST_PROCESSES, deviation, distance_of_pairs};
-use super::{Change, LEAST_MARGIN, Row};
+use super::ratio::{MIN_PROCESSES, MIN_RESAMPLED, deviation, distance_of_pairs};
+use super::{Change, MIN_PAIRED_MARGIN, Row};
 use crate::Measurement;
-use crate::stats::{order, signed_rank, student};
+use crate::stats::{interval, order, signed_rank, student};
 
 /// The row, its verdict still open. `None` without medians.
 pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
@@ -21,19 +21,22 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
                 .to_owned(),
         );
     }
-    let is_enough = logs.len() >= LEAST_PROCESSES;
+    let is_enough = logs.len() >= MIN_PROCESSES;
     if !is_enough {
         notes.push(format!(
-            "too few rounds: {} were measured on both sides, {LEAST_PROCESSES} are the least",
+            "too few rounds: {} were measured on both sides, {MIN_PROCESSES} are the least",
             logs.len()
         ));
     }
-    let found = signed_rank::interval(&logs).filter(|_| is_enough);
+    let exact = signed_rank::interval(&logs).filter(|_| logs.len() >= MIN_RESAMPLED);
+    let found = exact.map(|found| (found.low, found.high)).or_else(|| {
+        let found = interval::of_few(&ratios_of(&logs))?;
+        Some((found.low.ln(), found.high.ln()))
+    });
     let (base_median, new_median) = (base.median()?, new.median()?);
     let ratio = signed_rank::centre(&logs).map_or(new_median / base_median, f64::exp);
     // The centre of so many ratios spreads as their mean does, where two of them are so far apart.
-    let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-    let spread = distance_of_pairs(&[ratios]) / (2.0 * logs.len().max(1) as f64).sqrt();
+    let spread = distance_of_pairs(&[ratios_of(&logs)]) / (2.0 * logs.len().max(1) as f64).sqrt();
     Some(Row {
         name: left.name.clone(),
         id: left.id.clone(),
@@ -42,9 +45,9 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
         base: base_median,
         new: new_median,
         ratio,
-        ci95_low: found.map(|found| found.low.exp()),
-        ci95_high: found.map(|found| found.high.exp()),
-        margin: LEAST_MARGIN.max(spread.exp_m1()),
+        ci95_low: found.map(|(low, _)| low.exp()),
+        ci95_high: found.map(|(_, high)| high.exp()),
+        margin: MIN_PAIRED_MARGIN.max(spread.exp_m1()),
         p_value: found.map(|_| p_value(&logs)),
         verdict: Change::Inconclusive,
         notes,
@@ -71,7 +74,7 @@ fn log_ratios(base: &Measurement, new: &Measurement) -> (Vec<f64>, bool) {
             (before > 0.0 && *after > 0.0).then(|| ((after / before).ln(), is_own && *too))
         })
         .collect();
-    if ratios.iter().filter(|(_, is_own)| *is_own).count() >= LEAST_PROCESSES {
+    if ratios.iter().filter(|(_, is_own)| *is_own).count() >= MIN_PROCESSES {
         ratios.retain(|(_, is_own)| *is_own);
     }
     let are_undisturbed = ratios.iter().all(|(_, is_own)| *is_own);
@@ -79,6 +82,11 @@ fn log_ratios(base: &Measurement, new: &Measurement) -> (Vec<f64>, bool) {
         ratios.into_iter().map(|(log, _)| log).collect(),
         are_undisturbed,
     )
+}
+
+/// The ratios whose logarithms these are.
+fn ratios_of(logs: &[f64]) -> Vec<f64> {
+    logs.iter().map(|log| log.exp()).collect()
 }
 
 /// Student's t of the mean of the ratios' logarithms.

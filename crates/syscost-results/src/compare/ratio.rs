@@ -12,8 +12,9 @@ use crate::stats::{interval, normal, order, student};
 
 /// Resamples for each row: the ends of the interval are then known to a tenth of its width.
 const RESAMPLES: usize = 2000;
-/// Processes a side needs for an interval, as everywhere.
-pub(super) const LEAST_PROCESSES: usize = 6;
+/// Processes a side needs for an interval, as everywhere, and for one by resampling.
+pub(super) const MIN_PROCESSES: usize = interval::MIN_VALUES;
+pub(super) const MIN_RESAMPLED: usize = 6;
 /// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
 const SPREAD_QUANTILE: f64 = 0.95;
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
@@ -24,9 +25,9 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let (base_median, new_median) = (base.median()?, new.median()?);
     let mut notes = notes(base, new, (new_median / base_median).ln());
     notes.extend(aligned.as_ref().map(|(_, note)| note.clone()));
-    let uncertainty = if base.processes().min(new.processes()) < LEAST_PROCESSES {
+    let uncertainty = if base.processes().min(new.processes()) < MIN_PROCESSES {
         notes.push(format!(
-            "too few rounds: {} on the base's side, {} on the new side, {LEAST_PROCESSES} each are the least",
+            "too few rounds: {} on the base's side, {} on the new side, {MIN_PROCESSES} each are the least",
             base.processes(),
             new.processes()
         ));
@@ -72,8 +73,9 @@ fn uncertainty(base: &Pooled<'_>, new: &Pooled<'_>, name: &str, ratio: f64) -> O
         let mut high = order::quantile_of_sorted(&logs, 1.0 - tail)?;
         let [left, right] = [MeanLog::of(base)?, MeanLog::of(new)?];
         let difference = left.to(&right);
-        if left.is_of_runs || right.is_of_runs {
-            // A few runs drawn with replacement show less than they differ by: two of two cover 65 %, not 95 %.
+        let is_few = base.processes().min(new.processes()) < MIN_RESAMPLED;
+        if left.is_of_runs || right.is_of_runs || is_few {
+            // A few runs or processes drawn with replacement show less than they differ by: two of two cover 65 %, not 95 %.
             let reach =
                 student::quantile_two_sided(2.0 * tail, difference.freedom) * difference.error;
             low = low.min(ratio.ln() - reach);

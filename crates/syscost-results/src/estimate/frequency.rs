@@ -11,7 +11,7 @@ use super::selection::Choice;
 const SAME: f64 = 0.012;
 
 /// The share of the undisturbed samples that must be of one frequency for it to be the usual one.
-const LEAST_SHARE: f64 = 0.25;
+const MIN_SHARE: f64 = 0.25;
 
 /// Width of a bin of the histogram, as a share.
 const BIN: f64 = 0.002;
@@ -45,7 +45,7 @@ pub fn mode(mut known: Vec<f64>) -> Option<f64> {
         .keys()
         .map(|&middle| (middle, around(middle)))
         .max_by_key(|(_, count)| *count)?;
-    if (count as f64) < LEAST_SHARE * known.len() as f64 {
+    if (count as f64) < MIN_SHARE * known.len() as f64 {
         return None;
     }
     known.retain(|ghz| (middle - reach..=middle + reach).contains(&bin(*ghz)));

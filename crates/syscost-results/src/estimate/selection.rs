@@ -4,16 +4,16 @@ use crate::measurement::{Cause, RoundSamples, Unit};
 use crate::stats::order;
 
 /// Fewest undisturbed samples of a process that counts, if it has as many samples.
-pub const LEAST_SAMPLES: usize = 3;
+pub const MIN_SAMPLES: usize = 3;
 
 /// Fewest processes with an interval: with as many that count, the others are left out.
-pub const LEAST_ROUNDS: usize = 6;
+pub const MIN_ROUNDS: usize = 6;
 
 /// In cycles, processes must scatter by no more than this share of what they scatter by in time for their costs to be converted.
 const MUCH_LESS: f64 = 0.5;
 
-/// Processes that a shared cost is told from, at least.
-const LEAST_SHARED: usize = 3;
+/// Fewest processes for a shared cost.
+const MIN_SHARED: usize = 3;
 
 /// The samples of one row that its numbers are from.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,9 +62,9 @@ impl Choice {
         values.filter(move |(index, _)| !left_out(*index))
     }
 
-    /// Whether so many of a round's samples are left that the process counts.
+    /// Whether enough of a round's samples are left for the process to count.
     fn counts(self, round: &RoundSamples) -> bool {
-        let least = LEAST_SAMPLES.min(round.values.len());
+        let least = MIN_SAMPLES.min(round.values.len());
         least > 0 && self.of(round).count() >= least
     }
 }
@@ -113,9 +113,9 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     };
     let choice = match was_looked {
         true => [
-            (Choice::Undisturbed, LEAST_ROUNDS),
-            (Choice::AnyFrequency, LEAST_ROUNDS),
-            (Choice::AnyFrequency, few.min(LEAST_ROUNDS)),
+            (Choice::Undisturbed, MIN_ROUNDS),
+            (Choice::AnyFrequency, MIN_ROUNDS),
+            (Choice::AnyFrequency, few.min(MIN_ROUNDS)),
         ]
         .into_iter()
         .find_map(with_enough)
@@ -180,7 +180,7 @@ impl Selection<'_> {
         let is_better = |converted: &Vec<Vec<f64>>| {
             let scatters = scatter(converted).zip(scatter(&self.processes));
             // Processes of one frequency tell nothing about another, however even they are.
-            self.rounds.len() >= LEAST_ROUNDS
+            self.rounds.len() >= MIN_ROUNDS
                 && scatters.is_some_and(|(cycles, time)| time > 0.0 && cycles <= MUCH_LESS * time)
         };
         match converted.filter(is_better) {
@@ -239,7 +239,7 @@ pub fn shared_median(rounds: &[RoundSamples]) -> Option<f64> {
             order::median(&shared.map(|(_, value)| *value).collect::<Vec<_>>())
         })
         .collect();
-    (medians.len() >= LEAST_SHARED)
+    (medians.len() >= MIN_SHARED)
         .then(|| order::median(&medians))
         .flatten()
 }

@@ -60,10 +60,26 @@ fn estimates_from_process_medians_and_not_from_samples() {
 }
 
 #[test]
-fn five_rounds_have_a_range_and_no_interval() {
+fn five_rounds_have_students_interval() {
     let mut rounds = levels(&[10.0, 11.0, 12.0, 13.0, 14.0]);
     rounds.push(round(Vec::new()));
     let out = cost(&rounds);
+    let (low, high) = (out.estimate.ci95_low, out.estimate.ci95_high);
+    assert!(
+        low.is_some_and(|low| (10.0..10.2).contains(&low)),
+        "{low:?}"
+    );
+    assert!(
+        high.is_some_and(|high| (14.0..14.2).contains(&high)),
+        "{high:?}"
+    );
+    assert_eq!((out.estimate.median, out.estimate.rounds), (Some(12.0), 5));
+    assert!(out.flags.contains(&Flag::TooFewRounds), "{:?}", out.flags);
+}
+
+#[test]
+fn two_rounds_have_a_range_and_no_interval() {
+    let out = cost(&levels(&[10.0, 14.0]));
     assert_eq!(
         (
             out.estimate.ci95_low,
@@ -72,7 +88,7 @@ fn five_rounds_have_a_range_and_no_interval() {
         ),
         (None, None, None)
     );
-    assert_eq!((out.estimate.median, out.estimate.rounds), (Some(12.0), 5));
+    assert_eq!((out.estimate.median, out.estimate.rounds), (Some(12.0), 2));
     assert_eq!(out.flags, [Flag::TooFewRounds]);
     assert_eq!(out.details["lowest_process_median_ns"], 10.0);
     assert_eq!(out.details["highest_process_median_ns"], 14.0);

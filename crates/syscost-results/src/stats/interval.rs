@@ -4,7 +4,8 @@
 //! order statistics is known exactly whatever the distribution (Thompson 1936; David and Nagaraja, "Order
 //! Statistics", section 7.1). The price is that only certain coverages exist: 96.9 % for six values, 97.9 % for ten.
 
-use super::order::sorted;
+use super::order::{self, sorted};
+use super::student;
 
 /// The coverage asked for.
 pub const CONFIDENCE: f64 = 0.95;
@@ -37,6 +38,32 @@ pub struct Ranks {
 /// the 2nd and 9th (97.85 %).
 pub fn of_median(values: &[f64]) -> Option<Interval> {
     of_quantile(values, 0.5)
+}
+
+/// Fewest values with an interval of any kind.
+pub const MIN_VALUES: usize = 3;
+
+/// The 95 % interval of the level of three to five independent values, which have no exact one: Student's (1908) of their mean, of the logarithms where all are
+/// positive, and as far as their median. It assumes that they are normally distributed; `None` for fewer and for more.
+pub fn of_few(values: &[f64]) -> Option<Interval> {
+    let middle = order::median(values)?;
+    let is_few = (MIN_VALUES..).contains(&values.len()) && ranks(values.len(), 0.5).is_none();
+    if !is_few {
+        return None;
+    }
+    let are_positive = values.iter().all(|value| *value > 0.0);
+    let (to, from): (fn(f64) -> f64, fn(f64) -> f64) = match are_positive {
+        true => (f64::ln, f64::exp),
+        false => (|value| value, |value| value),
+    };
+    let values: Vec<f64> = values.iter().map(|value| to(*value)).collect();
+    let (mean, error) = student::mean_and_error(&values)?;
+    let reach = error * student::quantile_two_sided(1.0 - CONFIDENCE, values.len() as u32 - 1);
+    Some(Interval {
+        low: from(mean - reach).min(middle),
+        high: from(mean + reach).max(middle),
+        coverage: CONFIDENCE,
+    })
 }
 
 /// The 95 % interval of the quantile `q` (strictly between 0 and 1) over independent values; `None` if there are too
@@ -156,5 +183,25 @@ mod tests {
             prop_assert!(interval.low <= median && median <= interval.high);
             prop_assert!(interval.coverage >= CONFIDENCE && interval.coverage < 1.0);
         }
+    }
+
+    #[test]
+    fn three_to_five_values_have_students_interval() {
+        // Mean 2, deviation 1, error 1 / sqrt 3, t 4.303.
+        let found = of_few(&[-1.0, 0.0, 1.0]).expect("three");
+        assert!(
+            (found.high - 4.303 / 3_f64.sqrt()).abs() < 1e-3,
+            "{found:?}"
+        );
+        assert_eq!(found.low, -found.high);
+        let found = of_few(&[1.0, 2.0, 9.0, 3.0]).expect("four");
+        assert!(
+            found.low > 0.0 && found.high > 9.0,
+            "of logarithms: {found:?}"
+        );
+        let same = of_few(&[2.0; 5]).expect("five");
+        assert!((same.low - 2.0).abs() < 1e-12 && (same.high - 2.0).abs() < 1e-12);
+        assert_eq!(of_few(&[1.0, 2.0]), None);
+        assert_eq!(of_few(&[1.0; 6]), None, "six have an exact one");
     }
 }

@@ -32,7 +32,7 @@ pub fn between(least: u32, most: u32) -> impl Iterator<Item = u32> {
 /// A row whose interval would still be so many times as wide as it should be after the last look is not waited for.
 const HOPELESS: f64 = 2.0;
 
-/// Before so many rounds only an interval of this share of the target is narrow enough: what agrees so well does not by luck.
+/// Before this number of rounds only an interval of this share of the target is narrow enough: what agrees so well does not by luck.
 const EARLY: u32 = 9;
 const EARLY_SHARE: f64 = 0.5;
 
@@ -77,7 +77,7 @@ impl StopRule<'_> {
         })
     }
 
-    /// What part of the target is narrow enough after so many rounds.
+    /// What part of the target is narrow enough after that number of rounds.
     fn share_at(&self, rounds: u32) -> f64 {
         if rounds < EARLY { EARLY_SHARE } else { 1.0 }
     }

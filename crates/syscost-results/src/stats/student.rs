@@ -27,6 +27,17 @@ pub fn two_sided(t: f64, freedom: u32) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
+/// The mean of some values and its standard error; `None` below two.
+pub fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
+    let count = values.len() as f64;
+    if count < 2.0 {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((mean, (squares / (count - 1.0) / count).sqrt()))
+}
+
 /// How far from zero a value lies, on either side, with the chance that one lies further: the inverse of [`two_sided`].
 pub fn quantile_two_sided(chance: f64, freedom: u32) -> f64 {
     let (mut near, mut far) = (0.0, 1.0);

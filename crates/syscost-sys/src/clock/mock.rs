@@ -21,6 +21,8 @@ struct State {
     read_cost_ns: u64,
     step_ns: u64,
     script: VecDeque<u64>,
+    /// What the next reads cost, if not what each does.
+    read_script: VecDeque<u64>,
     reads: u64,
 }
 
@@ -30,6 +32,7 @@ impl State {
         read_cost_ns: 0,
         step_ns: 1,
         script: VecDeque::new(),
+        read_script: VecDeque::new(),
         reads: 0,
     };
 }
@@ -55,6 +58,12 @@ pub fn advance_ns(ns: u64) {
 /// What each read of the clock costs from now on.
 pub fn set_read_cost_ns(ns: u64) {
     with(|state| state.read_cost_ns = ns);
+}
+
+/// What the next reads cost, one each, before they cost what each does again; what was left of older ones is dropped.
+pub fn script_reads(costs_ns: impl IntoIterator<Item = u64>) {
+    let costs = costs_ns.into_iter().collect();
+    with(|state| state.read_script = costs);
 }
 
 /// The clock's resolution from now on: reads are rounded down to a multiple of it. 0 counts as 1.
@@ -94,7 +103,7 @@ pub fn reads() -> u64 {
 pub(crate) fn read(ticks_per_ns: f64) -> u64 {
     with(|state| {
         let shown = state.now_ns - state.now_ns % state.step_ns;
-        state.now_ns += state.read_cost_ns;
+        state.now_ns += state.read_script.pop_front().unwrap_or(state.read_cost_ns);
         state.reads += 1;
         (shown as f64 * ticks_per_ns) as u64
     })

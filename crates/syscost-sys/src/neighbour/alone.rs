@@ -8,7 +8,7 @@ const AGREE: f64 = 0.015;
 /// The share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of the looks did.
 const MIN_SHARE: f64 = 0.004;
 
-/// And so many of them at least.
+/// And this number of them at least.
 const MIN_LOOKS: usize = 12;
 
 /// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
@@ -38,7 +38,7 @@ impl Alone {
             .is_some_and(|ratio| (least..=self.limit).contains(&ratio))
     }
 
-    /// The same with a margin so many times as wide.
+    /// The same with a margin `times` as wide.
     #[must_use]
     pub fn with_margin(self, times: f64) -> Self {
         Self {

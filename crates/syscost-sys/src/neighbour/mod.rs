@@ -78,7 +78,7 @@ impl Probe {
         Some(probe)
     }
 
-    /// The same probe on a core that seems so many times as slow: for tests of what a busy neighbour does.
+    /// The same probe on a core that seems `times` as slow: for tests of what a busy neighbour does.
     #[must_use]
     pub fn slowed(self, times: u32) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl Probe {
     /// What the clock's own reading adds to a chain, in ticks: what falls out of the difference between one and a chain
     /// four times as long. Typical ones, since a look later on is no shortest of many either.
     pub fn chain_overhead(&self) -> f64 {
-        const PAIRS: usize = 101;
+        const PAIRS: usize = 301;
         const TIMES: u32 = 4;
         let mut taken = [Vec::new(), Vec::new()];
         for _ in 0..PAIRS {
@@ -129,10 +129,10 @@ impl Probe {
                 ticks.push(self.time(self.chain.run, times * self.chain_turns));
             }
         }
-        // The mean of the middle half: a coarse clock shows nothing between its steps.
+        // The mean of the middle half: a coarse clock shows nothing between its steps. Less than half of the chains are held up by anything.
         let [short, long] = taken.map(|mut ticks| {
             ticks.sort_unstable();
-            let middle = &ticks[PAIRS / 4..PAIRS - PAIRS / 4];
+            let middle = &ticks[PAIRS / 20..PAIRS / 2 + PAIRS / 20];
             middle.iter().copied().map(f64::from).sum::<f64>() / middle.len() as f64
         });
         let times = f64::from(TIMES);

@@ -8,8 +8,9 @@ use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
+use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, batch_factor, real_time};
+use syscost_harness::{Catalogue, real_time};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
@@ -129,8 +130,10 @@ fn program(real_time: bool) -> Result<Program> {
     if real_time || real_time::permitted().is_ok() {
         environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
     }
-    if let Some(factor) = batch_factor::given() {
-        environment.push((batch_factor::VARIABLE.to_owned(), Some(factor.to_string())));
+    for trial in Trial::ALL {
+        if let Some(factor) = trial.given() {
+            environment.push((trial.variable().to_owned(), Some(factor.to_string())));
+        }
     }
     Ok(program.with_environment(environment))
 }

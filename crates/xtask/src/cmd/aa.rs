@@ -18,7 +18,7 @@ use crate::program::Program;
 /// At most one row in so many may be called better or worse when nothing changed.
 const GOAL: usize = 200;
 /// The slowdowns put in, as factors.
-const SLOWDOWNS: [f64; 3] = [1.05, 1.10, 1.20];
+const SLOWDOWNS: [f64; 4] = [1.02, 1.05, 1.10, 1.20];
 
 /// Arguments of `aa`.
 #[derive(Debug, Args)]
@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     /// How many pairs of quick runs to measure if no document is given
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pairs: u32,
+    /// Compare runs that were measured in turn, by `syscost ab`; documents are those of A and B by turns
+    #[arg(long, conflicts_with_all = ["pool", "shuffles", "spread"])]
+    paired: bool,
     /// Runs pooled on each side
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pool: u32,
@@ -42,7 +45,9 @@ pub(crate) struct Arguments {
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mut runs = if arguments.runs.is_empty() {
+    let mut runs = if arguments.runs.is_empty() && arguments.paired {
+        measure_pairs(arguments.pairs)?
+    } else if arguments.runs.is_empty() {
         measure(2 * arguments.pairs * arguments.pool)?
     } else {
         arguments
@@ -69,7 +74,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         for pair in order.chunks_exact(2 * pool) {
             let side = |part: &[usize]| part.iter().map(|&index| &runs[index]).collect::<Vec<_>>();
             let (base, new) = pair.split_at(pool);
-            tally.add(&side(base), &side(new), &spread);
+            let (base, new) = (side(base), side(new));
+            tally.add(&new, |new| match arguments.paired {
+                true => compare::compare_pair(base[0], new[0]),
+                false => compare::compare(&base, new, &spread),
+            });
         }
     }
     print!("{}", tally.table());
@@ -88,6 +97,17 @@ fn measure(count: u32) -> Result<Vec<Run>> {
             program.quick_run_with_samples()
         })
         .collect()
+}
+
+/// The runs of A and B by turns, which are the same program.
+fn measure_pairs(count: u32) -> Result<Vec<Run>> {
+    let program = Program::build()?;
+    let mut runs = Vec::new();
+    for number in 1..=count {
+        eprintln!("pair {number} of {count}");
+        runs.extend(program.quick_pair()?);
+    }
+    Ok(runs)
 }
 
 fn read(path: &PathBuf) -> Result<Run> {
@@ -109,10 +129,10 @@ struct Tally {
 }
 
 impl Tally {
-    /// Compares two sides in the same state, then again with each slowdown in one row at a time.
-    fn add(&mut self, base: &[&Run], new: &[&Run], spread: &[&Run]) {
+    /// Compares a side with another in the same state, then again with each slowdown in one row at a time.
+    fn add(&mut self, new: &[&Run], compare: impl Fn(&[&Run]) -> Comparison) {
         let begin = Instant::now();
-        let comparison = compare::compare(base, new, spread);
+        let comparison = compare(new);
         self.time += begin.elapsed();
         self.comparisons += 1;
         self.rows += comparison.rows.len();
@@ -128,7 +148,7 @@ impl Tally {
         for (factor, found) in SLOWDOWNS.into_iter().zip(&mut self.found) {
             let slowed: Vec<Run> = new.iter().map(|run| slowed(run, factor)).collect();
             let slowed: Vec<&Run> = slowed.iter().collect();
-            let slowed = compare::compare(base, &slowed, spread);
+            let slowed = compare(&slowed);
             for row in &slowed.rows {
                 match alone(row, &comparison) {
                     Change::Worse => found.0 += 1,

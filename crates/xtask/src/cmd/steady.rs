@@ -1,15 +1,15 @@
-//! `cargo xtask steady`: whether a number depends on how long one looks.
+//! `cargo xtask steady`: whether a number depends on how one looks.
 //!
-//! Every row is measured by each profile, and in batches half and twice as long, again and again in random order. However it is measured, its
-//! intervals should meet.
+//! Every row is measured by each profile, in batches half and twice as long, and with half and twice the margin within which a core is our own, again and again in
+//! random order. However it is measured, its intervals should meet.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use syscost_harness::batch_factor;
 use syscost_harness::session::Profile;
+use syscost_harness::trial::Trial;
 use syscost_results::stats::order;
 use syscost_results::{Run, Status};
 use syscost_sys::cpu;
@@ -20,19 +20,15 @@ use crate::program::Program;
 /// Medians that differ by no more than this share agree, however narrow their intervals are.
 const ALIKE: f64 = 0.01;
 
-/// How long one looks: the profile, and how many times as long as its own its batches are.
-const WAYS: [Way; 5] = [
+/// How one looks.
+const WAYS: [Way; 7] = [
     Way::by(Profile::Quick),
     Way::by(Profile::Standard),
     Way::by(Profile::Careful),
-    Way {
-        profile: Profile::Standard,
-        factor: 0.5,
-    },
-    Way {
-        profile: Profile::Standard,
-        factor: 2.0,
-    },
+    Way::changed(Trial::Batch, 0.5),
+    Way::changed(Trial::Batch, 2.0),
+    Way::changed(Trial::Margin, 0.5),
+    Way::changed(Trial::Margin, 2.0),
 ];
 
 /// Arguments of `steady`.
@@ -56,25 +52,33 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-/// A way of looking.
+/// A way of looking: a profile, and what is changed by which factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Way {
     profile: Profile,
-    factor: f64,
+    change: Option<(Trial, f64)>,
 }
 
 impl Way {
     const fn by(profile: Profile) -> Self {
         Self {
             profile,
-            factor: 1.0,
+            change: None,
+        }
+    }
+
+    const fn changed(trial: Trial, factor: f64) -> Self {
+        Self {
+            profile: Profile::Standard,
+            change: Some((trial, factor)),
         }
     }
 
     fn name(self) -> String {
-        match self.factor {
-            1.0 => self.profile.name().to_owned(),
-            factor => format!("{} x {factor}", self.profile.name()),
+        match self.change {
+            None => self.profile.name().to_owned(),
+            Some((Trial::Batch, factor)) => format!("batch x {factor}"),
+            Some((Trial::Margin, factor)) => format!("margin x {factor}"),
         }
     }
 
@@ -94,8 +98,8 @@ impl Way {
             options.extend(["--budget", most]);
         }
         let mut variables = Vec::new();
-        if self.factor != 1.0 {
-            variables.push((batch_factor::VARIABLE, self.factor.to_string()));
+        if let Some((trial, factor)) = self.change {
+            variables.push((trial.variable(), factor.to_string()));
         }
         let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
         program.run_with(&options, &variables, &selectors)
@@ -266,10 +270,7 @@ fn short(value: f64) -> String {
 
 fn summary(rows: &[Seen]) -> String {
     let depending = rows.iter().filter(|row| row.differing.is_some()).count();
-    format!(
-        "{depending} of {} rows depend on how long one looks",
-        rows.len()
-    )
+    format!("{depending} of {} rows depend on how one looks", rows.len())
 }
 
 #[cfg(test)]
@@ -294,7 +295,7 @@ mod tests {
         let row = judged(&cold, &warm);
         assert_eq!(row.differing, Some((2, 0)));
         assert!(table(std::slice::from_ref(&row)).contains("careful < quick by 23.5 %"));
-        assert_eq!(summary(&[row]), "1 of 1 rows depend on how long one looks");
+        assert_eq!(summary(&[row]), "1 of 1 rows depend on how one looks");
     }
 
     #[test]

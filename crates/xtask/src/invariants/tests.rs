@@ -162,7 +162,7 @@ fn every_contradiction_of_a_number_is_found() {
             "not within its interval 9 to 9.9",
         ),
         (|row| row.estimate.ci95_high = None, "one end only"),
-        (|row| row.estimate.rounds = 5, "an interval after 5 rounds"),
+        (|row| row.estimate.rounds = 2, "an interval after 2 rounds"),
         (
             |row| row.estimate.min = Some(10.5),
             "smallest sample exceeds",

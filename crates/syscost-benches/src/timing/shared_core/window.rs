@@ -9,16 +9,16 @@ use syscost_sys::neighbour::{Alone, Look, Probe};
 const WINDOW_NS: f64 = 20e6;
 
 /// No neighbour makes independent instructions so many times as slow: that was an interrupt, and tells nothing of the core.
-const MOST_SLOWDOWN: f64 = 4.0;
+const MAX_SLOWDOWN: f64 = 4.0;
 
 /// A ratio so far below that of a core of our own is of an interrupted chain.
-const LEAST_RATIO: f64 = 0.9;
+const MIN_RATIO: f64 = 0.9;
 
 /// Looks of a slowed probe after each window.
 const SLOWED_LOOKS: u32 = 200;
 
 /// Looks of either kind that a comparison of the two needs.
-const LEAST_LOOKS: usize = 50;
+const MIN_LOOKS: usize = 50;
 
 /// What one window showed.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Window {
         let all_ns: f64 = looks.iter().map(|(_, ns)| ns).sum();
         for (look, ns) in looks {
             let times = look.ratio().map(|ratio| ratio / alone.ratio);
-            let Some(times) = times.filter(|times| (LEAST_RATIO..MOST_SLOWDOWN).contains(times))
+            let Some(times) = times.filter(|times| (MIN_RATIO..MAX_SLOWDOWN).contains(times))
             else {
                 continue;
             };
@@ -94,7 +94,7 @@ impl Window {
         let [shared, own] = &chains;
         window.chain_ratio = median(shared)
             .zip(median(own))
-            .filter(|_| shared.len().min(own.len()) >= LEAST_LOOKS)
+            .filter(|_| shared.len().min(own.len()) >= MIN_LOOKS)
             .map(|(shared, own)| shared / own);
         window
     }

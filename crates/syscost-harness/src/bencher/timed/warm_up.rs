@@ -8,10 +8,10 @@ use crate::bencher::pass::Effort;
 use crate::failure::Failure;
 
 /// Batches that are shorter by less than this share are as long as those before.
-const LEAST_FALL: f64 = 0.01;
+const MIN_FALL: f64 = 0.01;
 
 /// If fewer of the later batches than this share are shorter than the earlier ones typically are, it is by chance.
-const LEAST_SHARE: f64 = 0.75;
+const MIN_SHARE: f64 = 0.75;
 
 /// Whether a case is warm, by how long its batches last.
 ///
@@ -69,11 +69,11 @@ fn is_level(costs: &[f64]) -> bool {
         return false;
     };
     let lower = later.iter().filter(|cost| **cost < before).count();
-    after > (1.0 - LEAST_FALL) * before || (lower as f64) < LEAST_SHARE * later.len() as f64
+    after > (1.0 - MIN_FALL) * before || (lower as f64) < MIN_SHARE * later.len() as f64
 }
 
 impl Bencher<'_> {
-    /// Runs batches of so many turns until they are warm, and returns how long the shortest lasted, in ns.
+    /// Runs batches of `turns` turns until they are warm, and returns how long the shortest lasted, in ns.
     pub(in crate::bencher) fn warm_up(
         &mut self,
         turns: u64,
@@ -97,7 +97,7 @@ impl Bencher<'_> {
 mod tests {
     use super::*;
 
-    /// So many batches are made, in µs after so many µs of work, and how long that took.
+    /// How many batches are made where they last `cost_us` after that much work, and how long all took, in us.
     fn warmed(cost_us: impl Fn(f64) -> f64) -> (usize, f64) {
         let effort = Effort {
             samples: 10,

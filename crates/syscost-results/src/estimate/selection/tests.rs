@@ -49,21 +49,34 @@ fn what_a_neighbour_costs_is_told_beside() {
 
 #[test]
 fn all_count_where_too_few_processes_have_some() {
-    let rounds: Vec<_> = [0, 2, 5, 8, 9, 10, 8, 9].map(round).into();
+    let rounds: Vec<_> = [9, 8, 5, 8, 9, 10, 8, 9].map(round).into();
     let selected = select(&rounds, Unit::Nanoseconds);
     assert_eq!((selected.choice, selected.rounds.len()), (Choice::All, 8));
     assert_eq!(selected.processes[7].len(), 10);
+    // One in four is no rarity any more.
+    let rounds: Vec<_> = [9, 0, 5, 8, 9, 10, 8, 9].map(round).into();
+    let selected = select(&rounds, Unit::Nanoseconds);
+    assert_eq!(
+        (selected.choice, selected.rounds.len()),
+        (Choice::AnyFrequency, 2)
+    );
 }
 
 #[test]
-fn few_rounds_count_only_together() {
+fn of_few_rounds_two_undisturbed_ones_are_better_than_all() {
     let clean: Vec<_> = [0, 2, 5].map(round).into();
     assert_eq!(
         select(&clean, Unit::Nanoseconds).choice,
         Choice::Undisturbed
     );
     let mixed: Vec<_> = [0, 9, 5].map(round).into();
-    assert_eq!(select(&mixed, Unit::Nanoseconds).choice, Choice::All);
+    let selected = select(&mixed, Unit::Nanoseconds);
+    assert_eq!(
+        (selected.choice, selected.rounds.len()),
+        (Choice::AnyFrequency, 2)
+    );
+    let one: Vec<_> = [0, 9, 9].map(round).into();
+    assert_eq!(select(&one, Unit::Nanoseconds).choice, Choice::All);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use crate::terminal::{DIM, GREEN, RED, RESET, YELLOW};
 const BESIDE: usize = 52;
 
 /// Columns of a bar, at least and at most.
-const LEAST_BAR: usize = 10;
-const MOST_BAR: usize = 40;
+const MIN_BAR: usize = 10;
+const MAX_BAR: usize = 40;
 
 /// A core that is ours for more of the time, in percent, is good; for less than the other, bad.
 const GOOD_PERCENT: f64 = 80.0;
@@ -19,7 +19,7 @@ const BAD_PERCENT: f64 = 20.0;
 
 /// A line for each CPU with a bar of the share of the time in which its core was ours, on a terminal of so many columns and lines.
 pub(super) fn frame(noise: &[Noise], columns: usize, lines: usize) -> String {
-    let bar = columns.saturating_sub(BESIDE).clamp(LEAST_BAR, MOST_BAR);
+    let bar = columns.saturating_sub(BESIDE).clamp(MIN_BAR, MAX_BAR);
     let mut out = String::new();
     let shown = match noise.len() > lines.max(2) - 1 {
         true => lines.max(3) - 2,

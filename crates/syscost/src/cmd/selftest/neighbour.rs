@@ -24,10 +24,10 @@ const CALIBRATION: Duration = Duration::from_millis(500);
 const LOOKING: Duration = Duration::from_millis(100);
 
 /// Looks with a neighbour that must find the core shared, in percent.
-const LEAST_SEEN_PERCENT: f64 = 90.0;
+const MIN_SEEN_PERCENT: f64 = 90.0;
 
 /// Looks without that must find it ours for a difference to be told, in percent. Guests of a busy host have seen 1.4.
-const LEAST_ALONE_PERCENT: f64 = 0.5;
+const MIN_ALONE_PERCENT: f64 = 0.5;
 
 /// A core that is shared now may be ours a moment later.
 const TRIES: usize = 5;
@@ -60,7 +60,7 @@ impl NeighbourResult {
     }
 
     fn judged(neighbour: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
-        let (outcome, reason) = match (seen >= LEAST_SEEN_PERCENT, alone >= LEAST_ALONE_PERCENT) {
+        let (outcome, reason) = match (seen >= MIN_SEEN_PERCENT, alone >= MIN_ALONE_PERCENT) {
             (true, true) => (Outcome::Pass, None),
             (true, false) => (
                 Outcome::Skip,
@@ -110,7 +110,7 @@ pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
     let mut own = 0.0;
     for _ in 0..TRIES {
         own = on(number, || alone_percent(&probe, &alone));
-        if own >= LEAST_ALONE_PERCENT {
+        if own >= MIN_ALONE_PERCENT {
             break;
         }
     }

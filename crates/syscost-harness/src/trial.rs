@@ -1,14 +1,34 @@
-//! Batches longer or shorter than the profile's, to find out whether numbers depend on that. None should: `cargo xtask steady`.
+//! Ways to measure that no number should depend on: batches longer or shorter than the profile's, and a stricter or laxer judgement of whether a core is
+//! shared. `cargo xtask steady` tries them.
 
 use crate::bencher::Effort;
 
-/// The variable that says how many times as long batches are, e.g. `0.5`. What sets it is told by the run document.
-pub const VARIABLE: &str = "SYSCOST_BATCH_FACTOR";
+/// What can be changed, by a factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trial {
+    /// How long batches are.
+    Batch,
+    /// How far above that of a core of our own the ratio of a look may be.
+    Margin,
+}
 
-/// The factor that this process was given, if any.
-pub fn given() -> Option<f64> {
-    let given = std::env::var(VARIABLE).ok()?;
-    given.parse().ok().filter(|factor| is_usable(*factor))
+impl Trial {
+    /// Both.
+    pub const ALL: [Trial; 2] = [Trial::Batch, Trial::Margin];
+
+    /// The environment variable with the factor, e.g. `0.5`. The run document says where it was set.
+    pub const fn variable(self) -> &'static str {
+        match self {
+            Trial::Batch => "SYSCOST_BATCH_FACTOR",
+            Trial::Margin => "SYSCOST_MARGIN_FACTOR",
+        }
+    }
+
+    /// The factor that this process was given, if any.
+    pub fn given(self) -> Option<f64> {
+        let given = std::env::var(self.variable()).ok()?;
+        given.parse().ok().filter(|factor| is_usable(*factor))
+    }
 }
 
 /// Shorter batches would be no batches, longer ones would take a run's time.
