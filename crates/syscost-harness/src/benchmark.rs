@@ -29,6 +29,8 @@ pub struct Benchmark {
     pub expect: &'static [Expect],
     /// How dear the set-up of each of its rows is; a case may say otherwise ([`Case::dear`]).
     pub setup: Setup,
+    /// Whether its cases are all measured on one CPU, since they lend each other memory that lies near it.
+    pub stays: bool,
     /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first.
     pub quick: fn(&Case) -> bool,
     /// Whether only the careful profile measures this case, unless it is named with its parameters: points between the points of a curve.
@@ -58,6 +60,7 @@ impl Benchmark {
         cases: Cases::One,
         expect: &[],
         setup: Setup::Cheap,
+        stays: false,
         quick: |_| true,
         careful: |_| false,
         support: |_| Ok(()),

@@ -35,6 +35,8 @@ pub struct Rules<'a> {
     /// Between which the value is as far as the method can tell, if its own grain is coarser than what differs from round to round. The interval
     /// has both.
     pub limits: Option<(f64, f64)>,
+    /// How far the clock's grain may put a value off, as a share of it: the interval is wider by that at both ends.
+    pub grain: f64,
     /// Operations timed singly as `(upper bound in unit, count)`, ascending; empty when none were.
     pub histogram: &'a [(f64, u64)],
 }
@@ -49,6 +51,7 @@ impl Rules<'_> {
             resolution: 0.0,
             discrete: false,
             limits: None,
+            grain: 0.0,
             histogram: &[],
         }
     }
@@ -89,6 +92,8 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         .zip(medians.iter().copied().reduce(f64::max))
         .unwrap_or((median, median));
     let (low, high) = interval.map_or(range, |interval| (interval.low, interval.high));
+    let grain = rules.grain * median.abs();
+    let (low, high) = (low - grain, high + grain);
     let (low, high) = rules.limits.map_or((low, high), |(least, most)| {
         (low.min(least), high.max(most))
     });

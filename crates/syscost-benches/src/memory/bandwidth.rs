@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases::cases),
+    stays: true,
     quick: cases::quick,
     support: |case| {
         let Setting { stream, simd, .. } = Setting::of(case)?;

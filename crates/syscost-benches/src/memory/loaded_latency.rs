@@ -39,6 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         Ok(topology) => enough(topology.cpus.len()),
         Err(_) => Ok(()),
     },
+    stays: true,
     run,
     source: include_str!("loaded_latency.rs"),
     ..Benchmark::DEFAULT

@@ -63,6 +63,8 @@ pub(super) struct Bracket {
     own_ticks: u64,
     all_ticks: u64,
     waited_ticks: u64,
+    /// The same of all that was begun before.
+    waited_before: u64,
 }
 
 impl Bracket {
@@ -81,6 +83,7 @@ impl Bracket {
             own_ticks: 0,
             all_ticks: 0,
             waited_ticks: 0,
+            waited_before: 0,
         };
         bracket.begin();
         Some(bracket)
@@ -94,6 +97,7 @@ impl Bracket {
     /// Begins to count anew how often the core was ours.
     pub(super) fn begin(&mut self) {
         self.last_look = self.clock.start();
+        self.waited_before += self.waited_ticks;
         (self.own_ticks, self.all_ticks, self.waited_ticks) = (0, 0, 0);
         self.seen = Seen::default();
     }
@@ -196,6 +200,11 @@ impl Bracket {
     /// How long it has waited since then, in ns.
     pub(super) fn waited_ns(&self) -> f64 {
         self.clock.to_ns(self.waited_ticks)
+    }
+
+    /// How long it has waited altogether, in ns.
+    pub(super) fn all_waited_ns(&self) -> f64 {
+        self.clock.to_ns(self.waited_before + self.waited_ticks)
     }
 
     /// The first look may still pay for what ran before it, so a second one decides.

@@ -344,6 +344,9 @@ impl<'a> Bencher<'a> {
 
     /// What was found, with the benchmark's own reports judged.
     pub fn finish(mut self) -> Result<Findings, Failure> {
+        if let Some(bracket) = &self.bracket {
+            self.findings.waited_ns = bracket.all_waited_ns();
+        }
         if !self.measured {
             return Err(Failure::Broken("measured nothing".into()));
         }

@@ -100,6 +100,9 @@ pub struct Findings {
     /// Between which the value is as far as the method can tell, if that is coarser than what differs from round to round.
     #[serde(default)]
     pub limits: Option<(f64, f64)>,
+    /// As a share of the value, how far the clock's grain may put it off: half a step over a whole batch.
+    #[serde(default)]
+    pub grain: f64,
     /// Core frequency around the samples: their median.
     pub core_ghz: Option<f64>,
     /// Core frequency at each sample, in GHz, 0 where unknown; empty if nobody looked.

@@ -26,6 +26,9 @@ const KEPT_ROUNDS: usize = 2;
 /// Kept back from the budget for the last worker and the document.
 const RESERVE: Duration = Duration::from_millis(300);
 
+/// Operations timed one by one that a process takes however little time there is: over six processes, as many as p99 needs.
+const MIN_SINGLES: u32 = 50;
+
 /// In the first round, the share of the rows that must be known before others are believed to take as long.
 const KNOWN_SHARE: f64 = 0.2;
 
@@ -40,7 +43,7 @@ pub(super) struct Pace {
 
 /// What the active rows took in the last round.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Taken {
+struct Taken {
     work_s: f64,
     waited_s: f64,
 }
@@ -103,12 +106,9 @@ impl Session<'_> {
         if unknown > 0 && !is_known {
             return;
         }
-        let to_go = if unknown > 0 {
-            min_rounds - 1
-        } else {
-            min_rounds.saturating_sub(rounds)
-        };
-        let left_s = self.left_for_cases_s(to_go);
+        // The first round is under way at least.
+        let to_go = min_rounds.saturating_sub(rounds.max(1));
+        let left_s = self.left_for_cases_s(to_go, &[self]);
         for index in too_long(known, unknown, to_go, left_s) {
             let state = &mut self.states[index];
             if state.rounds.len() >= KEPT_ROUNDS {
@@ -123,7 +123,7 @@ impl Session<'_> {
     }
 
     /// What the active rows took in the last round.
-    pub(super) fn taken(&self) -> Taken {
+    fn taken(&self) -> Taken {
         let active = self.states.iter().filter(|state| state.is_active());
         active
             .map(|state| Taken {
@@ -147,18 +147,23 @@ impl Session<'_> {
         Duration::from_secs_f64(self.header.config.budget_s)
     }
 
-    /// The pace of the rounds to come after `rounds`, the last of which took `last`.
-    pub(super) fn pace(&self, pace: Pace, rounds: u32, last: Taken) -> Pace {
+    /// The pace of the rounds to come after `rounds` of this run, or of both of a pair.
+    pub(super) fn pace(&self, pace: Pace, rounds: u32, sides: &[&Session<'_>]) -> Pace {
         let to_go = self.header.config.min_rounds.saturating_sub(rounds);
-        pace.next(to_go, self.left_for_cases_s(to_go), last)
+        let taken = sides.iter().map(|side| side.taken());
+        let last = taken.fold(Taken::default(), |sum, one| sum + one);
+        pace.next(to_go, self.left_for_cases_s(to_go, sides), last)
     }
 
-    /// What is left for the cases of as many rounds, in seconds: not what their workers take beside.
-    fn left_for_cases_s(&self, to_go: u32) -> f64 {
+    /// What is left for the cases of as many rounds of these runs, in seconds: not what their workers take beside.
+    fn left_for_cases_s(&self, to_go: u32, sides: &[&Session<'_>]) -> f64 {
         let left = self.deadline().saturating_duration_since(Instant::now());
-        let workers = f64::from(to_go) * active_benchmarks(&[self]).len() as f64;
-        let beside_s = median(&self.beside_s).unwrap_or(0.0);
-        (left.as_secs_f64() - workers * beside_s).max(0.0)
+        let beside_s = |side: &&Session<'_>| {
+            let each_s = median(&side.beside_s).unwrap_or(0.0);
+            each_s * active_benchmarks(&[*side]).len() as f64
+        };
+        let beside_s: f64 = sides.iter().map(beside_s).sum();
+        (left.as_secs_f64() - f64::from(to_go) * beside_s).max(0.0)
     }
 
     pub(super) fn time_left(&self, done: f64) -> Duration {
@@ -221,7 +226,10 @@ pub(super) fn scaled(effort: &Effort, pace: Pace) -> Effort {
         warm_up_ns: effort.warm_up_ns,
         case_ns: effort.case_ns * pace.samples,
         patience_ns: effort.patience_ns * pace.patience,
-        singles: (f64::from(effort.singles) * pace.samples).ceil() as u32,
+        // As many as p99 needs over the fewest rounds.
+        singles: effort
+            .singles
+            .min(MIN_SINGLES.max((f64::from(effort.singles) * pace.samples).ceil() as u32)),
         batch_ns: effort.batch_ns,
         second_witness: effort.second_witness,
     }

@@ -7,6 +7,7 @@ use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
+use syscost_sys::topology::Topology;
 
 use super::{Options, Session, SessionError};
 use crate::cores::{Cores, Heard, frequency_is_known, known};
@@ -55,17 +56,7 @@ impl Session<'_> {
             && own(best).unwrap_or(0.0) > own(self.cpu).unwrap_or(100.0) + BETTER
         {
             self.cpu = best;
-            if !self.header.config.cpus.contains(&best) {
-                self.header.config.cpus.push(best);
-            }
-            for noise in self
-                .header
-                .noise
-                .iter_mut()
-                .filter(|noise| noise.cpu == best)
-            {
-                noise.used = true;
-            }
+            self.note_used(best);
         }
         // The probes ran where they listened.
         keep_off(self.cpu, &self.allowed);
@@ -79,6 +70,13 @@ impl Session<'_> {
         }
         frequency::usual_ghz(self.states.iter().flat_map(|state| &state.rounds))
     }
+}
+
+/// Those of these CPUs that may stand for this one: of the same kind of core, and beside the same memory.
+pub(super) fn alike(cpus: &[u32], cpu: u32) -> Vec<u32> {
+    let node = |number: u32| Some(Topology::here().ok()?.cpu(number)?.node);
+    let is_alike = |other: &u32| cpu::kind(*other) == cpu::kind(cpu) && node(*other) == node(cpu);
+    cpus.iter().copied().filter(is_alike).collect()
 }
 
 /// The coordinator keeps off the measured CPU where there is another; where there is none it sleeps meanwhile.

@@ -56,8 +56,12 @@ impl Session<'_> {
         config.worker_start_ms = median(&self.started_in_ms);
         let duration_s = self.elapsed().as_secs_f64();
         let clock = self.clock.report();
-        let times = self.times.zip(cpu_times(self.cpu).ok());
-        let steal = times.map(|(before, after)| 100.0 * (after - before).steal_share());
+        // Of the CPUs that measured, the one that lost most.
+        let stolen = |cpu: &u32| {
+            let passed = cpu_times(*cpu).ok()? - *self.times.get(cpu)?;
+            Some(100.0 * passed.steal_share())
+        };
+        let steal = config.cpus.iter().filter_map(stolen).reduce(f64::max);
         let mut warnings = std::mem::take(&mut self.header.warnings);
         warnings.extend(doctor::warnings_after(&clock, steal));
         let run = Run {

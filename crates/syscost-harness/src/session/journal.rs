@@ -44,6 +44,9 @@ pub struct Header {
     pub warnings: Vec<Warning>,
     /// Names of the rows, in the report's order.
     pub rows: Vec<String>,
+    /// CPUs that may measure; the first of the configuration's if empty.
+    #[serde(default)]
+    pub candidates: Vec<u32>,
 }
 
 impl Header {
@@ -301,6 +304,7 @@ mod tests {
             noise: Vec::new(),
             warnings: Vec::new(),
             rows: vec!["syscall.null{call=getppid}".into()],
+            candidates: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ mod profile;
 mod request;
 mod rows;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use syscost_results::run::{Config, Warning};
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
+use crate::bencher::Pass;
 use crate::catalogue::{Catalogue, Row};
 use crate::clock::RunClock;
 use crate::cores::Cores;
@@ -66,7 +68,8 @@ pub struct Session<'a> {
     started_in_ms: Vec<f64>,
     /// What the timed jobs took beside their cases, in seconds each.
     beside_s: Vec<f64>,
-    times: Option<CpuTimes>,
+    /// What the CPUs that may measure did before the run.
+    times: BTreeMap<u32, CpuTimes>,
     earlier: Duration,
     begun: Instant,
     interrupted: &'a AtomicBool,
@@ -132,6 +135,11 @@ impl<'a> Session<'a> {
             noise,
             warnings,
             rows: rows.iter().map(Row::name).collect(),
+            // CPUs that are asked for by number are taken in that order: the first measures.
+            candidates: match &options.cpus {
+                Some(_) => vec![cpu],
+                None => choose::alike(&probed, cpu),
+            },
         };
         header.measured_by(&options.program);
         let journal = options.journal_folder.as_ref().and_then(|folder| {
@@ -140,11 +148,7 @@ impl<'a> Session<'a> {
                 .map_err(|error| header.warnings.push(journal_lost(&error)))
                 .ok()
         });
-        // CPUs that are asked for by number are taken in that order: the first measures.
-        let candidates = match &options.cpus {
-            Some(_) => vec![cpu],
-            None => probed,
-        };
+        let candidates = header.candidates.clone();
         let mut session = Self::assemble(header, journal, rows, options, clock, begun, interrupted);
         (session.cores, session.candidates) = (cores, candidates);
         Ok(session)
@@ -189,7 +193,7 @@ impl<'a> Session<'a> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         header.config.resumed += 1;
-        let header_cpus = header.config.cpus.clone();
+        let header_candidates = header.candidates.clone();
         // The rest is measured in the same environment.
         let mut options = options.clone();
         let environment = header.config.environment.clone();
@@ -216,9 +220,9 @@ impl<'a> Session<'a> {
         });
         session.replay = records;
         session.cores = cores;
-        session.candidates = match header_cpus.len() {
-            1 => header_cpus,
-            _ => probed,
+        session.candidates = match header_candidates.is_empty() {
+            true => vec![session.cpu],
+            false => header_candidates,
         };
         Ok(session)
     }
@@ -257,6 +261,7 @@ impl<'a> Session<'a> {
             ),
             clock,
             cpu,
+            times: times_of(&allowed),
             allowed,
             cores: Cores::default(),
             common_ghz: None,
@@ -264,7 +269,6 @@ impl<'a> Session<'a> {
             chosen: begun,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),
-            times: cpu_times(cpu).ok(),
             earlier: Duration::ZERO,
             begun,
             interrupted,
@@ -295,6 +299,7 @@ impl<'a> Session<'a> {
             ..
         } = record;
         self.started_in_ms.push(started_in_ms);
+        let mut used = Vec::new();
         for (suffix, result) in cases {
             let state = self.states.iter_mut().find(|state| {
                 state.row.benchmark.id == benchmark && state.row.case.suffix() == suffix
@@ -304,8 +309,21 @@ impl<'a> Session<'a> {
                 let own = result.as_ref().ok().and_then(|findings| findings.cpu);
                 let steal = steal_percent.filter(|_| own.is_none_or(|own| own == cpu));
                 state.take(pass, round, own.unwrap_or(cpu), steal, result);
+                used.extend(own.filter(|_| pass == Pass::Timed));
             }
         }
+        used.into_iter().for_each(|cpu| self.note_used(cpu));
+    }
+
+    /// Tells the document that this CPU measured.
+    pub(super) fn note_used(&mut self, cpu: u32) {
+        if !self.header.config.cpus.contains(&cpu) {
+            self.header.config.cpus.push(cpu);
+        }
+        let noise = self.header.noise.iter_mut();
+        noise
+            .filter(|noise| noise.cpu == cpu)
+            .for_each(|noise| noise.used = true);
     }
 
     /// Runs one job, again from the next case on if one of its cases ended the worker.
@@ -369,6 +387,12 @@ impl<'a> Session<'a> {
             self.journal = None;
         }
     }
+}
+
+/// What these CPUs did so far.
+fn times_of(cpus: &[u32]) -> BTreeMap<u32, CpuTimes> {
+    let times = |cpu: &u32| Some((*cpu, cpu_times(*cpu).ok()?));
+    cpus.iter().filter_map(times).collect()
 }
 
 /// A unique name that sorts by time, to the millisecond.

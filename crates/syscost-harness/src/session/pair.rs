@@ -93,8 +93,7 @@ impl<'a> Pair<'a> {
             if active_benchmarks(&[&self.a, &self.b]).is_empty() || self.a.is_spent() {
                 return Ok(());
             }
-            let taken = self.a.taken() + self.b.taken();
-            pace = self.a.pace(pace, round + 1, taken);
+            pace = self.a.pace(pace, round + 1, &[&self.a, &self.b]);
         }
         Ok(())
     }
@@ -147,7 +146,7 @@ impl<'a> Session<'a> {
             chosen: self.chosen,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),
-            times: self.times,
+            times: self.times.clone(),
             earlier: self.earlier,
             begun: self.begun,
             interrupted: self.interrupted,

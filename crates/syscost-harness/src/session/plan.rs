@@ -41,7 +41,7 @@ impl Session<'_> {
             }
             if !replayed {
                 self.shed(round + 1);
-                pace = self.pace(pace, round + 1, self.taken());
+                pace = self.pace(pace, round + 1, &[self]);
             }
         }
         Ok(())
@@ -55,6 +55,8 @@ impl Session<'_> {
         profile: Profile,
         observer: &mut dyn Observer,
     ) -> Result<Round, WorkerError> {
+        // What was measured in rounds that are over now is of rows that needed less this time.
+        self.replay.retain(|record| record.round >= round);
         let mut order = active_benchmarks(&[self]);
         let mut random = fastrand::Rng::with_seed(mix(self.header.config.seed, u64::from(round)));
         random.shuffle(&mut order);

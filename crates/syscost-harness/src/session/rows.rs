@@ -42,6 +42,8 @@ pub(crate) struct RowState {
     bytes: Option<f64>,
     /// The resolution of each round that told one.
     resolutions: Vec<f64>,
+    /// The grain of each round.
+    grains: Vec<f64>,
     /// The limits of its method, where it has some.
     limits: Option<(f64, f64)>,
     /// What it takes of the run's time.
@@ -82,6 +84,7 @@ impl RowState {
             copies: None,
             bytes: None,
             resolutions: Vec::new(),
+            grains: Vec::new(),
             limits: None,
             takes: Takes::default(),
             details: BTreeMap::new(),
@@ -141,6 +144,7 @@ impl RowState {
         for (name, value) in findings.details {
             self.details.entry(name).or_default().push(value);
         }
+        self.grains.push(findings.grain);
         merge_histogram(&mut self.histogram, &findings.histogram);
         if !findings.values.is_empty() {
             self.iterations.get_or_insert(findings.iterations);
@@ -210,6 +214,7 @@ impl RowState {
                 resolution: order::median(&self.resolutions).unwrap_or(0.0),
                 discrete: self.row.benchmark.quantity == Quantity::Choice,
                 limits: self.limits,
+                grain: order::median(&self.grains).unwrap_or(0.0),
                 histogram: &self.histogram,
             },
         )

@@ -62,8 +62,8 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
         answer(&Reply::Begin(index))?;
         cpu = match job.pass {
-            Pass::Timed => free_now(&job, clock, cpu),
-            Pass::Evidence => job.cpu,
+            Pass::Timed if may_move(benchmark, suffix) => free_now(&job, clock, cpu),
+            Pass::Timed | Pass::Evidence => go_to(job.cpu, cpu),
         };
         let result = match known.iter().find(|case| case.suffix() == *suffix) {
             Some(case) => process::with_stack_offset(job.stack_offset, || {
@@ -86,6 +86,24 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         answer(&Reply::Done(index, Box::new(result)))?;
     }
     Ok(())
+}
+
+/// Whether a case may be measured on another CPU than its worker was sent to: not where it names CPUs, which are those beside that one, or
+/// where memory is lent from case to case, which lies near it.
+fn may_move(benchmark: &Benchmark, suffix: &str) -> bool {
+    let names_cpus = ["cpus=", "cpu=", "from=", "threads=", "copies="]
+        .iter()
+        .any(|name| suffix.contains(name));
+    !benchmark.stays
+        && (!names_cpus || suffix.contains("cpus=same,") || suffix.contains("cpus=same}"))
+}
+
+/// Moves this process there; returns where it is then.
+fn go_to(cpu: u32, now: u32) -> u32 {
+    match cpu == now || cpu::pin(cpu).is_ok() {
+        true => cpu,
+        false => now,
+    }
 }
 
 /// Looks at a core before a case, in units of the shortest: some tens of microseconds.
@@ -123,9 +141,10 @@ fn free_now(job: &Job, clock: Clock, cpu: u32) -> u32 {
             break;
         }
     }
+    // Pinned where it looked last.
     match cpu::pin(best.0) {
         Ok(()) => best.0,
-        Err(_) => cpu,
+        Err(_) => cpu::current().unwrap_or(cpu),
     }
 }
 

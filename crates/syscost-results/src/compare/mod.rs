@@ -141,7 +141,7 @@ pub struct Row {
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,
-    /// Ratios from `1 / (1 + margin)` to `1 + margin` are called the same: the larger of 2 % and the metric's own A/A
+    /// Ratios from `1 / (1 + margin)` to `1 + margin` are called the same: the larger of 2 % (1 % where the runs were measured in turn) and the metric's own A/A
     /// spread, which is how far two such sides may be apart when nothing changed. A margin over [`MOST_SAME`] keeps rows
     /// from being called changed, but calls none the same.
     pub margin: f64,

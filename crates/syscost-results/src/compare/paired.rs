@@ -104,6 +104,7 @@ fn p_value(logs: &[f64]) -> f64 {
 mod tests {
     use super::super::fixture::run_of;
     use super::super::{Change, compare, compare_pair};
+    use crate::Run;
     use crate::measurement::{Cause, Disturbance};
 
     /// Six rounds that drift by 40 % from first to last, on the new side `factor` times as dear.
@@ -125,7 +126,7 @@ mod tests {
         let row = &paired.rows[0];
         assert_eq!(row.verdict, Change::Worse, "{row:?}");
         assert!((row.ratio - 1.05).abs() < 1e-9, "{row:?}");
-        assert_eq!(row.margin, super::LEAST_MARGIN);
+        assert_eq!(row.margin, super::MIN_PAIRED_MARGIN);
         assert!(row.ci95_low > Some(1.049) && row.ci95_high < Some(1.051));
         let apart = compare(&[&base], &[&new], &[]);
         assert_eq!(apart.rows[0].verdict, Change::Inconclusive);
@@ -212,11 +213,22 @@ mod tests {
             .as_mut()
             .expect("samples")
             .remove(2);
-        let row = &compare_pair(&base, &new).rows[0];
-        assert_eq!((row.ci95_low, row.verdict), (None, Change::Inconclusive));
+        let of = |new: &Run| compare_pair(&base, new).rows[0].clone();
+        let five = of(&new);
+        assert!(
+            five.ci95_low <= Some(1.0) && five.ci95_high >= Some(1.0),
+            "{five:?}"
+        );
+        new.measurements[0]
+            .samples
+            .as_mut()
+            .expect("samples")
+            .truncate(2);
+        let two = of(&new);
+        assert_eq!((two.ci95_low, two.verdict), (None, Change::Inconclusive));
         assert_eq!(
-            row.notes,
-            ["too few rounds: 5 were measured on both sides, 6 are the least"]
+            two.notes,
+            ["too few rounds: 2 were measured on both sides, 3 are the least"]
         );
     }
 }

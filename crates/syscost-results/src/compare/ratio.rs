@@ -78,8 +78,13 @@ fn uncertainty(base: &Pooled<'_>, new: &Pooled<'_>, name: &str, ratio: f64) -> O
             // A few runs or processes drawn with replacement show less than they differ by: two of two cover 65 %, not 95 %.
             let reach =
                 student::quantile_two_sided(2.0 * tail, difference.freedom) * difference.error;
-            low = low.min(ratio.ln() - reach);
-            high = high.max(ratio.ln() + reach);
+            let centre = if is_few {
+                difference.distance
+            } else {
+                ratio.ln()
+            };
+            low = low.min(centre - reach);
+            high = high.max(centre + reach);
         }
         return Some(Uncertainty {
             low: low.exp(),
@@ -145,7 +150,8 @@ impl MeanLog {
         let parts = squares[0].powi(2) / self.freedom + squares[1].powi(2) / other.freedom;
         // Where only processes differ, their errors are alike on both sides, and Welch's correction would cost power for
         // nothing; a side of a few runs has far fewer degrees than the other may.
-        let freedom = if (self.is_of_runs || other.is_of_runs) && parts > 0.0 {
+        let is_few = self.freedom.min(other.freedom) < (MIN_RESAMPLED - 1) as f64;
+        let freedom = if (self.is_of_runs || other.is_of_runs || is_few) && parts > 0.0 {
             (sum.powi(2) / parts).floor().clamp(1.0, 1e6)
         } else {
             self.freedom + other.freedom

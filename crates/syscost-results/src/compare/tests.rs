@@ -226,7 +226,7 @@ fn too_few_rounds_have_no_verdict() {
     let mut rng = fastrand::Rng::with_seed(4);
     let few = run(
         "a",
-        vec![row("x.y", noisy(100.0, 5, 0.001, 0.001, &mut rng))],
+        vec![row("x.y", noisy(100.0, 2, 0.001, 0.001, &mut rng))],
     );
     let many = run(
         "b",
@@ -240,7 +240,7 @@ fn too_few_rounds_have_no_verdict() {
     );
     assert_eq!(
         found.notes,
-        ["too few rounds: 5 on the base's side, 6 on the new side, 6 each are the least"]
+        ["too few rounds: 2 on the base's side, 6 on the new side, 3 each are the least"]
     );
 }
 

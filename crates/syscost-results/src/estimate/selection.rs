@@ -1,6 +1,7 @@
 //! Which samples an estimate is from: those that nothing disturbed, chosen by cause and never by value.
 
 use crate::measurement::{Cause, RoundSamples, Unit};
+use crate::stats::interval::MIN_VALUES;
 use crate::stats::order;
 
 /// Fewest undisturbed samples of a process that counts, if it has as many samples.
@@ -115,6 +116,7 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         true => [
             (Choice::Undisturbed, MIN_ROUNDS),
             (Choice::AnyFrequency, MIN_ROUNDS),
+            (Choice::Undisturbed, few.clamp(MIN_VALUES, MIN_ROUNDS)),
             (Choice::AnyFrequency, few.min(MIN_ROUNDS)),
         ]
         .into_iter()

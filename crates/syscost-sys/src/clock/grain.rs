@@ -14,8 +14,14 @@ const INTERVALS: u32 = 256;
 const COARSEST: u64 = 256;
 const FINEST: u64 = 6;
 
-/// How far from the grid an interval may lie, in ticks: a hypervisor may scale the counter.
-const OFF: u64 = 1;
+/// How far from the grid an interval may lie, in ticks: each reading is a whole number, and the grid's step need not be one.
+const OFF: f64 = 1.1;
+
+/// Parts of a tick in which steps are looked for: a hypervisor may scale the counter.
+const PARTS: u64 = 32;
+
+/// An interval of no more ticks is of a counter so slow that its tick is its grid.
+const SLOW: u64 = 8;
 
 /// The share of the intervals that must lie on the grid.
 const ON_GRID: f64 = 0.97;
@@ -37,12 +43,19 @@ impl Clock {
 
 /// The coarsest grid that nearly all of these intervals lie on.
 fn grain(intervals: &[u64]) -> u32 {
-    let is_grid = |step: &u64| {
-        let from_grid = |ticks: &&u64| (**ticks % step).min(step - **ticks % step);
-        let on_grid = intervals.iter().filter(|ticks| from_grid(ticks) <= OFF);
+    let is_grid = |step: &f64| {
+        let from_grid = |ticks: f64| (ticks - (ticks / step).round() * step).abs();
+        let on_grid = intervals
+            .iter()
+            .filter(|ticks| from_grid(**ticks as f64) <= OFF);
         on_grid.count() as f64 >= ON_GRID * intervals.len() as f64
     };
-    (FINEST..=COARSEST).rev().find(is_grid).unwrap_or(1) as u32
+    if intervals.iter().filter(|ticks| **ticks > SLOW).count() * 2 < intervals.len() {
+        return 1;
+    }
+    let steps = (PARTS * FINEST..=PARTS * COARSEST).rev();
+    let mut steps = steps.map(|parts| parts as f64 / PARTS as f64);
+    steps.find(is_grid).map_or(1, |step| step.round() as u32)
 }
 
 #[cfg(test)]
@@ -63,11 +76,11 @@ mod tests {
 
     #[test]
     fn the_grid_of_a_coarse_counter_is_found() {
-        assert_eq!(grain(&intervals(26.0)), 26);
-        assert_eq!(grain(&intervals(100.0)), 100);
-        // Scaled by a hypervisor, so the readings jump by 24 or 25.
-        let scaled = grain(&intervals(24.6));
-        assert!((24..=25).contains(&scaled) || scaled == 1, "{scaled}");
+        // Scaled by a hypervisor, the readings jump by 24 or 25.
+        for step in [24.5, 24.6, 25.9, 26.0, 26.5, 100.0] {
+            let found = f64::from(grain(&intervals(step)));
+            assert!((found - step).abs() <= 1.0, "{found} for {step}");
+        }
     }
 
     #[test]
@@ -75,5 +88,7 @@ mod tests {
         for step in [1.0, 2.0, 4.0] {
             assert_eq!(grain(&intervals(step)), 1, "steps of {step}");
         }
+        let slow: Vec<u64> = (0..INTERVALS).map(|number| u64::from(number % 3)).collect();
+        assert_eq!(grain(&slow), 1, "of a few MHz");
     }
 }

@@ -91,10 +91,7 @@ fn share_of_grain(looks: &[Look], grain: f64) -> f64 {
             .get(ticks.len() / 10)
             .map_or(f64::INFINITY, |ticks| f64::from(*ticks))
     };
-    match grain > 1.0 {
-        true => grain / typical(|look| look.throughput) + grain / typical(|look| look.chain),
-        false => 0.0,
-    }
+    grain / typical(|look| look.throughput) + grain / typical(|look| look.chain)
 }
 
 #[cfg(test)]

@@ -100,10 +100,11 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
 
 fn options(arguments: &RunArguments, store: &Store, base: Option<&Run>) -> Result<Options> {
     let allowed = cpu::allowed().unwrap_or_default();
-    // CPUs differ in their neighbours and noise: what is to be compared is measured on the same one, where that is possible.
+    // CPUs differ: what is to be compared is measured on the same one, where that is possible. A base that went where cores were free is compared with
+    // what does so.
     let of_base = base
         .map(|base| base.config.cpus.clone())
-        .filter(|cpus| !cpus.is_empty() && cpus.iter().all(|cpu| allowed.contains(cpu)));
+        .filter(|cpus| cpus.len() == 1 && cpus.iter().all(|cpu| allowed.contains(cpu)));
     Ok(Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,

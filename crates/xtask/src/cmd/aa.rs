@@ -290,7 +290,7 @@ mod tests {
             rows: 400,
             changed: Map::from([("x.y".to_owned(), 2)]),
             same: 300,
-            found: [(100, 1), (200, 0), (400, 0)],
+            found: [(50, 2), (100, 1), (200, 0), (400, 0)],
             time: Duration::from_millis(500),
         };
         let text = tally.table();
