@@ -81,7 +81,10 @@ pub(crate) fn measure<T>(
             Ok(())
         },
     )?;
-    b.report(witness.claim(), early as f64);
+    match witness {
+        Witness::Switches => b.report_shared(witness.claim(), early as f64),
+        Witness::Marker(_) => b.report(witness.claim(), early as f64),
+    }
     made.take().map_or(Ok(()), end)
 }
 

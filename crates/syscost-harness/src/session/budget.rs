@@ -32,6 +32,9 @@ const MIN_SINGLES: u32 = 50;
 /// In the first round, the share of the rows that must be known before others are believed to take as long.
 const KNOWN_SHARE: f64 = 0.2;
 
+/// In the first round a row is left out for others only if it takes as many times as long as most.
+const LONG: f64 = 5.0;
+
 /// How much of the profile's effort is taken, so that the fewest rounds fit into the budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
@@ -109,7 +112,15 @@ impl Session<'_> {
         // The first round is under way at least.
         let to_go = min_rounds.saturating_sub(rounds.max(1));
         let left_s = self.left_for_cases_s(to_go, &[self]);
-        for index in too_long(known, unknown, to_go, left_s) {
+        let out = match unknown {
+            0 => too_long(known, to_go, left_s),
+            _ if is_full(&known, to_go, left_s) => {
+                self.skip_unmeasured();
+                return;
+            }
+            _ => too_long_of_some(known, unknown, to_go, left_s),
+        };
+        for index in out {
             let state = &mut self.states[index];
             if state.rounds.len() >= KEPT_ROUNDS {
                 state.settled = true;
@@ -119,6 +130,17 @@ impl Session<'_> {
             state.skipped = Some(format!(
                 "the time budget was too short: this row takes {seconds:.3} s in each of {min_rounds} rounds; give it more with --budget"
             ));
+        }
+    }
+
+    /// Skips what was not measured yet, so that what was has its rounds.
+    fn skip_unmeasured(&mut self) {
+        let active = self.states.iter_mut().filter(|state| state.is_active());
+        for state in active.filter(|state| state.takes.longest_s == 0.0) {
+            state.skipped = Some(
+                "the time budget was too short: the rows that came before it need all of it; give it more with --budget"
+                    .to_owned(),
+            );
         }
     }
 
@@ -192,19 +214,45 @@ impl Session<'_> {
     }
 }
 
-/// Of rows, each with what it takes, those to leave out so that as many rounds fit into the time left, with samples as few as they may become: the longest first.
-/// As many others, of which nothing is known yet, are to have a round more and their evidence.
-fn too_long(mut known: Vec<(usize, Takes)>, unknown: usize, to_go: u32, left_s: f64) -> Vec<usize> {
+/// What as many rounds of these rows take, in seconds, with samples as few as they may become.
+fn needed_s(rows: &[(usize, Takes)], rounds: f64) -> f64 {
+    SHRINKS * rounds * rows.iter().map(|(_, takes)| takes.longest_s).sum::<f64>()
+}
+
+/// Of rows, each with what it takes, those to leave out so that as many rounds fit into the time left: the longest first.
+fn too_long(mut rows: Vec<(usize, Takes)>, to_go: u32, left_s: f64) -> Vec<usize> {
+    rows.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
+    let out = (0..rows.len()).take_while(|out| needed_s(&rows[*out..], f64::from(to_go)) > left_s);
+    let out = out.count();
+    rows[..out].iter().map(|(index, _)| *index).collect()
+}
+
+/// Whether these rows alone need all the time that is left.
+fn is_full(rows: &[(usize, Takes)], to_go: u32, left_s: f64) -> bool {
+    needed_s(rows, f64::from(to_go)) >= left_s
+}
+
+/// The same while others are still to be measured, of which nothing is known: they are believed to take what most take, in a round more and for
+/// their evidence. Only rows that take much longer than most are left out for them.
+fn too_long_of_some(
+    mut known: Vec<(usize, Takes)>,
+    unknown: usize,
+    to_go: u32,
+    left_s: f64,
+) -> Vec<usize> {
     known.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
     let rounds = f64::from(to_go);
-    let needed = |known: &[(usize, Takes)]| {
-        let work_s: f64 = known.iter().map(|(_, takes)| takes.longest_s).sum();
-        let evidence_s: f64 = known.iter().map(|(_, takes)| takes.evidence_s).sum();
-        let others = unknown as f64 / known.len().max(1) as f64;
-        SHRINKS * (rounds * work_s + others * (rounds + 1.0) * work_s) + others * evidence_s
+    let middle_s = known
+        .get(known.len() / 2)
+        .map_or(0.0, |(_, takes)| takes.longest_s);
+    let is_too_much = |rest: &[(usize, Takes)]| {
+        let others = unknown as f64 / rest.len().max(1) as f64;
+        let evidence_s: f64 = rest.iter().map(|(_, takes)| takes.evidence_s).sum();
+        needed_s(rest, rounds + others * (rounds + 1.0)) + others * evidence_s > left_s
     };
-    let out = (0..known.len()).take_while(|out| needed(&known[*out..]) > left_s);
-    let out = out.last().map_or(0, |last| last + 1);
+    let out = (0..known.len())
+        .take_while(|out| known[*out].1.longest_s > LONG * middle_s && is_too_much(&known[*out..]));
+    let out = out.count();
     known[..out].iter().map(|(index, _)| *index).collect()
 }
 
@@ -263,7 +311,7 @@ mod tests {
 
     #[test]
     fn rows_that_take_longest_are_left_out_first() {
-        let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 0, 5, left_s);
+        let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 5, left_s);
         assert_eq!(
             out(6.5),
             [0; 0],
@@ -272,7 +320,7 @@ mod tests {
         assert_eq!(out(3.0), [1]);
         assert_eq!(out(1.0), [1, 2]);
         assert_eq!(
-            too_long(rows(&[1.0]), 0, 0, 0.0),
+            too_long(rows(&[1.0]), 0, 0.0),
             [0; 0],
             "nothing is to be done"
         );
@@ -280,11 +328,17 @@ mod tests {
 
     #[test]
     fn rows_not_measured_yet_are_believed_to_take_what_others_take() {
-        // Two of six are known: 0.9 * (5 * 1.1 + 2 * 6 * 1.1) + 2 * 2 = 20.8 s for all, and without the long one 0.9 * (0.5 + 4 * 6 * 0.1) + 4 = 6.6.
-        let out = |left_s| too_long(rows(&[0.1, 1.0]), 4, 5, left_s);
-        assert_eq!(out(21.0), [0; 0]);
-        assert_eq!(out(20.0), [1]);
-        assert_eq!(out(6.7), [1]);
+        // Three of nine are known: 0.9 * (5 * 1.2 + 2 * 6 * 1.2) + 2 * 3 = 24.4 s for all.
+        let out = |left_s| too_long_of_some(rows(&[0.1, 1.0, 0.1]), 6, 5, left_s);
+        assert_eq!(out(25.0), [0; 0]);
+        assert_eq!(out(24.0), [1]);
+        assert_eq!(out(1.0), [1], "the others take no longer than most");
+    }
+
+    #[test]
+    fn what_is_known_goes_before_what_is_not() {
+        let known = rows(&[0.1, 1.0, 0.1]);
+        assert!(is_full(&known, 5, 5.0) && !is_full(&known, 5, 6.0));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Which CPU measures: anew between rounds, by how much of the time its core is ours.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use syscost_results::Machine;
 use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
 use syscost_sys::clock::Clock;
+use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
@@ -63,6 +65,17 @@ impl Session<'_> {
         self.chosen = Instant::now();
     }
 
+    /// Tells the document that this CPU measured.
+    pub(super) fn note_used(&mut self, cpu: u32) {
+        if !self.header.config.cpus.contains(&cpu) {
+            self.header.config.cpus.push(cpu);
+        }
+        let noise = self.header.noise.iter_mut();
+        noise
+            .filter(|noise| noise.cpu == cpu)
+            .for_each(|noise| noise.used = true);
+    }
+
     /// The frequency that the cores mostly ran at so far, in GHz.
     pub(super) fn usual_ghz(&self) -> Option<f64> {
         if self.common_ghz.is_some() {
@@ -70,6 +83,12 @@ impl Session<'_> {
         }
         frequency::usual_ghz(self.states.iter().flat_map(|state| &state.rounds))
     }
+}
+
+/// What these CPUs did so far.
+pub(super) fn times_of(cpus: &[u32]) -> BTreeMap<u32, CpuTimes> {
+    let times = |cpu: &u32| Some((*cpu, cpu_times(*cpu).ok()?));
+    cpus.iter().filter_map(times).collect()
 }
 
 /// Those of these CPUs that may stand for this one: of the same kind of core, and beside the same memory.

@@ -261,7 +261,7 @@ impl<'a> Session<'a> {
             ),
             clock,
             cpu,
-            times: times_of(&allowed),
+            times: choose::times_of(&allowed),
             allowed,
             cores: Cores::default(),
             common_ghz: None,
@@ -313,17 +313,6 @@ impl<'a> Session<'a> {
             }
         }
         used.into_iter().for_each(|cpu| self.note_used(cpu));
-    }
-
-    /// Tells the document that this CPU measured.
-    pub(super) fn note_used(&mut self, cpu: u32) {
-        if !self.header.config.cpus.contains(&cpu) {
-            self.header.config.cpus.push(cpu);
-        }
-        let noise = self.header.noise.iter_mut();
-        noise
-            .filter(|noise| noise.cpu == cpu)
-            .for_each(|noise| noise.used = true);
     }
 
     /// Runs one job, again from the next case on if one of its cases ended the worker.
@@ -387,12 +376,6 @@ impl<'a> Session<'a> {
             self.journal = None;
         }
     }
-}
-
-/// What these CPUs did so far.
-fn times_of(cpus: &[u32]) -> BTreeMap<u32, CpuTimes> {
-    let times = |cpu: &u32| Some((*cpu, cpu_times(*cpu).ok()?));
-    cpus.iter().filter_map(times).collect()
 }
 
 /// A unique name that sorts by time, to the millisecond.

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod bounds;
+mod few;
 use crate::{
     measurement::{Cause, Disturbance},
     simulate::Noise,
@@ -60,42 +61,6 @@ fn estimates_from_process_medians_and_not_from_samples() {
 }
 
 #[test]
-fn five_rounds_have_students_interval() {
-    let mut rounds = levels(&[10.0, 11.0, 12.0, 13.0, 14.0]);
-    rounds.push(round(Vec::new()));
-    let out = cost(&rounds);
-    let (low, high) = (out.estimate.ci95_low, out.estimate.ci95_high);
-    assert!(
-        low.is_some_and(|low| (10.0..10.2).contains(&low)),
-        "{low:?}"
-    );
-    assert!(
-        high.is_some_and(|high| (14.0..14.2).contains(&high)),
-        "{high:?}"
-    );
-    assert_eq!((out.estimate.median, out.estimate.rounds), (Some(12.0), 5));
-    assert!(out.flags.contains(&Flag::TooFewRounds), "{:?}", out.flags);
-}
-
-#[test]
-fn two_rounds_have_a_range_and_no_interval() {
-    let out = cost(&levels(&[10.0, 14.0]));
-    assert_eq!(
-        (
-            out.estimate.ci95_low,
-            out.estimate.ci95_high,
-            out.estimate.coverage
-        ),
-        (None, None, None)
-    );
-    assert_eq!((out.estimate.median, out.estimate.rounds), (Some(12.0), 2));
-    assert_eq!(out.flags, [Flag::TooFewRounds]);
-    assert_eq!(out.details["lowest_process_median_ns"], 10.0);
-    assert_eq!(out.details["highest_process_median_ns"], 14.0);
-    assert_eq!(half_width_ratio(&out.estimate), None);
-}
-
-#[test]
 fn no_samples_give_no_numbers() {
     assert_eq!(cost(&[]), Estimated::default());
     assert_eq!(cost(&[round(Vec::new())]), Estimated::default());
@@ -126,10 +91,7 @@ fn a_cost_that_touches_zero_is_a_bound() {
     );
     let few = cost(&levels(&[-4.0, 1.0, 2.0]));
     assert!(few.below_resolution);
-    assert_eq!(
-        (few.estimate.median, few.estimate.ci95_high),
-        (None, Some(4.0))
-    );
+    assert!(few.estimate.median.is_none() && few.estimate.ci95_high > Some(4.0));
     assert!(few.details.is_empty(), "{:?}", few.details);
 }
 
@@ -372,7 +334,7 @@ proptest! {
             prop_assert!(low <= median && median <= high);
             prop_assert!(estimate.min.is_none_or(|min| min <= median));
         }
-        prop_assert_eq!(estimate.ci95_low.is_some(), rounds.len() >= 6 && !out.below_resolution);
+        prop_assert_eq!(estimate.ci95_low.is_some(), rounds.len() >= 3 && !out.below_resolution);
         prop_assert!(out.flags.is_sorted());
     }
 

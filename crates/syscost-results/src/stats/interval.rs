@@ -51,17 +51,22 @@ pub fn of_few(values: &[f64]) -> Option<Interval> {
     if !is_few {
         return None;
     }
+    // As shares of the median, in one order: neither their unit nor their order matters.
     let are_positive = values.iter().all(|value| *value > 0.0);
-    let (to, from): (fn(f64) -> f64, fn(f64) -> f64) = match are_positive {
-        true => (f64::ln, f64::exp),
-        false => (|value| value, |value| value),
+    let scaled = sorted(values).into_iter();
+    let scaled: Vec<f64> = match are_positive {
+        true => scaled.map(|value| (value / middle).ln()).collect(),
+        false => scaled.collect(),
     };
-    let values: Vec<f64> = values.iter().map(|value| to(*value)).collect();
-    let (mean, error) = student::mean_and_error(&values)?;
+    let (mean, error) = student::mean_and_error(&scaled)?;
     let reach = error * student::quantile_two_sided(1.0 - CONFIDENCE, values.len() as u32 - 1);
+    let (low, high) = match are_positive {
+        true => (middle * (mean - reach).exp(), middle * (mean + reach).exp()),
+        false => (mean - reach, mean + reach),
+    };
     Some(Interval {
-        low: from(mean - reach).min(middle),
-        high: from(mean + reach).max(middle),
+        low: low.min(middle),
+        high: high.max(middle),
         coverage: CONFIDENCE,
     })
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
-use syscost_benches::CATALOGUE;
 use syscost_harness::session::{Options, Pair};
 use syscost_harness::worker::Program;
 
@@ -34,7 +33,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         .into());
     }
     let interrupted = interrupt::catch()?;
-    let rows = CATALOGUE.with_sources(selection::rows(&arguments.selectors)?);
+    let rows = selection::planned(&arguments.selectors, arguments.profile.into())?;
     let options = Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
