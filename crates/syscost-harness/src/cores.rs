@@ -58,11 +58,11 @@ impl Cores {
     /// Finds what looks show while a core is ours, and writes into each CPU's noise how often it was. `knows_frequency` says whether the two chains of
     /// dependent instructions agree here; `known` is what earlier runs saw on this model of processor.
     pub fn find(heard: &mut [Heard], knows_frequency: bool, known: Option<Alone>) -> Self {
+        let grain = grain_of(heard);
         let mut found: Vec<(Kind, Core)> = heard
             .iter()
             .filter_map(|one| {
                 let cpu = one.noise.cpu;
-                let grain = one.probe.map_or(1, |probe| probe.grain());
                 let Alone { ratio, limit } = neighbour::alone(&one.looks, grain)?;
                 Some((cpu::kind(cpu), Core { cpu, ratio, limit }))
             })
@@ -103,12 +103,7 @@ impl Cores {
             )
             .unwrap_or(0.0),
             knows_frequency,
-            grain: heard
-                .iter()
-                .filter_map(|one| one.probe)
-                .map(|probe| probe.grain())
-                .next()
-                .unwrap_or(1),
+            grain,
         };
         for one in heard {
             cores.tell(one);
@@ -188,6 +183,12 @@ impl Cores {
         noise.shared_slowdown_percent =
             median(&slower).map(|ratio| 100.0 * (ratio / alone.ratio - 1.0));
     }
+}
+
+/// The grid of the clock that these were heard by, in ticks.
+pub fn grain_of(heard: &[Heard]) -> u32 {
+    let mut probes = heard.iter().filter_map(|one| one.probe);
+    probes.next().map_or(1, |probe| probe.grain())
 }
 
 /// Moments at which two chains may agree on the frequency.

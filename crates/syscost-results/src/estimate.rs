@@ -75,7 +75,7 @@ pub struct Estimated {
 /// Judges the samples of all rounds of one case. All values must be finite; rounds without values are ignored.
 ///
 /// The numbers are of undisturbed samples where some processes have some: see [`selection`]. Below six rounds the interval is Student's; below three there
-/// is none, and the range of the process medians is in the details and decides whether the cost can be told from zero.
+/// is none, and the range of the process medians is in the details and decides whether the cost can be distinguished from zero.
 pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let selected = selection::select(rounds, rules.unit);
     let medians: Vec<f64> = medians_of(&selected.processes);

@@ -75,6 +75,10 @@ fn a_real_run_fits_the_schema_and_the_contract() {
         (2..=processes as u64).contains(&counts(getppid)),
         "{getppid}"
     );
+    assert!(
+        counts(getppid) >= 6 || processes == 12,
+        "taken again until six count: {getppid}"
+    );
     let has_interval = |row: &&Value| row["status"] == "ok" && counts(row) >= 3;
     for row in rows(&run).iter().filter(has_interval) {
         let number = |field: &str| row["estimate"][field].as_f64().expect("a number");

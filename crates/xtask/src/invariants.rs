@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use syscost_harness::{Catalogue, Quantity};
+use syscost_results::estimate::selection::MIN_ROUNDS;
 use syscost_results::stats::interval;
 use syscost_results::{Estimate, Measurement, Run, SCHEMA_VERSION, Status, Verdict};
 
 /// Fewest rounds that have an exact interval.
-const MIN_EXACT: u32 = 6;
+const MIN_EXACT: u32 = MIN_ROUNDS as u32;
 
 /// Everything in the document that contradicts itself or the catalogue, one sentence each.
 pub(crate) fn violations(run: &Run, catalogue: &Catalogue) -> Vec<String> {

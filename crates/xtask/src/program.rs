@@ -1,12 +1,13 @@
 //! The release binary of syscost: built, run, its document read.
 
 use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use syscost_results::{Measurement, Run, Status};
+use syscost_results::{Measurement, Run, Status, document};
 use syscost_sys::cpu;
 
 use crate::workspace;
@@ -99,13 +100,8 @@ impl Program {
             .stdout(Stdio::null())
             .status()
             .with_context(|| format!("starting {}", self.path.display()))?;
-        let [a, b] = files.map(|file| -> Result<Run> {
-            let bytes = std::fs::read(&file).with_context(|| {
-                format!("reading {}; syscost ab ended with {status}", file.display())
-            })?;
-            syscost_results::document::read(&bytes).map_err(|error| anyhow!("{error}"))
-        });
-        Ok([a?, b?])
+        let read = |file| read_run(file).with_context(|| format!("syscost ab ended with {status}"));
+        Ok([read(&files[0])?, read(&files[1])?])
     }
 
     /// A run of these selectors with these options and variables, without samples.
@@ -124,6 +120,12 @@ impl Program {
     fn run(&self, options: &[&str], selectors: &[&str]) -> Result<Run> {
         quick(Command::new(&self.path), options, selectors)
     }
+}
+
+/// The run document of this file.
+pub(crate) fn read_run(path: &Path) -> Result<Run> {
+    let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+    document::read(&bytes).map_err(|error| anyhow!("{}{error}", path.display()))
 }
 
 /// The document of a quick run by this command.

@@ -16,7 +16,7 @@ pub(super) const MIN_SAMPLES: u32 = 5;
 const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
 /// No more samples than these times as many as wanted, however few are undisturbed.
-const MAX_SAMPLES: u32 = 4;
+const MAX_FACTOR: u32 = 4;
 
 /// Where at least this share and number of the samples began on a core of our own and ended on a shared one, the operation itself may be why.
 const AFTER_EFFECT: f64 = 0.7;
@@ -91,7 +91,7 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         let wanted = self.effort.samples.max(MIN_SAMPLES);
         let most = if self.bracket.is_some() {
-            MAX_SAMPLES * wanted
+            MAX_FACTOR * wanted
         } else {
             wanted
         };

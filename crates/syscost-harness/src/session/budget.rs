@@ -44,24 +44,6 @@ pub(super) struct Pace {
     patience: f64,
 }
 
-/// What the active rows took in the last round.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Taken {
-    work_s: f64,
-    waited_s: f64,
-}
-
-impl std::ops::Add for Taken {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            work_s: self.work_s + other.work_s,
-            waited_s: self.waited_s + other.waited_s,
-        }
-    }
-}
-
 impl Pace {
     /// All of it.
     pub(super) const FULL: Self = Self {
@@ -69,9 +51,9 @@ impl Pace {
         patience: 1.0,
     };
 
-    /// That at which `to_go` more rounds fit into what is left, going by the last round. Waiting gets what work leaves: a number of a shared core is better
+    /// That at which `to_go` more rounds fit into what is left, going by how long work and waiting took in the last one. Waiting gets what work leaves: a number of a shared core is better
     /// than none.
-    fn next(self, to_go: u32, left_s: f64, last: Taken) -> Self {
+    fn next(self, to_go: u32, left_s: f64, work_s: f64, waited_s: f64) -> Self {
         if to_go == 0 {
             return Self::FULL;
         }
@@ -80,11 +62,11 @@ impl Pace {
             true => (now * share_s / took_s).clamp(MIN_SCALE, 1.0),
             false => 1.0,
         };
-        let samples = scaled(self.samples, share_s, last.work_s);
-        let work_s = last.work_s * samples / self.samples;
+        let samples = scaled(self.samples, share_s, work_s);
+        let work_s = work_s * samples / self.samples;
         Self {
             samples,
-            patience: scaled(self.patience, (share_s - work_s).max(0.0), last.waited_s),
+            patience: scaled(self.patience, (share_s - work_s).max(0.0), waited_s),
         }
     }
 }
@@ -144,17 +126,6 @@ impl Session<'_> {
         }
     }
 
-    /// What the active rows took in the last round.
-    fn taken(&self) -> Taken {
-        let active = self.states.iter().filter(|state| state.is_active());
-        active
-            .map(|state| Taken {
-                work_s: state.takes.work_s,
-                waited_s: state.takes.waited_s,
-            })
-            .fold(Taken::default(), |sum, one| sum + one)
-    }
-
     /// Whether the budget ends the run; a resumed one has it anew.
     pub(super) fn is_spent(&self) -> bool {
         Instant::now() >= self.deadline()
@@ -172,9 +143,14 @@ impl Session<'_> {
     /// The pace of the rounds to come after `rounds` of this run, or of both of a pair.
     pub(super) fn pace(&self, pace: Pace, rounds: u32, sides: &[&Session<'_>]) -> Pace {
         let to_go = self.header.config.min_rounds.saturating_sub(rounds);
-        let taken = sides.iter().map(|side| side.taken());
-        let last = taken.fold(Taken::default(), |sum, one| sum + one);
-        pace.next(to_go, self.left_for_cases_s(to_go, sides), last)
+        let states = sides.iter().flat_map(|side| &side.states);
+        let active: Vec<Takes> = states
+            .filter(|state| state.is_active())
+            .map(|state| state.takes)
+            .collect();
+        let work_s = active.iter().map(|takes| takes.work_s).sum();
+        let waited_s = active.iter().map(|takes| takes.waited_s).sum();
+        pace.next(to_go, self.left_for_cases_s(to_go, sides), work_s, waited_s)
     }
 
     /// What is left for the cases of as many rounds of these runs, in seconds: not what their workers take beside.
@@ -269,17 +245,13 @@ fn too_dear(seconds: f64, budget_s: f64) -> Option<String> {
 
 /// The same effort at a slower pace.
 pub(super) fn scaled(effort: &Effort, pace: Pace) -> Effort {
+    let fewer = |count: u32| (f64::from(count) * pace.samples).ceil() as u32;
     Effort {
-        samples: (f64::from(effort.samples) * pace.samples).ceil() as u32,
-        warm_up_ns: effort.warm_up_ns,
+        samples: fewer(effort.samples),
         case_ns: effort.case_ns * pace.samples,
         patience_ns: effort.patience_ns * pace.patience,
-        // As many as p99 needs over the fewest rounds.
-        singles: effort
-            .singles
-            .min(MIN_SINGLES.max((f64::from(effort.singles) * pace.samples).ceil() as u32)),
-        batch_ns: effort.batch_ns,
-        second_witness: effort.second_witness,
+        singles: fewer(effort.singles).max(MIN_SINGLES.min(effort.singles)),
+        ..effort.clone()
     }
 }
 
@@ -343,23 +315,18 @@ mod tests {
 
     #[test]
     fn samples_shrink_to_fit_and_waiting_gets_what_is_left() {
-        let took = |work_s, waited_s| Taken { work_s, waited_s };
-        assert_eq!(Pace::FULL.next(5, 20.0, took(1.0, 3.0)), Pace::FULL);
-        let scarce = Pace::FULL.next(5, 10.0, took(1.0, 2.0));
+        assert_eq!(Pace::FULL.next(5, 20.0, 1.0, 3.0), Pace::FULL);
+        let scarce = Pace::FULL.next(5, 10.0, 1.0, 2.0);
         assert_eq!((scarce.samples, scarce.patience), (1.0, 0.5));
-        let short = Pace::FULL.next(5, 2.5, took(1.0, 2.0));
+        let short = Pace::FULL.next(5, 2.5, 1.0, 2.0);
         assert_eq!((short.samples, short.patience), (0.5, MIN_SCALE));
+        assert_eq!(short.next(4, 40.0, 0.5, 0.4), Pace::FULL, "and grow back");
         assert_eq!(
-            short.next(4, 40.0, took(0.5, 0.4)),
-            Pace::FULL,
-            "and grow back"
-        );
-        assert_eq!(
-            short.next(0, 0.0, took(0.5, 0.4)),
+            short.next(0, 0.0, 0.5, 0.4),
             Pace::FULL,
             "the fewest are done"
         );
-        assert_eq!(Pace::FULL.next(5, 1.0, Taken::default()), Pace::FULL);
+        assert_eq!(Pace::FULL.next(5, 1.0, 0.0, 0.0), Pace::FULL);
         assert_eq!(scaled(&Profile::Quick.effort(), short).samples, 8);
     }
 }

@@ -1,4 +1,4 @@
-//! Which CPU measures: anew between rounds, by how much of the time its core is ours.
+//! Which CPU measures: chosen anew again and again, by how much of the time its core is ours.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -32,13 +32,13 @@ impl Session<'_> {
     /// Chooses the CPU that measures next, if there is more than one to choose from and the last choice is old.
     pub(super) fn choose_cpu(&mut self) {
         let is_replayed = !self.replay.is_empty();
-        if is_replayed || self.candidates.len() < 2 || self.chosen.elapsed() < HOLDS {
+        if is_replayed || self.header.candidates.len() < 2 || self.chosen.elapsed() < HOLDS {
             return;
         }
         let Some(clock) = self.clock.calibrated() else {
             return;
         };
-        let mut heard = noise::probe(&self.candidates, &clock, self.cores.grain, LISTEN);
+        let mut heard = noise::probe(&self.header.candidates, &clock, self.cores.grain, LISTEN);
         for one in &mut heard {
             self.cores.tell(one);
         }

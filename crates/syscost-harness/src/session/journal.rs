@@ -44,7 +44,7 @@ pub struct Header {
     pub warnings: Vec<Warning>,
     /// Names of the rows, in the report's order.
     pub rows: Vec<String>,
-    /// CPUs that may measure; the first of the configuration's if empty.
+    /// CPUs that may measure instead of the configuration's first, and that one.
     #[serde(default)]
     pub candidates: Vec<u32>,
 }

@@ -61,8 +61,6 @@ pub struct Session<'a> {
     cores: Cores,
     /// The usual frequency of both runs of a pair, in GHz.
     common_ghz: Option<f64>,
-    /// CPUs that may measure.
-    candidates: Vec<u32>,
     /// When the measuring one was chosen.
     chosen: Instant,
     started_in_ms: Vec<f64>,
@@ -148,9 +146,8 @@ impl<'a> Session<'a> {
                 .map_err(|error| header.warnings.push(journal_lost(&error)))
                 .ok()
         });
-        let candidates = header.candidates.clone();
         let mut session = Self::assemble(header, journal, rows, options, clock, begun, interrupted);
-        (session.cores, session.candidates) = (cores, candidates);
+        session.cores = cores;
         Ok(session)
     }
 
@@ -193,7 +190,6 @@ impl<'a> Session<'a> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         header.config.resumed += 1;
-        let header_candidates = header.candidates.clone();
         // The rest is measured in the same environment.
         let mut options = options.clone();
         let environment = header.config.environment.clone();
@@ -220,10 +216,6 @@ impl<'a> Session<'a> {
         });
         session.replay = records;
         session.cores = cores;
-        session.candidates = match header_candidates.is_empty() {
-            true => vec![session.cpu],
-            false => header_candidates,
-        };
         Ok(session)
     }
 
@@ -265,7 +257,6 @@ impl<'a> Session<'a> {
             allowed,
             cores: Cores::default(),
             common_ghz: None,
-            candidates: vec![cpu],
             chosen: begun,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),

@@ -1,10 +1,10 @@
 //! Two runs of the same rows, taken in turn, so that the machine's drift meets both alike.
 
-use super::budget::Pace;
 use std::sync::atomic::AtomicBool;
 
 use syscost_results::estimate::frequency;
 
+use super::budget::Pace;
 use super::plan::{active_benchmarks, mix};
 use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
 use crate::catalogue::Row;
@@ -142,7 +142,6 @@ impl<'a> Session<'a> {
             allowed: self.allowed.clone(),
             cores: self.cores.clone(),
             common_ghz: None,
-            candidates: self.candidates.clone(),
             chosen: self.chosen,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),

@@ -151,7 +151,7 @@ impl Session<'_> {
             effort,
             clock: self.settings.clone(),
             cpu: self.cpu,
-            candidates: self.candidates.clone(),
+            candidates: self.header.candidates.clone(),
             allowed: self.allowed.clone(),
             cores: self.cores.clone(),
             seed: random.u64(..1 << 53),

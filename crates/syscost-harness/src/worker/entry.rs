@@ -61,26 +61,28 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let mut cpu = job.cpu;
     for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
         answer(&Reply::Begin(index))?;
-        cpu = match job.pass {
-            Pass::Timed if may_move(benchmark, suffix) => free_now(&job, clock, cpu),
-            Pass::Timed | Pass::Evidence => go_to(job.cpu, cpu),
-        };
         let result = match known.iter().find(|case| case.suffix() == *suffix) {
-            Some(case) => process::with_stack_offset(job.stack_offset, || {
-                let setup = case.setup().unwrap_or(benchmark.setup);
-                let situation = Situation {
-                    pass: job.pass,
-                    effort: &effort.with_setup(setup),
-                    clock: &clock,
-                    clock_cost: job.clock.cost,
-                    iterations: *iterations,
-                    cpu,
-                    allowed: &job.allowed,
-                    cores: &job.cores,
-                    seed: job.seed.wrapping_add(index as u64),
+            Some(case) => {
+                cpu = match job.pass {
+                    Pass::Timed if may_move(benchmark, case) => free_now(&job, clock, cpu),
+                    Pass::Timed | Pass::Evidence => go_to(job.cpu, cpu),
                 };
-                measure(benchmark, case, situation)
-            }),
+                process::with_stack_offset(job.stack_offset, || {
+                    let setup = case.setup().unwrap_or(benchmark.setup);
+                    let situation = Situation {
+                        pass: job.pass,
+                        effort: &effort.with_setup(setup),
+                        clock: &clock,
+                        clock_cost: job.clock.cost,
+                        iterations: *iterations,
+                        cpu,
+                        allowed: &job.allowed,
+                        cores: &job.cores,
+                        seed: job.seed.wrapping_add(index as u64),
+                    };
+                    measure(benchmark, case, situation)
+                })
+            }
             None => Err(absent(&format!("{}{suffix}", job.benchmark))),
         };
         answer(&Reply::Done(index, Box::new(result)))?;
@@ -90,12 +92,12 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
 
 /// Whether a case may be measured on another CPU than its worker was sent to: not where it names CPUs, which are those beside that one, or
 /// where memory is lent from case to case, which lies near it.
-fn may_move(benchmark: &Benchmark, suffix: &str) -> bool {
-    let names_cpus = ["cpus=", "cpu=", "from=", "threads=", "copies="]
+fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
+    let names = |parameter: &&str| !case.get(parameter).is_empty();
+    let names_cpus = ["cpus", "cpu", "from", "threads", "copies"]
         .iter()
-        .any(|name| suffix.contains(name));
-    !benchmark.stays
-        && (!names_cpus || suffix.contains("cpus=same,") || suffix.contains("cpus=same}"))
+        .any(names);
+    !benchmark.stays && (!names_cpus || case.get("cpus") == "same")
 }
 
 /// Moves this process there; returns where it is then.

@@ -5,7 +5,7 @@
 
 use super::notes::notes;
 use super::pool::Pooled;
-use super::ratio::{MIN_PROCESSES, MIN_RESAMPLED, deviation, distance_of_pairs};
+use super::ratio::{MIN_PROCESSES, MIN_RESAMPLED, distance_of_pairs};
 use super::{Change, MIN_PAIRED_MARGIN, Row};
 use crate::Measurement;
 use crate::stats::{interval, order, signed_rank, student};
@@ -29,14 +29,14 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
         ));
     }
     let exact = signed_rank::interval(&logs).filter(|_| logs.len() >= MIN_RESAMPLED);
-    let found = exact.map(|found| (found.low, found.high)).or_else(|| {
-        let found = interval::of_few(&ratios_of(&logs))?;
-        Some((found.low.ln(), found.high.ln()))
-    });
+    let exact = exact.map(|found| (found.low, found.high));
+    let found =
+        exact.or_else(|| student::interval(&logs, interval::CONFIDENCE).filter(|_| is_enough));
     let (base_median, new_median) = (base.median()?, new.median()?);
     let ratio = signed_rank::centre(&logs).map_or(new_median / base_median, f64::exp);
     // The centre of so many ratios spreads as their mean does, where two of them are so far apart.
-    let spread = distance_of_pairs(&[ratios_of(&logs)]) / (2.0 * logs.len().max(1) as f64).sqrt();
+    let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+    let spread = distance_of_pairs(&[ratios]) / (2.0 * logs.len().max(1) as f64).sqrt();
     Some(Row {
         name: left.name.clone(),
         id: left.id.clone(),
@@ -84,19 +84,14 @@ fn log_ratios(base: &Measurement, new: &Measurement) -> (Vec<f64>, bool) {
     )
 }
 
-/// The ratios whose logarithms these are.
-fn ratios_of(logs: &[f64]) -> Vec<f64> {
-    logs.iter().map(|log| log.exp()).collect()
-}
-
 /// Student's t of the mean of the ratios' logarithms.
 fn p_value(logs: &[f64]) -> f64 {
     let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
+    let mean = student::mean(logs);
     if mean == 0.0 {
         return 1.0;
     }
-    let t = mean / (deviation(logs) / count.sqrt());
+    let t = mean / (student::deviation(logs) / count.sqrt());
     student::two_sided(t, (logs.len() - 1) as u32)
 }
 

@@ -7,14 +7,16 @@ use super::notes::notes;
 use super::pool::Pooled;
 use super::{Change, LEAST_MARGIN, Row};
 use crate::Estimate;
+use crate::estimate::selection::MIN_ROUNDS;
 use crate::stats::resample::Hierarchy;
+use crate::stats::student::{deviation, mean};
 use crate::stats::{interval, normal, order, student};
 
 /// Resamples for each row: the ends of the interval are then known to a tenth of its width.
 const RESAMPLES: usize = 2000;
 /// Processes a side needs for an interval, as everywhere, and for one by resampling.
 pub(super) const MIN_PROCESSES: usize = interval::MIN_VALUES;
-pub(super) const MIN_RESAMPLED: usize = 6;
+pub(super) const MIN_RESAMPLED: usize = MIN_ROUNDS;
 /// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
 const SPREAD_QUANTILE: f64 = 0.95;
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
@@ -235,21 +237,6 @@ fn log_error(runs: &[&Estimate]) -> Option<f64> {
         .collect();
     let between = deviation(&logs).powi(2) / count;
     Some((within + between).sqrt())
-}
-
-/// Standard deviation (n - 1); 0 below two values.
-pub(super) fn deviation(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    if count < 2.0 {
-        return 0.0;
-    }
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (count - 1.0)).sqrt()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// How far apart, as a logarithm, two sides like these may be though nothing changed: what the processes of a run differ

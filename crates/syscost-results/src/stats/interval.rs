@@ -47,8 +47,7 @@ pub const MIN_VALUES: usize = 3;
 /// positive, and as far as their median. It assumes that they are normally distributed; `None` for fewer and for more.
 pub fn of_few(values: &[f64]) -> Option<Interval> {
     let middle = order::median(values)?;
-    let is_few = (MIN_VALUES..).contains(&values.len()) && ranks(values.len(), 0.5).is_none();
-    if !is_few {
+    if values.len() < MIN_VALUES || ranks(values.len(), 0.5).is_some() {
         return None;
     }
     // As shares of the median, in one order: neither their unit nor their order matters.
@@ -58,11 +57,10 @@ pub fn of_few(values: &[f64]) -> Option<Interval> {
         true => scaled.map(|value| (value / middle).ln()).collect(),
         false => scaled.collect(),
     };
-    let (mean, error) = student::mean_and_error(&scaled)?;
-    let reach = error * student::quantile_two_sided(1.0 - CONFIDENCE, values.len() as u32 - 1);
+    let (low, high) = student::interval(&scaled, CONFIDENCE)?;
     let (low, high) = match are_positive {
-        true => (middle * (mean - reach).exp(), middle * (mean + reach).exp()),
-        false => (mean - reach, mean + reach),
+        true => (middle * low.exp(), middle * high.exp()),
+        false => (low, high),
     };
     Some(Interval {
         low: low.min(middle),

@@ -27,15 +27,32 @@ pub fn two_sided(t: f64, freedom: u32) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
-/// The mean of some values and its standard error; `None` below two.
-pub fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
+/// The mean of some values; NaN of none.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Their standard deviation (n - 1); 0 below two.
+pub fn deviation(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     if count < 2.0 {
+        return 0.0;
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (count - 1.0)).sqrt()
+}
+
+/// The ends of the interval that holds the mean with this confidence; `None` below two values.
+pub fn interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    let freedom = u32::try_from(values.len()).ok()?.checked_sub(1)?;
+    if freedom == 0 {
         return None;
     }
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    Some((mean, (squares / (count - 1.0) / count).sqrt()))
+    let error = deviation(values) / (values.len() as f64).sqrt();
+    let reach = error * quantile_two_sided(1.0 - confidence, freedom);
+    let mean = mean(values);
+    Some((mean - reach, mean + reach))
 }
 
 /// How far from zero a value lies, on either side, with the chance that one lies further: the inverse of [`two_sided`].

@@ -43,12 +43,11 @@ impl Clock {
 
 /// The coarsest grid that nearly all of these intervals lie on.
 fn grain(intervals: &[u64]) -> u32 {
+    let spare = intervals.len() - (ON_GRID * intervals.len() as f64).ceil() as usize;
     let is_grid = |step: &f64| {
-        let from_grid = |ticks: f64| (ticks - (ticks / step).round() * step).abs();
-        let on_grid = intervals
-            .iter()
-            .filter(|ticks| from_grid(**ticks as f64) <= OFF);
-        on_grid.count() as f64 >= ON_GRID * intervals.len() as f64
+        let is_off = |ticks: f64| (ticks - (ticks / step).round() * step).abs() > OFF;
+        let mut off = intervals.iter().filter(|ticks| is_off(**ticks as f64));
+        off.nth(spare).is_none()
     };
     if intervals.iter().filter(|ticks| **ticks > SLOW).count() * 2 < intervals.len() {
         return 1;

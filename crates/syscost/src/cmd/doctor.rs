@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
-use syscost_harness::cores::{Cores, Heard, frequency_is_known, known};
+use syscost_harness::cores::{Cores, Heard, frequency_is_known, grain_of, known};
 use syscost_harness::doctor::{
     Finding, Level, MOST_LOST_PERCENT, ProcessState, core_finding, examine,
 };
@@ -87,11 +87,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
 /// What looks at the cores show while they are ours, as heard now or by earlier runs.
 fn cores_of(heard: &mut [Heard], machine: &Machine, clock: &syscost_sys::clock::Clock) -> Cores {
     let file = Store::of_user().known_cores();
-    let grain = heard
-        .iter()
-        .find_map(|one| one.probe)
-        .map_or(1, |probe| probe.grain());
-    let known = known::recall(&file, machine, crate::VERSION, grain);
+    let known = known::recall(&file, machine, crate::VERSION, grain_of(heard));
     Cores::find(heard, frequency_is_known(clock), known)
 }
 

@@ -2,18 +2,17 @@
 //! that was put in.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use syscost_results::compare::{self, Change, Comparison, Row};
 use syscost_results::stats::multiple::benjamini_hochberg;
-use syscost_results::{Better, Run, document};
+use syscost_results::{Better, Run};
 
 use crate::columns::{columns, line};
-use crate::program::Program;
+use crate::program::{Program, read_run};
 
 /// At most one row in so many may be called better or worse when nothing changed.
 const GOAL: usize = 200;
@@ -53,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         arguments
             .runs
             .iter()
-            .map(read)
+            .map(|path| read_run(path))
             .collect::<Result<Vec<Run>>>()?
     };
     let pool = arguments.pool as usize;
@@ -108,11 +107,6 @@ fn measure_pairs(count: u32) -> Result<Vec<Run>> {
         runs.extend(program.quick_pair()?);
     }
     Ok(runs)
-}
-
-fn read(path: &PathBuf) -> Result<Run> {
-    let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-    document::read(&bytes).map_err(|error| anyhow::anyhow!("{}{error}", path.display()))
 }
 
 /// What came out of all comparisons.

@@ -114,7 +114,6 @@ impl Bencher<'_> {
         let turns = self.turns_lasting(BATCH_NS, per_turn, body)?;
         let turns = turns.min(body.most_turns() / 2);
         let (mut own, mut any) = (Shortest::NONE, Shortest::NONE);
-        let mut own_pairs: usize = 0;
         let begun = self.clock.start();
         self.begin_looks();
         for tries in 1..=MAX_PAIRS {
@@ -129,17 +128,12 @@ impl Bencher<'_> {
             any.take(once, twice);
             if self.take_seen().is_undisturbed() {
                 own.take(once, twice);
-                own_pairs += 1;
             }
-            let holds = |of: &Shortest| of.ratio().is_some_and(|ratio| expect.bound.holds(ratio));
             let spent_ns = self
                 .clock
                 .to_ns(self.clock.stop().ticks.saturating_sub(begun));
-            let is_settled = if own_pairs > 0 {
-                holds(&own)
-            } else {
-                holds(&any)
-            };
+            let best = own.ratio().or(any.ratio());
+            let is_settled = best.is_some_and(|ratio| expect.bound.holds(ratio));
             if tries >= MIN_PAIRS && (is_settled || spent_ns > LIMIT_NS) {
                 break;
             }

@@ -16,7 +16,7 @@ const MEASURED: Benchmark = Benchmark {
 };
 
 /// No sum beyond this is seen.
-const MAX_SAMPLES: f64 = 1000.0;
+const MAX_SEEN: f64 = 1000.0;
 
 /// The sum of the costs of a kind.
 static SUM: Benchmark = Benchmark {
@@ -31,7 +31,7 @@ static SUM: Benchmark = Benchmark {
                 return Err(Failure::Unsupported("two are needed".to_owned()));
             }
             let value = sources.iter().map(|source| source.median).sum();
-            if value > MAX_SAMPLES {
+            if value > MAX_SEEN {
                 return Err(Failure::Unsupported("too much to see".to_owned()));
             }
             Ok(Derived {
@@ -191,7 +191,7 @@ fn seen_in(having: u32, all: u32) -> Measurement {
     let mut measured = run([all, all, 0]);
     measured.remove(2);
     for (row, measurement) in &mut measured[..2] {
-        let cost = |round| if round < having { 1.0 } else { MAX_SAMPLES };
+        let cost = |round| if round < having { 1.0 } else { MAX_SEEN };
         let rounds: Vec<(u32, f64)> = (0..all).map(|round| (round, cost(round))).collect();
         *measurement = source(row, &rounds);
         measurement.estimate.median = Some(1.0);
