@@ -46,6 +46,10 @@ pub struct Heard {
     pub chain_overhead: f64,
 }
 
+/// So many looks of a short while, and this share of them, must agree before a mode lower than the known one is believed.
+const MIN_LEARNT: usize = 48;
+const LEARNT_SHARE: f64 = 0.02;
+
 /// Nothing is known of any core.
 pub static UNKNOWN: Cores = Cores {
     modes: Vec::new(),
@@ -109,6 +113,41 @@ impl Cores {
             cores.tell(one);
         }
         cores
+    }
+
+    /// Learns from later looks that cores are faster while they are ours than what was taken for that: the first ones were all of shared cores. Returns
+    /// whether it did.
+    pub(crate) fn learn(&mut self, heard: &mut [Heard]) -> bool {
+        let found = Self::find(heard, self.knows_frequency, None);
+        let shows_often = |cpu: u32, alone: &Alone| {
+            let here = heard.iter().find(|one| one.noise.cpu == cpu);
+            let looks = here.map_or(&[][..], |one| &one.looks);
+            let own = looks.iter().filter(|look| alone.holds(look)).count();
+            own >= MIN_LEARNT && own as f64 >= LEARNT_SHARE * looks.len() as f64
+        };
+        let lower = |known: &Core| {
+            let alone = found.alone(known.cpu)?;
+            let is_lower = known.ratio > SAME_KIND * alone.ratio && shows_often(known.cpu, &alone);
+            is_lower.then_some((cpu::kind(known.cpu), alone))
+        };
+        let learnt: Vec<(Kind, Alone)> = self.modes.iter().filter_map(lower).collect();
+        for core in &mut self.modes {
+            let kind = cpu::kind(core.cpu);
+            let same = learnt.iter().filter(|(other, _)| *other == kind);
+            let least = same
+                .map(|(_, alone)| alone)
+                .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+            if let Some(alone) = least {
+                (core.ratio, core.limit) = (alone.ratio, alone.limit);
+            }
+        }
+        !learnt.is_empty()
+    }
+
+    /// Whether samples that were judged by this ratio of looks, on this CPU, were judged by that of a shared core, as is known now.
+    pub(crate) fn refutes(&self, ratio: f64, cpu: u32) -> bool {
+        self.alone_or_alike(cpu)
+            .is_some_and(|alone| ratio > SAME_KIND * alone.ratio)
     }
 
     /// Takes looks up to a margin `times` as wide for those of a core of our own.
@@ -245,6 +284,30 @@ mod tests {
             cores.alone(0).map(|a| a.ratio),
             cores.alone(1).map(|a| a.ratio)
         );
+    }
+
+    #[test]
+    fn what_is_seen_later_refutes_what_a_shared_core_showed() {
+        let mut all = [heard(0, 1.2, 0), heard(1, 1.2, 0)];
+        let mut cores = Cores::find(&mut all, false, None);
+        assert_eq!(
+            all[0].noise.alone_percent,
+            Some(100.0),
+            "as far as it knows"
+        );
+        assert!(!cores.learn(&mut [heard(0, 1.2, 1)]));
+        let mut rare = heard(0, 1.2, 0);
+        rare.looks.truncate(960);
+        rare.looks
+            .extend(heard(0, 0.84, 0).looks.into_iter().take(40));
+        assert!(!cores.learn(&mut [rare]), "too few to believe");
+        assert!(cores.learn(&mut [heard(1, 0.84, 5)]));
+        for cpu in [0, 1] {
+            let alone = cores.alone(cpu).expect("known");
+            assert!((alone.ratio - 0.84).abs() < 0.01, "{alone:?}");
+            assert!(cores.refutes(1.2, cpu) && !cores.refutes(0.85, cpu));
+        }
+        assert!(!cores.learn(&mut [heard(1, 0.84, 5)]), "nothing new");
     }
 
     #[test]

@@ -161,6 +161,9 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
             }),
             match machine.smt {
                 Some(true) => "cores are shared by hardware threads".into(),
+                Some(false) if machine.hypervisor.is_some() => {
+                    "no two CPUs are said to share a core, which a virtual machine need not know".into()
+                }
                 Some(false) => "no two CPUs share a core".into(),
                 None => "not told".into(),
             },

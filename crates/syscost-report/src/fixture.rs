@@ -69,6 +69,7 @@ fn core(cpu: u32, alone_percent: f64, shared_slowdown_percent: Option<f64>) -> N
         longest_gap_us: 31.0,
         gaps_over_5us: 90,
         used: cpu == 1,
+        measured_alone_percent: None,
         alone_percent: Some(alone_percent),
         shared_slowdown_percent,
         alone_ratio: Some(0.84),
@@ -232,6 +233,7 @@ pub(crate) fn measured(
     Measurement {
         status: Status::Ok,
         estimate: Estimate {
+            clock_grain: None,
             median: Some(median),
             ci95_low: Some(low),
             ci95_high: Some(high),

@@ -77,10 +77,7 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     let estimate = &row.estimate;
     let mut notes = Vec::new();
     if estimate.samples > 0 {
-        let mut parts = vec![format!(
-            "{} samples from {} processes",
-            estimate.samples, estimate.rounds
-        )];
+        let mut parts = vec![sentence::samples(row)];
         for (name, value) in [
             ("99th percentile", estimate.p99),
             (
@@ -173,6 +170,10 @@ fn legend(run: &Run, out: &mut Out) {
     for flag in flags.into_iter().filter(|flag| is_shown(*flag)) {
         let (short, meaning) = sentence::flag(flag);
         out.dim(&format!("{short}: {meaning}"));
+    }
+    let shown_flags = |row: &&Measurement| row.flags.iter().filter(|flag| is_shown(**flag)).count();
+    if shown.iter().any(|row| shown_flags(row) > 1) {
+        out.dim("+1 behind a flag: one more, which -v tells");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lays the rows of the table out in columns.
 
 use comfy_table::CellAlignment;
-use syscost_results::{Measurement, Status};
+use syscost_results::{Flag, Measurement, Status};
 
 use crate::{
     curves::{self, Shown},
@@ -324,9 +324,15 @@ fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
         .flags
         .iter()
         .filter(|_| row.figures.is_some());
+    let mut flags: Vec<Flag> = flags
+        .copied()
+        .filter(|flag| footer::is_shown(*flag))
+        .collect();
+    // Where not all fit, that one must be read.
+    flags.sort_by_key(|flag| *flag != Flag::Disturbed);
     flags
-        .filter(|flag| footer::is_shown(**flag))
-        .map(|flag| sentence::flag(*flag).0)
+        .into_iter()
+        .map(|flag| sentence::flag(flag).0)
         .collect()
 }
 

@@ -65,7 +65,7 @@ fn legend(numbers: &Numbers, axis: &Axis) -> String {
         String::new()
     };
     format!(
-        "{scale}{steps}Times are medians, ± half of their 95 % confidence interval. \
+        "{scale}{steps}Times are medians, ± the larger side of their 95 % confidence interval. \
          `syscost explain ID` tells what a row measures."
     )
 }

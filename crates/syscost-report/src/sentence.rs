@@ -1,9 +1,11 @@
 //! The words of statuses, flags and summaries, the same in every renderer.
 
-use syscost_results::run::Noise;
+mod shared;
+
 use syscost_results::{Evidence, Flag, Measurement, Run, Status, Verdict};
 
 use crate::units::{duration, quantity};
+pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 
 /// What all the evidence of a measurement comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,75 +163,9 @@ pub fn summary(run: &Run) -> String {
     let end = if run.complete {
         "in"
     } else {
-        "when the run broke off after"
+        "before the run ended after"
     };
     format!("{} {end} {}", parts.join(", "), duration(run.duration_s))
-}
-
-/// How much of the time the cores of these CPUs worked for nobody else: `core ours 62 % of the time (CPU 1), 12 % (CPU 0)`; `None` where it is
-/// known of none.
-pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
-    let shares = by_cpu(noise, " of the time", |noise| noise.alone_percent)?;
-    Some(format!("core ours {shares}"))
-}
-
-/// How much a neighbour slows the cores of these CPUs: `independent instructions take 43 % longer while shared (CPU 1), 20 % (CPU 0)`; `None`
-/// where none was shared.
-pub fn slower_while_shared<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
-    let shares = by_cpu(noise, " longer while shared", |noise| {
-        noise.shared_slowdown_percent
-    })?;
-    Some(format!("independent instructions take {shares}"))
-}
-
-/// A share for each CPU that has one; the first is followed by what it is a share of.
-fn by_cpu<'a>(
-    noise: impl IntoIterator<Item = &'a Noise>,
-    meaning: &str,
-    percent: fn(&Noise) -> Option<f64>,
-) -> Option<String> {
-    let known = noise
-        .into_iter()
-        .filter_map(|noise| Some((noise.cpu, percent(noise)?)));
-    let parts: Vec<String> = known
-        .enumerate()
-        .map(|(index, (cpu, percent))| {
-            let meaning = if index == 0 { meaning } else { "" };
-            format!("{}{meaning} (CPU {cpu})", share(percent))
-        })
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-/// How many of a row's samples are undisturbed, and what the operation costs on a shared core: `undisturbed 34 % of samples; 109 ns while the core
-/// is shared (+18 %)`. `None` where nobody looked.
-pub fn undisturbed(row: &Measurement) -> Option<String> {
-    let estimate = &row.estimate;
-    let mut text = format!(
-        "undisturbed {} of samples",
-        share(estimate.undisturbed_percent?)
-    );
-    let Some(shared) = estimate.shared_median.filter(|_| row.status == Status::Ok) else {
-        return Some(text);
-    };
-    text += &format!("; {} while the core is shared", quantity(row.unit, shared));
-    // A median of all samples is partly of a shared core itself.
-    let is_of_own_core = !row.flags.contains(&Flag::Disturbed);
-    if let Some(median) = estimate
-        .median
-        .filter(|median| is_of_own_core && *median > 0.0)
-    {
-        text += &format!(" ({:+.0} %)", 100.0 * (shared / median - 1.0));
-    }
-    Some(text)
-}
-
-/// A share in percent, with a digit behind the point only where it tells something.
-pub fn share(percent: f64) -> String {
-    match percent {
-        0.05..9.95 => format!("{percent:.1} %"),
-        _ => format!("{percent:.0} %"),
-    }
 }
 
 /// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core frequency, as far as they are known.
@@ -244,6 +180,8 @@ pub fn machine(run: &Run) -> String {
         [] => {}
         [cpu] => parts.push(format!("measured on CPU {cpu}")),
         cpus => {
+            let mut cpus = cpus.to_vec();
+            cpus.sort_unstable();
             let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
             parts.push(format!("measured on CPUs {}", cpus.join(" and ")));
         }
@@ -312,7 +250,7 @@ mod tests {
         run.measurements.truncate(1);
         assert_eq!(
             summary(&run),
-            "1 of 1 measured when the run broke off after 54 s"
+            "1 of 1 measured before the run ended after 54 s"
         );
     }
 

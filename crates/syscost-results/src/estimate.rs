@@ -35,7 +35,7 @@ pub struct Rules<'a> {
     /// Between which the value is as far as the method can tell, if its own grain is coarser than what differs from round to round. The interval
     /// has both.
     pub limits: Option<(f64, f64)>,
-    /// How far the clock's grain may put a value off, as a share of it: the interval is wider by that at both ends.
+    /// How far the clock's grain may put a value off, in its unit: the interval is wider by that at both ends.
     pub grain: f64,
     /// Operations timed singly as `(upper bound in unit, count)`, ascending; empty when none were.
     pub histogram: &'a [(f64, u64)],
@@ -92,8 +92,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         .zip(medians.iter().copied().reduce(f64::max))
         .unwrap_or((median, median));
     let (low, high) = interval.map_or(range, |interval| (interval.low, interval.high));
-    let grain = rules.grain * median.abs();
-    let (low, high) = (low - grain, high + grain);
+    let (low, high) = (low - rules.grain, high + rules.grain);
     let (low, high) = rules.limits.map_or((low, high), |(least, most)| {
         (low.min(least), high.max(most))
     });
@@ -115,6 +114,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
             p99: Tail::P99.of(rules.histogram).filter(legal),
             raw_median: raw_median.filter(legal),
             // Its last digits are rounding noise of the sum, and no reader's business.
+            clock_grain: Some(rules.grain).filter(|grain| *grain > 0.0),
             coverage: interval.map(|interval| (interval.coverage * 1e9).round() / 1e9),
             undisturbed_percent: selection::undisturbed_percent(rounds),
             shared_median: selection::shared_median(rounds).filter(legal),
@@ -127,7 +127,9 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let unit = suffix(rules.unit);
     if below_resolution {
         // An interval wholly below zero is as unsure as it is far off, so its far end bounds the cost too.
-        out.estimate.ci95_high = Some(low.abs().max(high.abs()).max(rules.resolution));
+        let bound = low.abs().max(high.abs()).max(rules.resolution);
+        // One process that saw nothing bounds nothing.
+        out.estimate.ci95_high = Some(bound).filter(|bound| *bound > 0.0);
         out.estimate.min = None;
         out.estimate.shared_median = None;
     } else if interval.is_none() {

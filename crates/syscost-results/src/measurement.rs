@@ -146,7 +146,7 @@ pub enum Status {
 pub struct Estimate {
     /// Median of the per-process medians.
     pub median: Option<f64>,
-    /// Lower end of the 95 % confidence interval of the median; null below six rounds.
+    /// Lower end of the 95 % confidence interval of the median; null below three rounds.
     pub ci95_low: Option<f64>,
     /// Upper end of it; the bound when the status is `below_resolution`.
     pub ci95_high: Option<f64>,
@@ -158,6 +158,9 @@ pub struct Estimate {
     pub p99: Option<f64>,
     /// The median before overhead was taken off; equal to `median` where nothing was.
     pub raw_median: Option<f64>,
+    /// How far the steps of the clock alone may put the median off; a part of its interval. Null where they cannot.
+    #[serde(default)]
+    pub clock_grain: Option<f64>,
     /// Coverage of the interval for independent rounds, e.g. 0.961; null without an interval.
     #[serde(default)]
     pub coverage: Option<f64>,
@@ -180,7 +183,7 @@ pub struct Estimate {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Flag {
-    /// Fewer than six rounds: the range of the process medians, no confidence interval.
+    /// Fewer than six rounds count: of three to five the interval is Student's, of fewer there is none.
     TooFewRounds,
     /// The interval was still wider than asked when rounds or budget ended.
     NotConverged,

@@ -98,6 +98,9 @@ pub struct Noise {
     /// Share of that time in which its core worked for nobody else, in percent; null where that cannot be told.
     #[serde(default)]
     pub alone_percent: Option<f64>,
+    /// The same over all processes that measured on this CPU: the mean; null where none did, or none could tell.
+    #[serde(default)]
+    pub measured_alone_percent: Option<f64>,
     /// How much longer independent instructions took while the core was shared, in percent: the median; null if it never was.
     #[serde(default)]
     pub shared_slowdown_percent: Option<f64>,
@@ -124,7 +127,7 @@ pub struct Config {
     pub selectors: Vec<String>,
     /// Rounds planned at least.
     pub min_rounds: u32,
-    /// Rounds at most.
+    /// Rounds at most that count; those in which the core was not ours are made up for.
     pub max_rounds: u32,
     /// Samples per round and case, unless fewer to fit the budget.
     pub samples_per_round: u32,

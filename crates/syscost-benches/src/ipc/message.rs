@@ -52,10 +52,12 @@ impl Message {
     pub(super) fn write(&mut self, number: u64, whole: bool) {
         let bytes = self.bytes_mut();
         if whole {
-            let mut word = number;
-            for place in bytes.chunks_mut(NUMBER) {
-                place.copy_from_slice(&word.to_le_bytes()[..place.len()]);
-                word = word.wrapping_mul(ODD).rotate_left(23);
+            let mut words = lanes(number);
+            for places in bytes.chunks_mut(LANES * NUMBER) {
+                for (place, word) in places.chunks_mut(NUMBER).zip(&mut words) {
+                    place.copy_from_slice(&word.to_le_bytes()[..place.len()]);
+                    *word = word.wrapping_mul(ODD).rotate_left(23);
+                }
             }
         } else {
             let told = bytes.len().min(NUMBER);
@@ -78,15 +80,27 @@ impl Message {
 
     /// A checksum of all its bytes and their order.
     pub(super) fn sum(&self) -> u64 {
-        let words = self.bytes().chunks(NUMBER).map(le);
-        words.fold(1, |sum, word| {
-            (sum ^ word).wrapping_mul(ODD).rotate_left(29)
-        })
+        let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(ODD).rotate_left(29);
+        let mut sums = lanes(1);
+        for places in self.bytes().chunks(LANES * NUMBER) {
+            for (place, sum) in places.chunks(NUMBER).zip(&mut sums) {
+                *sum = add(*sum, le(place));
+            }
+        }
+        sums.into_iter().fold(1, add)
     }
 }
 
 /// Odd, so that a product with it loses nothing; its bits are those of the golden ratio.
 pub(super) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Words that are made or added up side by side: one after the other, each would wait for the one before.
+const LANES: usize = 8;
+
+/// Where each of them begins, the first with this number.
+fn lanes(first: u64) -> [u64; LANES] {
+    std::array::from_fn(|lane| first.wrapping_add((lane as u64).wrapping_mul(ODD)))
+}
 
 /// Up to eight bytes as a number, the lowest first.
 fn le(bytes: &[u8]) -> u64 {
@@ -126,5 +140,12 @@ mod tests {
         assert_eq!(message.sum(), sum);
         message.write(6, true);
         assert_ne!(message.sum(), sum, "the next one differs");
+        // Neighbours, and two words of one lane.
+        for other in [1, LANES] {
+            message.write(5, true);
+            let bytes = message.bytes_mut();
+            (0..NUMBER).for_each(|at| bytes.swap(at, other * NUMBER + at));
+            assert_ne!(message.sum(), sum, "words 0 and {other} are exchanged");
+        }
     }
 }

@@ -70,7 +70,10 @@ pub(crate) fn claim(
     if b.is_timed() && chase.lines() > WALKED {
         chase.touch_pages();
     } else {
-        let visited = chase.visited_apart(apart);
+        let visited = match b.is_timed() {
+            true => chase.visited_apart(apart),
+            false => chase.known_visited_apart(apart),
+        };
         let claim = format!("lines visited in one round of the chase, {apart} bytes apart");
         b.claim_equal(&claim, lines, visited, "walk");
     }

@@ -41,7 +41,7 @@ const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
 /// From so much on the set-up takes longer than the measurement.
 const DEAR: usize = 64 * MIB;
 
-/// So fast long cycles are laid, into memory that is filled once a worker.
+/// So fast long cycles are laid, into memory that is there already: a worker fills it for its longest case.
 const BYTES_PER_SECOND: f64 = (2 << 30) as f64;
 
 /// The largest size of standard runs.
@@ -152,7 +152,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 thread_local! {
-    /// Long memory that the cases of one worker use one after the other: it takes longer to fill than to measure.
+    /// Long memory that the cases of one worker use one after the other: it takes longer to fill than to measure. Processes that are forked for an audit get
+    /// none of it, and end without dropping this.
     static POOL: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -161,15 +162,17 @@ fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
     if bytes < DEAR {
         return Memory::fill(bytes, pages);
     }
-    let fits = |memory: &Memory| memory.pages() == pages && memory.bytes() >= bytes;
     let known = POOL.with_borrow_mut(|pool| {
-        let index = pool.iter().position(fits)?;
+        let index = pool.iter().position(|memory| memory.pages() == pages)?;
         Some(pool.swap_remove(index))
     });
-    match known {
-        Some(memory) => Ok(memory),
-        // As much as any other case of a standard run needs, if there is so much.
-        None => Memory::fill(bytes.max(LARGEST), pages).or_else(|_| {
+    match known.filter(|memory| memory.bytes() >= bytes) {
+        Some(memory) => {
+            memory.copy_to_children(true)?;
+            Ok(memory)
+        }
+        // What is too short is given back: a quick run needs no more than its one long case.
+        None => Memory::fill(bytes, pages).or_else(|_| {
             // What is kept for others may be what is missing.
             POOL.take();
             Memory::fill(bytes, pages)
@@ -178,7 +181,7 @@ fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
 }
 
 fn put_back(memory: Memory) {
-    if memory.bytes() >= DEAR {
+    if memory.bytes() >= DEAR && memory.copy_to_children(false).is_ok() {
         POOL.with_borrow_mut(|pool| pool.push(memory));
     }
 }

@@ -53,6 +53,41 @@ const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
     }
 }
 
+/// Free blocks of the heap, held so that malloc has to map: what an earlier case freed would otherwise serve this one.
+struct Holes(Vec<*mut libc::c_void>);
+
+/// Holes of a heap at most: those of 32 MiB, more than any case here leaves.
+const MAX_HOLES: usize = 128;
+
+impl Holes {
+    fn take(bytes: usize) -> Self {
+        let mut holes = Self(Vec::with_capacity(MAX_HOLES));
+        while holes.0.len() < MAX_HOLES {
+            // SAFETY: malloc takes any number.
+            let block = unsafe { libc::malloc(bytes) };
+            // SAFETY: asks where the heap ends, and moves nothing.
+            let end = unsafe { libc::sbrk(0) };
+            // Mappings lie above the heap.
+            if block.is_null() || block >= end {
+                // SAFETY: it came from malloc, or is null.
+                unsafe { libc::free(block) };
+                break;
+            }
+            holes.0.push(block);
+        }
+        holes
+    }
+}
+
+impl Drop for Holes {
+    fn drop(&mut self) {
+        // SAFETY: each came from malloc, and nobody uses it.
+        self.0
+            .iter()
+            .for_each(|block| unsafe { libc::free(*block) });
+    }
+}
+
 const TWO_CALLS: [Expect; 2] = [calls(Sysno::MMAP), calls(Sysno::MUNMAP)];
 
 const fn mapped(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
@@ -79,6 +114,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         false if bytes >= SMALL => map_blocks_from(HIGH)?,
         false => {}
     }
+    let _taken = is_mapped.then(|| Holes::take(bytes));
     // The allocator's own words before a mapped block are in its first page.
     let pages = match (is_mapped, is_touched) {
         (true, true) => bytes / page_size(),

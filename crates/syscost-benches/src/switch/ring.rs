@@ -29,6 +29,7 @@ use std::rc::Rc;
 
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
+use syscost_sys::memory::enough_for;
 use syscost_sys::partner::{Between, Partner};
 use syscost_sys::process::Batch;
 use syscost_sys::topology::Relation;
@@ -112,6 +113,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 /// The measuring task and its partners, each between two pipes. A turn is a round of the token.
 fn ring<'t>(tasks: u64, kib: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
+    // Each is too small for `Memory::reserve` to ask.
+    enough_for((tasks * kib) as usize * 1024)?;
     let (first, mut inbox) = link()?;
     let mut partners = Vec::new();
     for number in 1..tasks {

@@ -100,7 +100,7 @@ pub struct Findings {
     /// Between which the value is as far as the method can tell, if that is coarser than what differs from round to round.
     #[serde(default)]
     pub limits: Option<(f64, f64)>,
-    /// As a share of the value, how far the clock's grain may put it off: half a step over a whole batch.
+    /// How far the clock's grain may put a value off, in the benchmark's unit: half a step for each batch that is a part of it.
     #[serde(default)]
     pub grain: f64,
     /// Core frequency around the samples: their median.
@@ -111,6 +111,9 @@ pub struct Findings {
     /// Share of the time in which the core was ours, in percent, if anybody looked.
     #[serde(default)]
     pub alone_percent: Option<f64>,
+    /// What looks were compared with: their ratio on a core of our own, as far as it was known then.
+    #[serde(default)]
+    pub alone_ratio: Option<f64>,
     /// How long was waited for that, in ns.
     #[serde(default)]
     pub waited_ns: f64,

@@ -127,6 +127,8 @@ impl Bencher<'_> {
         }
         if let Some(bracket) = &self.bracket {
             self.findings.alone_percent = bracket.alone_percent();
+            self.findings.alone_ratio =
+                self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
             let unseen = bracket.unseen_partners();
             if unseen > 0 {
                 self.detail("partner_cores_unseen_count", unseen as f64);
@@ -139,19 +141,17 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Half a step of the clock as a share of a batch; 0 of values that the benchmark observed itself or that are of many copies.
+    /// What half a step of the clock makes of a value, in the benchmark's unit; 0 of values that the benchmark observed itself or that are of many copies.
     fn grain(&self) -> f64 {
+        if self.findings.observed || self.findings.copies.is_some() {
+            return 0.0;
+        }
         let step_ns = self.clock.to_ns(u64::from(self.cores.grain.max(1)));
-        let of_operation_ns = |value: f64| match self.findings.bytes {
-            Some(bytes) => bytes * 1e9 / value,
-            None => value,
-        };
-        let typical = median(&self.findings.values).map(of_operation_ns);
-        let is_timed = !self.findings.observed && self.findings.copies.is_none();
-        let batch_ns = typical.filter(|ns| is_timed && *ns > 0.0);
-        batch_ns.map_or(0.0, |ns| {
-            step_ns / 2.0 / (ns * self.findings.iterations as f64)
-        })
+        let ns = step_ns / 2.0 / self.findings.iterations as f64;
+        match (self.findings.bytes, median(&self.findings.values)) {
+            (Some(bytes), Some(rate)) => rate * rate * ns / (bytes * 1e9),
+            _ => ns,
+        }
     }
 
     /// Whether this number of samples will do: enough of them undisturbed, or the time spent, or no hope for better ones.

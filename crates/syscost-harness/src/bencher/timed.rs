@@ -76,7 +76,9 @@ impl Bencher<'_> {
             };
             let n = iterations as f64;
             Ok(((long - short) / n, Some(long / (2.0 * n))))
-        })
+        })?;
+        self.findings.grain *= 2.0;
+        Ok(())
     }
 
     pub(super) fn time_difference(
@@ -101,7 +103,10 @@ impl Bencher<'_> {
                 (with - without) / (2.0 * events),
                 Some(with / (2.0 * events)),
             ))
-        })
+        })?;
+        // Four batches, of twice the events.
+        self.findings.grain *= 2.0 / share;
+        Ok(())
     }
 
     pub(super) fn time_singles(
@@ -128,20 +133,27 @@ impl Bencher<'_> {
             bencher.operations += 1;
             Ok((ns, None))
         })?;
-        // Of pairs on a core of our own, where there are some: on a shared one the timer is slower, too.
-        let is_own = |index: usize| {
-            let disturbed = self.findings.disturbed.iter();
-            !disturbed.clone().any(|one| one.sample as usize == index)
+        // Of pairs on a core of our own, where there are some: on a shared one timer and operation are slower.
+        let is_own = |index: &usize| {
+            let mut disturbed = self.findings.disturbed.iter();
+            !disturbed.any(|one| one.sample as usize == *index)
         };
-        let own: Vec<f64> = (0..empty.len())
-            .filter(|index| is_own(*index))
-            .map(|index| empty[index])
-            .collect();
-        let pairs = if own.len() >= MIN_PAIRS { &own } else { &empty };
-        let overhead = median(pairs).unwrap_or(0.0);
+        let all = 0..empty.len();
+        let own: Vec<usize> = all.clone().filter(is_own).collect();
+        let counting = if own.len() >= MIN_PAIRS {
+            own
+        } else {
+            all.collect()
+        };
+        let pairs: Vec<f64> = counting.iter().map(|index| empty[*index]).collect();
+        let overhead = median(&pairs).unwrap_or(0.0);
         self.findings.raw = self.findings.values.clone();
-        for index in 0..self.findings.values.len() {
-            self.findings.values[index] -= overhead;
+        self.findings
+            .values
+            .iter_mut()
+            .for_each(|value| *value -= overhead);
+        self.findings.grain *= 2.0;
+        for index in counting {
             self.record_single(self.findings.values[index]);
         }
         self.detail("timer_overhead_ns", overhead);

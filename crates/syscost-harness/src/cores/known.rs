@@ -36,7 +36,11 @@ pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32
     modes.insert(key(machine, version, grain), Mode { ratio, limit });
     if let Ok(text) = serde_json::to_vec_pretty(&modes) {
         let fresh = file.with_extension(format!("{}.tmp", std::process::id()));
-        let _ = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, file));
+        // The first run of all makes the folder.
+        let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+        let _ = folder
+            .and_then(|()| fs::write(&fresh, text))
+            .and_then(|()| fs::rename(&fresh, file));
     }
 }
 
@@ -61,7 +65,7 @@ mod tests {
     #[test]
     fn the_least_mode_of_a_model_is_kept() {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("cores.json");
+        let file = folder.path().join("not there yet/cores.json");
         let machine = Machine {
             cpu_model: "Model".to_owned(),
             ..Machine::default()

@@ -1,15 +1,19 @@
-//! What a run may take: when it ends, how much of each row fits, and what is left out.
+//! What a run may take: when it ends, and how much of each row fits. [`shed`]: what is left out.
+
+mod shed;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use syscost_results::RoundSamples;
 use syscost_results::stats::order::median;
 
 use super::Session;
 use super::plan::{DEAR_LOOKS, active_benchmarks};
-use super::rows::Takes;
 use crate::bencher::Effort;
 use crate::benchmark::Setup;
+
+pub(super) use shed::shed;
 
 /// Set-up of one benchmark may take this share of the budget.
 const DEAR_SHARE: f64 = 0.5;
@@ -17,23 +21,39 @@ const DEAR_SHARE: f64 = 0.5;
 /// Neither samples nor patience are ever scaled below this to fit a budget.
 const MIN_SCALE: f64 = 0.2;
 
-/// What is left of a round's length with samples as few as they may become: set-up takes as long as ever.
-const SHRINKS: f64 = 0.9;
-
-/// After as many rounds a row that there is no more time for keeps what it has.
-const KEPT_ROUNDS: usize = 2;
-
 /// Kept back from the budget for the last worker and the document.
 const RESERVE: Duration = Duration::from_millis(300);
 
 /// Operations timed one by one that a process takes however little time there is: over six processes, as many as p99 needs.
 const MIN_SINGLES: u32 = 50;
 
-/// In the first round, the share of the rows that must be known before others are believed to take as long.
-const KNOWN_SHARE: f64 = 0.2;
+/// At most these times the fewest rounds are planned for.
+const MAX_PLANNED: f64 = 1.5;
 
-/// In the first round a row is left out for others only if it takes as many times as long as most.
-const LONG: f64 = 5.0;
+/// What a row takes of a run's time, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Takes {
+    /// Its evidence pass.
+    pub(crate) evidence_s: f64,
+    /// Its last timed pass, without waiting for a core of our own; none yet if 0.
+    pub(crate) work_s: f64,
+    /// The longest of them so far: memory is lent from case to case, and the one that comes first pays.
+    pub(crate) longest_s: f64,
+    /// The waiting.
+    pub(crate) waited_s: f64,
+}
+
+impl Takes {
+    /// Both together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            evidence_s: self.evidence_s + other.evidence_s,
+            work_s: self.work_s + other.work_s,
+            longest_s: self.longest_s + other.longest_s,
+            waited_s: self.waited_s + other.waited_s,
+        }
+    }
+}
 
 /// How much of the profile's effort is taken, so that the fewest rounds fit into the budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,8 +71,8 @@ impl Pace {
         patience: 1.0,
     };
 
-    /// That at which `to_go` more rounds fit into what is left, going by how long work and waiting took in the last one. Waiting gets what work leaves: a number of a shared core is better
-    /// than none.
+    /// That at which `to_go` more rounds fit into what is left, going by how long work and waiting took in the last one. Waiting gets what work
+    /// leaves: a number of a shared core is better than none.
     fn next(self, to_go: u32, left_s: f64, work_s: f64, waited_s: f64) -> Self {
         if to_go == 0 {
             return Self::FULL;
@@ -72,60 +92,6 @@ impl Pace {
 }
 
 impl Session<'_> {
-    /// Leaves out the rows that take longest where the fewest rounds of all of them cannot be had in the time that is left: an interval for most rows is worth
-    /// more than a range for all. In the first round rows that were not measured yet are believed to take what the others take.
-    pub(super) fn shed(&mut self, rounds: u32) {
-        let min_rounds = self.header.config.min_rounds;
-        let active = || {
-            self.states
-                .iter()
-                .enumerate()
-                .filter(|(_, state)| state.is_active())
-        };
-        let known: Vec<(usize, Takes)> = active()
-            .filter(|(_, state)| state.takes.longest_s > 0.0)
-            .map(|(index, state)| (index, state.takes))
-            .collect();
-        let unknown = active().count() - known.len();
-        let is_known = known.len() as f64 >= KNOWN_SHARE * (known.len() + unknown) as f64;
-        if unknown > 0 && !is_known {
-            return;
-        }
-        // The first round is under way at least.
-        let to_go = min_rounds.saturating_sub(rounds.max(1));
-        let left_s = self.left_for_cases_s(to_go, &[self]);
-        let out = match unknown {
-            0 => too_long(known, to_go, left_s),
-            _ if is_full(&known, to_go, left_s) => {
-                self.skip_unmeasured();
-                return;
-            }
-            _ => too_long_of_some(known, unknown, to_go, left_s),
-        };
-        for index in out {
-            let state = &mut self.states[index];
-            if state.rounds.len() >= KEPT_ROUNDS {
-                state.settled = true;
-                continue;
-            }
-            let seconds = state.takes.longest_s;
-            state.skipped = Some(format!(
-                "the time budget was too short: this row takes {seconds:.3} s in each of {min_rounds} rounds; give it more with --budget"
-            ));
-        }
-    }
-
-    /// Skips what was not measured yet, so that what was has its rounds.
-    fn skip_unmeasured(&mut self) {
-        let active = self.states.iter_mut().filter(|state| state.is_active());
-        for state in active.filter(|state| state.takes.longest_s == 0.0) {
-            state.skipped = Some(
-                "the time budget was too short: the rows that came before it need all of it; give it more with --budget"
-                    .to_owned(),
-            );
-        }
-    }
-
     /// Whether the budget ends the run; a resumed one has it anew.
     pub(super) fn is_spent(&self) -> bool {
         Instant::now() >= self.deadline()
@@ -142,7 +108,7 @@ impl Session<'_> {
 
     /// The pace of the rounds to come after `rounds` of this run, or of both of a pair.
     pub(super) fn pace(&self, pace: Pace, rounds: u32, sides: &[&Session<'_>]) -> Pace {
-        let to_go = self.header.config.min_rounds.saturating_sub(rounds);
+        let to_go = rounds_needed(self.header.config.min_rounds, sides).saturating_sub(rounds);
         let states = sides.iter().flat_map(|side| &side.states);
         let active: Vec<Takes> = states
             .filter(|state| state.is_active())
@@ -190,46 +156,31 @@ impl Session<'_> {
     }
 }
 
-/// What as many rounds of these rows take, in seconds, with samples as few as they may become.
-fn needed_s(rows: &[(usize, Takes)], rounds: f64) -> f64 {
-    SHRINKS * rounds * rows.iter().map(|(_, takes)| takes.longest_s).sum::<f64>()
+/// Rounds after which active rows will mostly have as many that count as they need at least, going by those measured so far: a round counts in which the
+/// core was ours often enough.
+fn rounds_needed(min_rounds: u32, sides: &[&Session<'_>]) -> u32 {
+    let states = sides.iter().flat_map(|side| &side.states);
+    let active = states.filter(|state| state.is_active());
+    let rounds: Vec<bool> = active
+        .flat_map(|state| &state.rounds)
+        .map(RoundSamples::is_undisturbed)
+        .collect();
+    let counting = rounds.iter().filter(|counts| **counts).count();
+    needed(min_rounds, counting, rounds.len())
 }
 
-/// Of rows, each with what it takes, those to leave out so that as many rounds fit into the time left: the longest first.
-fn too_long(mut rows: Vec<(usize, Takes)>, to_go: u32, left_s: f64) -> Vec<usize> {
-    rows.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
-    let out = (0..rows.len()).take_while(|out| needed_s(&rows[*out..], f64::from(to_go)) > left_s);
-    let out = out.count();
-    rows[..out].iter().map(|(index, _)| *index).collect()
-}
-
-/// Whether these rows alone need all the time that is left.
-fn is_full(rows: &[(usize, Takes)], to_go: u32, left_s: f64) -> bool {
-    needed_s(rows, f64::from(to_go)) >= left_s
-}
-
-/// The same while others are still to be measured, of which nothing is known: they are believed to take what most take, in a round more and for
-/// their evidence. Only rows that take much longer than most are left out for them.
-fn too_long_of_some(
-    mut known: Vec<(usize, Takes)>,
-    unknown: usize,
-    to_go: u32,
-    left_s: f64,
-) -> Vec<usize> {
-    known.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
-    let rounds = f64::from(to_go);
-    let middle_s = known
-        .get(known.len() / 2)
-        .map_or(0.0, |(_, takes)| takes.longest_s);
-    let is_too_much = |rest: &[(usize, Takes)]| {
-        let others = unknown as f64 / rest.len().max(1) as f64;
-        let evidence_s: f64 = rest.iter().map(|(_, takes)| takes.evidence_s).sum();
-        needed_s(rest, rounds + others * (rounds + 1.0)) + others * evidence_s > left_s
+/// Rounds of which as many count as must, if `counting` of `all` do. Where fewer than two in three count, waiting longer in each does more, and no
+/// further ones are planned.
+fn needed(min_rounds: u32, counting: usize, all: usize) -> u32 {
+    let share = match all {
+        0 => 1.0,
+        _ => counting as f64 / all as f64,
     };
-    let out = (0..known.len())
-        .take_while(|out| known[*out].1.longest_s > LONG * middle_s && is_too_much(&known[*out..]));
-    let out = out.count();
-    known[..out].iter().map(|(index, _)| *index).collect()
+    let rounds = (f64::from(min_rounds) / share).ceil();
+    match rounds <= MAX_PLANNED * f64::from(min_rounds) {
+        true => rounds as u32,
+        false => min_rounds,
+    }
 }
 
 /// Why a benchmark cannot be afforded whose rows' set-up takes so long together, if so.
@@ -271,46 +222,13 @@ mod tests {
         assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
     }
 
-    fn rows(work_s: &[f64]) -> Vec<(usize, Takes)> {
-        let takes = |&longest_s| Takes {
-            longest_s,
-            work_s: 0.0,
-            evidence_s: 1.0,
-            waited_s: 9.0,
-        };
-        work_s.iter().map(takes).enumerate().collect()
-    }
-
     #[test]
-    fn rows_that_take_longest_are_left_out_first() {
-        let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 5, left_s);
-        assert_eq!(
-            out(6.5),
-            [0; 0],
-            "with fewer samples all fit, however long they wait"
-        );
-        assert_eq!(out(3.0), [1]);
-        assert_eq!(out(1.0), [1, 2]);
-        assert_eq!(
-            too_long(rows(&[1.0]), 0, 0.0),
-            [0; 0],
-            "nothing is to be done"
-        );
-    }
-
-    #[test]
-    fn rows_not_measured_yet_are_believed_to_take_what_others_take() {
-        // Three of nine are known: 0.9 * (5 * 1.2 + 2 * 6 * 1.2) + 2 * 3 = 24.4 s for all.
-        let out = |left_s| too_long_of_some(rows(&[0.1, 1.0, 0.1]), 6, 5, left_s);
-        assert_eq!(out(25.0), [0; 0]);
-        assert_eq!(out(24.0), [1]);
-        assert_eq!(out(1.0), [1], "the others take no longer than most");
-    }
-
-    #[test]
-    fn what_is_known_goes_before_what_is_not() {
-        let known = rows(&[0.1, 1.0, 0.1]);
-        assert!(is_full(&known, 5, 5.0) && !is_full(&known, 5, 6.0));
+    fn rounds_that_do_not_count_are_made_up_for() {
+        assert_eq!(needed(6, 0, 0), 6, "nothing is known");
+        assert_eq!(needed(6, 300, 300), 6);
+        assert_eq!(needed(6, 240, 300), 8);
+        assert_eq!((needed(6, 200, 300), needed(6, 190, 300)), (9, 6));
+        assert_eq!(needed(6, 0, 300), 6);
     }
 
     #[test]

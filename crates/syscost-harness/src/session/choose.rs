@@ -18,6 +18,9 @@ use crate::noise;
 /// How long all CPUs are listened to between rounds.
 const LISTEN: Duration = Duration::from_millis(20);
 
+/// How long at least at the beginning of a run where no earlier one has told what cores of this model show while they are ours.
+const UNKNOWN_LISTEN: Duration = Duration::from_secs(1);
+
 /// How long a choice holds at least.
 const HOLDS: Duration = Duration::from_secs(1);
 
@@ -29,19 +32,22 @@ const BETTER: f64 = 10.0;
 const MAX_PROBED: usize = 8;
 
 impl Session<'_> {
-    /// Chooses the CPU that measures next, if there is more than one to choose from and the last choice is old.
-    pub(super) fn choose_cpu(&mut self) {
-        let is_replayed = !self.replay.is_empty();
-        if is_replayed || self.header.candidates.len() < 2 || self.chosen.elapsed() < HOLDS {
-            return;
+    /// Chooses the CPU that measures next, if the last choice is old, and learns what its core shows. Returns whether what was known of cores is
+    /// refuted.
+    pub(super) fn choose_cpu(&mut self) -> bool {
+        if !self.replay.is_empty() || self.chosen.elapsed() < HOLDS {
+            return false;
         }
+        self.listen_again()
+    }
+
+    /// Listens to the CPUs that may measure; the rest is as of [`Session::choose_cpu`].
+    pub(super) fn listen_again(&mut self) -> bool {
         let Some(clock) = self.clock.calibrated() else {
-            return;
+            return false;
         };
         let mut heard = noise::probe(&self.header.candidates, &clock, self.cores.grain, LISTEN);
-        for one in &mut heard {
-            self.cores.tell(one);
-        }
+        let has_learnt = self.learn(&mut heard);
         let own = |cpu: u32| {
             let mut noise = heard.iter().map(|one: &Heard| &one.noise);
             noise
@@ -63,6 +69,7 @@ impl Session<'_> {
         // The probes ran where they listened.
         keep_off(self.cpu, &self.allowed);
         self.chosen = Instant::now();
+        has_learnt
     }
 
     /// Tells the document that this CPU measured.
@@ -117,11 +124,14 @@ pub(super) fn listen(
     options: &Options,
     machine: &Machine,
 ) -> (Cores, Vec<Noise>) {
-    let time = options.profile.probe();
     let grain = clock.grain_ticks();
-    let mut heard = noise::probe(cpus, clock, grain, time);
     let file = options.known_cores.as_deref();
     let known = file.and_then(|file| known::recall(file, machine, options.version, grain));
+    let time = match known {
+        Some(_) => options.profile.probe(),
+        None => options.profile.probe().max(UNKNOWN_LISTEN),
+    };
+    let mut heard = noise::probe(cpus, clock, grain, time);
     let cores = Cores::find(&mut heard, frequency_is_known(clock), known);
     if let (Some(file), Some(alone)) = (file, cores.least()) {
         known::remember(file, machine, options.version, grain, alone);

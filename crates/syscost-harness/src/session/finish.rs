@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use syscost_results::run::{Run, SCHEMA_VERSION, Tool};
 use syscost_results::stats::order::median;
+use syscost_results::stats::student;
 
 use syscost_sys::counters::cpu_times;
 
@@ -14,12 +15,16 @@ impl Session<'_> {
     /// The document of what was measured. The journal of a run that broke off is kept, to be resumed.
     pub fn finish(mut self, keep_samples: bool) -> Finished {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
+        // What cores show while they are ours is confirmed at the end.
+        if !interrupted && !self.states.iter().all(|state| state.rounds.is_empty()) {
+            self.listen_again();
+        }
         let fewest = self.header.config.min_rounds as usize;
         let complete = !interrupted
             && self
                 .states
                 .iter()
-                .all(|state| !state.is_active() || state.rounds.len() >= fewest);
+                .all(|state| !state.cut && (!state.is_active() || state.rounds.len() >= fewest));
         let missing = if interrupted {
             "interrupted"
         } else {
@@ -62,6 +67,12 @@ impl Session<'_> {
             Some(100.0 * passed.steal_share())
         };
         let steal = config.cpus.iter().filter_map(stolen).reduce(f64::max);
+        for noise in &mut self.header.noise {
+            let rounds = self.states.iter().flat_map(|state| &state.rounds);
+            let here = rounds.filter(|round| round.cpu == noise.cpu);
+            let shares: Vec<f64> = here.filter_map(|round| round.alone_percent).collect();
+            noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
+        }
         let mut warnings = std::mem::take(&mut self.header.warnings);
         warnings.extend(doctor::warnings_after(&clock, steal));
         let run = Run {

@@ -3,6 +3,7 @@
 mod budget;
 mod choose;
 mod derive;
+mod doubt;
 mod finish;
 pub mod journal;
 mod pair;
@@ -12,7 +13,7 @@ mod request;
 mod rows;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -57,8 +58,9 @@ pub struct Session<'a> {
     settings: ClockSettings,
     cpu: u32,
     allowed: Vec<u32>,
-    /// What looks at the cores show while these are ours.
+    /// What looks at the cores show while these are ours, and where that is kept.
     cores: Cores,
+    known_cores: Option<PathBuf>,
     /// The usual frequency of both runs of a pair, in GHz.
     common_ghz: Option<f64>,
     /// When the measuring one was chosen.
@@ -256,6 +258,7 @@ impl<'a> Session<'a> {
             times: choose::times_of(&allowed),
             allowed,
             cores: Cores::default(),
+            known_cores: options.known_cores.clone(),
             common_ghz: None,
             chosen: begun,
             started_in_ms: Vec::new(),
@@ -297,9 +300,17 @@ impl<'a> Session<'a> {
             });
             if let Some(state) = state {
                 // The steal that was seen is of the job's CPU.
-                let own = result.as_ref().ok().and_then(|findings| findings.cpu);
+                let findings = result.as_ref().ok();
+                let own = findings.and_then(|findings| findings.cpu);
+                let ratio = findings.and_then(|findings| findings.alone_ratio);
                 let steal = steal_percent.filter(|_| own.is_none_or(|own| own == cpu));
                 state.take(pass, round, own.unwrap_or(cpu), steal, result);
+                // A resumed run may know better than the one before.
+                if pass == Pass::Timed
+                    && ratio.is_some_and(|ratio| self.cores.refutes(ratio, own.unwrap_or(cpu)))
+                {
+                    state.rounds.last_mut().into_iter().for_each(doubt::doubt);
+                }
                 used.extend(own.filter(|_| pass == Pass::Timed));
             }
         }

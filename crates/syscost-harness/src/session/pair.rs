@@ -4,8 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use syscost_results::estimate::frequency;
 
-use super::budget::Pace;
-use super::plan::{active_benchmarks, mix};
+use super::budget::{Pace, shed};
+use super::plan::{active_benchmarks, mix, order};
+use super::rows::RowState;
 use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
 use crate::catalogue::Row;
 use crate::worker::{Launcher, Program, WorkerError};
@@ -66,9 +67,8 @@ impl<'a> Pair<'a> {
         let seed = self.a.header.config.seed;
         let mut pace = Pace::FULL;
         for round in 0..profile.max_rounds() {
-            let mut order = active_benchmarks(&[&self.a, &self.b]);
             let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));
-            random.shuffle(&mut order);
+            let order = order(&[&self.a, &self.b], round, &mut random);
             let count = order.len();
             for (index, benchmark) in order.into_iter().enumerate() {
                 if self.a.is_spent() {
@@ -77,7 +77,11 @@ impl<'a> Pair<'a> {
                 let share = index as f64 / count as f64;
                 observer.event(self.a.working(benchmark, round, share));
                 let seed = random.u64(..);
-                self.a.choose_cpu();
+                let has_learnt = self.a.choose_cpu();
+                self.b.cores = self.a.cores.clone();
+                if has_learnt {
+                    self.b.doubt();
+                }
                 self.b.cpu = self.a.cpu;
                 self.b.header.config.cpus = self.a.header.config.cpus.clone();
                 self.b.header.noise = self.a.header.noise.clone();
@@ -88,11 +92,15 @@ impl<'a> Pair<'a> {
                 for side in sides {
                     side.step(benchmark, round, pace, profile, seed, observer)?;
                 }
+                if round == 0 {
+                    shed(&mut [&mut self.a, &mut self.b], 0);
+                }
             }
             self.settle(profile);
             if active_benchmarks(&[&self.a, &self.b]).is_empty() || self.a.is_spent() {
                 return Ok(());
             }
+            shed(&mut [&mut self.a, &mut self.b], round + 1);
             pace = self.a.pace(pace, round + 1, &[&self.a, &self.b]);
         }
         Ok(())
@@ -107,7 +115,8 @@ impl<'a> Pair<'a> {
         self.a.settle(profile);
         self.b.settle(profile);
         for (a, b) in self.a.states.iter_mut().zip(&mut self.b.states) {
-            let alone = a.failure.is_some() || b.failure.is_some();
+            let is_out = |state: &RowState| state.failure.is_some() || state.skipped.is_some();
+            let alone = is_out(a) || is_out(b);
             let settled = (a.settled && b.settled) || alone;
             a.settled = settled;
             b.settled = settled;
@@ -120,9 +129,10 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// A B, then B A, and so on: a steady drift cancels over each two rounds.
+/// A B, B A, B A, A B, and so on: a steady drift cancels over each two rounds, and either side is first as often in even rounds as in odd ones, which begin with
+/// other benchmarks.
 fn b_is_first(round: u32) -> bool {
-    round % 2 == 1
+    round.count_ones() % 2 == 1
 }
 
 impl<'a> Session<'a> {
@@ -141,6 +151,7 @@ impl<'a> Session<'a> {
             cpu: self.cpu,
             allowed: self.allowed.clone(),
             cores: self.cores.clone(),
+            known_cores: self.known_cores.clone(),
             common_ghz: None,
             chosen: self.chosen,
             started_in_ms: Vec::new(),
@@ -175,5 +186,7 @@ mod tests {
             }
         }
         assert_eq!(a, b);
+        let b_first = |rounds: [u32; 4]| rounds.into_iter().filter(|r| b_is_first(*r)).count();
+        assert_eq!((b_first([0, 2, 4, 6]), b_first([1, 3, 5, 7])), (2, 2));
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
 
-use super::budget::{Pace, scaled};
+use super::budget::{Pace, scaled, shed};
 use super::journal::{Journal, Record};
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
@@ -40,7 +40,7 @@ impl Session<'_> {
                 return Ok(());
             }
             if !replayed {
-                self.shed(round + 1);
+                shed(&mut [self], round + 1);
                 pace = self.pace(pace, round + 1, &[self]);
             }
         }
@@ -57,9 +57,8 @@ impl Session<'_> {
     ) -> Result<Round, WorkerError> {
         // What was measured in rounds that are over now is of rows that needed less this time.
         self.replay.retain(|record| record.round >= round);
-        let mut order = active_benchmarks(&[self]);
         let mut random = fastrand::Rng::with_seed(mix(self.header.config.seed, u64::from(round)));
-        random.shuffle(&mut order);
+        let order = order(&[self], round, &mut random);
         let count = order.len();
         for (index, benchmark) in order.into_iter().enumerate() {
             // Every job draws its numbers whether it runs or not, so that a resumed run shuffles like an unbroken one.
@@ -71,7 +70,7 @@ impl Session<'_> {
             self.choose_cpu();
             self.step(benchmark, round, pace, profile, seed, observer)?;
             if round == 0 && self.replay.is_empty() {
-                self.shed(0);
+                shed(&mut [self], 0);
             }
         }
         Ok(Round::Whole)
@@ -220,6 +219,37 @@ pub(super) fn active_benchmarks(sessions: &[&Session<'_>]) -> Vec<&'static Bench
     found
 }
 
+/// The benchmarks that some of these sessions still measure, in random order, except that those with a dear set-up are adjacent, see [`arranged`].
+pub(super) fn order(
+    sessions: &[&Session<'_>],
+    round: u32,
+    random: &mut fastrand::Rng,
+) -> Vec<&'static Benchmark> {
+    let states = || sessions.iter().flat_map(|session| &session.states);
+    let is_dear = |benchmark: &'static Benchmark| {
+        let mut active = states().filter(|state| state.is_active());
+        active.any(|state| {
+            state.row.benchmark.id == benchmark.id && state.row.setup() != Setup::Cheap
+        })
+    };
+    let all = active_benchmarks(sessions).into_iter();
+    let mut benchmarks: Vec<_> = all.map(|one| (one, is_dear(one))).collect();
+    random.shuffle(&mut benchmarks);
+    arranged(benchmarks, round)
+}
+
+/// The same order, but those that are dear are adjacent: at the beginning of even rounds, so that what they take is known soon, and at the end of odd ones,
+/// right before the next. They mostly fill much memory, and what one frees the next one gets: a virtual machine gives memory that nobody uses back to its
+/// host within seconds, and to get a gigabyte of it again takes seconds more.
+fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
+    let (dear, cheap): (Vec<_>, Vec<_>) = benchmarks.into_iter().partition(|(_, dear)| *dear);
+    let (first, last) = match round % 2 {
+        0 => (dear, cheap),
+        _ => (cheap, dear),
+    };
+    first.into_iter().chain(last).map(|(one, _)| one).collect()
+}
+
 /// How a round ended.
 enum Round {
     /// Every active benchmark was measured.
@@ -258,6 +288,14 @@ mod tests {
         let cheap = Profile::Standard.effort();
         assert_eq!(cheap.with_setup(DEAR).samples, 2 * cheap.samples);
         assert_eq!(cheap.with_setup(Setup::Cheap), cheap);
+    }
+
+    #[test]
+    fn dear_ones_are_adjacent_within_a_round_and_from_odd_to_even_ones() {
+        let shuffled = vec![("a", false), ("b", true), ("c", false), ("d", true)];
+        assert_eq!(arranged(shuffled.clone(), 0), ["b", "d", "a", "c"]);
+        assert_eq!(arranged(shuffled.clone(), 1), ["a", "c", "b", "d"]);
+        assert_eq!(arranged(shuffled, 2), ["b", "d", "a", "c"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::bencher::Effort;
 pub enum Profile {
     /// Six rounds, the fewest that give a 95 % interval; seconds.
     Quick,
-    /// Nine rounds, up to twenty-five where that makes the interval narrow enough; three minutes.
+    /// Six rounds, up to twenty-five where that makes the interval narrow enough; two and a half minutes.
     #[default]
     Standard,
     /// Twelve rounds, up to thirty, of longer batches; many minutes.
@@ -89,10 +89,11 @@ impl Profile {
 
     /// What one round takes of each case.
     pub fn effort(self) -> Effort {
-        // Six quick rounds of singles are as many as p99 needs.
+        // Processes differ more than samples of one do, so more rounds tell more than longer ones. Six quick rounds of singles are as many as p99
+        // needs.
         let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
             Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0, 60),
-            Profile::Standard => (20, 2_000.0, 25.0, 6.0, 15.0, 200),
+            Profile::Standard => (15, 1_000.0, 25.0, 4.0, 12.0, 100),
             Profile::Careful => (30, 50_000.0, 50.0, 50.0, 200.0, 200),
         };
         Effort {

@@ -8,6 +8,7 @@ use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Unit, Verdict};
 
+use super::budget::Takes;
 use crate::bencher::{Findings, Pass};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 const FASTEST_CORE_GHZ: f64 = 6.5;
 
 /// A row has at most this many times the rounds it needs, where too few moments are found in which the core is ours.
-pub(super) const REPEATS: u32 = 2;
+pub(super) const REPEATS: u32 = 3;
 
 /// What is known of one row.
 pub(crate) struct RowState {
@@ -31,6 +32,8 @@ pub(crate) struct RowState {
     pub(crate) skipped: Option<String>,
     /// No more rounds are needed.
     pub(crate) settled: bool,
+    /// It has fewer rounds than it needs, or none, for lack of time.
+    pub(crate) cut: bool,
     evidence: Vec<Evidence>,
     /// Whether the evidence pass came back.
     is_proved: bool,
@@ -52,19 +55,6 @@ pub(crate) struct RowState {
     histogram: Vec<(f64, u64)>,
 }
 
-/// What a row takes of a run's time, in seconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Takes {
-    /// Its evidence pass.
-    pub(crate) evidence_s: f64,
-    /// Its last timed pass, without waiting for a core of our own; none yet if 0.
-    pub(crate) work_s: f64,
-    /// The longest of them so far: memory is lent from case to case, and the one that comes first pays.
-    pub(crate) longest_s: f64,
-    /// The waiting.
-    pub(crate) waited_s: f64,
-}
-
 impl RowState {
     /// A row of which nothing is known yet, and the half-width of the interval, relative to the median, at which it needs no
     /// more rounds.
@@ -77,6 +67,7 @@ impl RowState {
             failure: None,
             skipped: None,
             settled: false,
+            cut: false,
             evidence: Vec::new(),
             is_proved: false,
             observed: false,
@@ -346,9 +337,12 @@ impl RowState {
             return (Status::Failed, Some(reason.to_owned()));
         }
         if below_resolution {
-            let bound = estimate.ci95_high.unwrap_or(f64::NAN);
             let unit = self.row.benchmark.unit.symbol();
-            let reason = format!("it cannot be told from zero: less than {bound:.3} {unit}");
+            let bound = estimate.ci95_high.map_or(
+                "too few processes count to tell how little it is".to_owned(),
+                |bound| format!("less than {bound:.3} {unit}"),
+            );
+            let reason = format!("it cannot be told from zero: {bound}");
             return (Status::BelowResolution, Some(reason));
         }
         (Status::Ok, None)

@@ -15,6 +15,7 @@ use syscost_sys::{process, scratch};
 use super::{ARGUMENT, Job, Program, Reply};
 use crate::bencher::Findings;
 use crate::failure::Failure;
+use crate::trial::Trial;
 
 /// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
 const MOST_PADDING: usize = 4096;
@@ -183,6 +184,10 @@ impl Worker {
         let mut line = serde_json::to_vec(job).map_err(|error| failed(error.into()))?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
+        // A trial is the run's, which tells it, and not the shell's.
+        for trial in Trial::ALL {
+            command.env_remove(trial.variable());
+        }
         for (name, value) in &program.environment {
             match value {
                 Some(value) => command.env(name, value),

@@ -100,7 +100,6 @@ fn notes(row: &Measurement) -> Markup {
                 .map(|(name, value)| (name.clone(), format!("{}", (value * 1e4).round() / 1e4))),
         );
     }
-    let estimate = &row.estimate;
     html! {
         @if Figures::of(row).is_some() {
             @if !row.flags.is_empty() {
@@ -111,7 +110,7 @@ fn notes(row: &Measurement) -> Markup {
                     }
                 }
             }
-            p class="quiet" { (estimate.samples) " samples from " (estimate.rounds) " processes"
+            p class="quiet" { (sentence::samples(row))
                 @for (name, value) in &facts { " · " (name) " " (value) } }
         }
     }

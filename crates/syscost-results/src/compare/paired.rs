@@ -5,7 +5,7 @@
 
 use super::notes::notes;
 use super::pool::Pooled;
-use super::ratio::{MIN_PROCESSES, MIN_RESAMPLED, distance_of_pairs};
+use super::ratio::{MIN_PROCESSES, MIN_RESAMPLED, distance_of_pairs, grain};
 use super::{Change, MIN_PAIRED_MARGIN, Row};
 use crate::Measurement;
 use crate::stats::{interval, order, signed_rank, student};
@@ -32,6 +32,8 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let exact = exact.map(|found| (found.low, found.high));
     let found =
         exact.or_else(|| student::interval(&logs, interval::CONFIDENCE).filter(|_| is_enough));
+    let grain = grain(base).hypot(grain(new));
+    let found = found.map(|(low, high)| (low - grain, high + grain));
     let (base_median, new_median) = (base.median()?, new.median()?);
     let ratio = signed_rank::centre(&logs).map_or(new_median / base_median, f64::exp);
     // The centre of so many ratios spreads as their mean does, where two of them are so far apart.
@@ -47,7 +49,7 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
         ratio,
         ci95_low: found.map(|(low, _)| low.exp()),
         ci95_high: found.map(|(_, high)| high.exp()),
-        margin: MIN_PAIRED_MARGIN.max(spread.exp_m1()),
+        margin: MIN_PAIRED_MARGIN.max(spread.max(grain).exp_m1()),
         p_value: found.map(|_| p_value(&logs)),
         verdict: Change::Inconclusive,
         notes,

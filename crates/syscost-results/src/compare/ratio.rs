@@ -27,6 +27,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let (base_median, new_median) = (base.median()?, new.median()?);
     let mut notes = notes(base, new, (new_median / base_median).ln());
     notes.extend(aligned.as_ref().map(|(_, note)| note.clone()));
+    let grain = grain(base).hypot(grain(new));
     let uncertainty = if base.processes().min(new.processes()) < MIN_PROCESSES {
         notes.push(format!(
             "too few rounds: {} on the base's side, {} on the new side, {MIN_PROCESSES} each are the least",
@@ -35,7 +36,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         ));
         None
     } else {
-        let found = uncertainty(base, new, &first.name, new_median / base_median);
+        let found = uncertainty(base, new, &first.name, new_median / base_median, grain);
         if found.is_none() {
             notes.push(
                 "no interval: its samples lie around zero, or its interval is not known".to_owned(),
@@ -53,7 +54,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         ratio: new_median / base_median,
         ci95_low: uncertainty.as_ref().map(|found| found.low),
         ci95_high: uncertainty.as_ref().map(|found| found.high),
-        margin: LEAST_MARGIN.max(aa_spread(base, new, spread).exp_m1()),
+        margin: LEAST_MARGIN.max(aa_spread(base, new, spread).max(grain).exp_m1()),
         p_value: uncertainty.map(|found| found.p_value),
         verdict: Change::Inconclusive,
         notes,
@@ -67,14 +68,30 @@ struct Uncertainty {
     p_value: f64,
 }
 
-fn uncertainty(base: &Pooled<'_>, new: &Pooled<'_>, name: &str, ratio: f64) -> Option<Uncertainty> {
+/// How far the clock's steps alone may put a side's median off, as a share of it.
+pub(super) fn grain(side: &Pooled<'_>) -> f64 {
+    let shares = side.estimates.iter().filter_map(|estimate| {
+        let grain = estimate.clock_grain? / estimate.median?.abs();
+        grain.is_finite().then_some(grain)
+    });
+    shares.fold(0.0, f64::max)
+}
+
+/// `grain` is that of both sides together, as a logarithm: it widens the interval.
+fn uncertainty(
+    base: &Pooled<'_>,
+    new: &Pooled<'_>,
+    name: &str,
+    ratio: f64,
+    grain: f64,
+) -> Option<Uncertainty> {
     let tail = (1.0 - interval::CONFIDENCE) / 2.0;
     if let (Some(left), Some(right)) = (&base.samples, &new.samples) {
         let logs = resampled(left, right, name)?;
         let mut low = order::quantile_of_sorted(&logs, tail)?;
         let mut high = order::quantile_of_sorted(&logs, 1.0 - tail)?;
         let [left, right] = [MeanLog::of(base)?, MeanLog::of(new)?];
-        let difference = left.to(&right);
+        let difference = left.to(&right).beside(grain);
         let is_few = base.processes().min(new.processes()) < MIN_RESAMPLED;
         if left.is_of_runs || right.is_of_runs || is_few {
             // A few runs or processes drawn with replacement show less than they differ by: two of two cover 65 %, not 95 %.
@@ -89,8 +106,8 @@ fn uncertainty(base: &Pooled<'_>, new: &Pooled<'_>, name: &str, ratio: f64) -> O
             high = high.max(centre + reach);
         }
         return Some(Uncertainty {
-            low: low.exp(),
-            high: high.exp(),
+            low: (low - grain).exp(),
+            high: (high + grain).exp(),
             p_value: difference.p_value(),
         });
     }
@@ -174,6 +191,14 @@ struct LogDifference {
 }
 
 impl LogDifference {
+    /// The same where the clock's steps may put it off by so much, anywhere as likely.
+    fn beside(self, grain: f64) -> Self {
+        Self {
+            error: self.error.hypot(grain / 3_f64.sqrt()),
+            ..self
+        }
+    }
+
     fn p_value(&self) -> f64 {
         if self.distance == 0.0 {
             return 1.0;

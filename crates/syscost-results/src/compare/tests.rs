@@ -1,5 +1,7 @@
 //! Comparisons of simulated runs whose answer is known.
 
+mod grain;
+
 use super::fixture::{noisy, row, run};
 use super::*;
 use crate::Status;

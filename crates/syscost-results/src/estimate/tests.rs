@@ -49,6 +49,7 @@ fn estimates_from_process_medians_and_not_from_samples() {
         raw_median: Some(12.5),
         undisturbed_percent: None,
         shared_median: None,
+        clock_grain: None,
         coverage: Some(0.968_75),
         rounds: 6,
         samples: 90,

@@ -1,6 +1,6 @@
 //! Two walks through memory, with other instructions between their steps.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use super::written::{Turn, Written};
@@ -19,6 +19,8 @@ pub struct Walks {
     reached: [Cell<u64>; 2],
     /// Steps of each walk so far.
     steps: Cell<u64>,
+    /// What [`Walks::visited`] found.
+    visited: OnceCell<[usize; 2]>,
 }
 
 /// Bytes of a node: the longest line there is, or two of them.
@@ -63,6 +65,7 @@ impl Walks {
             order,
             reached,
             steps: Cell::new(0),
+            visited: OnceCell::new(),
         })
     }
 
@@ -71,9 +74,10 @@ impl Walks {
         &self.memory
     }
 
-    /// Goes around each walk as its addresses lead, and counts the nodes it comes by: half of the memory's, if it is what it should be.
+    /// Goes around each walk as its addresses lead, and counts the nodes it comes by: half of the memory's, if it is what it should be. Only once: they are
+    /// written when they are made.
     pub fn visited(&self) -> [usize; 2] {
-        [0, 1].map(|walk| {
+        let count = |walk: usize| {
             let begin = self.reached[walk].get();
             let mut count = 1;
             let mut at = self.next(begin);
@@ -82,7 +86,8 @@ impl Walks {
                 at = self.next(at);
             }
             count
-        })
+        };
+        *self.visited.get_or_init(|| [0, 1].map(count))
     }
 
     /// How many bytes both go through.

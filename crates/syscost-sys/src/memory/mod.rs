@@ -20,6 +20,9 @@ pub use smaps::Resident;
 /// How long memory may take to be filled. In a virtual machine the host may have to find it first.
 const PATIENCE: Duration = Duration::from_secs(6);
 
+/// So few bytes are taken without asking: to read what is available takes a millisecond, as long as filling a quarter of this.
+const UNASKED: usize = 2 << 20;
+
 /// So much is filled between two looks at the clock, in bytes.
 const STEP: usize = 32 << 20;
 
@@ -130,6 +133,16 @@ impl Memory {
         self.pages
     }
 
+    /// Whether processes that are forked from now on get a copy of it. Without one a fork is faster, the more so the larger it is; such a child must neither
+    /// touch nor drop it.
+    ///
+    /// # Errors
+    /// `Unsupported` where the kernel knows no such advice.
+    pub fn copy_to_children(&self, copied: bool) -> Result<(), Unsupported> {
+        os::advise_copying(self.start, self.bytes, copied)
+            .map_err(|cause| Unsupported::new(format!("madvise for forks: {cause}")))
+    }
+
     /// Its content.
     pub fn words(&mut self) -> &mut [u64] {
         // SAFETY: the mapping is ours alone, aligned to pages, and anonymous memory is initialised.
@@ -180,11 +193,15 @@ impl Drop for Memory {
     }
 }
 
-/// Whether so much may be taken: no more than half of what is available, so that nobody else is pushed out.
+/// Whether so much may be taken: no more than half of what is available, so that nobody else is pushed out. 2 MiB or less always may; whoever takes many such
+/// pieces asks for their sum.
 ///
 /// # Errors
 /// `Unsupported` with both numbers when it may not.
 pub fn enough_for(bytes: usize) -> Result<(), Unsupported> {
+    if bytes <= UNASKED {
+        return Ok(());
+    }
     match available_bytes() {
         Some(available) => half_of(available, bytes, "available to this process"),
         None => Ok(()),
@@ -220,6 +237,34 @@ mod tests {
         let resident = filled.resident().unwrap();
         assert_eq!((resident.bytes, resident.in_pages_bytes), (bytes, bytes));
         assert_eq!(reserved.resident().unwrap().bytes, 0);
+    }
+
+    #[test]
+    fn a_child_gets_a_copy_only_where_it_is_to() {
+        let Ok(memory) = Memory::fill(64 << 10, Pages::Small) else {
+            return println!("skipped: no memory of a known size here");
+        };
+        // The flags of the mapping that begins there: `dc` is "do not copy".
+        let is_copied = || {
+            let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let begin = format!("{:x}-", memory.start().addr());
+            let ours = smaps.lines().skip_while(|line| !line.starts_with(&begin));
+            let flags = ours.into_iter().find(|line| line.starts_with("VmFlags:"));
+            !flags.unwrap().split_whitespace().any(|flag| flag == "dc")
+        };
+        assert!(is_copied());
+        for copied in [false, true] {
+            memory.copy_to_children(copied).unwrap();
+            assert_eq!(is_copied(), copied);
+        }
+    }
+
+    #[test]
+    fn little_is_taken_without_asking() {
+        assert_eq!(enough_for(UNASKED), Ok(()));
+        if available_bytes().is_some() {
+            assert!(enough_for(usize::MAX / 4).is_err());
+        }
     }
 
     #[test]

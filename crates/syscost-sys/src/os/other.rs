@@ -144,6 +144,10 @@ pub(crate) fn advise_huge(_: *mut u8, _: usize, _: bool) -> io::Result<()> {
     refused()
 }
 
+pub(crate) fn advise_copying(_: *mut u8, _: usize, _: bool) -> io::Result<()> {
+    refused()
+}
+
 pub(crate) fn populate(_: *mut u8, _: usize) -> io::Result<()> {
     refused()
 }

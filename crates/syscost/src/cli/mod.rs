@@ -141,7 +141,7 @@ pub enum Format {
 pub enum ProfileName {
     /// Six rounds, seconds.
     Quick,
-    /// Nine rounds, up to twenty-five, three minutes.
+    /// Six rounds, up to twenty-five, two and a half minutes.
     Standard,
     /// Twelve rounds, up to thirty, many minutes.
     Careful,

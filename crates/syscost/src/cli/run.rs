@@ -23,13 +23,13 @@ pub struct RunArguments {
     /// What to measure: groups, ids, rows or patterns; everything if none is given
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
-    /// How much to take: quick (seconds), standard (three minutes) or careful (many minutes)
+    /// How much to take: quick (seconds), standard (two and a half minutes) or careful (many minutes)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds the run may take, if not the profile's own; ends it even before its fewest rounds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
-    /// CPU to measure on, as `3` or `2,3`; the first is used, the others are probed (the quietest if not given)
+    /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; if not given, the CPUs whose cores are ours
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub cpus: Option<CpuList>,
     /// Seed of every shuffle and padding, to repeat a run's order

@@ -227,9 +227,9 @@ fn text(examination: &Examination) -> Result<String> {
             .count();
     let verdict = match troubles {
         0 => "fit to be measured".to_owned(),
-        1 => "1 warning: numbers will hold, but scatter or differ for this reason".to_owned(),
+        1 => "1 warning: numbers may scatter, or differ from those of a quiet machine, for this reason".to_owned(),
         count => {
-            format!("{count} warnings: numbers will hold, but scatter or differ for these reasons")
+            format!("{count} warnings: numbers may scatter, or differ from those of a quiet machine, for these reasons")
         }
     };
     writeln!(out, "\n{verdict}")?;

@@ -1,6 +1,7 @@
 //! `cargo xtask coverage`: how often the 95 % intervals hold the truth.
 
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -15,6 +16,12 @@ use crate::program::{Program, measured};
 /// Coverage must lie here, in percent.
 const LEAST: f64 = 93.0;
 const MOST: f64 = 97.0;
+
+/// Numbers of rounds whose interval is Student's, which assumes a normal distribution.
+const FEW: [u32; 3] = [3, 4, 5];
+
+/// In percent, the limits of their coverage: less is asked of them.
+const FEW_LIMITS: std::ops::RangeInclusive<f64> = 90.0..=99.0;
 
 /// In percent of real runs, how many must hold the grand median.
 const GOAL: f64 = 90.0;
@@ -37,12 +44,15 @@ pub(crate) struct Arguments {
     /// CPU of the real runs (the quietest if not given)
     #[arg(long)]
     cpu: Option<u32>,
+    /// Seconds between real runs
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    apart: u64,
 }
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     match arguments.real {
-        Some(runs) => real(runs, &arguments.row, arguments.cpu),
+        Some(runs) => real(runs, arguments),
         None => simulated(arguments.experiments, arguments.seed),
     }
 }
@@ -55,7 +65,7 @@ struct Plan {
 
 /// Each fixed number of rounds, then the profiles that stop by the interval's width.
 fn plans() -> Vec<Plan> {
-    let fixed = looks::ALL.chunks(1).map(|look| Plan {
+    let fixed = FEW.chunks(1).chain(looks::ALL.chunks(1)).map(|look| Plan {
         name: format!("{} rounds", look[0]),
         rule: StopRule {
             looks: look,
@@ -86,6 +96,11 @@ impl Plan {
     fn complaint(&self, coverage: &Coverage) -> Option<String> {
         let share = 100.0 * coverage.share();
         let wanted = |percent: &f64| (LEAST..=MOST).contains(percent);
+        if self.rule.looks.iter().all(|look| FEW.contains(look)) {
+            let (least, most) = (FEW_LIMITS.start(), FEW_LIMITS.end());
+            let is_outside = !FEW_LIMITS.contains(&share);
+            return is_outside.then(|| format!("{share:.2} % is outside {least} to {most} %"));
+        }
         match self.exact() {
             None if wanted(&share) => None,
             None => Some(format!("{share:.2} % is outside {LEAST} to {MOST} %")),
@@ -151,10 +166,14 @@ fn simulate(samples: usize, experiments: u32, seed: u64) -> Vec<Vec<Coverage>> {
     })
 }
 
-fn real(runs: u32, row: &str, cpu: Option<u32>) -> Result<()> {
+fn real(runs: u32, arguments: &Arguments) -> Result<()> {
+    let (row, cpu) = (&*arguments.row, arguments.cpu);
     let program = Program::build()?;
     let mut rows = Vec::new();
     for number in 1..=runs {
+        if number > 1 {
+            thread::sleep(Duration::from_secs(arguments.apart));
+        }
         eprintln!("run {number} of {runs}");
         let run = program.quick_run(&[row], cpu)?;
         let estimate = &measured(&run, row)?.estimate;
@@ -212,12 +231,12 @@ mod tests {
     fn every_look_and_both_stop_rules_are_simulated_for_every_noise() {
         let looks: Vec<&[u32]> = plans().iter().map(|plan| plan.rule.looks).collect();
         assert_eq!(
-            looks[..7],
-            [[6], [9], [12], [17], [20], [25], [30]]
+            looks[..10],
+            [[3], [4], [5], [6], [9], [12], [17], [20], [25], [30]]
                 .each_ref()
                 .map(|look| &look[..])
         );
-        assert!(looks[7..].len() == 2 && looks[7..].iter().all(|looks| looks.len() > 1));
+        assert!(looks[10..].len() == 2 && looks[10..].iter().all(|looks| looks.len() > 1));
         let found = simulate(1, 100, 3);
         assert_eq!(found.len(), Noise::ALL.len());
         for coverages in &found {
@@ -228,9 +247,9 @@ mod tests {
             );
             let rounds = [
                 coverages[0].mean_rounds.round(),
-                coverages[6].mean_rounds.round(),
+                coverages[9].mean_rounds.round(),
             ];
-            assert_eq!(rounds, [6.0, 30.0]);
+            assert_eq!(rounds, [3.0, 30.0]);
         }
     }
 
@@ -273,6 +292,13 @@ mod tests {
             complaint(&[6], 1969).as_deref(),
             Some("98.45 % is not the exact 96.88 %")
         );
+        // Of few rounds less is asked.
+        assert_eq!(complaint(&[3], 1801), None);
+        assert_eq!(
+            complaint(&[3], 1799).as_deref(),
+            Some("89.95 % is outside 90 to 99 %")
+        );
+        assert!(complaint(&[5], 2000).is_some());
         assert_eq!(
             complaint(&[10], 1958).as_deref(),
             Some("exactly 97.85 % is outside 93 to 97 %")

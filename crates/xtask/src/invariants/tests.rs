@@ -69,6 +69,7 @@ pub(crate) fn row(adds: &str) -> Measurement {
             coverage: Some(0.96875),
             undisturbed_percent: Some(62.5),
             shared_median: Some(14.0),
+            clock_grain: None,
             rounds: 6,
             samples: 120,
         },

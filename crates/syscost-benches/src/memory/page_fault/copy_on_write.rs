@@ -104,12 +104,12 @@ impl Shared {
         };
         child.is_there()?;
         let own = || Ok::<_, Failure>(self.area.look(self.batch)?.exclusive);
-        for _ in 0..PATIENCE_MS {
-            // The child of an audited copy of this process is killed when that ends, which takes a moment.
-            if own()? == self.batch {
-                break;
-            }
+        // An audited copy of this process shares its pages with this one for good. This one waits: the child of such a copy is killed when that ends, which takes a
+        // moment.
+        let mut tries = if child.is_ours() { PATIENCE_MS } else { 0 };
+        while tries > 0 && own()? < self.batch {
             sleep(Duration::from_millis(1));
+            tries -= 1;
         }
         self.own += own()?;
         // Had the child given them up, nothing needed to be copied.
@@ -161,9 +161,14 @@ impl Sleeper {
         })
     }
 
+    /// Whether this process made it, and not one that this was forked from.
+    fn is_ours(&self) -> bool {
+        self.maker == process::id()
+    }
+
     /// How many of these pages it has.
     fn pages(&self, start: *const u8, count: usize) -> Result<usize, Failure> {
-        match (&self.child, self.maker == process::id()) {
+        match (&self.child, self.is_ours()) {
             (Some(child), true) => {
                 let process = child.id().to_string();
                 Ok(pagemap::look_in(&process, start, count * page_size())?.present)
@@ -175,7 +180,7 @@ impl Sleeper {
     /// Whether it stands still yet.
     fn is_there(&self) -> Result<(), Failure> {
         let id = self.child.as_ref().map_or(0, Child::id);
-        if self.maker != process::id() {
+        if !self.is_ours() {
             return Ok(());
         }
         // SAFETY: asks, and writes nothing.
@@ -190,7 +195,7 @@ impl Sleeper {
 
 impl Drop for Sleeper {
     fn drop(&mut self) {
-        if self.maker != process::id() {
+        if !self.is_ours() {
             std::mem::forget(self.child.take());
         }
     }

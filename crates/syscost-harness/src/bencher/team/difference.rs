@@ -109,6 +109,7 @@ impl Bencher<'_> {
             }
             Ok((raw - without.sum::<f64>(), Some(raw)))
         })?;
+        self.findings.grain *= 1.0 + others.len() as f64;
         self.note_overhead(shortest);
         for (baseline, costs) in baselines.iter().zip(&costs) {
             self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));

@@ -37,6 +37,9 @@ fn every_route_is_one_cycle_through_all_of_its_lines() {
             continue;
         };
         assert_eq!(chase.visited(), route.lines(), "{route:?}");
+        assert_eq!(chase.known_visited_apart(route.bytes), 1, "one piece");
+        assert_eq!(chase.known_visited_apart(route.bytes), 1, "as it was found");
+        assert_eq!(chase.visited(), route.lines(), "{route:?}");
     }
 }
 

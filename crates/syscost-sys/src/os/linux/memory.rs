@@ -53,6 +53,16 @@ pub(crate) fn advise_huge(start: *mut u8, bytes: usize, huge: bool) -> io::Resul
     }
 }
 
+/// Whether forked processes get a copy of a part of a mapping.
+pub(crate) fn advise_copying(start: *mut u8, bytes: usize, copy: bool) -> io::Result<()> {
+    let advice = match copy {
+        true => Advice::LinuxDoFork,
+        false => Advice::LinuxDontFork,
+    };
+    // SAFETY: this advice changes no content here.
+    Ok(unsafe { madvise(start.cast(), bytes, advice) }?)
+}
+
 /// Makes every page of a part of a mapping resident and writable, as if each were written.
 pub(crate) fn populate(start: *mut u8, bytes: usize) -> io::Result<()> {
     // SAFETY: populating changes no content.

@@ -19,8 +19,8 @@ pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for};
 pub(crate) use memfd::program_in_memory;
 pub(crate) use memory::{
-    advise_huge, bind_to_node, forbid, free_bytes, make_executable, map, map_blocks_from, nodes_of,
-    page_size, populate, unmap,
+    advise_copying, advise_huge, bind_to_node, forbid, free_bytes, make_executable, map,
+    map_blocks_from, nodes_of, page_size, populate, unmap,
 };
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use perf::PerfCounter;

@@ -72,7 +72,7 @@ fn figures(noise: &Noise) -> String {
         });
     let slower = noise
         .shared_slowdown_percent
-        .map_or(String::new(), |percent| format!("shared {percent:+4.0} %"));
+        .map_or(String::new(), |percent| format!("slower {percent:+4.0} %"));
     let ghz = noise
         .core_ghz
         .map_or(String::new(), |ghz| format!("{ghz:.2} GHz"));
@@ -106,7 +106,7 @@ impl Summary {
             let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
             let most = shares.iter().copied().fold(0.0, f64::max);
             format!(
-                "CPU {cpu}: core ours {mean:.1} % of the time, {least:.1} to {most:.1} % in each of {} intervals\n",
+                "CPU {cpu}: core ours {mean:.1} % of the time, between {least:.1} and {most:.1} % in {} intervals\n",
                 shares.len()
             )
         });
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(
             plain(&frame(&all, 62, 24)),
             "CPU 0   ██████████ ours 100.0 %                3.69 GHz\n\
-             CPU 1   █████░░░░░ ours  52.0 %  shared  +43 % 3.69 GHz\n\
+             CPU 1   █████░░░░░ ours  52.0 %  slower  +43 % 3.69 GHz\n\
              CPU 12  ░░░░░░░░░░ not known                   3.69 GHz\n"
         );
     }
@@ -158,7 +158,7 @@ mod tests {
     fn a_script_gets_lines() {
         assert_eq!(
             lines(&[noise(0, Some(52.04))], 1.25),
-            "    1.25 s  CPU 0   ours  52.0 %  shared  +43 % 3.69 GHz\n"
+            "    1.25 s  CPU 0   ours  52.0 %  slower  +43 % 3.69 GHz\n"
         );
     }
 
@@ -169,7 +169,7 @@ mod tests {
         summary.add(&[noise(0, Some(60.0))]);
         assert_eq!(
             summary.text(),
-            "CPU 0: core ours 40.0 % of the time, 20.0 to 60.0 % in each of 2 intervals\n"
+            "CPU 0: core ours 40.0 % of the time, between 20.0 and 60.0 % in 2 intervals\n"
         );
     }
 }

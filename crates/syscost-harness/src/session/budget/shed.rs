@@ -1,0 +1,211 @@
+//! Which rows are left out where the time is too short for all of them.
+
+use syscost_results::stats::interval::MIN_VALUES;
+use syscost_results::stats::order::median;
+
+use super::{Takes, rounds_needed};
+use crate::session::Session;
+
+/// What is left of a round's length with samples as few as they may become: set-up takes as long as ever.
+const SHRINKS: f64 = 0.9;
+
+/// Rows make way for more rounds than the fewest only after as many, which give them an interval.
+const MIN_ROUNDS: u32 = MIN_VALUES as u32;
+
+/// In the first round, the share of the rows that must be known before others are believed to take as long.
+const KNOWN_SHARE: f64 = 0.2;
+
+/// In the first round a row is left out for others only if it takes as many times as long as most.
+const LONG: f64 = 5.0;
+
+/// Leaves out the rows that take longest where the fewest rounds of all of them cannot be had in the time that is left: an interval for most rows is worth
+/// more than a range for all. In the first round rows that were not measured yet are believed to take what the others take. Where the fewest rounds can be
+/// had, but not those that will likely be needed, since not all of them count, rows that have an interval and take many times as long as most are left
+/// out. What a row has, it keeps. Of several runs in one, a row takes what it takes in all of them, and is left out of all.
+pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
+    let [first, ..] = &*sides else { return };
+    let min_rounds = first.header.config.min_rounds;
+    let takes: Vec<(usize, Option<Takes>)> = (0..first.states.len())
+        .filter_map(|index| {
+            let states = || sides.iter().map(|side| &side.states[index]);
+            let is_active = states().all(|state| state.is_active());
+            let sum = || states().map(|state| state.takes).reduce(Takes::plus);
+            is_active.then(|| (index, sum().filter(|takes| takes.longest_s > 0.0)))
+        })
+        .collect();
+    let known: Vec<(usize, Takes)> = takes
+        .iter()
+        .filter_map(|(index, takes)| Some((*index, (*takes)?)))
+        .collect();
+    let unknown = takes.len() - known.len();
+    if unknown > 0 && (known.len() as f64) < KNOWN_SHARE * takes.len() as f64 {
+        return;
+    }
+    // The first round is under way at least.
+    let to_go = |all: u32| all.saturating_sub(rounds.max(1));
+    let sessions: Vec<&Session<'_>> = sides.iter().map(|side| &**side).collect();
+    let left_s = |to_go: u32| sessions[0].left_for_cases_s(to_go, &sessions);
+    let fewest = to_go(min_rounds);
+    let out = match unknown {
+        0 => {
+            let likely = to_go(rounds_needed(min_rounds, &sessions));
+            let longest = match rounds >= MIN_ROUNDS {
+                true => much_too_long(known.clone(), likely, left_s(likely)),
+                false => Vec::new(),
+            };
+            let too_long = too_long(known, fewest, left_s(fewest));
+            // Either begins with the longest.
+            match longest.len() > too_long.len() {
+                true => longest,
+                false => too_long,
+            }
+        }
+        _ if is_full(&known, fewest, left_s(fewest)) => {
+            let unmeasured = takes.iter().filter(|(_, takes)| takes.is_none());
+            for (index, _) in unmeasured {
+                for side in &mut *sides {
+                    let budget_s = side.header.config.budget_s;
+                    let state = &mut side.states[*index];
+                    state.cut = true;
+                    state.skipped = Some(format!(
+                        "the budget of {budget_s:.1} s was too short: the rows measured before it need all of it; give more with --budget"
+                    ));
+                }
+            }
+            return;
+        }
+        _ => too_long_of_some(known, unknown, fewest, left_s(fewest)),
+    };
+    for index in out {
+        let is_measured = sides
+            .iter()
+            .all(|side| !side.states[index].rounds.is_empty());
+        for side in &mut *sides {
+            let budget_s = side.header.config.budget_s;
+            let state = &mut side.states[index];
+            let seconds = state.takes.longest_s;
+            state.cut = true;
+            match is_measured {
+                true => state.settled = true,
+                false => {
+                    state.skipped = Some(format!(
+                        "the budget of {budget_s:.1} s was too short: it takes {seconds:.3} s in each of {min_rounds} rounds; give more with --budget"
+                    ))
+                }
+            }
+        }
+    }
+}
+
+/// What as many rounds of these rows take, in seconds, with samples as few as they may become.
+fn needed_s(rows: &[(usize, Takes)], rounds: f64) -> f64 {
+    SHRINKS * rounds * rows.iter().map(|(_, takes)| takes.longest_s).sum::<f64>()
+}
+
+/// Of rows, each with what it takes, those to leave out so that the rest is not too much: the longest first, and none that takes no longer than `least_s`.
+fn left_out(
+    mut rows: Vec<(usize, Takes)>,
+    least_s: f64,
+    is_too_much: impl Fn(&[(usize, Takes)]) -> bool,
+) -> Vec<usize> {
+    rows.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
+    let out = (0..rows.len())
+        .take_while(|out| rows[*out].1.longest_s > least_s && is_too_much(&rows[*out..]));
+    let out = out.count();
+    rows[..out].iter().map(|(index, _)| *index).collect()
+}
+
+/// What takes many times as long as most of these rows do, in seconds.
+fn long_s(rows: &[(usize, Takes)]) -> f64 {
+    let all: Vec<f64> = rows.iter().map(|(_, takes)| takes.longest_s).collect();
+    LONG * median(&all).unwrap_or(0.0)
+}
+
+/// The rows to leave out so that as many rounds fit into the time left.
+fn too_long(rows: Vec<(usize, Takes)>, to_go: u32, left_s: f64) -> Vec<usize> {
+    left_out(rows, 0.0, |rest| needed_s(rest, f64::from(to_go)) > left_s)
+}
+
+/// The same, but only of those that take much longer than most.
+fn much_too_long(rows: Vec<(usize, Takes)>, to_go: u32, left_s: f64) -> Vec<usize> {
+    let least_s = long_s(&rows);
+    left_out(rows, least_s, |rest| {
+        needed_s(rest, f64::from(to_go)) > left_s
+    })
+}
+
+/// Whether these rows alone need all the time that is left.
+fn is_full(rows: &[(usize, Takes)], to_go: u32, left_s: f64) -> bool {
+    needed_s(rows, f64::from(to_go)) >= left_s
+}
+
+/// The same while others are still to be measured, of which nothing is known: they are believed to take what most take, in a round more and for
+/// their evidence. Only rows that take much longer than most are left out for them.
+fn too_long_of_some(
+    known: Vec<(usize, Takes)>,
+    unknown: usize,
+    to_go: u32,
+    left_s: f64,
+) -> Vec<usize> {
+    let rounds = f64::from(to_go);
+    let least_s = long_s(&known);
+    left_out(known, least_s, |rest| {
+        let others = unknown as f64 / rest.len().max(1) as f64;
+        let evidence_s: f64 = rest.iter().map(|(_, takes)| takes.evidence_s).sum();
+        needed_s(rest, rounds + others * (rounds + 1.0)) + others * evidence_s > left_s
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(work_s: &[f64]) -> Vec<(usize, Takes)> {
+        let takes = |&longest_s| Takes {
+            longest_s,
+            work_s: 0.0,
+            evidence_s: 1.0,
+            waited_s: 9.0,
+        };
+        work_s.iter().map(takes).enumerate().collect()
+    }
+
+    #[test]
+    fn rows_that_take_longest_are_left_out_first() {
+        let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 5, left_s);
+        assert_eq!(
+            out(6.5),
+            [0; 0],
+            "with fewer samples all fit, however long they wait"
+        );
+        assert_eq!(out(3.0), [1]);
+        assert_eq!(out(1.0), [1, 2]);
+        assert_eq!(
+            too_long(rows(&[1.0]), 0, 0.0),
+            [0; 0],
+            "nothing is to be done"
+        );
+    }
+
+    #[test]
+    fn for_more_than_the_fewest_rounds_only_the_much_longer_make_way() {
+        let out = |left_s| much_too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 5, left_s);
+        assert_eq!(out(6.5), [0; 0]);
+        assert_eq!(out(1.0), [1]);
+    }
+
+    #[test]
+    fn rows_not_measured_yet_are_believed_to_take_what_others_take() {
+        // Three of nine are known: 0.9 * (5 * 1.2 + 2 * 6 * 1.2) + 2 * 3 = 24.4 s for all.
+        let out = |left_s| too_long_of_some(rows(&[0.1, 1.0, 0.1]), 6, 5, left_s);
+        assert_eq!(out(25.0), [0; 0]);
+        assert_eq!(out(24.0), [1]);
+        assert_eq!(out(1.0), [1], "the others take no longer than most");
+    }
+
+    #[test]
+    fn what_is_known_goes_before_what_is_not() {
+        let known = rows(&[0.1, 1.0, 0.1]);
+        assert!(is_full(&known, 5, 5.0) && !is_full(&known, 5, 6.0));
+    }
+}

@@ -1,0 +1,90 @@
+//! What becomes of samples that were judged by what a shared core shows, because nothing else had been seen yet.
+
+use syscost_results::RoundSamples;
+use syscost_results::measurement::{Cause, Disturbance};
+
+use super::Session;
+use crate::cores::{Heard, known};
+
+impl Session<'_> {
+    /// Learns from looks at the cores what these show while they are ours. If that is less than was believed, what was measured so far counts as of a
+    /// shared core, and its rows are measured again. Returns whether it is so.
+    pub(super) fn learn(&mut self, heard: &mut [Heard]) -> bool {
+        let has_learnt = self.cores.learn(heard);
+        if has_learnt {
+            let header = &self.header;
+            if let (Some(file), Some(least)) = (&self.known_cores, self.cores.least()) {
+                known::remember(
+                    file,
+                    &header.machine,
+                    &header.tool_version,
+                    self.cores.grain,
+                    least,
+                );
+            }
+            self.doubt();
+        }
+        for one in heard {
+            self.cores.tell(one);
+        }
+        has_learnt
+    }
+
+    /// Takes all rounds so far for those of shared cores.
+    pub(super) fn doubt(&mut self) {
+        for state in &mut self.states {
+            state.rounds.iter_mut().for_each(doubt);
+            state.settled &= state.cut;
+        }
+        // What the first listening said rests on the same.
+        for noise in &mut self.header.noise {
+            let alone = self.cores.alone(noise.cpu);
+            noise.alone_ratio = alone.map(|alone| alone.ratio);
+            noise.alone_percent = None;
+            noise.shared_slowdown_percent = None;
+        }
+    }
+}
+
+/// Takes all samples of a round for those of a shared core. One that nobody looked at stays as it is.
+pub(super) fn doubt(round: &mut RoundSamples) {
+    if round.alone_percent.is_none() {
+        return;
+    }
+    round.alone_percent = Some(0.0);
+    for sample in 0..round.values.len() as u32 {
+        let cause = Cause::SharedCore;
+        let is_tagged = |one: &Disturbance| (one.sample, one.cause) == (sample, cause);
+        if !round.disturbed.iter().any(is_tagged) {
+            round.disturbed.push(Disturbance { sample, cause });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doubted_round_does_not_count() {
+        let mut round = RoundSamples {
+            values: vec![1.0; 4],
+            alone_percent: Some(90.0),
+            disturbed: vec![Disturbance {
+                sample: 2,
+                cause: Cause::SharedCore,
+            }],
+            ..RoundSamples::default()
+        };
+        assert!(round.is_undisturbed());
+        doubt(&mut round);
+        assert!(!round.is_undisturbed());
+        assert_eq!((round.disturbed.len(), round.alone_percent), (4, Some(0.0)));
+        let mut unseen = RoundSamples {
+            values: vec![1.0; 4],
+            ..RoundSamples::default()
+        };
+        doubt(&mut unseen);
+        assert!(unseen.disturbed.is_empty());
+    }
+}

@@ -1,0 +1,100 @@
+//! How much of the time cores were ours, and which samples count therefore.
+
+use syscost_results::run::Noise;
+use syscost_results::{Estimate, Flag, Measurement, Status};
+
+use crate::units::quantity;
+
+/// How much of the time the cores of these CPUs worked for nobody else: `core ours 62 % of the time (CPU 1), 12 % (CPU 0)`; `None` where it is
+/// known of none.
+pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
+    // While measuring, or by the probe before where nothing is known of that.
+    let shares = by_cpu(noise, " of the time", |noise| {
+        noise.measured_alone_percent.or(noise.alone_percent)
+    })?;
+    Some(format!("core ours {shares}"))
+}
+
+/// How much a neighbour slows the cores of these CPUs: `independent instructions take 43 % longer while shared (CPU 1), 20 % (CPU 0)`; `None`
+/// where none was shared.
+pub fn slower_while_shared<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
+    let shares = by_cpu(noise, " longer while shared", |noise| {
+        noise.shared_slowdown_percent
+    })?;
+    Some(format!("independent instructions take {shares}"))
+}
+
+/// A share for each CPU that has one; the first is followed by what it is a share of.
+fn by_cpu<'a>(
+    noise: impl IntoIterator<Item = &'a Noise>,
+    meaning: &str,
+    percent: fn(&Noise) -> Option<f64>,
+) -> Option<String> {
+    let known = noise
+        .into_iter()
+        .filter_map(|noise| Some((noise.cpu, percent(noise)?)));
+    let parts: Vec<String> = known
+        .enumerate()
+        .map(|(index, (cpu, percent))| {
+            let meaning = if index == 0 { meaning } else { "" };
+            format!("{}{meaning} (CPU {cpu})", share(percent))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// How many of a row's samples are undisturbed, and what the operation costs on a shared core: `undisturbed 34 % of samples; 109 ns while the core
+/// is shared (+18 %)`. `None` where nobody looked.
+pub fn undisturbed(row: &Measurement) -> Option<String> {
+    let estimate = &row.estimate;
+    let mut text = format!(
+        "undisturbed {} of samples",
+        share(estimate.undisturbed_percent?)
+    );
+    let Some(shared) = estimate.shared_median.filter(|_| row.status == Status::Ok) else {
+        return Some(text);
+    };
+    text += &format!("; {} while the core is shared", quantity(row.unit, shared));
+    // A median of all samples is partly of a shared core itself.
+    let is_of_own_core = !row.flags.contains(&Flag::Disturbed);
+    if let Some(median) = estimate
+        .median
+        .filter(|median| is_of_own_core && *median > 0.0)
+    {
+        text += &format!(" ({:+.0} %)", 100.0 * (shared / median - 1.0));
+    }
+    Some(text)
+}
+
+/// How many samples there are, of how many processes, and how many of these count: `52 samples from 6 processes, 4 of which count`.
+pub fn samples(row: &Measurement) -> String {
+    let Estimate {
+        samples, rounds, ..
+    } = row.estimate;
+    let number = |count: u64, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    };
+    let taken = row.samples.iter().flatten();
+    let taken = taken.filter(|round| !round.values.is_empty()).count() as u64;
+    let counting = u64::from(rounds);
+    let samples = number(samples, "sample", "samples");
+    match taken > counting {
+        true => format!(
+            "{samples} from {taken} processes, {counting} of which {}",
+            if counting == 1 { "counts" } else { "count" }
+        ),
+        false => format!(
+            "{samples} from {}",
+            number(counting, "process", "processes")
+        ),
+    }
+}
+
+/// A share in percent, with a digit behind the point only where it tells something.
+pub fn share(percent: f64) -> String {
+    match percent {
+        0.05..9.95 => format!("{percent:.1} %"),
+        _ => format!("{percent:.0} %"),
+    }
+}
