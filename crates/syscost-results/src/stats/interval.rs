@@ -44,7 +44,8 @@ pub fn of_median(values: &[f64]) -> Option<Interval> {
 pub const MIN_VALUES: usize = 3;
 
 /// The 95 % interval of the level of three to five independent values, which have no exact one: Student's (1908) of their mean, of the logarithms where all are
-/// positive, and as far as their median. It assumes that they are normally distributed; `None` for fewer and for more.
+/// positive, and as far as the least and the largest of them, between which the median of any distribution lies in 75, 87.5 and 94 % of all cases. It assumes that they are
+/// normally distributed; `None` for fewer and for more.
 pub fn of_few(values: &[f64]) -> Option<Interval> {
     let middle = order::median(values)?;
     if values.len() < MIN_VALUES || ranks(values.len(), 0.5).is_some() {
@@ -52,10 +53,11 @@ pub fn of_few(values: &[f64]) -> Option<Interval> {
     }
     // As shares of the median, in one order: neither their unit nor their order matters.
     let are_positive = values.iter().all(|value| *value > 0.0);
-    let scaled = sorted(values).into_iter();
+    let sorted = sorted(values);
+    let scaled = sorted.iter();
     let scaled: Vec<f64> = match are_positive {
         true => scaled.map(|value| (value / middle).ln()).collect(),
-        false => scaled.collect(),
+        false => scaled.copied().collect(),
     };
     let (low, high) = student::interval(&scaled, CONFIDENCE)?;
     let (low, high) = match are_positive {
@@ -63,8 +65,8 @@ pub fn of_few(values: &[f64]) -> Option<Interval> {
         false => (low, high),
     };
     Some(Interval {
-        low: low.min(middle),
-        high: high.max(middle),
+        low: low.min(sorted[0]),
+        high: high.max(sorted[sorted.len() - 1]),
         coverage: CONFIDENCE,
     })
 }
