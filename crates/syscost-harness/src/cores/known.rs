@@ -49,11 +49,14 @@ fn read(file: &Path) -> Modes {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
+/// Rises when modes are found otherwise than before: what was kept then may be wrong.
+const METHOD: u32 = 2;
+
 /// Another build may have other probes, and so has a clock of another grain.
 fn key(machine: &Machine, version: &str, grain: u32) -> String {
     let signature = machine.cpu_signature.as_deref().unwrap_or_default();
     format!(
-        "{}, {signature}, clock of {grain}, syscost {version}",
+        "{}, {signature}, clock of {grain}, syscost {version}, method {METHOD}",
         machine.cpu_model
     )
 }
@@ -82,7 +85,7 @@ mod tests {
         assert_eq!(recall(&file, &machine, "2", 1), None, "another build");
         fs::write(
             &file,
-            "{\"Model, , clock of 1, syscost 1\": {\"ratio\": -1, \"limit\": 2}}",
+            "{\"Model, , clock of 1, syscost 1, method 2\": {\"ratio\": -1, \"limit\": 2}}",
         )
         .expect("written");
         assert_eq!(recall(&file, &machine, "1", 1), None, "that is no mode");
