@@ -46,7 +46,7 @@ pub struct Heard {
     pub chain_overhead: f64,
 }
 
-/// So many looks of a short while, and this share of them, must agree before a mode lower than the known one is believed.
+/// A mode lower than the known one is believed if this number of the looks of a short while, and this share, agree on it.
 const MIN_LEARNT: usize = 48;
 const LEARNT_SHARE: f64 = 0.02;
 
@@ -119,29 +119,20 @@ impl Cores {
     /// whether it did.
     pub(crate) fn learn(&mut self, heard: &mut [Heard]) -> bool {
         let found = Self::find(heard, self.knows_frequency, None);
-        let shows_often = |cpu: u32, alone: &Alone| {
-            let here = heard.iter().find(|one| one.noise.cpu == cpu);
-            let looks = here.map_or(&[][..], |one| &one.looks);
-            let own = looks.iter().filter(|look| alone.holds(look)).count();
-            own >= MIN_LEARNT && own as f64 >= LEARNT_SHARE * looks.len() as f64
-        };
-        let lower = |known: &Core| {
-            let alone = found.alone(known.cpu)?;
-            let is_lower = known.ratio > SAME_KIND * alone.ratio && shows_often(known.cpu, &alone);
-            is_lower.then_some((cpu::kind(known.cpu), alone))
-        };
-        let learnt: Vec<(Kind, Alone)> = self.modes.iter().filter_map(lower).collect();
+        let mut has_learnt = false;
         for core in &mut self.modes {
             let kind = cpu::kind(core.cpu);
-            let same = learnt.iter().filter(|(other, _)| *other == kind);
-            let least = same
-                .map(|(_, alone)| alone)
-                .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
-            if let Some(alone) = least {
+            let mut alike = heard.iter().filter(|one| cpu::kind(one.noise.cpu) == kind);
+            let lower = found
+                .alone_or_alike(core.cpu)
+                .filter(|alone| core.ratio > SAME_KIND * alone.ratio)
+                .filter(|alone| alike.any(|one| shows_often(&one.looks, alone)));
+            if let Some(alone) = lower {
                 (core.ratio, core.limit) = (alone.ratio, alone.limit);
+                has_learnt = true;
             }
         }
-        !learnt.is_empty()
+        has_learnt
     }
 
     /// Whether samples that were judged by this ratio of looks, on this CPU, were judged by that of a shared core, as is known now.
@@ -222,6 +213,12 @@ impl Cores {
         noise.shared_slowdown_percent =
             median(&slower).map(|ratio| 100.0 * (ratio / alone.ratio - 1.0));
     }
+}
+
+/// Whether enough of these looks show a core that is ours for such a mode to be believed.
+fn shows_often(looks: &[Look], alone: &Alone) -> bool {
+    let own = looks.iter().filter(|look| alone.holds(look)).count();
+    own >= MIN_LEARNT && own as f64 >= LEARNT_SHARE * looks.len() as f64
 }
 
 /// The grid of the clock that these were heard by, in ticks.

@@ -16,7 +16,7 @@ impl Session<'_> {
     pub fn finish(mut self, keep_samples: bool) -> Finished {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
         // What cores show while they are ours is confirmed at the end.
-        if !interrupted && !self.states.iter().all(|state| state.rounds.is_empty()) {
+        if !interrupted && self.states.iter().any(|state| !state.rounds.is_empty()) {
             self.listen_again();
         }
         let fewest = self.header.config.min_rounds as usize;

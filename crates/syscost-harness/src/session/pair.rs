@@ -77,9 +77,8 @@ impl<'a> Pair<'a> {
                 let share = index as f64 / count as f64;
                 observer.event(self.a.working(benchmark, round, share));
                 let seed = random.u64(..);
-                let has_learnt = self.a.choose_cpu();
-                self.b.cores = self.a.cores.clone();
-                if has_learnt {
+                if self.a.choose_cpu() {
+                    self.b.cores = self.a.cores.clone();
                     self.b.doubt();
                 }
                 self.b.cpu = self.a.cpu;

@@ -25,7 +25,7 @@ use crate::{Better, Measurement, Run, Unit};
 use pool::Pooled;
 
 /// Changes of a ratio up to this share are always called the same.
-pub const LEAST_MARGIN: f64 = 0.02;
+pub const MIN_MARGIN: f64 = 0.02;
 /// The same of runs that were measured in turn: what a machine does between two runs is no part of these ratios.
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
 /// However much a metric's runs differ, a larger change is never called the same: a wide margin is ignorance, not equality.

@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 use super::frequency;
 use super::notes::notes;
 use super::pool::Pooled;
-use super::{Change, LEAST_MARGIN, Row};
+use super::{Change, MIN_MARGIN, Row};
 use crate::Estimate;
 use crate::estimate::selection::MIN_ROUNDS;
 use crate::stats::resample::Hierarchy;
@@ -54,7 +54,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         ratio: new_median / base_median,
         ci95_low: uncertainty.as_ref().map(|found| found.low),
         ci95_high: uncertainty.as_ref().map(|found| found.high),
-        margin: LEAST_MARGIN.max(aa_spread(base, new, spread).max(grain).exp_m1()),
+        margin: MIN_MARGIN.max(aa_spread(base, new, spread).max(grain).exp_m1()),
         p_value: uncertainty.map(|found| found.p_value),
         verdict: Change::Inconclusive,
         notes,

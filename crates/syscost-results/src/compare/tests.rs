@@ -164,7 +164,7 @@ fn a_higher_rate_is_better() {
 #[test]
 fn small_changes_are_the_same_and_unsure_ones_inconclusive() {
     assert_eq!(one(1.005, 0.001, 1).verdict, Change::Same);
-    assert_eq!(one(1.005, 0.001, 1).margin, LEAST_MARGIN);
+    assert_eq!(one(1.005, 0.001, 1).margin, MIN_MARGIN);
     let unsure = one(1.1, 0.1, 2);
     assert_eq!(unsure.verdict, Change::Inconclusive);
     assert!(unsure.margin > 0.05, "{unsure:?}");

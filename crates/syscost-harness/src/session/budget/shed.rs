@@ -50,10 +50,10 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
         0 => {
             let likely = to_go(rounds_needed(min_rounds, &sessions));
             let longest = match rounds >= MIN_ROUNDS {
-                true => much_too_long(known.clone(), likely, left_s(likely)),
+                true => too_long(known.clone(), long_s(&known), likely, left_s(likely)),
                 false => Vec::new(),
             };
-            let too_long = too_long(known, fewest, left_s(fewest));
+            let too_long = too_long(known, 0.0, fewest, left_s(fewest));
             // Either begins with the longest.
             match longest.len() > too_long.len() {
                 true => longest,
@@ -62,17 +62,7 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
         }
         _ if is_full(&known, fewest, left_s(fewest)) => {
             let unmeasured = takes.iter().filter(|(_, takes)| takes.is_none());
-            for (index, _) in unmeasured {
-                for side in &mut *sides {
-                    let budget_s = side.header.config.budget_s;
-                    let state = &mut side.states[*index];
-                    state.cut = true;
-                    state.skipped = Some(format!(
-                        "the budget of {budget_s:.1} s was too short: the rows measured before it need all of it; give more with --budget"
-                    ));
-                }
-            }
-            return;
+            unmeasured.map(|(index, _)| *index).collect()
         }
         _ => too_long_of_some(known, unknown, fewest, left_s(fewest)),
     };
@@ -83,18 +73,24 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
         for side in &mut *sides {
             let budget_s = side.header.config.budget_s;
             let state = &mut side.states[index];
-            let seconds = state.takes.longest_s;
             state.cut = true;
             match is_measured {
                 true => state.settled = true,
                 false => {
-                    state.skipped = Some(format!(
-                        "the budget of {budget_s:.1} s was too short: it takes {seconds:.3} s in each of {min_rounds} rounds; give more with --budget"
-                    ))
+                    state.skipped = Some(too_short(budget_s, state.takes.longest_s, min_rounds))
                 }
             }
         }
     }
+}
+
+/// Why a row is skipped of which a round takes so long, in seconds; 0 if that is not known.
+fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32) -> String {
+    let why = match longest_s > 0.0 {
+        true => format!("it takes {longest_s:.3} s in each of {min_rounds} rounds"),
+        false => "the rows measured before it need all of it".to_owned(),
+    };
+    format!("the budget of {budget_s:.1} s was too short: {why}; give more with --budget")
 }
 
 /// What as many rounds of these rows take, in seconds, with samples as few as they may become.
@@ -102,15 +98,15 @@ fn needed_s(rows: &[(usize, Takes)], rounds: f64) -> f64 {
     SHRINKS * rounds * rows.iter().map(|(_, takes)| takes.longest_s).sum::<f64>()
 }
 
-/// Of rows, each with what it takes, those to leave out so that the rest is not too much: the longest first, and none that takes no longer than `least_s`.
+/// Of rows, each with what it takes, those to leave out so that the rest is not too much: the longest first, and none that takes no longer than `min_s`.
 fn left_out(
     mut rows: Vec<(usize, Takes)>,
-    least_s: f64,
+    min_s: f64,
     is_too_much: impl Fn(&[(usize, Takes)]) -> bool,
 ) -> Vec<usize> {
     rows.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
     let out = (0..rows.len())
-        .take_while(|out| rows[*out].1.longest_s > least_s && is_too_much(&rows[*out..]));
+        .take_while(|out| rows[*out].1.longest_s > min_s && is_too_much(&rows[*out..]));
     let out = out.count();
     rows[..out].iter().map(|(index, _)| *index).collect()
 }
@@ -121,15 +117,9 @@ fn long_s(rows: &[(usize, Takes)]) -> f64 {
     LONG * median(&all).unwrap_or(0.0)
 }
 
-/// The rows to leave out so that as many rounds fit into the time left.
-fn too_long(rows: Vec<(usize, Takes)>, to_go: u32, left_s: f64) -> Vec<usize> {
-    left_out(rows, 0.0, |rest| needed_s(rest, f64::from(to_go)) > left_s)
-}
-
-/// The same, but only of those that take much longer than most.
-fn much_too_long(rows: Vec<(usize, Takes)>, to_go: u32, left_s: f64) -> Vec<usize> {
-    let least_s = long_s(&rows);
-    left_out(rows, least_s, |rest| {
+/// The rows to leave out so that as many rounds fit into the time left; none that takes no longer than `min_s`.
+fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
+    left_out(rows, min_s, |rest| {
         needed_s(rest, f64::from(to_go)) > left_s
     })
 }
@@ -148,8 +138,8 @@ fn too_long_of_some(
     left_s: f64,
 ) -> Vec<usize> {
     let rounds = f64::from(to_go);
-    let least_s = long_s(&known);
-    left_out(known, least_s, |rest| {
+    let min_s = long_s(&known);
+    left_out(known, min_s, |rest| {
         let others = unknown as f64 / rest.len().max(1) as f64;
         let evidence_s: f64 = rest.iter().map(|(_, takes)| takes.evidence_s).sum();
         needed_s(rest, rounds + others * (rounds + 1.0)) + others * evidence_s > left_s
@@ -172,7 +162,7 @@ mod tests {
 
     #[test]
     fn rows_that_take_longest_are_left_out_first() {
-        let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 5, left_s);
+        let out = |left_s| too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 0.0, 5, left_s);
         assert_eq!(
             out(6.5),
             [0; 0],
@@ -181,7 +171,7 @@ mod tests {
         assert_eq!(out(3.0), [1]);
         assert_eq!(out(1.0), [1, 2]);
         assert_eq!(
-            too_long(rows(&[1.0]), 0, 0.0),
+            too_long(rows(&[1.0]), 0.0, 0, 0.0),
             [0; 0],
             "nothing is to be done"
         );
@@ -189,7 +179,8 @@ mod tests {
 
     #[test]
     fn for_more_than_the_fewest_rounds_only_the_much_longer_make_way() {
-        let out = |left_s| much_too_long(rows(&[0.1, 1.0, 0.2, 0.1]), 5, left_s);
+        let rows = rows(&[0.1, 1.0, 0.2, 0.1]);
+        let out = |left_s| too_long(rows.clone(), long_s(&rows), 5, left_s);
         assert_eq!(out(6.5), [0; 0]);
         assert_eq!(out(1.0), [1]);
     }
