@@ -16,6 +16,9 @@ pub enum Failure {
     /// What was measured is not what was claimed; the number is withheld.
     #[error("{0}")]
     Refuted(String),
+    /// No core was ours when it was to be measured; a later round may find one.
+    #[error("its core worked for somebody else")]
+    Busy,
     /// The benchmark itself is wrong.
     #[error("this is a defect of the benchmark: it {0}")]
     Broken(String),

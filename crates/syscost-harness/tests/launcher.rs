@@ -9,13 +9,19 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use syscost_harness::bencher::{ClockCost, Effort, Pass};
-use syscost_harness::worker::{ClockSettings, Job, Launcher, Outcome, Program, WorkerError};
+use syscost_harness::worker::{
+    ClockSettings, Job, JobCase, Launcher, Outcome, Program, WorkerError,
+};
 
 fn job(cases: usize) -> Job {
     Job {
         benchmark: "syscall.null".into(),
         cases: (0..cases)
-            .map(|case| (format!("{{n={case}}}"), None))
+            .map(|case| JobCase {
+                suffix: format!("{{n={case}}}"),
+                iterations: None,
+                may_wait: false,
+            })
             .collect(),
         pass: Pass::Timed,
         effort: Effort {

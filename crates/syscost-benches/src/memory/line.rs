@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line",
     title: "Two loads near to each other",
     cases: Cases::Grid(&[(DISTANCE, &["16", "32", "48", "64", "128", "256", "512"])]),
-    quick: |case| ["32", "64"].contains(&case.get(DISTANCE)),
+    quick: |_| false,
     run,
     source: include_str!("line.rs"),
     ..Benchmark::DEFAULT

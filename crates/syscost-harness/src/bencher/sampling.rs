@@ -15,6 +15,9 @@ pub(super) const MIN_SAMPLES: u32 = 5;
 /// As few undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
 const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
+/// If none of as many samples, or of all that are wanted, was taken on a core of our own, this process will hardly see one: another one may.
+pub(super) const HOPELESS: u32 = 8;
+
 /// No more samples than these times as many as wanted, however few are undisturbed.
 const MAX_FACTOR: u32 = 4;
 
@@ -161,7 +164,9 @@ impl Bencher<'_> {
         };
         let waited_ns = bracket.waited_ns();
         let is_patient = waited_ns < self.effort.patience_ns;
+        let shared = progress.begun_shared.len() as u32 + progress.ended_shared;
         progress.is_enough(wanted as usize)
+            || (shared == number && number >= HOPELESS.min(wanted))
             || progress.spent_ns - waited_ns > self.effort.case_ns
             || (!is_patient && number >= wanted)
     }

@@ -6,7 +6,7 @@ use syscost_results::stats::order::median;
 
 use super::Bencher;
 use super::body::{Body, MOST_TURNS};
-use super::sampling::MIN_SAMPLES;
+use super::sampling::{HOPELESS, MIN_SAMPLES};
 use crate::failure::Failure;
 
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
@@ -141,7 +141,7 @@ impl Bencher<'_> {
         let all = 0..empty.len();
         let own: Vec<usize> = all.clone().filter(is_own).collect();
         let counting = if own.len() >= MIN_PAIRS {
-            own
+            own.clone()
         } else {
             all.collect()
         };
@@ -153,7 +153,7 @@ impl Bencher<'_> {
             .iter_mut()
             .for_each(|value| *value -= overhead);
         self.findings.grain *= 2.0;
-        for index in counting {
+        for index in own {
             self.record_single(self.findings.values[index]);
         }
         self.detail("timer_overhead_ns", overhead);
@@ -237,29 +237,28 @@ impl Bencher<'_> {
         }
     }
 
-    /// Times operations one by one, for the tail that batch means hide; those of a core of our own, where there are enough of these.
+    /// Times operations one by one, for the tail that batch means hide; only those of a core of our own tell it.
     fn time_tail(&mut self, typical_ns: f64, body: &mut impl Body) -> Result<(), Failure> {
         let affordable = (self.effort.case_ns / typical_ns.max(1.0)) as u32;
-        let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles) as usize;
-        let (mut own, mut shared) = (Vec::new(), Vec::new());
+        let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
         // Asking about the partners' cores takes longer than most operations.
         if let Some(bracket) = &mut self.bracket {
             bracket.watch_partners(Vec::new());
         }
-        while own.len() < wanted && own.len() + shared.len() < 2 * wanted {
+        let (mut own, mut shared) = (0, 0);
+        while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < HOPELESS) {
             self.gate();
             self.take_seen();
             let ns = self.time_turns(body, 1)? - self.clock_cost.read_ns;
             self.operations += 1;
             match self.take_seen().is_undisturbed() {
-                true => own.push(ns),
-                false => shared.push(ns),
+                true => {
+                    self.record_single(ns);
+                    own += 1;
+                }
+                false => shared += 1,
             }
         }
-        if own.len() < MIN_SAMPLES as usize {
-            own.extend(shared);
-        }
-        own.into_iter().for_each(|ns| self.record_single(ns));
         Ok(())
     }
 

@@ -5,11 +5,11 @@ mod shed;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use syscost_results::RoundSamples;
 use syscost_results::stats::order::median;
 
 use super::Session;
 use super::plan::{DEAR_LOOKS, active_benchmarks};
+use super::rows::RowState;
 use crate::bencher::Effort;
 use crate::benchmark::Setup;
 
@@ -26,6 +26,9 @@ const RESERVE: Duration = Duration::from_millis(300);
 
 /// Operations timed one by one that a process takes however little time there is: over six processes, as many as p99 needs.
 const MIN_SINGLES: u32 = 50;
+
+/// Rows are left to later rounds only where as large a share of the rounds counts.
+const OFTEN_OURS: f64 = 0.25;
 
 /// At most these times the fewest rounds are planned for.
 const MAX_PLANNED: f64 = 1.5;
@@ -141,6 +144,12 @@ impl Session<'_> {
         Duration::from_secs_f64(by_pace.min(by_budget).max(0.0))
     }
 
+    /// Whether it is worth while to leave a row to a later round while no core is ours. Of a pair both sides have all rounds, since these are compared.
+    pub(super) fn cores_are_often_ours(&self) -> bool {
+        let (counting, all) = counting_of(self.states.iter());
+        !self.is_of_pair && counting as f64 >= OFTEN_OURS * all as f64
+    }
+
     /// Skips what is too dear for the budget, of which this run has that share.
     pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
         let budget = share * self.header.config.budget_s;
@@ -156,17 +165,21 @@ impl Session<'_> {
     }
 }
 
+/// How many of the rounds measured so far count, and how many there are.
+fn counting_of<'a>(states: impl Iterator<Item = &'a RowState>) -> (usize, usize) {
+    let rounds = states.flat_map(|state| &state.rounds);
+    rounds.fold((0, 0), |(counting, all), round| {
+        (counting + usize::from(round.is_undisturbed()), all + 1)
+    })
+}
+
 /// Rounds after which active rows will mostly have as many that count as they need at least, going by those measured so far: a round counts in which the
 /// core was ours often enough.
 fn rounds_needed(min_rounds: u32, sides: &[&Session<'_>]) -> u32 {
     let states = sides.iter().flat_map(|side| &side.states);
     let active = states.filter(|state| state.is_active());
-    let rounds: Vec<bool> = active
-        .flat_map(|state| &state.rounds)
-        .map(RoundSamples::is_undisturbed)
-        .collect();
-    let counting = rounds.iter().filter(|counts| **counts).count();
-    needed(min_rounds, counting, rounds.len())
+    let (counting, all) = counting_of(active);
+    needed(min_rounds, counting, all)
 }
 
 /// Rounds of which as many count as must, if `counting` of `all` do. Where fewer than two in three count, waiting longer in each does more, and no

@@ -274,6 +274,15 @@ pub fn is_busy(path: &Path) -> bool {
     })
 }
 
+/// A run without a journal is a run all the same.
+pub(super) fn lost(error: &JournalError) -> Warning {
+    Warning {
+        code: "journal_lost".to_owned(),
+        message: error.to_string(),
+        advice: "the run goes on, but could not be resumed".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,7 +32,7 @@ use crate::{doctor, machine, noise};
 
 use choose::{listen, probed_cpus};
 pub use derive::derived;
-use journal::{Header, Journal, JournalError, Record};
+use journal::{Header, Journal, Record};
 pub use pair::Pair;
 pub use profile::Profile;
 pub use request::{Event, Observer, Options, SessionError};
@@ -63,6 +63,8 @@ pub struct Session<'a> {
     known_cores: Option<PathBuf>,
     /// The usual frequency of both runs of a pair, in GHz.
     common_ghz: Option<f64>,
+    /// Whether it is one of two runs that are measured in turn.
+    is_of_pair: bool,
     /// When the measuring one was chosen.
     chosen: Instant,
     started_in_ms: Vec<f64>,
@@ -145,7 +147,7 @@ impl<'a> Session<'a> {
         let journal = options.journal_folder.as_ref().and_then(|folder| {
             let path = folder.join(format!("{}.journal", header.id));
             Journal::create(&path, &header)
-                .map_err(|error| header.warnings.push(journal_lost(&error)))
+                .map_err(|error| header.warnings.push(journal::lost(&error)))
                 .ok()
         });
         let mut session = Self::assemble(header, journal, rows, options, clock, begun, interrupted);
@@ -260,6 +262,7 @@ impl<'a> Session<'a> {
             cores: Cores::default(),
             known_cores: options.known_cores.clone(),
             common_ghz: None,
+            is_of_pair: false,
             chosen: begun,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),
@@ -341,7 +344,7 @@ impl<'a> Session<'a> {
                 match result {
                     Some(result) => {
                         came_to_any = true;
-                        record.cases.push((case.0, result));
+                        record.cases.push((case.suffix, result));
                     }
                     None => left.push(case),
                 }
@@ -356,7 +359,7 @@ impl<'a> Session<'a> {
                     || Failure::Failed("the worker ended before it came to this row".into());
                 record
                     .cases
-                    .extend(left.drain(..).map(|case| (case.0, Err(failure()))));
+                    .extend(left.drain(..).map(|case| (case.suffix, Err(failure()))));
             }
             job.cases = left;
         }
@@ -374,7 +377,7 @@ impl<'a> Session<'a> {
         if let Some(journal) = &mut self.journal
             && let Err(error) = journal.append(record)
         {
-            self.header.warnings.push(journal_lost(&error));
+            self.header.warnings.push(journal::lost(&error));
             self.journal = None;
         }
     }
@@ -387,13 +390,4 @@ fn new_id(now: jiff::Timestamp) -> String {
         now.strftime("%Y%m%dT%H%M%S.%3fZ"),
         fastrand::u32(..1 << 24)
     )
-}
-
-/// A run without a journal is a run all the same.
-fn journal_lost(error: &JournalError) -> Warning {
-    Warning {
-        code: "journal_lost".to_owned(),
-        message: error.to_string(),
-        advice: "the run goes on, but could not be resumed".to_owned(),
-    }
 }

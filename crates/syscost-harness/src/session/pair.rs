@@ -41,6 +41,7 @@ impl<'a> Pair<'a> {
         if options.budget.is_none() {
             a.header.config.budget_s *= 2.0;
         }
+        a.is_of_pair = true;
         let b = a.twin(program_b, options.version);
         Ok(Self { a, b })
     }
@@ -152,6 +153,7 @@ impl<'a> Session<'a> {
             cores: self.cores.clone(),
             known_cores: self.known_cores.clone(),
             common_ghz: None,
+            is_of_pair: true,
             chosen: self.chosen,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),

@@ -9,7 +9,8 @@ use super::journal::{Journal, Record};
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
-use crate::worker::{Job, WorkerError};
+use crate::failure::Failure;
+use crate::worker::{Job, JobCase, WorkerError};
 
 /// Rounds of a benchmark whose set-up is dear: the fewest that give an interval, each with more samples.
 pub(super) const DEAR_LOOKS: [u32; 1] = [6];
@@ -136,11 +137,15 @@ impl Session<'_> {
         random: &mut fastrand::Rng,
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerError> {
-        let mut cases: Vec<(String, Option<u64>)> = self
-            .states
-            .iter()
+        let may_wait = self.cores_are_often_ours();
+        let active = self.states.iter();
+        let mut cases: Vec<JobCase> = active
             .filter(|state| state.row.benchmark.id == benchmark.id && state.is_active())
-            .map(|state| (state.row.case.suffix(), state.iterations))
+            .map(|state| JobCase {
+                suffix: state.row.case.suffix(),
+                iterations: state.iterations,
+                may_wait: may_wait && state.may_wait(),
+            })
             .collect();
         random.shuffle(&mut cases);
         let job = Job {
@@ -181,7 +186,9 @@ impl Session<'_> {
                 .push((begun.elapsed().as_secs_f64() - took_ns / 1e9).max(0.0));
         }
         for (suffix, result) in &record.cases {
-            if let Err(failure) = result {
+            if let Err(failure) = result
+                && *failure != Failure::Busy
+            {
                 observer.event(Event::Trouble {
                     name: &format!("{}{suffix}", benchmark.id),
                     reason: &failure.to_string(),

@@ -10,7 +10,7 @@ use crate::bencher::Effort;
 /// How much a run takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// Six rounds, the fewest that give a 95 % interval; seconds.
+    /// Six rounds, the fewest that give an exact 95 % interval, up to twelve where that makes the interval narrow enough; seconds.
     Quick,
     /// Six rounds, up to twenty-five where that makes the interval narrow enough; two and a half minutes.
     #[default]
@@ -72,7 +72,7 @@ impl Profile {
     /// Half-width of the interval, relative to the median, at which a row is sure enough.
     pub fn target_half_width(self) -> f64 {
         match self {
-            Profile::Quick => 0.05,
+            Profile::Quick => 0.03,
             Profile::Standard => 0.02,
             Profile::Careful => 0.01,
         }
@@ -92,7 +92,7 @@ impl Profile {
         // Processes differ more than samples of one do, so more rounds tell more than longer ones. Six quick rounds of singles are as many as p99
         // needs.
         let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
-            Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0, 60),
+            Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0, 100),
             Profile::Standard => (15, 1_000.0, 25.0, 4.0, 12.0, 100),
             Profile::Careful => (30, 50_000.0, 50.0, 50.0, 200.0, 200),
         };

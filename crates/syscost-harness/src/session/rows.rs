@@ -1,25 +1,29 @@
 //! What is known of one row while the run goes on, and what it becomes in the document.
 
+mod status;
+
 use std::collections::BTreeMap;
 
 use syscost_results::estimate::selection::select;
 use syscost_results::estimate::{Estimated, Rules, estimate, frequency, half_width_ratio};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
-use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Unit, Verdict};
+use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
 
 use super::budget::Takes;
 use crate::bencher::{Findings, Pass};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
-use crate::expect::{Counter, at_least};
 use crate::failure::Failure;
-
-/// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
-const FASTEST_CORE_GHZ: f64 = 6.5;
 
 /// A row has at most this many times the rounds it needs, where too few moments are found in which the core is ours.
 pub(super) const REPEATS: u32 = 3;
+
+/// A row is left to a later round at most as often in a row.
+const MAX_PASSED: u32 = 4;
+
+/// After as many rounds, none of which counts, it is not left to later ones any more.
+const PATIENT_ROUNDS: usize = 3;
 
 /// What is known of one row.
 pub(crate) struct RowState {
@@ -49,6 +53,8 @@ pub(crate) struct RowState {
     grains: Vec<f64>,
     /// The limits of its method, where it has some.
     limits: Option<(f64, f64)>,
+    /// How often in a row no core was ours for it.
+    passed: u32,
     /// What it takes of the run's time.
     pub(crate) takes: Takes,
     details: BTreeMap<String, Vec<f64>>,
@@ -77,6 +83,7 @@ impl RowState {
             resolutions: Vec::new(),
             grains: Vec::new(),
             limits: None,
+            passed: 0,
             takes: Takes::default(),
             details: BTreeMap::new(),
             histogram: Vec::new(),
@@ -105,6 +112,11 @@ impl RowState {
     ) {
         let findings = match result {
             Ok(findings) => findings,
+            Err(Failure::Busy) => {
+                self.passed += 1;
+                (self.takes.work_s, self.takes.waited_s) = (0.0, 0.0);
+                return;
+            }
             Err(failure) => {
                 self.failure = Some(failure);
                 return;
@@ -135,6 +147,7 @@ impl RowState {
         for (name, value) in findings.details {
             self.details.entry(name).or_default().push(value);
         }
+        self.passed = 0;
         self.grains.push(findings.grain);
         merge_histogram(&mut self.histogram, &findings.histogram);
         if !findings.values.is_empty() {
@@ -169,6 +182,15 @@ impl RowState {
 
     /// Whether the row needs no more rounds than it has. Those count in which the core was ours often enough; the others are taken again, so often as
     /// a row may have rounds at most.
+    /// Whether it may be left to a later round while no core is ours: not before it was measured at all, nor again and again, nor if none of its rounds counts
+    /// so far, because it needs several cores at once.
+    pub(crate) fn may_wait(&self) -> bool {
+        let counts = self.rounds.iter().any(RoundSamples::is_undisturbed);
+        let is_open = !self.rounds.is_empty() && (counts || self.rounds.len() < PATIENT_ROUNDS);
+        is_open && self.passed < MAX_PASSED
+    }
+
+    /// Whether it needs no more rounds by this rule.
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         // The interval may be of fewer: those at the usual frequency.
@@ -270,99 +292,6 @@ impl RowState {
             samples: (keep_samples && told).then(|| self.tagged(usual_ghz)),
         }
     }
-
-    fn judge_floor(&self, estimate: &Estimate, core_cycles: Option<f64>) -> Option<Evidence> {
-        let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
-        // The time of an operation, in each copy of it.
-        let copies = f64::from(self.copies.unwrap_or(1));
-        let median = match (self.row.benchmark.unit, self.bytes) {
-            (Unit::Nanoseconds, _) => estimate.median?,
-            (Unit::OperationsPerSecond, _) => copies * 1e9 / estimate.median?,
-            (Unit::BytesPerSecond, Some(bytes)) => copies * bytes * 1e9 / estimate.median?,
-            _ => return None,
-        };
-        if let Some(cycles) = core_cycles {
-            return Some(floor.judge(cycles, "chains around the samples"));
-        }
-        // Of an unsteady frequency the slowest that was seen still bounds the cycles from below.
-        let slowest = self
-            .rounds
-            .iter()
-            .filter_map(|round| round.core_ghz)
-            .reduce(f64::min);
-        if let Some(ghz) = slowest.filter(|ghz| floor.bound.holds(median * ghz)) {
-            return Some(floor.judge(median * ghz, "slowest core frequency seen"));
-        }
-        // Without one there is only an upper bound of the cycles: it can refute, not confirm.
-        let at_most = floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz");
-        Some(match at_most.verdict {
-            Verdict::Refuted => at_most,
-            _ => floor.unverified(
-                "chains around the samples",
-                "the core's frequency is not known",
-            ),
-        })
-    }
-
-    fn status(
-        &self,
-        estimate: &Estimate,
-        below_resolution: bool,
-        evidence: &[Evidence],
-        missing: &str,
-    ) -> (Status, Option<String>) {
-        if let Some(failure) = &self.failure {
-            let status = match failure {
-                Failure::Unsupported(_) => Status::Unsupported,
-                Failure::Refuted(_) => Status::Withheld,
-                Failure::Failed(_) | Failure::Broken(_) => Status::Failed,
-            };
-            return (status, Some(failure.to_string()));
-        }
-        if let Some(reason) = &self.skipped {
-            return (Status::Skipped, Some(reason.clone()));
-        }
-        if let Some(refuted) = evidence.iter().find(|e| e.verdict == Verdict::Refuted) {
-            return (Status::Withheld, Some(refutation(refuted)));
-        }
-        if self.rounds.is_empty() {
-            return (Status::Skipped, Some(missing.to_owned()));
-        }
-        if evidence.is_empty() {
-            let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
-            return (Status::Failed, Some(defect.to_string()));
-        }
-        if !self.is_proved {
-            let reason = "its evidence pass did not come back, so nothing proves the number";
-            return (Status::Failed, Some(reason.to_owned()));
-        }
-        if below_resolution {
-            let unit = self.row.benchmark.unit.symbol();
-            let bound = estimate.ci95_high.map_or(
-                "too few processes count to tell how little it is".to_owned(),
-                |bound| format!("less than {bound:.3} {unit}"),
-            );
-            let reason = format!("it cannot be told from zero: {bound}");
-            return (Status::BelowResolution, Some(reason));
-        }
-        (Status::Ok, None)
-    }
-}
-
-fn refutation(evidence: &Evidence) -> String {
-    let observed = evidence
-        .observed
-        .as_ref()
-        .map_or("nothing".to_owned(), ToString::to_string);
-    let mut text = format!(
-        "{}: expected {}, observed {observed} ({})",
-        evidence.claim, evidence.expected, evidence.source
-    );
-    if let Some(reason) = &evidence.reason {
-        text.push_str(": ");
-        text.push_str(reason);
-    }
-    text
 }
 
 /// One number from those of all processes, as the name says: the longest of all, the smallest of all, the sum of counts,

@@ -3,16 +3,16 @@
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use syscost_results::Unit;
 use syscost_sys::clock::{Clock, Source};
-use syscost_sys::neighbour::Probe;
 use syscost_sys::{cpu, process};
 
-use super::{About, Job, Reply};
+use super::place::{self, Queue};
+use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Bencher, Findings, Pass, Situation};
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, Quantity};
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
@@ -35,6 +35,8 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let mut job: Job = serde_json::from_str(&line)?;
+    // Others are computed from the rounds that its rows have in common.
+    let is_source = catalogue.is_source(&job.benchmark);
     process::die_with_parent(job.parent).map_err(io::Error::other)?;
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
@@ -58,96 +60,69 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     if let Some(factor) = Trial::Margin.given() {
         job.cores.widen(factor);
     }
-    let mut cpu = job.cpu;
-    for (index, (suffix, iterations)) in job.cases.iter().enumerate() {
-        answer(&Reply::Begin(index))?;
-        let result = match known.iter().find(|case| case.suffix() == *suffix) {
-            Some(case) => {
-                cpu = match job.pass {
-                    Pass::Timed if may_move(benchmark, case) => free_now(&job, clock, cpu),
-                    Pass::Timed | Pass::Evidence => go_to(job.cpu, cpu),
-                };
-                process::with_stack_offset(job.stack_offset, || {
-                    let setup = case.setup().unwrap_or(benchmark.setup);
-                    let situation = Situation {
-                        pass: job.pass,
-                        effort: &effort.with_setup(setup),
-                        clock: &clock,
-                        clock_cost: job.clock.cost,
-                        iterations: *iterations,
-                        cpu,
-                        allowed: &job.allowed,
-                        cores: &job.cores,
-                        seed: job.seed.wrapping_add(index as u64),
-                    };
-                    measure(benchmark, case, situation)
-                })
-            }
-            None => Err(absent(&format!("{}{suffix}", job.benchmark))),
+    let (mut cpu, mut queue) = (job.cpu, Queue::new(job.cases.len()));
+    while let Some(next) = queue.next() {
+        let index = next.index;
+        let JobCase {
+            suffix,
+            iterations,
+            may_wait,
+        } = &job.cases[index];
+        let Some(case) = known.iter().find(|case| case.suffix() == *suffix) else {
+            answer(&Reply::Begin(index))?;
+            let reason = Err(absent(&format!("{}{suffix}", job.benchmark)));
+            answer(&Reply::Done(index, Box::new(reason)))?;
+            continue;
         };
+        let setup = case.setup().unwrap_or(benchmark.setup);
+        let mut effort = effort.with_setup(setup);
+        let mut waited_ns = 0.0;
+        match job.pass {
+            // What tells how much others take must not wait until they take nothing.
+            Pass::Timed if benchmark.quantity != Quantity::Level => {
+                let may_move = place::may_move(benchmark, case);
+                let found = place::go(&job, clock, cpu, may_move);
+                cpu = found.cpu;
+                if !found.is_free {
+                    if queue.put_off(next) {
+                        continue;
+                    }
+                    if *may_wait && !is_source {
+                        answer(&Reply::Begin(index))?;
+                        answer(&Reply::Done(index, Box::new(Err(Failure::Busy))))?;
+                        continue;
+                    }
+                    let patience = Duration::from_nanos(effort.patience_ns as u64);
+                    let again = || place::go(&job, clock, cpu, may_move);
+                    let (found, waited) = place::wait(patience, again);
+                    (cpu, waited_ns) = (found.cpu, waited.as_nanos() as f64);
+                }
+            }
+            Pass::Timed | Pass::Evidence => cpu = place::moved_to(job.cpu, cpu),
+        }
+        effort.patience_ns = (effort.patience_ns - waited_ns).max(0.0);
+        answer(&Reply::Begin(index))?;
+        let mut result = process::with_stack_offset(job.stack_offset, || {
+            let situation = Situation {
+                pass: job.pass,
+                effort: &effort,
+                clock: &clock,
+                clock_cost: job.clock.cost,
+                iterations: *iterations,
+                cpu,
+                allowed: &job.allowed,
+                cores: &job.cores,
+                seed: job.seed.wrapping_add(index as u64),
+            };
+            measure(benchmark, case, situation)
+        });
+        if let Ok(findings) = &mut result {
+            findings.waited_ns += waited_ns;
+            findings.took_ns += waited_ns;
+        }
         answer(&Reply::Done(index, Box::new(result)))?;
     }
     Ok(())
-}
-
-/// Whether a case may be measured on another CPU than its worker was sent to: not where it names CPUs, which are those beside that one, or
-/// where memory is lent from case to case, which lies near it.
-fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
-    let names = |parameter: &&str| !case.get(parameter).is_empty();
-    let names_cpus = ["cpus", "cpu", "from", "threads", "copies"]
-        .iter()
-        .any(names);
-    !benchmark.stays && (!names_cpus || case.get("cpus") == "same")
-}
-
-/// Moves this process there; returns where it is then.
-fn go_to(cpu: u32, now: u32) -> u32 {
-    match cpu == now || cpu::pin(cpu).is_ok() {
-        true => cpu,
-        false => now,
-    }
-}
-
-/// Looks at a core before a case, in units of the shortest: some tens of microseconds.
-const LOOKS: u32 = 64;
-
-/// If as large a share of these find a core ours, no other is looked at.
-const FREE: f64 = 0.9;
-
-/// Moves this process to the CPU whose core works for nobody else now, if `cpu`'s does: a case is short beside the stretches in which somebody else
-/// works. Returns where it is then.
-fn free_now(job: &Job, clock: Clock, cpu: u32) -> u32 {
-    let Some(probe) = Probe::new(clock, job.cores.grain).filter(|_| job.candidates.len() > 1)
-    else {
-        return cpu;
-    };
-    let looks = (LOOKS / probe.scale()).max(8);
-    let share_ours = |cpu: u32| -> Option<f64> {
-        let alone = job.cores.alone_or_alike(cpu)?;
-        cpu::pin(cpu).ok()?;
-        // The first one still pays for the way here.
-        probe.look();
-        let ours = (0..looks).filter(|_| alone.holds(&probe.look())).count();
-        Some(ours as f64 / f64::from(looks))
-    };
-    let others = job.candidates.iter().copied().filter(|other| *other != cpu);
-    let mut best = (cpu, -1.0);
-    for candidate in std::iter::once(cpu).chain(others) {
-        let Some(share) = share_ours(candidate) else {
-            continue;
-        };
-        if share > best.1 {
-            best = (candidate, share);
-        }
-        if best.1 >= FREE {
-            break;
-        }
-    }
-    // Pinned where it looked last.
-    match cpu::pin(best.0) {
-        Ok(()) => best.0,
-        Err(_) => cpu::current().unwrap_or(cpu),
-    }
 }
 
 fn refuse(job: &Job) -> io::Result<()> {

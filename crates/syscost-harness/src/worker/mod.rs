@@ -5,13 +5,14 @@
 //! costs the row it was working on, and is itself a result.
 
 mod entry;
+mod place;
 mod program;
 mod protocol;
 mod supervise;
 
 pub use entry::{run, tell_about};
 pub use program::{ABOUT, About, Program, ProgramError};
-pub use protocol::{ClockSettings, Job, Reply};
+pub use protocol::{ClockSettings, Job, JobCase, Reply};
 pub use supervise::{Launcher, Outcome, WorkerError};
 
 /// The hidden first argument that makes the binary a worker.

@@ -18,7 +18,7 @@ use crate::machine;
 pub const ABOUT: &str = "about";
 
 /// What coordinator and worker say to each other; rises when they would misunderstand one of another version.
-const PROTOCOL: u32 = 4;
+const PROTOCOL: u32 = 5;
 
 /// How long a program may take to tell who it is. A stranger may never do so.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 pub struct Job {
     /// Id of the benchmark.
     pub benchmark: String,
-    /// Its cases by suffix, in the order to run them, each with the operations per sample if already known.
-    pub cases: Vec<(String, Option<u64>)>,
+    /// Its cases, in the order to run them.
+    pub cases: Vec<JobCase>,
     /// Timed or evidence pass.
     pub pass: Pass,
     /// How much to take of a case whose set-up is cheap; the worker knows which are dear.
@@ -36,6 +36,18 @@ pub struct Job {
     pub stack_offset: usize,
     /// The coordinator's process id: a worker whose parent is another one has been orphaned.
     pub parent: u32,
+}
+
+/// A case of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobCase {
+    /// Its suffix, e.g. `{call=getppid}`.
+    pub suffix: String,
+    /// The operations per sample, if already known.
+    pub iterations: Option<u64>,
+    /// Whether it may be left to a later round while no core is ours.
+    #[serde(default)]
+    pub may_wait: bool,
 }
 
 /// The run's calibrated clock.

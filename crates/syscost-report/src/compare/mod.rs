@@ -107,9 +107,9 @@ fn clean(text: &str) -> String {
         .collect()
 }
 
-/// The margin in percent: `2 %`, `8.4 %`.
+/// What the row was judged by, in percent: `2 %`, `8.4 %`.
 fn margin(row: &Row) -> String {
-    let percent = 100.0 * row.margin;
+    let percent = 100.0 * row.bound();
     let text = format!("{percent:.1}");
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }

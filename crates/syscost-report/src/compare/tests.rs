@@ -20,6 +20,7 @@ fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
         ci95_low: Some(ratio / reach),
         ci95_high: Some(ratio * reach),
         margin: 0.02,
+        same_within: 0.02,
         p_value: Some(0.001),
         verdict,
         notes: Vec::new(),
@@ -96,6 +97,7 @@ fn comparison() -> Comparison {
                 ci95_high: None,
                 p_value: None,
                 margin: 0.084,
+                same_within: 0.1,
                 ..row("signal.catch", 1034.0, 1100.0, 1.0, Change::Inconclusive)
             },
             row(

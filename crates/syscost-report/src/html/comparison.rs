@@ -148,7 +148,7 @@ fn line(row: &Row, scale: &Scale) -> Markup {
                     Some(p) => (number(p, format!("{p:.3}"))),
                     None => td {},
                 }
-                (number(row.margin, format!("{:.1} %", 100.0 * row.margin)))
+                (number(row.bound(), format!("{:.1} %", 100.0 * row.bound())))
             }
         }
     }

@@ -337,6 +337,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             ci95_low: Some(1.2),
             ci95_high: Some(1.3),
             margin: 0.02,
+            same_within: 0.02,
             p_value: Some(0.0002),
             verdict: Change::Worse,
             notes: vec!["the core ran at 3.00 GHz instead of 3.60 GHz".to_owned()],

@@ -29,7 +29,10 @@ pub const MIN_MARGIN: f64 = 0.02;
 /// The same of runs that were measured in turn: what a machine does between two runs is no part of these ratios.
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
 /// However much a metric's runs differ, a larger change is never called the same: a wide margin is ignorance, not equality.
-pub const MOST_SAME: f64 = 0.10;
+pub const MAX_SAME: f64 = 0.10;
+/// What lies within the A/A spread times this is the same. The interval is as wide as the spread, so within the spread itself hardly any would be that did not
+/// change; within (z(97.5 %) + z(90 %)) / z(97.5 %) times the spread four in five are: the power of two one-sided tests (Schuirmann 1987).
+pub const SAME_REACH: f64 = 1.654;
 /// Of the rows called better or worse, so many may be wrong on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
@@ -141,10 +144,12 @@ pub struct Row {
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,
-    /// Ratios from `1 / (1 + margin)` to `1 + margin` are called the same: the larger of 2 % (1 % where the runs were measured in turn) and the metric's own A/A
-    /// spread, which is how far two such sides may be apart when nothing changed. A margin over [`MOST_SAME`] keeps rows
-    /// from being called changed, but calls none the same.
+    /// A change lies beyond `1 / (1 + margin)` or `1 + margin`: the larger of 2 % (1 % where the runs were measured in turn) and the metric's own A/A
+    /// spread, which is how far two such sides may be apart when nothing changed.
     pub margin: f64,
+    /// It is the same if its whole interval lies from `1 / (1 + same_within)` to `1 + same_within`: the larger of the same 2 or 1 % and [`SAME_REACH`] times
+    /// that spread, but not over [`MAX_SAME`].
+    pub same_within: f64,
     /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
     /// before correction for the number of rows; null where there is no interval.
     pub p_value: Option<f64>,
@@ -253,8 +258,8 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
         return Change::Inconclusive;
     };
     let (floor, ceiling) = (1.0 / (1.0 + row.margin), 1.0 + row.margin);
-    let same = row.margin.min(MOST_SAME);
-    if 1.0 / (1.0 + same) <= low && high <= 1.0 + same {
+    let same = 1.0 + row.same_within;
+    if 1.0 / same <= low && high <= same {
         return Change::Same;
     }
     let rose = low > ceiling;
@@ -268,7 +273,20 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
     }
 }
 
+/// How large a change is called the same, at least `min_margin`, where two sides may be apart by the logarithm `spread` though nothing changed.
+fn same_within(min_margin: f64, spread: f64) -> f64 {
+    (SAME_REACH * spread).exp_m1().clamp(min_margin, MAX_SAME)
+}
+
 impl Row {
+    /// What its verdict was judged by: how large a change is the same, of a row that is, else the margin.
+    pub fn bound(&self) -> f64 {
+        match self.verdict {
+            Change::Same => self.same_within,
+            Change::Worse | Change::Better | Change::Inconclusive => self.margin,
+        }
+    }
+
     /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a cost rose by 5 % or
     /// more. `None` unless the verdict is Worse.
     pub fn worse_by_at_least(&self) -> Option<f64> {

@@ -6,7 +6,7 @@
 use super::notes::notes;
 use super::pool::Pooled;
 use super::ratio::{MIN_PROCESSES, MIN_RESAMPLED, distance_of_pairs, grain};
-use super::{Change, MIN_PAIRED_MARGIN, Row};
+use super::{Change, MIN_PAIRED_MARGIN, Row, same_within};
 use crate::Measurement;
 use crate::stats::{interval, order, signed_rank, student};
 
@@ -39,6 +39,7 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     // The centre of so many ratios spreads as their mean does, where two of them are so far apart.
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let spread = distance_of_pairs(&[ratios]) / (2.0 * logs.len().max(1) as f64).sqrt();
+    let spread = spread.max(grain);
     Some(Row {
         name: left.name.clone(),
         id: left.id.clone(),
@@ -49,7 +50,8 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
         ratio,
         ci95_low: found.map(|(low, _)| low.exp()),
         ci95_high: found.map(|(_, high)| high.exp()),
-        margin: MIN_PAIRED_MARGIN.max(spread.max(grain).exp_m1()),
+        margin: MIN_PAIRED_MARGIN.max(spread.exp_m1()),
+        same_within: same_within(MIN_PAIRED_MARGIN, spread),
         p_value: found.map(|_| p_value(&logs)),
         verdict: Change::Inconclusive,
         notes,

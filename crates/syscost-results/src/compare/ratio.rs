@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 use super::frequency;
 use super::notes::notes;
 use super::pool::Pooled;
-use super::{Change, MIN_MARGIN, Row};
+use super::{Change, MIN_MARGIN, Row, same_within};
 use crate::Estimate;
 use crate::estimate::selection::MIN_ROUNDS;
 use crate::stats::resample::Hierarchy;
@@ -44,6 +44,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         }
         found
     };
+    let spread = aa_spread(base, new, spread).max(grain);
     Some(Row {
         name: first.name.clone(),
         id: first.id.clone(),
@@ -54,7 +55,8 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         ratio: new_median / base_median,
         ci95_low: uncertainty.as_ref().map(|found| found.low),
         ci95_high: uncertainty.as_ref().map(|found| found.high),
-        margin: MIN_MARGIN.max(aa_spread(base, new, spread).max(grain).exp_m1()),
+        margin: MIN_MARGIN.max(spread.exp_m1()),
+        same_within: same_within(MIN_MARGIN, spread),
         p_value: uncertainty.map(|found| found.p_value),
         verdict: Change::Inconclusive,
         notes,

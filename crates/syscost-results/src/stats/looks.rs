@@ -14,8 +14,8 @@ use super::order::median;
 /// 95.7 %.
 pub const ALL: [u32; 7] = [6, 9, 12, 17, 20, 25, 30];
 
-/// The fewest rounds that have an interval, and no second look.
-pub const QUICK: [u32; 1] = [6];
+/// A proposal for the quick profile.
+pub const QUICK: [u32; 3] = [6, 9, 12];
 
 /// A proposal for the standard profile.
 pub const STANDARD: [u32; 5] = [6, 9, 12, 17, 25];

@@ -52,6 +52,8 @@ pub struct TaskReading {
     pub major_faults: u64,
     /// Time on a processor, in ns; `None` where the kernel does not tell.
     pub run_ns: Option<u64>,
+    /// Time ready to run but waiting for a processor, in ns; `None` where the kernel does not tell.
+    pub delay_ns: Option<u64>,
     /// How often it was moved to another processor; `None` where the kernel does not tell.
     pub migrations: Option<u64>,
 }
@@ -112,16 +114,18 @@ impl TaskStat {
         let voluntary_switches = count("voluntary_ctxt_switches:")?;
         let involuntary_switches = count("nonvoluntary_ctxt_switches:")?;
         let stat = self.place.numbers()?;
-        let of = |file: &Option<ProcFile>, parse: fn(&str) -> Option<u64>| {
+        fn of<T>(file: &Option<ProcFile>, parse: fn(&str) -> Option<T>) -> Option<T> {
             let mut buffer = [0; 4096];
             parse(file.as_ref()?.read(&mut buffer).ok()?)
-        };
+        }
+        let schedule = of(&self.schedule, parse);
         Ok(TaskReading {
             voluntary_switches,
             involuntary_switches,
             minor_faults: stat.minor_faults,
             major_faults: stat.major_faults,
-            run_ns: of(&self.schedule, |text| Some(parse(text)?.run_ns)),
+            run_ns: schedule.map(|now| now.run_ns),
+            delay_ns: schedule.map(|now| now.run_delay_ns),
             migrations: of(&self.debug, parse_migrations),
         })
     }
@@ -193,6 +197,7 @@ impl Add for TaskReading {
             minor_faults: self.minor_faults + other.minor_faults,
             major_faults: self.major_faults + other.major_faults,
             run_ns: both(self.run_ns, other.run_ns, |a, b| a + b),
+            delay_ns: both(self.delay_ns, other.delay_ns, |a, b| a + b),
             migrations: both(self.migrations, other.migrations, |a, b| a + b),
         }
     }
@@ -209,6 +214,7 @@ impl Sub for TaskReading {
             minor_faults: since(self.minor_faults, before.minor_faults),
             major_faults: since(self.major_faults, before.major_faults),
             run_ns: both(self.run_ns, before.run_ns, since),
+            delay_ns: both(self.delay_ns, before.delay_ns, since),
             migrations: both(self.migrations, before.migrations, since),
         }
     }

@@ -243,6 +243,7 @@ mod tests {
             ci95_low: Some(1.09),
             ci95_high: Some(1.11),
             margin: 0.02,
+            same_within: 0.02,
             p_value: Some(p_value),
             verdict: Change::Inconclusive,
             notes: Vec::new(),

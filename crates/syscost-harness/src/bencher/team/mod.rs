@@ -16,6 +16,8 @@ use std::mem;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use syscost_results::measurement::Cause;
+use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
 
 use super::Bencher;
@@ -43,6 +45,9 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// How long its neighbours may take to feel it, too.
 const NEIGHBOURS: Duration = Duration::from_millis(5);
+
+/// Others may have this share of the time of a CPU that all tasks of a team are on: interrupts and the kernel's own threads take less.
+const MAX_OTHERS: f64 = 0.05;
 
 /// So many different complaints are told.
 const MOST_WORDS: usize = 3;
@@ -197,6 +202,12 @@ impl<'t> Team<'t> {
     }
 }
 
+/// The share of the time in which a CPU ran others than the tasks of a team that all were on it: in the rest of their own time one was ready at least, and
+/// else they all slept.
+fn others(passed_ns: f64, run_ns: f64, delay_ns: f64) -> f64 {
+    (passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns
+}
+
 impl Bencher<'_> {
     /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
     /// is called anew in the audited child, so that the calls of all tasks are counted.
@@ -235,14 +246,32 @@ impl Bencher<'_> {
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
         self.at_work(make(cpus)?, self.per_turn)?.lead(|work| {
             let before = work.read()?;
-            let done = self.operations;
+            let (done, begun) = (self.operations, Instant::now());
             self.time_batches(self.per_turn, work)?;
+            let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = work.read()? - before;
+            if cpus == [self.cpu] {
+                self.tag_others(&used, passed_ns);
+            }
             let operations = (self.operations - done) as f64;
             self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
             self.timed_switches = Some(used.switches() as f64 / operations);
             Ok(())
         })
+    }
+
+    /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
+    fn tag_others(&mut self, used: &TaskReading, passed_ns: f64) {
+        let (Some(run_ns), Some(delay_ns)) = (used.run_ns, used.delay_ns) else {
+            return;
+        };
+        let others = others(passed_ns, run_ns as f64, delay_ns as f64);
+        self.detail("others_percent", 100.0 * others);
+        if others > MAX_OTHERS {
+            for sample in 0..self.findings.values.len() as u32 {
+                self.disturbed(sample, Cause::Preempted);
+            }
+        }
     }
 
     fn count_together<'t>(
@@ -282,5 +311,18 @@ impl Bencher<'_> {
             }
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_ran_while_some_task_was_ready_and_none_ran() {
+        assert_eq!(others(100.0, 98.0, 90.0), 0.02, "of two that take turns");
+        assert_eq!(others(100.0, 10.0, 1.0), 0.01, "of tasks that sleep");
+        assert_eq!(others(100.0, 40.0, 140.0), 0.6, "beside a busy loop");
+        assert_eq!(others(100.0, 101.0, 90.0), 0.0, "read a little later");
     }
 }

@@ -76,8 +76,9 @@ fn samples_that_differ_are_taken_as_often_as_wanted() {
 #[test]
 fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
     let findings = on_core(0.5, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
-    assert_eq!(findings.values.len(), 10);
-    assert_eq!(shared_samples(&findings), 10);
+    // As many show that it will hardly be ours.
+    assert_eq!(findings.values.len(), 8);
+    assert_eq!(shared_samples(&findings), 8);
     assert_eq!(findings.alone_percent, Some(0.0));
     let waited = findings.waited_ns;
     assert!(

@@ -1,0 +1,111 @@
+//! What became of a row, and what its core cycles prove.
+
+use syscost_results::{Estimate, Evidence, Status, Unit, Verdict};
+
+use super::RowState;
+use crate::expect::{Counter, at_least};
+use crate::failure::Failure;
+
+/// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
+const FASTEST_CORE_GHZ: f64 = 6.5;
+
+impl RowState {
+    /// What its core cycles, or what bounds them, say of the floor that its benchmark claims.
+    pub(super) fn judge_floor(
+        &self,
+        estimate: &Estimate,
+        core_cycles: Option<f64>,
+    ) -> Option<Evidence> {
+        let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
+        // The time of an operation, in each copy of it.
+        let copies = f64::from(self.copies.unwrap_or(1));
+        let median = match (self.row.benchmark.unit, self.bytes) {
+            (Unit::Nanoseconds, _) => estimate.median?,
+            (Unit::OperationsPerSecond, _) => copies * 1e9 / estimate.median?,
+            (Unit::BytesPerSecond, Some(bytes)) => copies * bytes * 1e9 / estimate.median?,
+            _ => return None,
+        };
+        if let Some(cycles) = core_cycles {
+            return Some(floor.judge(cycles, "chains around the samples"));
+        }
+        // Of an unsteady frequency the slowest that was seen still bounds the cycles from below.
+        let slowest = self
+            .rounds
+            .iter()
+            .filter_map(|round| round.core_ghz)
+            .reduce(f64::min);
+        if let Some(ghz) = slowest.filter(|ghz| floor.bound.holds(median * ghz)) {
+            return Some(floor.judge(median * ghz, "slowest core frequency seen"));
+        }
+        // Without one there is only an upper bound of the cycles: it can refute, not confirm.
+        let at_most = floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz");
+        Some(match at_most.verdict {
+            Verdict::Refuted => at_most,
+            _ => floor.unverified(
+                "chains around the samples",
+                "the core's frequency is not known",
+            ),
+        })
+    }
+
+    /// What became of it, and why if it has no number.
+    pub(super) fn status(
+        &self,
+        estimate: &Estimate,
+        below_resolution: bool,
+        evidence: &[Evidence],
+        missing: &str,
+    ) -> (Status, Option<String>) {
+        if let Some(failure) = &self.failure {
+            let status = match failure {
+                Failure::Unsupported(_) => Status::Unsupported,
+                Failure::Refuted(_) => Status::Withheld,
+                Failure::Failed(_) | Failure::Broken(_) | Failure::Busy => Status::Failed,
+            };
+            return (status, Some(failure.to_string()));
+        }
+        if let Some(reason) = &self.skipped {
+            return (Status::Skipped, Some(reason.clone()));
+        }
+        if let Some(refuted) = evidence.iter().find(|e| e.verdict == Verdict::Refuted) {
+            return (Status::Withheld, Some(refutation(refuted)));
+        }
+        if self.rounds.is_empty() {
+            return (Status::Skipped, Some(missing.to_owned()));
+        }
+        if evidence.is_empty() {
+            let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
+            return (Status::Failed, Some(defect.to_string()));
+        }
+        if !self.is_proved {
+            let reason = "its evidence pass did not come back, so nothing proves the number";
+            return (Status::Failed, Some(reason.to_owned()));
+        }
+        if below_resolution {
+            let unit = self.row.benchmark.unit.symbol();
+            let bound = estimate.ci95_high.map_or(
+                "too few processes count to tell how little it is".to_owned(),
+                |bound| format!("less than {bound:.3} {unit}"),
+            );
+            let reason = format!("it cannot be told from zero: {bound}");
+            return (Status::BelowResolution, Some(reason));
+        }
+        (Status::Ok, None)
+    }
+}
+
+fn refutation(evidence: &Evidence) -> String {
+    let observed = evidence
+        .observed
+        .as_ref()
+        .map_or("nothing".to_owned(), ToString::to_string);
+    let mut text = format!(
+        "{}: expected {}, observed {observed} ({})",
+        evidence.claim, evidence.expected, evidence.source
+    );
+    if let Some(reason) = &evidence.reason {
+        text.push_str(": ");
+        text.push_str(reason);
+    }
+    text
+}
