@@ -61,13 +61,6 @@ impl Catalogue {
             .find(|benchmark| benchmark.id == id)
     }
 
-    /// Whether others are computed from the rows of this benchmark.
-    pub fn is_source(&self, id: &str) -> bool {
-        let all = self.groups.iter().flat_map(|group| group.benchmarks);
-        all.filter_map(|benchmark| benchmark.derive.as_ref())
-            .any(|derive| derive.from.contains(&id))
-    }
-
     /// These rows and those that derived ones among them are computed from, in the catalogue's order.
     pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();

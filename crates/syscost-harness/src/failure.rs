@@ -18,7 +18,7 @@ pub enum Failure {
     Refuted(String),
     /// No core was ours when it was to be measured; a later round may find one.
     #[error("its core worked for somebody else")]
-    Busy,
+    Deferred,
     /// The benchmark itself is wrong.
     #[error("this is a defect of the benchmark: it {0}")]
     Broken(String),

@@ -20,9 +20,10 @@ fn job(cases: usize) -> Job {
             .map(|case| JobCase {
                 suffix: format!("{{n={case}}}"),
                 iterations: None,
-                may_wait: false,
+                may_defer: false,
             })
             .collect(),
+        keeps_order: false,
         pass: Pass::Timed,
         effort: Effort {
             samples: 5,

@@ -269,7 +269,11 @@ mod tests {
                 gives_up: true,
                 ..careful
             };
-            for rule in [standard, careful] {
+            let quick = StopRule {
+                looks: &looks::QUICK,
+                ..standard
+            };
+            for rule in [quick, standard, careful] {
                 let found = simulation.coverage_with_stop(rule, 2000);
                 let share = found.share();
                 assert!(

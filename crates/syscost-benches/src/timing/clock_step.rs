@@ -46,6 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[exactly(BACKWARDS, 0.0)],
     quick: |case| ["tsc", "monotonic", "monotonic_coarse"].contains(&case.get("source")),
     support: |case| Source::of(case)?.support(),
+    disregards_neighbours: true,
     run,
     source: include_str!("clock_step.rs"),
     ..Benchmark::DEFAULT
@@ -68,8 +69,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     let units_per_ns = source.units_per_ns(b.clock());
     let long_enough = (OBSERVED_NS * units_per_ns) as i64;
-    // What a clock shows does not depend on who shares the core, and a coarse one takes long to step.
-    b.disregard_neighbours();
     let mut steps = Steps::new();
     let (mut all, mut runs, mut readings) = (Vec::new(), Vec::new(), 0);
     b.observe(|| {

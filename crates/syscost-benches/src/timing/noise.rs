@@ -38,14 +38,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A task switched out twice before it gets on shows one gap only; that is rare.
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],
+    disregards_neighbours: true,
     run,
     source: include_str!("noise.rs"),
     ..Benchmark::DEFAULT
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // What the gaps are about includes the neighbours.
-    b.disregard_neighbours();
     let number = b.case().number("cpu") as u32;
     let clock = *b.clock();
     let mut windows = Vec::new();

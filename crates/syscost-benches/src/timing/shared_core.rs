@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // The noise probe of every run tells the same, more roughly.
     quick: |_| false,
+    disregards_neighbours: true,
     run,
     source: include_str!("shared_core.rs"),
     ..Benchmark::DEFAULT
@@ -58,7 +59,6 @@ const MIN_LOOKING_PERCENT: f64 = 80.0;
 const SAME_CHAIN: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.disregard_neighbours();
     let number = b.case().number("cpu") as u32;
     let probe = b.core_probe().ok_or_else(|| {
         Failure::Unsupported(

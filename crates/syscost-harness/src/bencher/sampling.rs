@@ -15,8 +15,8 @@ pub(super) const MIN_SAMPLES: u32 = 5;
 /// As few undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
 const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
-/// If none of as many samples, or of all that are wanted, was taken on a core of our own, this process will hardly see one: another one may.
-pub(super) const HOPELESS: u32 = 8;
+/// After this many samples, or as many as are wanted, all of them of a shared core, a process is given up: another one may find a core of our own.
+pub(super) const GIVE_UP: u32 = 8;
 
 /// No more samples than these times as many as wanted, however few are undisturbed.
 const MAX_FACTOR: u32 = 4;
@@ -24,6 +24,9 @@ const MAX_FACTOR: u32 = 4;
 /// Where at least this share and number of the samples began on a core of our own and ended on a shared one, the operation itself may be why.
 const AFTER_EFFECT: f64 = 0.7;
 const AFTER_EFFECTS: u32 = 6;
+
+/// The detail that says that the look before each sample decided alone.
+pub(super) const GATE_ALONE: &str = "gate_alone";
 
 /// Then as many samples of nothing, as long as one, are taken, and how many of them must end on a core of our own for the operation to be why.
 const CONTROLS: u32 = 8;
@@ -43,6 +46,12 @@ struct Progress {
 }
 
 impl Progress {
+    /// Whether all samples are of a shared core, and it was mostly so before they began: otherwise the operation itself may slow the core.
+    fn is_of_a_shared_core(&self, number: u32) -> bool {
+        let begun_shared = self.begun_shared.len() as u32;
+        begun_shared + self.ended_shared == number && 2 * begun_shared >= number
+    }
+
     /// Whether no more samples are needed of those wanted.
     fn is_enough(&self, wanted: usize) -> bool {
         // At another frequency times differ and cycles do not, or the other way round.
@@ -69,7 +78,7 @@ fn agree(values: &[f64], share: f64) -> bool {
 impl Bencher<'_> {
     /// Takes every sample as it comes, on a shared core or not: for what is about other things than the core's work. To be called before the
     /// measurement.
-    pub fn disregard_neighbours(&mut self) {
+    pub(crate) fn disregard_neighbours(&mut self) {
         self.set_too_late |= self.measured;
         self.bracket = None;
     }
@@ -164,9 +173,8 @@ impl Bencher<'_> {
         };
         let waited_ns = bracket.waited_ns();
         let is_patient = waited_ns < self.effort.patience_ns;
-        let shared = progress.begun_shared.len() as u32 + progress.ended_shared;
         progress.is_enough(wanted as usize)
-            || (shared == number && number >= HOPELESS.min(wanted))
+            || (number >= GIVE_UP.min(wanted) && progress.is_of_a_shared_core(number))
             || progress.spent_ns - waited_ns > self.effort.case_ns
             || (!is_patient && number >= wanted)
     }
@@ -274,7 +282,7 @@ impl Bencher<'_> {
             self.findings.disturbed.retain(|one| {
                 one.cause != Cause::SharedCore || progress.begun_shared.contains(&one.sample)
             });
-            self.detail("gate_alone", 1.0);
+            self.detail(GATE_ALONE, 1.0);
         }
     }
 }

@@ -27,7 +27,7 @@ const RESERVE: Duration = Duration::from_millis(300);
 /// Operations timed one by one that a process takes however little time there is: over six processes, as many as p99 needs.
 const MIN_SINGLES: u32 = 50;
 
-/// Rows are left to later rounds only where as large a share of the rounds counts.
+/// Rows are deferred only where at least this share of the rounds counts.
 const OFTEN_OURS: f64 = 0.25;
 
 /// At most these times the fewest rounds are planned for.
@@ -47,6 +47,16 @@ pub(crate) struct Takes {
 }
 
 impl Takes {
+    /// That share of it.
+    pub(crate) fn times(self, share: f64) -> Self {
+        Self {
+            evidence_s: share * self.evidence_s,
+            work_s: share * self.work_s,
+            longest_s: share * self.longest_s,
+            waited_s: share * self.waited_s,
+        }
+    }
+
     /// Both together.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
@@ -115,7 +125,7 @@ impl Session<'_> {
         let states = sides.iter().flat_map(|side| &side.states);
         let active: Vec<Takes> = states
             .filter(|state| state.is_active())
-            .map(|state| state.takes)
+            .map(RowState::likely_takes)
             .collect();
         let work_s = active.iter().map(|takes| takes.work_s).sum();
         let waited_s = active.iter().map(|takes| takes.waited_s).sum();
@@ -144,10 +154,11 @@ impl Session<'_> {
         Duration::from_secs_f64(by_pace.min(by_budget).max(0.0))
     }
 
-    /// Whether it is worth while to leave a row to a later round while no core is ours. Of a pair both sides have all rounds, since these are compared.
+    /// Whether it is worthwhile to defer a row while no core is ours. Of a pair both sides have all rounds, since these are compared.
     pub(super) fn cores_are_often_ours(&self) -> bool {
-        let (counting, all) = counting_of(self.states.iter());
-        !self.is_of_pair && counting as f64 >= OFTEN_OURS * all as f64
+        let active = self.states.iter().filter(|state| state.is_active());
+        let (counting, all) = counting_of(active);
+        !self.is_of_pair && all > 0 && counting as f64 >= OFTEN_OURS * all as f64
     }
 
     /// Skips what is too dear for the budget, of which this run has that share.
@@ -165,12 +176,13 @@ impl Session<'_> {
     }
 }
 
-/// How many of the rounds measured so far count, and how many there are.
+/// [`RowState::counting`] of these together.
 fn counting_of<'a>(states: impl Iterator<Item = &'a RowState>) -> (usize, usize) {
-    let rounds = states.flat_map(|state| &state.rounds);
-    rounds.fold((0, 0), |(counting, all), round| {
-        (counting + usize::from(round.is_undisturbed()), all + 1)
-    })
+    states
+        .map(RowState::counting)
+        .fold((0, 0), |(counting, all), row| {
+            (counting + row.0, all + row.1)
+        })
 }
 
 /// Rounds after which active rows will mostly have as many that count as they need at least, going by those measured so far: a round counts in which the

@@ -65,6 +65,8 @@ pub struct Session<'a> {
     common_ghz: Option<f64>,
     /// Whether it is one of two runs that are measured in turn.
     is_of_pair: bool,
+    /// Whether rows may be deferred in this round.
+    may_defer: bool,
     /// When the measuring one was chosen.
     chosen: Instant,
     started_in_ms: Vec<f64>,
@@ -263,6 +265,7 @@ impl<'a> Session<'a> {
             known_cores: options.known_cores.clone(),
             common_ghz: None,
             is_of_pair: false,
+            may_defer: false,
             chosen: begun,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),

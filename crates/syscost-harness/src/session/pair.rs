@@ -154,6 +154,7 @@ impl<'a> Session<'a> {
             known_cores: self.known_cores.clone(),
             common_ghz: None,
             is_of_pair: true,
+            may_defer: false,
             chosen: self.chosen,
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),

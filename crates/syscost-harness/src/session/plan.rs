@@ -9,6 +9,7 @@ use super::journal::{Journal, Record};
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
+use crate::catalogue::Row;
 use crate::failure::Failure;
 use crate::worker::{Job, JobCase, WorkerError};
 
@@ -137,20 +138,25 @@ impl Session<'_> {
         random: &mut fastrand::Rng,
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerError> {
-        let may_wait = self.cores_are_often_ours();
+        let is_source = |row: &Row| {
+            let mut others = self.states.iter();
+            others.any(|other| other.row.is_computed_from(row))
+        };
         let active = self.states.iter();
         let mut cases: Vec<JobCase> = active
             .filter(|state| state.row.benchmark.id == benchmark.id && state.is_active())
             .map(|state| JobCase {
                 suffix: state.row.case.suffix(),
                 iterations: state.iterations,
-                may_wait: may_wait && state.may_wait(),
+                // What is computed from rows needs rounds that all of them have.
+                may_defer: self.may_defer && state.may_defer() && !is_source(&state.row),
             })
             .collect();
         random.shuffle(&mut cases);
         let job = Job {
             benchmark: benchmark.id.to_owned(),
             cases,
+            keeps_order: self.is_of_pair || benchmark.stays,
             pass,
             effort,
             clock: self.settings.clone(),
@@ -187,7 +193,7 @@ impl Session<'_> {
         }
         for (suffix, result) in &record.cases {
             if let Err(failure) = result
-                && *failure != Failure::Busy
+                && *failure != Failure::Deferred
             {
                 observer.event(Event::Trouble {
                     name: &format!("{}{suffix}", benchmark.id),
@@ -210,6 +216,7 @@ impl Session<'_> {
             let looks = looks_of(state.row.setup(), rule.looks);
             state.settled |= state.ends(StopRule { looks, ..rule }, usual_ghz);
         }
+        self.may_defer = self.cores_are_often_ours();
     }
 }
 

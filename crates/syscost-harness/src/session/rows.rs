@@ -1,6 +1,8 @@
 //! What is known of one row while the run goes on, and what it becomes in the document.
 
 mod status;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -19,10 +21,7 @@ use crate::failure::Failure;
 /// A row has at most this many times the rounds it needs, where too few moments are found in which the core is ours.
 pub(super) const REPEATS: u32 = 3;
 
-/// A row is left to a later round at most as often in a row.
-const MAX_PASSED: u32 = 4;
-
-/// After as many rounds, none of which counts, it is not left to later ones any more.
+/// After as many rounds, none of which counts, a row is not deferred any more: it may need several cores at once.
 const PATIENT_ROUNDS: usize = 3;
 
 /// What is known of one row.
@@ -53,8 +52,8 @@ pub(crate) struct RowState {
     grains: Vec<f64>,
     /// The limits of its method, where it has some.
     limits: Option<(f64, f64)>,
-    /// How often in a row no core was ours for it.
-    passed: u32,
+    /// In how many rounds it was left to a later one, because no core was ours.
+    pub(crate) deferred: u32,
     /// What it takes of the run's time.
     pub(crate) takes: Takes,
     details: BTreeMap<String, Vec<f64>>,
@@ -83,7 +82,7 @@ impl RowState {
             resolutions: Vec::new(),
             grains: Vec::new(),
             limits: None,
-            passed: 0,
+            deferred: 0,
             takes: Takes::default(),
             details: BTreeMap::new(),
             histogram: Vec::new(),
@@ -112,9 +111,8 @@ impl RowState {
     ) {
         let findings = match result {
             Ok(findings) => findings,
-            Err(Failure::Busy) => {
-                self.passed += 1;
-                (self.takes.work_s, self.takes.waited_s) = (0.0, 0.0);
+            Err(Failure::Deferred) => {
+                self.deferred += 1;
                 return;
             }
             Err(failure) => {
@@ -147,7 +145,6 @@ impl RowState {
         for (name, value) in findings.details {
             self.details.entry(name).or_default().push(value);
         }
-        self.passed = 0;
         self.grains.push(findings.grain);
         merge_histogram(&mut self.histogram, &findings.histogram);
         if !findings.values.is_empty() {
@@ -180,17 +177,32 @@ impl RowState {
         }
     }
 
-    /// Whether the row needs no more rounds than it has. Those count in which the core was ours often enough; the others are taken again, so often as
-    /// a row may have rounds at most.
-    /// Whether it may be left to a later round while no core is ours: not before it was measured at all, nor again and again, nor if none of its rounds counts
-    /// so far, because it needs several cores at once.
-    pub(crate) fn may_wait(&self) -> bool {
+    /// Whether it may be left to a later round while no core is ours: not before it was measured, nor more often than it was, nor if none of its first
+    /// rounds counts.
+    pub(crate) fn may_defer(&self) -> bool {
         let counts = self.rounds.iter().any(RoundSamples::is_undisturbed);
-        let is_open = !self.rounds.is_empty() && (counts || self.rounds.len() < PATIENT_ROUNDS);
-        is_open && self.passed < MAX_PASSED
+        (self.deferred as usize) < self.rounds.len()
+            && (counts || self.rounds.len() < PATIENT_ROUNDS)
     }
 
-    /// Whether it needs no more rounds by this rule.
+    /// How many of its rounds count, and how many there are, those included to which it was not measured because no core was ours.
+    pub(crate) fn counting(&self) -> (usize, usize) {
+        let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
+        (counting.count(), self.rounds.len() + self.deferred as usize)
+    }
+
+    /// What its next round will likely take, as it may be deferred.
+    pub(crate) fn likely_takes(&self) -> Takes {
+        let measured = self.rounds.len() as f64;
+        let share = match self.deferred {
+            0 => 1.0,
+            deferred => measured / (measured + f64::from(deferred)),
+        };
+        self.takes.times(share)
+    }
+
+    /// Whether the row needs no more rounds than it has. Those count in which the core was ours often enough; the others are taken again, up to the maximum
+    /// number of rounds.
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         // The interval may be of fewer: those at the usual frequency.
@@ -269,6 +281,9 @@ impl RowState {
             .filter_map(|(name, values)| Some((name.clone(), over_processes(name, values)?)))
             .collect();
         all_details.extend(details);
+        if self.deferred > 0 {
+            all_details.insert("deferred_rounds_count".to_owned(), f64::from(self.deferred));
+        }
         Measurement {
             name: self.row.name(),
             id: self.row.benchmark.id.to_owned(),

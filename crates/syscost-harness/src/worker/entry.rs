@@ -9,10 +9,10 @@ use syscost_results::Unit;
 use syscost_sys::clock::{Clock, Source};
 use syscost_sys::{cpu, process};
 
-use super::place::{self, Queue};
+use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Bencher, Findings, Pass, Situation};
-use crate::benchmark::{Benchmark, Quantity};
+use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
@@ -35,8 +35,6 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let mut job: Job = serde_json::from_str(&line)?;
-    // Others are computed from the rounds that its rows have in common.
-    let is_source = catalogue.is_source(&job.benchmark);
     process::die_with_parent(job.parent).map_err(io::Error::other)?;
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
@@ -60,13 +58,13 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     if let Some(factor) = Trial::Margin.given() {
         job.cores.widen(factor);
     }
-    let (mut cpu, mut queue) = (job.cpu, Queue::new(job.cases.len()));
+    let (mut cpu, mut queue) = (job.cpu, Queue::new(job.cases.len(), job.keeps_order));
     while let Some(next) = queue.next() {
         let index = next.index;
         let JobCase {
             suffix,
             iterations,
-            may_wait,
+            may_defer,
         } = &job.cases[index];
         let Some(case) = known.iter().find(|case| case.suffix() == *suffix) else {
             answer(&Reply::Begin(index))?;
@@ -74,31 +72,27 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
             answer(&Reply::Done(index, Box::new(reason)))?;
             continue;
         };
-        let setup = case.setup().unwrap_or(benchmark.setup);
-        let mut effort = effort.with_setup(setup);
+        let mut effort = effort.with_setup(case.setup().unwrap_or(benchmark.setup));
         let mut waited_ns = 0.0;
-        match job.pass {
-            // What tells how much others take must not wait until they take nothing.
-            Pass::Timed if benchmark.quantity != Quantity::Level => {
-                let may_move = place::may_move(benchmark, case);
+        if job.pass == Pass::Evidence || benchmark.disregards_neighbours {
+            cpu = place::moved_to(job.cpu, cpu);
+        } else {
+            let patience = Duration::from_nanos(effort.patience_ns as u64);
+            let may_move = place::may_move(benchmark, case);
+            let place = || {
                 let found = place::go(&job, clock, cpu, may_move);
                 cpu = found.cpu;
-                if !found.is_free {
-                    if queue.put_off(next) {
-                        continue;
-                    }
-                    if *may_wait && !is_source {
-                        answer(&Reply::Begin(index))?;
-                        answer(&Reply::Done(index, Box::new(Err(Failure::Busy))))?;
-                        continue;
-                    }
-                    let patience = Duration::from_nanos(effort.patience_ns as u64);
-                    let again = || place::go(&job, clock, cpu, may_move);
-                    let (found, waited) = place::wait(patience, again);
-                    (cpu, waited_ns) = (found.cpu, waited.as_nanos() as f64);
+                found
+            };
+            match queue.turn(next, *may_defer, patience, place) {
+                Turn::Now { waited, .. } => waited_ns = waited.as_nanos() as f64,
+                Turn::PutOff => continue,
+                Turn::Deferred => {
+                    answer(&Reply::Begin(index))?;
+                    answer(&Reply::Done(index, Box::new(Err(Failure::Deferred))))?;
+                    continue;
                 }
             }
-            Pass::Timed | Pass::Evidence => cpu = place::moved_to(job.cpu, cpu),
         }
         effort.patience_ns = (effort.patience_ns - waited_ns).max(0.0);
         answer(&Reply::Begin(index))?;
@@ -147,6 +141,9 @@ pub(crate) fn measure(
     let (begun, cpu) = (Instant::now(), situation.cpu);
     (benchmark.support)(case)?;
     let mut bencher = Bencher::new(case, benchmark.expect, situation);
+    if benchmark.disregards_neighbours {
+        bencher.disregard_neighbours();
+    }
     catch_unwind(AssertUnwindSafe(|| (benchmark.run)(&mut bencher))).map_err(|panic| {
         let message = panic
             .downcast_ref::<&str>()

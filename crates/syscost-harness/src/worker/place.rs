@@ -63,7 +63,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
         let Some(share) = share_ours(candidate) else {
             continue;
         };
-        if best.is_none_or(|(_, most)| share > most) {
+        if best.is_none_or(|(_, max_share)| share > max_share) {
             best = Some((candidate, share));
         }
         if share >= FREE {
@@ -86,9 +86,10 @@ pub(super) fn moved_to(cpu: u32, now: u32) -> u32 {
     }
 }
 
-/// The cases of a job in the order in which they are measured: one whose core is somebody else's now is put off behind the others, once, and then waits.
+/// The cases of a job in the order in which they are measured.
 pub(super) struct Queue {
     cases: VecDeque<Waiting>,
+    keeps_order: bool,
 }
 
 /// A case that is still to be measured.
@@ -100,44 +101,73 @@ pub(super) struct Waiting {
     was_put_off: bool,
 }
 
+/// What becomes of a case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Turn {
+    /// It is measured on this CPU, after waiting as long.
+    Now {
+        /// The CPU.
+        cpu: u32,
+        /// How long was waited for a core of our own.
+        waited: Duration,
+    },
+    /// It stands behind the other cases now.
+    PutOff,
+    /// It is left to a later round.
+    Deferred,
+}
+
 impl Queue {
-    /// As many cases, in their order.
-    pub(super) fn new(cases: usize) -> Self {
+    /// As many cases, in their order, which some jobs keep.
+    pub(super) fn new(cases: usize, keeps_order: bool) -> Self {
         let new = |index| Waiting {
             index,
             was_put_off: false,
         };
         Self {
             cases: (0..cases).map(new).collect(),
+            keeps_order,
         }
     }
 
-    /// The next one.
+    /// The next case.
     pub(super) fn next(&mut self) -> Option<Waiting> {
         self.cases.pop_front()
     }
 
-    /// Puts a case off, and returns whether it did: not the last one, nor one that was put off already.
-    pub(super) fn put_off(&mut self, case: Waiting) -> bool {
-        let puts_off = !case.was_put_off && !self.cases.is_empty();
-        if puts_off {
+    /// Whether a case is measured now: at once if `place` finds a core ours; else it is put off behind the others, once, then deferred if it may be, and
+    /// if not waits for a core, as long as its patience lasts.
+    pub(super) fn turn(
+        &mut self,
+        case: Waiting,
+        may_defer: bool,
+        patience: Duration,
+        mut place: impl FnMut() -> Place,
+    ) -> Turn {
+        let begun = Instant::now();
+        let mut found = place();
+        if found.is_free {
+            return Turn::Now {
+                cpu: found.cpu,
+                waited: Duration::ZERO,
+            };
+        }
+        if !self.keeps_order && !case.was_put_off && !self.cases.is_empty() {
             self.cases.push_back(Waiting {
                 was_put_off: true,
                 ..case
             });
+            return Turn::PutOff;
         }
-        puts_off
-    }
-}
-
-/// Tries again and again, for as long at most, until `place` finds a core ours. Returns where the process is then, and how long that took.
-pub(super) fn wait(limit: Duration, mut place: impl FnMut() -> Place) -> (Place, Duration) {
-    let begun = Instant::now();
-    loop {
-        let found = place();
-        let waited = begun.elapsed();
-        if found.is_free || waited >= limit {
-            return (found, waited);
+        if may_defer {
+            return Turn::Deferred;
+        }
+        while !found.is_free && begun.elapsed() < patience {
+            found = place();
+        }
+        Turn::Now {
+            cpu: found.cpu,
+            waited: begun.elapsed(),
         }
     }
 }
@@ -146,43 +176,61 @@ pub(super) fn wait(limit: Duration, mut place: impl FnMut() -> Place) -> (Place,
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_case_is_put_off_once_behind_the_others() {
-        let mut queue = Queue::new(3);
-        let mut order = Vec::new();
+    const PATIENCE: Duration = Duration::from_millis(1);
+
+    fn at(cpu: u32, is_free: bool) -> Place {
+        Place { cpu, is_free }
+    }
+
+    /// What becomes of three cases, in the order in which they are asked, while no core is ours.
+    fn busy(keeps_order: bool, may_defer: bool) -> Vec<(usize, Turn)> {
+        let mut queue = Queue::new(3, keeps_order);
+        let mut turns = Vec::new();
         while let Some(case) = queue.next() {
-            // The cores are somebody else's until all cases were tried.
-            if order.len() < 3 {
-                order.push(case.index);
-                if queue.put_off(case) {
-                    continue;
-                }
-            }
-            order.push(10 + case.index);
+            let turn = queue.turn(case, may_defer, PATIENCE, || at(7, false));
+            turns.push((case.index, turn));
         }
-        assert_eq!(order, [0, 1, 2, 10, 11, 12]);
-        let mut queue = Queue::new(1);
-        let only = queue.next().expect("one");
-        assert!(!queue.put_off(only), "there is none to go before it");
+        turns
     }
 
     #[test]
-    fn waiting_ends_with_a_free_core_or_the_time() {
-        let mut tries = 0;
-        let (found, _) = wait(Duration::from_secs(60), || {
-            tries += 1;
-            Place {
-                cpu: tries,
-                is_free: tries == 3,
-            }
+    fn a_case_with_a_free_core_is_measured_at_once() {
+        let mut queue = Queue::new(1, false);
+        let case = queue.next().expect("one");
+        let turn = queue.turn(case, true, PATIENCE, || at(3, true));
+        let waited = Duration::ZERO;
+        assert_eq!(turn, Turn::Now { cpu: 3, waited });
+        assert_eq!(queue.next(), None);
+    }
+
+    #[test]
+    fn without_one_it_is_put_off_once_and_then_deferred() {
+        let turns = busy(false, true);
+        let order: Vec<usize> = turns.iter().map(|(index, _)| *index).collect();
+        assert_eq!(order, [0, 1, 2, 0, 1, 2]);
+        assert!(turns[..3].iter().all(|(_, turn)| *turn == Turn::PutOff));
+        assert!(turns[3..].iter().all(|(_, turn)| *turn == Turn::Deferred));
+    }
+
+    #[test]
+    fn where_the_order_matters_none_is_put_off() {
+        let turns = busy(true, true);
+        assert_eq!(turns.len(), 3);
+        assert!(turns.iter().all(|(_, turn)| *turn == Turn::Deferred));
+    }
+
+    #[test]
+    fn what_cannot_be_deferred_waits_until_a_core_is_free_or_its_patience_ends() {
+        for (_, turn) in busy(true, false) {
+            assert!(matches!(turn, Turn::Now { waited, .. } if waited >= PATIENCE));
+        }
+        let mut queue = Queue::new(1, true);
+        let case = queue.next().expect("one");
+        let mut looks = 0;
+        let turn = queue.turn(case, false, Duration::from_secs(60), || {
+            looks += 1;
+            at(looks, looks == 3)
         });
-        assert!(found.is_free);
-        assert_eq!(found.cpu, 3);
-        let (found, waited) = wait(Duration::from_millis(1), || Place {
-            cpu: 0,
-            is_free: false,
-        });
-        assert!(!found.is_free);
-        assert!(waited >= Duration::from_millis(1));
+        assert!(matches!(turn, Turn::Now { cpu: 3, .. }), "{turn:?}");
     }
 }

@@ -13,6 +13,8 @@ pub struct Job {
     pub benchmark: String,
     /// Its cases, in the order to run them.
     pub cases: Vec<JobCase>,
+    /// Whether no case may be put off behind others: those of a pair of runs are compared, and memory is lent from case to case.
+    pub keeps_order: bool,
     /// Timed or evidence pass.
     pub pass: Pass,
     /// How much to take of a case whose set-up is cheap; the worker knows which are dear.
@@ -46,8 +48,7 @@ pub struct JobCase {
     /// The operations per sample, if already known.
     pub iterations: Option<u64>,
     /// Whether it may be left to a later round while no core is ours.
-    #[serde(default)]
-    pub may_wait: bool,
+    pub may_defer: bool,
 }
 
 /// The run's calibrated clock.

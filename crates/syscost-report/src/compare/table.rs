@@ -55,7 +55,7 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         ),
         (
             Change::Same,
-            "the same: any change is within the margin",
+            "the same: any change is smaller than the margin beside it",
             paint::DIM,
         ),
     ] {

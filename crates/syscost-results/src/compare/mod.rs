@@ -258,18 +258,18 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
         return Change::Inconclusive;
     };
     let (floor, ceiling) = (1.0 / (1.0 + row.margin), 1.0 + row.margin);
-    let same = 1.0 + row.same_within;
-    if 1.0 / same <= low && high <= same {
-        return Change::Same;
-    }
     let rose = low > ceiling;
-    if !discovered || !(rose || high < floor) {
-        return Change::Inconclusive;
+    // A change first: a narrow interval may lie beyond the margin and still within what is the same.
+    if discovered && (rose || high < floor) {
+        return match rose == (row.better == Better::Higher) {
+            true => Change::Better,
+            false => Change::Worse,
+        };
     }
-    if rose == (row.better == Better::Higher) {
-        Change::Better
-    } else {
-        Change::Worse
+    let same = 1.0 + row.same_within;
+    match 1.0 / same <= low && high <= same {
+        true => Change::Same,
+        false => Change::Inconclusive,
     }
 }
 

@@ -54,7 +54,7 @@ pub struct Chase {
     table: Box<[Line]>,
     /// Steps that each chain has made.
     steps: Cell<u64>,
-    /// In what distance from each other, in bytes, the last walk counted lines, and how many there were.
+    /// At what distance from each other, in bytes, the last walk counted lines, and how many there were.
     walked: Cell<Option<(usize, usize)>>,
 }
 

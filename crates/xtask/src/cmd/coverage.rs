@@ -72,7 +72,7 @@ fn plans() -> Vec<Plan> {
             ..Profile::Standard.stop_rule()
         },
     });
-    let stopped = [Profile::Standard, Profile::Careful].map(|profile| Plan {
+    let stopped = Profile::ALL.map(|profile| Plan {
         name: format!("{}, stopping", profile.name()),
         rule: profile.stop_rule(),
     });

@@ -202,8 +202,8 @@ impl<'t> Team<'t> {
     }
 }
 
-/// The share of the time in which a CPU ran others than the tasks of a team that all were on it: in the rest of their own time one was ready at least, and
-/// else they all slept.
+/// The share of the time in which a CPU ran others than the tasks of a team that all were on it, at most: none of these ran then, but one of them was ready
+/// to. Tasks that sleep and wait for each other as well are suspected too often rather than too rarely.
 fn others(passed_ns: f64, run_ns: f64, delay_ns: f64) -> f64 {
     (passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns
 }
@@ -268,7 +268,13 @@ impl Bencher<'_> {
         let others = others(passed_ns, run_ns as f64, delay_ns as f64);
         self.detail("others_percent", 100.0 * others);
         if others > MAX_OTHERS {
-            for sample in 0..self.findings.values.len() as u32 {
+            let tagged = |sample: &u32| {
+                let mut known = self.findings.disturbed.iter();
+                known.any(|one| one.sample == *sample)
+            };
+            let samples = 0..self.findings.values.len() as u32;
+            let untagged: Vec<u32> = samples.filter(|sample| !tagged(sample)).collect();
+            for sample in untagged {
                 self.disturbed(sample, Cause::Preempted);
             }
         }

@@ -9,9 +9,6 @@ use crate::session::Session;
 /// What is left of a round's length with samples as few as they may become: set-up takes as long as ever.
 const SHRINKS: f64 = 0.9;
 
-/// Rows make way for more rounds than the fewest only after as many, which give them an interval.
-const MIN_ROUNDS: u32 = MIN_VALUES as u32;
-
 /// In the first round, the share of the rows that must be known before others are believed to take as long.
 const KNOWN_SHARE: f64 = 0.2;
 
@@ -49,10 +46,12 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let out = match unknown {
         0 => {
             let likely = to_go(rounds_needed(min_rounds, &sessions));
-            let longest = match rounds >= MIN_ROUNDS {
-                true => too_long(known.clone(), long_s(&known), likely, left_s(likely)),
-                false => Vec::new(),
+            let has_interval = |index: &usize| {
+                let mut states = sides.iter().map(|side| &side.states[*index]);
+                states.all(|state| state.rounds.len() >= MIN_VALUES)
             };
+            let mut longest = too_long(known.clone(), long_s(&known), likely, left_s(likely));
+            longest.retain(has_interval);
             let too_long = too_long(known, 0.0, fewest, left_s(fewest));
             // Either begins with the longest.
             match longest.len() > too_long.len() {

@@ -60,7 +60,7 @@ impl RowState {
             let status = match failure {
                 Failure::Unsupported(_) => Status::Unsupported,
                 Failure::Refuted(_) => Status::Withheld,
-                Failure::Failed(_) | Failure::Broken(_) | Failure::Busy => Status::Failed,
+                Failure::Failed(_) | Failure::Broken(_) | Failure::Deferred => Status::Failed,
             };
             return (status, Some(failure.to_string()));
         }

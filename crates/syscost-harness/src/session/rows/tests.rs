@@ -1,0 +1,67 @@
+use syscost_results::measurement::{Cause, Disturbance};
+
+use super::*;
+use crate::benchmark::Benchmark;
+use crate::case::Case;
+
+/// A row of which nothing is known.
+fn row() -> RowState {
+    let benchmark: &'static Benchmark = &Benchmark::DEFAULT;
+    let case = Case::default();
+    RowState::new(Row { benchmark, case }, 0.02)
+}
+
+/// A process on a core that was ours, or on a shared one.
+fn process(is_ours: bool) -> Result<Findings, Failure> {
+    let tag = |sample| Disturbance {
+        sample,
+        cause: Cause::SharedCore,
+    };
+    Ok(Findings {
+        iterations: 1,
+        values: vec![1.0; 5],
+        alone_percent: Some(0.0),
+        disturbed: (0..5).map(tag).filter(|_| !is_ours).collect(),
+        took_ns: 4e6,
+        ..Findings::default()
+    })
+}
+
+fn take(row: &mut RowState, round: u32, result: Result<Findings, Failure>) {
+    row.take(Pass::Timed, round, 0, None, result);
+}
+
+#[test]
+fn a_row_is_deferred_no_more_often_than_it_was_measured() {
+    let mut row = row();
+    assert!(!row.may_defer(), "nothing is known of it");
+    take(&mut row, 0, process(true));
+    assert!(row.may_defer());
+    take(&mut row, 1, Err(Failure::Deferred));
+    assert!(row.failure.is_none() && row.is_active());
+    assert!(!row.may_defer());
+    take(&mut row, 2, process(false));
+    assert!(row.may_defer());
+    assert_eq!(row.counting(), (1, 3));
+}
+
+#[test]
+fn a_row_none_of_whose_rounds_counts_is_measured_all_the_same() {
+    let mut row = row();
+    for round in 0..3 {
+        assert_eq!(row.may_defer(), round > 0);
+        take(&mut row, round, process(false));
+    }
+    assert!(!row.may_defer());
+    take(&mut row, 3, process(true));
+    assert!(row.may_defer());
+}
+
+#[test]
+fn what_a_row_likely_takes_is_less_if_it_may_be_deferred() {
+    let mut row = row();
+    take(&mut row, 0, process(true));
+    assert_eq!(row.likely_takes(), row.takes);
+    take(&mut row, 1, Err(Failure::Deferred));
+    assert_eq!(row.likely_takes().work_s, 0.5 * row.takes.work_s);
+}
