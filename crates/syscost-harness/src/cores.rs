@@ -9,7 +9,7 @@ use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu::{self, Kind};
 use syscost_sys::frequency::core_frequency;
-use syscost_sys::neighbour::{self, Alone, Look, Probe};
+use syscost_sys::neighbour::{self, Alone, Look, Probe, SAME_STATE};
 
 /// Cores of one kind show the same ratio while they are ours; one that shows more than this share above the least never was.
 const SAME_KIND: f64 = 1.03;
@@ -46,6 +46,14 @@ pub struct Heard {
     pub chain_overhead: f64,
 }
 
+/// Looks of a mode lie no lower than this share of its ratio.
+const MODE_LOW: f64 = 0.98;
+
+/// A mode is another state of the same core, ours as well, only if this share of the looks show it, and as many times as many as show the lower one: on a core that is
+/// hardly ever ours the looks of a partly shared one are more.
+const COMMON_SHARE: f64 = 0.05;
+const OUTNUMBERS: f64 = 10.0;
+
 /// A mode lower than the known one is believed if this number of the looks of a short while, and this share, agree on it.
 const MIN_LEARNT: usize = 48;
 const LEARNT_SHARE: f64 = 0.02;
@@ -78,8 +86,10 @@ impl Cores {
             let least = same
                 .map(|(_, core)| *core)
                 .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
-            if let Some(least) =
-                least.filter(|least| found[index].1.ratio > SAME_KIND * least.ratio)
+            let core = found[index].1;
+            let is_higher = |least: &Core| core.ratio > SAME_KIND * least.ratio;
+            if let Some(least) = least.filter(is_higher)
+                && !is_other_state(heard, &core, least.ratio, least.limit)
             {
                 found[index].1 = Core {
                     cpu: found[index].1.cpu,
@@ -89,9 +99,12 @@ impl Cores {
         }
         // Nor was any where an earlier run saw less. Of processors with several kinds of cores it is not known which that was.
         let is_one_kind = found.iter().all(|(kind, _)| *kind == found[0].0);
+        let known = known.filter(|known| {
+            let mut cores = found.iter().map(|(_, core)| core);
+            is_one_kind && !cores.any(|core| is_other_state(heard, core, known.ratio, known.limit))
+        });
         for (_, core) in &mut found {
             if let Some(known) = known
-                && is_one_kind
                 && core.ratio > SAME_KIND * known.ratio
             {
                 (core.ratio, core.limit) = (known.ratio, known.limit);
@@ -125,7 +138,7 @@ impl Cores {
             let mut alike = heard.iter().filter(|one| cpu::kind(one.noise.cpu) == kind);
             let lower = found
                 .alone_or_alike(core.cpu)
-                .filter(|alone| core.ratio > SAME_KIND * alone.ratio)
+                .filter(|alone| core.ratio > SAME_STATE * alone.ratio)
                 .filter(|alone| alike.any(|one| shows_often(&one.looks, alone)));
             if let Some(alone) = lower {
                 (core.ratio, core.limit) = (alone.ratio, alone.limit);
@@ -138,7 +151,7 @@ impl Cores {
     /// Whether samples that were judged by this ratio of looks, on this CPU, were judged by that of a shared core, as is known now.
     pub(crate) fn refutes(&self, ratio: f64, cpu: u32) -> bool {
         self.alone_or_alike(cpu)
-            .is_some_and(|alone| ratio > SAME_KIND * alone.ratio)
+            .is_some_and(|alone| ratio > SAME_STATE * alone.ratio)
     }
 
     /// Takes looks up to a margin `times` as wide for those of a core of our own.
@@ -213,6 +226,21 @@ impl Cores {
         noise.shared_slowdown_percent =
             median(&slower).map(|ratio| 100.0 * (ratio / alone.ratio - 1.0));
     }
+}
+
+/// Whether a core's mode is another state of a core of our own beside a lower one of this ratio and limit.
+fn is_other_state(heard: &[Heard], core: &Core, ratio: f64, limit: f64) -> bool {
+    let here = heard.iter().find(|one| one.noise.cpu == core.cpu);
+    let looks = here.map_or(&[][..], |one| &one.looks);
+    let showing = |ratio: f64, limit: f64| {
+        let shown = looks.iter().filter_map(|look| look.ratio());
+        let within = shown.filter(|shown| (MODE_LOW * ratio..=limit).contains(shown));
+        within.count() as f64
+    };
+    let (own, lower) = (showing(core.ratio, core.limit), showing(ratio, limit));
+    core.ratio <= SAME_STATE * ratio
+        && own >= COMMON_SHARE * looks.len() as f64
+        && own >= OUTNUMBERS * lower
 }
 
 /// Whether enough of these looks show a core that is ours for such a mode to be believed.
@@ -305,6 +333,25 @@ mod tests {
             assert!(cores.refutes(1.2, cpu) && !cores.refutes(0.85, cpu));
         }
         assert!(!cores.learn(&mut [heard(1, 0.84, 5)]), "nothing new");
+    }
+
+    #[test]
+    fn a_rare_state_that_an_earlier_run_kept_is_overruled_by_the_usual_one() {
+        let known = Alone {
+            ratio: 0.79,
+            limit: 0.81,
+        };
+        let mut all = [heard(0, 0.84, 3), heard(1, 1.2, 0)];
+        let cores = Cores::find(&mut all, false, Some(known));
+        assert_eq!(all[0].noise.alone_percent, Some(70.0));
+        assert_eq!(cores.alone(1).map(|alone| alone.ratio), Some(0.84));
+        // One much lower is believed: both cores were shared.
+        let much_lower = Alone {
+            ratio: 0.7,
+            limit: 0.72,
+        };
+        let cores = Cores::find(&mut all, false, Some(much_lower));
+        assert_eq!(cores.alone(0), Some(much_lower));
     }
 
     #[test]

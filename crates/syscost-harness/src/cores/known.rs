@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
-use syscost_sys::neighbour::Alone;
+use syscost_sys::neighbour::{Alone, SAME_STATE};
 
 /// One model's mode, as kept.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,10 +25,10 @@ pub fn recall(file: &Path, machine: &Machine, version: &str, grain: u32) -> Opti
     is_sound.then_some(Alone { ratio, limit })
 }
 
-/// Keeps a mode if it is the least of its model. What cannot be written is found out anew by the next run.
+/// Keeps a mode if it is the least of its model, or the usual one where the least is a rare state. What cannot be written is found out anew by the next run.
 pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32, alone: Alone) {
     let known = recall(file, machine, version, grain);
-    if known.is_some_and(|known| known.ratio <= alone.ratio) {
+    if known.is_some_and(|known| known == alone || SAME_STATE * known.ratio < alone.ratio) {
         return;
     }
     let mut modes = read(file);
@@ -50,7 +50,7 @@ fn read(file: &Path) -> Modes {
 }
 
 /// Rises when modes are found otherwise than before: what was kept then may be wrong.
-const METHOD: u32 = 2;
+const METHOD: u32 = 3;
 
 /// Another build may have other probes, and so has a clock of another grain.
 fn key(machine: &Machine, version: &str, grain: u32) -> String {
@@ -78,14 +78,17 @@ mod tests {
             limit: 1.03 * ratio,
         };
         assert_eq!(recall(&file, &machine, "1", 1), None);
-        for ratio in [1.2, 0.84, 0.9] {
+        for ratio in [1.2, 0.79, 0.9] {
             remember(&file, &machine, "1", 1, mode(ratio));
         }
+        assert_eq!(recall(&file, &machine, "1", 1), Some(mode(0.79)));
+        // What is a little higher was found the usual state.
+        remember(&file, &machine, "1", 1, mode(0.84));
         assert_eq!(recall(&file, &machine, "1", 1), Some(mode(0.84)));
         assert_eq!(recall(&file, &machine, "2", 1), None, "another build");
         fs::write(
             &file,
-            "{\"Model, , clock of 1, syscost 1, method 2\": {\"ratio\": -1, \"limit\": 2}}",
+            "{\"Model, , clock of 1, syscost 1, method 3\": {\"ratio\": -1, \"limit\": 2}}",
         )
         .expect("written");
         assert_eq!(recall(&file, &machine, "1", 1), None, "that is no mode");

@@ -10,7 +10,7 @@
 
 mod alone;
 
-pub use alone::{Alone, alone};
+pub use alone::{Alone, SAME_STATE, alone};
 
 use crate::arch::{self, Chain};
 use crate::clock::Clock;
