@@ -24,7 +24,7 @@ impl Session<'_> {
             && self
                 .states
                 .iter()
-                .all(|state| !state.cut && (!state.is_active() || state.rounds.len() >= fewest));
+                .all(|state| !state.cut && (!state.is_active() || state.counting().1 >= fewest));
         let missing = if interrupted {
             "interrupted"
         } else {

@@ -93,13 +93,29 @@ mod tests {
         let base = beside_a_neighbour(100.0, 2);
         let mut new = beside_a_neighbour(100.0, 10);
         new.measurements[0].flags = vec![Flag::Disturbed];
-        let (notes, _) = notes_and_verdict(&base, &new);
+        let (notes, verdict) = notes_and_verdict(&base, &new);
         assert_eq!(
             notes,
             [
-                "the new side has too few undisturbed samples: all are used, and a neighbour may be part of the difference"
+                "the new side has too few undisturbed samples: all are used, and a neighbour may be part of the difference",
+                "no interval: the other side was measured on a core of its own, and this difference may be all the neighbour's"
             ]
         );
+        assert_eq!(verdict, Change::Inconclusive);
+    }
+
+    #[test]
+    fn a_neighbour_on_one_side_only_changes_nothing() {
+        let base = beside_a_neighbour(100.0, 0);
+        let mut new = beside_a_neighbour(160.0, 10);
+        new.measurements[0].flags = vec![Flag::Disturbed];
+        for (base, new) in [(&base, &new), (&new, &base)] {
+            assert_eq!(notes_and_verdict(base, new).1, Change::Inconclusive);
+        }
+        // Beside a neighbour on both sides the runs differ as they do.
+        let mut base = beside_a_neighbour(100.0, 10);
+        base.measurements[0].flags = vec![Flag::Disturbed];
+        assert_eq!(notes_and_verdict(&base, &new).1, Change::Worse);
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
             new.processes()
         ));
         None
+    } else if base.is_disturbed != new.is_disturbed {
+        notes.push("no interval: the other side was measured on a core of its own, and this difference may be all the neighbour's".to_owned());
+        None
     } else {
         let found = uncertainty(base, new, &first.name, new_median / base_median, grain);
         if found.is_none() {
