@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_look_and_both_stop_rules_are_simulated_for_every_noise() {
+    fn every_look_and_every_stop_rule_is_simulated_for_every_noise() {
         let looks: Vec<&[u32]> = plans().iter().map(|plan| plan.rule.looks).collect();
         assert_eq!(
             looks[..10],
@@ -236,7 +236,10 @@ mod tests {
                 .each_ref()
                 .map(|look| &look[..])
         );
-        assert!(looks[10..].len() == 2 && looks[10..].iter().all(|looks| looks.len() > 1));
+        assert!(
+            looks[10..].len() == Profile::ALL.len()
+                && looks[10..].iter().all(|looks| looks.len() > 1)
+        );
         let found = simulate(1, 100, 3);
         assert_eq!(found.len(), Noise::ALL.len());
         for coverages in &found {
