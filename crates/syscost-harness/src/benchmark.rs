@@ -31,7 +31,8 @@ pub struct Benchmark {
     pub setup: Setup,
     /// Whether its cases are all measured on one CPU, since they lend each other memory that lies near it.
     pub stays: bool,
-    /// Whether its samples are taken as they come, on a shared core or not: it is about other things than the core's work, or about what others take of it.
+    /// Whether its samples are taken as they come, on a shared core or not: it is about other things than
+    /// the core's work, or about what others take of it.
     pub disregards_neighbours: bool,
     /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first.
     pub quick: fn(&Case) -> bool,

@@ -49,12 +49,14 @@ pub struct Heard {
 /// Looks of a mode lie no lower than this share of its ratio.
 const MODE_LOW: f64 = 0.98;
 
-/// A mode is another state of the same core, ours as well, only if this share of the looks show it, and as many times as many as show the lower one: on a core that is
-/// hardly ever ours the looks of a partly shared one are more.
+/// A mode is another state of the same core, ours as well, only if this share of the looks show it, and
+/// this many times as many as show the lower one: on a core that is hardly ever ours the looks of a partly
+/// shared one are more.
 const COMMON_SHARE: f64 = 0.05;
 const OUTNUMBERS: f64 = 10.0;
 
-/// A mode lower than the known one is believed if this number of the looks of a short while, and this share, agree on it.
+/// A mode lower than the known one is believed if this number of the looks of a short while, and this
+/// share, agree on it.
 const MIN_LEARNT: usize = 48;
 const LEARNT_SHARE: f64 = 0.02;
 
@@ -66,6 +68,19 @@ pub static UNKNOWN: Cores = Cores {
     grain: 1,
 };
 
+impl Core {
+    fn of(cpu: u32, Alone { ratio, limit }: Alone) -> Self {
+        Self { cpu, ratio, limit }
+    }
+
+    fn alone(&self) -> Alone {
+        Alone {
+            ratio: self.ratio,
+            limit: self.limit,
+        }
+    }
+}
+
 impl Cores {
     /// Finds what looks show while a core is ours, and writes into each CPU's noise how often it was. `knows_frequency` says whether the two chains of
     /// dependent instructions agree here; `known` is what earlier runs saw on this model of processor.
@@ -75,8 +90,8 @@ impl Cores {
             .iter()
             .filter_map(|one| {
                 let cpu = one.noise.cpu;
-                let Alone { ratio, limit } = neighbour::alone(&one.looks, grain)?;
-                Some((cpu::kind(cpu), Core { cpu, ratio, limit }))
+                let alone = neighbour::alone(&one.looks, grain)?;
+                Some((cpu::kind(cpu), Core::of(cpu, alone)))
             })
             .collect();
         // One that was never ours meanwhile is known by another that was.
@@ -89,25 +104,22 @@ impl Cores {
             let core = found[index].1;
             let is_higher = |least: &Core| core.ratio > SAME_KIND * least.ratio;
             if let Some(least) = least.filter(is_higher)
-                && !is_other_state(heard, &core, least.ratio, least.limit)
+                && !is_other_state(heard, &core, &least.alone())
             {
-                found[index].1 = Core {
-                    cpu: found[index].1.cpu,
-                    ..least
-                };
+                found[index].1 = Core::of(core.cpu, least.alone());
             }
         }
         // Nor was any where an earlier run saw less. Of processors with several kinds of cores it is not known which that was.
         let is_one_kind = found.iter().all(|(kind, _)| *kind == found[0].0);
         let known = known.filter(|known| {
             let mut cores = found.iter().map(|(_, core)| core);
-            is_one_kind && !cores.any(|core| is_other_state(heard, core, known.ratio, known.limit))
+            is_one_kind && !cores.any(|core| is_other_state(heard, core, known))
         });
         for (_, core) in &mut found {
             if let Some(known) = known
                 && core.ratio > SAME_KIND * known.ratio
             {
-                (core.ratio, core.limit) = (known.ratio, known.limit);
+                *core = Core::of(core.cpu, known);
             }
         }
         let cores = Self {
@@ -141,7 +153,7 @@ impl Cores {
                 .filter(|alone| core.ratio > SAME_STATE * alone.ratio)
                 .filter(|alone| alike.any(|one| shows_often(&one.looks, alone)));
             if let Some(alone) = lower {
-                (core.ratio, core.limit) = (alone.ratio, alone.limit);
+                *core = Core::of(core.cpu, alone);
                 has_learnt = true;
             }
         }
@@ -157,14 +169,13 @@ impl Cores {
     /// Takes looks up to a margin `times` as wide for those of a core of our own.
     pub(crate) fn widen(&mut self, times: f64) {
         for core in &mut self.modes {
-            let Core { ratio, limit, .. } = *core;
-            core.limit = Alone { ratio, limit }.with_margin(times).limit;
+            *core = Core::of(core.cpu, core.alone().with_margin(times));
         }
     }
 
     /// The least mode of all, for runs to come.
     pub(crate) fn least(&self) -> Option<Alone> {
-        let alone = self.modes.iter().filter_map(|core| self.alone(core.cpu));
+        let alone = self.modes.iter().map(Core::alone);
         alone.min_by(|a, b| a.ratio.total_cmp(&b.ratio))
     }
 
@@ -184,10 +195,7 @@ impl Cores {
     /// What looks at this CPU's core show while it is ours.
     pub fn alone(&self, cpu: u32) -> Option<Alone> {
         let core = self.modes.iter().find(|core| core.cpu == cpu)?;
-        Some(Alone {
-            ratio: core.ratio,
-            limit: core.limit,
-        })
+        Some(core.alone())
     }
 
     /// The same; of a CPU that was not listened to, what another core of its kind shows.
@@ -228,19 +236,19 @@ impl Cores {
     }
 }
 
-/// Whether a core's mode is another state of a core of our own beside a lower one of this ratio and limit.
-fn is_other_state(heard: &[Heard], core: &Core, ratio: f64, limit: f64) -> bool {
+/// Whether a core's mode is another state of a core of our own beside this lower one.
+fn is_other_state(heard: &[Heard], core: &Core, lower: &Alone) -> bool {
     let here = heard.iter().find(|one| one.noise.cpu == core.cpu);
     let looks = here.map_or(&[][..], |one| &one.looks);
-    let showing = |ratio: f64, limit: f64| {
+    let showing = |mode: &Alone| {
         let shown = looks.iter().filter_map(|look| look.ratio());
-        let within = shown.filter(|shown| (MODE_LOW * ratio..=limit).contains(shown));
+        let within = shown.filter(|shown| (MODE_LOW * mode.ratio..=mode.limit).contains(shown));
         within.count() as f64
     };
-    let (own, lower) = (showing(core.ratio, core.limit), showing(ratio, limit));
-    core.ratio <= SAME_STATE * ratio
+    let own = showing(&core.alone());
+    core.ratio <= SAME_STATE * lower.ratio
         && own >= COMMON_SHARE * looks.len() as f64
-        && own >= OUTNUMBERS * lower
+        && own >= OUTNUMBERS * showing(lower)
 }
 
 /// Whether enough of these looks show a core that is ours for such a mode to be believed.
@@ -281,6 +289,14 @@ mod tests {
             looks: looks.collect(),
             probe: None,
             chain_overhead: 20.0,
+        }
+    }
+
+    /// A mode that an earlier run kept.
+    fn mode(ratio: f64) -> Alone {
+        Alone {
+            ratio,
+            limit: ratio + 0.02,
         }
     }
 
@@ -337,29 +353,20 @@ mod tests {
 
     #[test]
     fn a_rare_state_that_an_earlier_run_kept_is_overruled_by_the_usual_one() {
-        let known = Alone {
-            ratio: 0.79,
-            limit: 0.81,
-        };
+        let known = mode(0.79);
         let mut all = [heard(0, 0.84, 3), heard(1, 1.2, 0)];
         let cores = Cores::find(&mut all, false, Some(known));
         assert_eq!(all[0].noise.alone_percent, Some(70.0));
         assert_eq!(cores.alone(1).map(|alone| alone.ratio), Some(0.84));
         // One much lower is believed: both cores were shared.
-        let much_lower = Alone {
-            ratio: 0.7,
-            limit: 0.72,
-        };
+        let much_lower = mode(0.7);
         let cores = Cores::find(&mut all, false, Some(much_lower));
         assert_eq!(cores.alone(0), Some(much_lower));
     }
 
     #[test]
     fn cores_that_were_never_ours_are_known_by_an_earlier_run() {
-        let known = Alone {
-            ratio: 0.84,
-            limit: 0.86,
-        };
+        let known = mode(0.84);
         let mut all = [heard(0, 1.2, 0), heard(1, 1.21, 0)];
         let cores = Cores::find(&mut all, false, Some(known));
         assert_eq!(all[0].noise.alone_percent, Some(0.0));

@@ -15,7 +15,8 @@ pub(super) const MIN_SAMPLES: u32 = 5;
 /// As few undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
 const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
-/// After this many samples, or as many as are wanted, all of them of a shared core, a process is given up: another one may find a core of our own.
+/// After this many samples, or as many as are wanted, all of them of a shared core, a process is given up:
+/// another one may find a core of our own.
 pub(super) const GIVE_UP: u32 = 8;
 
 /// No more samples than these times as many as wanted, however few are undisturbed.
@@ -46,7 +47,8 @@ struct Progress {
 }
 
 impl Progress {
-    /// Whether all samples are of a shared core, and it was mostly so before they began: otherwise the operation itself may slow the core.
+    /// Whether all samples are of a shared core, and it was mostly so before they began: otherwise the
+    /// operation itself may slow the core.
     fn is_of_a_shared_core(&self, number: u32) -> bool {
         let begun_shared = self.begun_shared.len() as u32;
         begun_shared + self.ended_shared == number && 2 * begun_shared >= number
@@ -218,6 +220,12 @@ impl Bencher<'_> {
             .unwrap_or_default()
     }
 
+    /// Whether a sample has a tag, whatever its cause.
+    pub(super) fn is_disturbed(&self, sample: u32) -> bool {
+        let mut tags = self.findings.disturbed.iter();
+        tags.any(|tag| tag.sample == sample)
+    }
+
     pub(super) fn disturbed(&mut self, sample: u32, cause: Cause) {
         self.findings.disturbed.push(Disturbance { sample, cause });
     }
@@ -240,12 +248,7 @@ impl Bencher<'_> {
             let ghz = seen.ghz().unwrap_or(0.0);
             self.findings.sample_ghz.push((ghz * 1e4).round() / 1e4);
         }
-        let disturbed = self
-            .findings
-            .disturbed
-            .iter()
-            .any(|one| one.sample == number);
-        if !disturbed {
+        if !self.is_disturbed(number) {
             progress.own.push(value);
             progress.cycles.extend(seen.ghz().map(|ghz| value * ghz));
         }

@@ -134,18 +134,13 @@ impl Bencher<'_> {
             Ok((ns, None))
         })?;
         // Of pairs on a core of our own, where there are some: on a shared one timer and operation are slower.
-        let is_own = |index: &usize| {
-            let mut disturbed = self.findings.disturbed.iter();
-            !disturbed.any(|one| one.sample as usize == *index)
+        let own: Vec<usize> = (0..empty.len())
+            .filter(|index| !self.is_disturbed(*index as u32))
+            .collect();
+        let pairs: Vec<f64> = match own.len() >= MIN_PAIRS {
+            true => own.iter().map(|index| empty[*index]).collect(),
+            false => empty,
         };
-        let all = 0..empty.len();
-        let own: Vec<usize> = all.clone().filter(is_own).collect();
-        let counting = if own.len() >= MIN_PAIRS {
-            own.clone()
-        } else {
-            all.collect()
-        };
-        let pairs: Vec<f64> = counting.iter().map(|index| empty[*index]).collect();
         let overhead = median(&pairs).unwrap_or(0.0);
         self.findings.raw = self.findings.values.clone();
         self.findings
@@ -237,7 +232,8 @@ impl Bencher<'_> {
         }
     }
 
-    /// Times operations one by one, for the tail that batch means hide; only those of a core of our own tell it.
+    /// Times operations one by one, for the tail that batch means hide; only those on a core of our own
+    /// count.
     fn time_tail(&mut self, typical_ns: f64, body: &mut impl Body) -> Result<(), Failure> {
         let affordable = (self.effort.case_ns / typical_ns.max(1.0)) as u32;
         let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
@@ -245,7 +241,7 @@ impl Bencher<'_> {
         if let Some(bracket) = &mut self.bracket {
             bracket.watch_partners(Vec::new());
         }
-        // Of an operation that slows the core itself the look before it tells.
+        // Where the operation slows the core itself, the look before it decides.
         let by_before = self.findings.details.contains_key(GATE_ALONE);
         let (mut own, mut shared) = (0, 0);
         while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {

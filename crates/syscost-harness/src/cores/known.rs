@@ -25,7 +25,8 @@ pub fn recall(file: &Path, machine: &Machine, version: &str, grain: u32) -> Opti
     is_sound.then_some(Alone { ratio, limit })
 }
 
-/// Keeps a mode if it is the least of its model, or the usual one where the least is a rare state. What cannot be written is found out anew by the next run.
+/// Keeps a mode if it is the least of its model, or the usual one where the least is a rare state. What
+/// cannot be written is found out anew by the next run.
 pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32, alone: Alone) {
     let known = recall(file, machine, version, grain);
     if known.is_some_and(|known| known == alone || SAME_STATE * known.ratio < alone.ratio) {

@@ -154,7 +154,8 @@ impl Session<'_> {
         Duration::from_secs_f64(by_pace.min(by_budget).max(0.0))
     }
 
-    /// Whether it is worthwhile to defer a row while no core is ours. Of a pair both sides have all rounds, since these are compared.
+    /// Whether it is worthwhile to defer a row while no core is ours. Of a pair both sides have all rounds,
+    /// since these are compared.
     pub(super) fn cores_are_often_ours(&self) -> bool {
         let active = self.states.iter().filter(|state| state.is_active());
         let (counting, all) = counting_of(active);

@@ -18,7 +18,8 @@ use crate::noise;
 /// How long all CPUs are listened to between rounds.
 const LISTEN: Duration = Duration::from_millis(20);
 
-/// How long at least at the beginning of a run where no earlier one has seen what cores of this model show while they are ours.
+/// How long at least at the beginning of a run where no earlier one has seen what cores of this model show
+/// while they are ours.
 const UNKNOWN_LISTEN: Duration = Duration::from_secs(1);
 
 /// How long a choice holds at least.

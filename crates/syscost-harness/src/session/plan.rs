@@ -233,7 +233,8 @@ pub(super) fn active_benchmarks(sessions: &[&Session<'_>]) -> Vec<&'static Bench
     found
 }
 
-/// The benchmarks that some of these sessions still measure, in random order, except that those with a costly set-up are adjacent, see [`arranged`].
+/// The benchmarks that some of these sessions still measure, in random order, except that those with a
+/// costly set-up are adjacent, see [`arranged`].
 pub(super) fn order(
     sessions: &[&Session<'_>],
     round: u32,

@@ -10,7 +10,8 @@ use crate::bencher::Effort;
 /// How much a run takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// Six rounds, the fewest that give an exact 95 % interval, up to twelve where that makes the interval narrow enough; seconds.
+    /// Six rounds, the fewest that give an exact 95 % interval, up to twelve where that makes the interval
+    /// narrow enough; seconds.
     Quick,
     /// Six rounds, up to twenty-five where that makes the interval narrow enough; two and a half minutes.
     #[default]
@@ -89,8 +90,8 @@ impl Profile {
 
     /// What one round takes of each case.
     pub fn effort(self) -> Effort {
-        // Processes differ more than samples of one do, so more rounds tell more than longer ones. Three rounds of singles are as
-        // many as p99 needs.
+        // Processes differ more than samples of one do, so more rounds tell more than longer ones. Three
+        // rounds of singles are as many as p99 needs.
         let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
             Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0, 100),
             Profile::Standard => (15, 1_000.0, 25.0, 4.0, 12.0, 100),

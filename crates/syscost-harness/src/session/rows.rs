@@ -21,7 +21,8 @@ use crate::failure::Failure;
 /// A row has at most this many times the rounds it needs, where too few moments are found in which the core is ours.
 pub(super) const REPEATS: u32 = 3;
 
-/// After as many rounds, none of which counts, a row is not deferred any more: it may need several cores at once.
+/// After as many rounds, none of which counts, a row is not deferred any more: it may need several cores at
+/// once.
 const PATIENT_ROUNDS: usize = 3;
 
 /// What is known of one row.
@@ -177,15 +178,16 @@ impl RowState {
         }
     }
 
-    /// Whether it may be left to a later round while no core is ours: not before it was measured, nor more often than it was, nor if none of its first
-    /// rounds counts.
+    /// Whether it may be left to a later round while no core is ours: not before it was measured, nor more
+    /// often than it was, nor if none of its first rounds counts.
     pub(crate) fn may_defer(&self) -> bool {
         let counts = self.rounds.iter().any(RoundSamples::is_undisturbed);
         (self.deferred as usize) < self.rounds.len()
             && (counts || self.rounds.len() < PATIENT_ROUNDS)
     }
 
-    /// How many of its rounds count, and how many there are, those included to which it was not measured because no core was ours.
+    /// How many of its rounds count, and how many there are, those included to which it was not measured
+    /// because no core was ours.
     pub(crate) fn counting(&self) -> (usize, usize) {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         (counting.count(), self.rounds.len() + self.deferred as usize)
@@ -201,8 +203,8 @@ impl RowState {
         self.takes.times(share)
     }
 
-    /// Whether the row needs no more rounds than it has. Those count in which the core was ours often enough; the others are taken again, up to the maximum
-    /// number of rounds.
+    /// Whether the row needs no more rounds than it has. Those count in which the core was ours often
+    /// enough; the others are taken again, up to the maximum number of rounds.
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         // The interval may be of fewer: those at the usual frequency.

@@ -67,9 +67,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
             may_defer,
         } = &job.cases[index];
         let Some(case) = known.iter().find(|case| case.suffix() == *suffix) else {
-            answer(&Reply::Begin(index))?;
-            let reason = Err(absent(&format!("{}{suffix}", job.benchmark)));
-            answer(&Reply::Done(index, Box::new(reason)))?;
+            decline(index, absent(&format!("{}{suffix}", job.benchmark)))?;
             continue;
         };
         let mut effort = effort.with_setup(case.setup().unwrap_or(benchmark.setup));
@@ -79,17 +77,16 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         } else {
             let patience = Duration::from_nanos(effort.patience_ns as u64);
             let may_move = place::may_move(benchmark, case);
-            let place = || {
+            let finds_core = || {
                 let found = place::go(&job, clock, cpu, may_move);
                 cpu = found.cpu;
-                found
+                found.is_free
             };
-            match queue.turn(next, *may_defer, patience, place) {
-                Turn::Now { waited, .. } => waited_ns = waited.as_nanos() as f64,
+            match queue.turn(next, *may_defer, patience, finds_core) {
+                Turn::Now(waited) => waited_ns = waited.as_nanos() as f64,
                 Turn::PutOff => continue,
                 Turn::Deferred => {
-                    answer(&Reply::Begin(index))?;
-                    answer(&Reply::Done(index, Box::new(Err(Failure::Deferred))))?;
+                    decline(index, Failure::Deferred)?;
                     continue;
                 }
             }
@@ -120,12 +117,13 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
 }
 
 fn refuse(job: &Job) -> io::Result<()> {
-    for index in 0..job.cases.len() {
-        answer(&Reply::Begin(index))?;
-        let reason = Err(absent(&job.benchmark));
-        answer(&Reply::Done(index, Box::new(reason)))?;
-    }
-    Ok(())
+    (0..job.cases.len()).try_for_each(|index| decline(index, absent(&job.benchmark)))
+}
+
+/// Answers for a case that is not begun.
+fn decline(index: usize, failure: Failure) -> io::Result<()> {
+    answer(&Reply::Begin(index))?;
+    answer(&Reply::Done(index, Box::new(Err(failure))))
 }
 
 fn absent(name: &str) -> Failure {

@@ -1,4 +1,5 @@
-//! Where and when a case is measured: on a CPU whose core works for nobody else now, put off while there is none.
+//! Where and when a case is measured: on a CPU whose core works for nobody else now, put off while there is
+//! none.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -25,8 +26,8 @@ pub(super) struct Place {
     pub(super) is_free: bool,
 }
 
-/// Whether a case may be measured on another CPU than its worker was sent to: not where it names CPUs, which are those beside that one, or
-/// where memory is lent from case to case, which lies near it.
+/// Whether a case may be measured on another CPU than its worker was sent to: not where it names CPUs,
+/// which are those beside that one, or where memory is lent from case to case, which lies near it.
 pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
     let names = |parameter: &&str| !case.get(parameter).is_empty();
     let names_cpus = ["cpus", "cpu", "from", "threads", "copies"]
@@ -35,8 +36,9 @@ pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
     !benchmark.stays && (!names_cpus || case.get("cpus") == "same")
 }
 
-/// Moves this process to the worker's own CPU, or, if it `may_move`, to the first of all CPUs whose core works for nobody else now; to the best of them
-/// where none does. A case is short beside the stretches in which somebody else works.
+/// Moves this process to the worker's own CPU, or, if it `may_move`, to the first of all CPUs whose core
+/// works for nobody else now; to the best of them where none is free. A case is short beside the stretches
+/// in which somebody else works.
 pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     let (first, others) = match may_move {
         true => (now, &job.candidates[..]),
@@ -104,13 +106,8 @@ pub(super) struct Waiting {
 /// What becomes of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Turn {
-    /// It is measured on this CPU, after waiting as long.
-    Now {
-        /// The CPU.
-        cpu: u32,
-        /// How long was waited for a core of our own.
-        waited: Duration,
-    },
+    /// It is measured, after waiting this long for a core of our own.
+    Now(Duration),
     /// It stands behind the other cases now.
     PutOff,
     /// It is left to a later round.
@@ -135,22 +132,19 @@ impl Queue {
         self.cases.pop_front()
     }
 
-    /// Whether a case is measured now: at once if `place` finds a core ours; else it is put off behind the others, once, then deferred if it may be, and
-    /// if not waits for a core, as long as its patience lasts.
+    /// Whether a case is measured now: at once if `finds_core` finds one that is ours; else it is put off
+    /// behind the others, once, then deferred if it may be, and if not waits for a core, as long as its
+    /// patience lasts.
     pub(super) fn turn(
         &mut self,
         case: Waiting,
         may_defer: bool,
         patience: Duration,
-        mut place: impl FnMut() -> Place,
+        mut finds_core: impl FnMut() -> bool,
     ) -> Turn {
         let begun = Instant::now();
-        let mut found = place();
-        if found.is_free {
-            return Turn::Now {
-                cpu: found.cpu,
-                waited: Duration::ZERO,
-            };
+        if finds_core() {
+            return Turn::Now(Duration::ZERO);
         }
         if !self.keeps_order && !case.was_put_off && !self.cases.is_empty() {
             self.cases.push_back(Waiting {
@@ -162,13 +156,8 @@ impl Queue {
         if may_defer {
             return Turn::Deferred;
         }
-        while !found.is_free && begun.elapsed() < patience {
-            found = place();
-        }
-        Turn::Now {
-            cpu: found.cpu,
-            waited: begun.elapsed(),
-        }
+        while begun.elapsed() < patience && !finds_core() {}
+        Turn::Now(begun.elapsed())
     }
 }
 
@@ -178,16 +167,12 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_millis(1);
 
-    fn at(cpu: u32, is_free: bool) -> Place {
-        Place { cpu, is_free }
-    }
-
     /// What becomes of three cases, in the order in which they are asked, while no core is ours.
     fn busy(keeps_order: bool, may_defer: bool) -> Vec<(usize, Turn)> {
         let mut queue = Queue::new(3, keeps_order);
         let mut turns = Vec::new();
         while let Some(case) = queue.next() {
-            let turn = queue.turn(case, may_defer, PATIENCE, || at(7, false));
+            let turn = queue.turn(case, may_defer, PATIENCE, || false);
             turns.push((case.index, turn));
         }
         turns
@@ -197,9 +182,8 @@ mod tests {
     fn a_case_with_a_free_core_is_measured_at_once() {
         let mut queue = Queue::new(1, false);
         let case = queue.next().expect("one");
-        let turn = queue.turn(case, true, PATIENCE, || at(3, true));
-        let waited = Duration::ZERO;
-        assert_eq!(turn, Turn::Now { cpu: 3, waited });
+        let turn = queue.turn(case, true, PATIENCE, || true);
+        assert_eq!(turn, Turn::Now(Duration::ZERO));
         assert_eq!(queue.next(), None);
     }
 
@@ -222,15 +206,15 @@ mod tests {
     #[test]
     fn what_cannot_be_deferred_waits_until_a_core_is_free_or_its_patience_ends() {
         for (_, turn) in busy(true, false) {
-            assert!(matches!(turn, Turn::Now { waited, .. } if waited >= PATIENCE));
+            assert!(matches!(turn, Turn::Now(waited) if waited >= PATIENCE));
         }
         let mut queue = Queue::new(1, true);
         let case = queue.next().expect("one");
         let mut looks = 0;
         let turn = queue.turn(case, false, Duration::from_secs(60), || {
             looks += 1;
-            at(looks, looks == 3)
+            looks == 3
         });
-        assert!(matches!(turn, Turn::Now { cpu: 3, .. }), "{turn:?}");
+        assert!(matches!(turn, Turn::Now(_)) && looks == 3, "{turn:?}");
     }
 }

@@ -13,7 +13,8 @@ pub struct Job {
     pub benchmark: String,
     /// Its cases, in the order to run them.
     pub cases: Vec<JobCase>,
-    /// Whether no case may be put off behind others: those of a pair of runs are compared, and memory is lent from case to case.
+    /// Whether no case may be put off behind others: those of a pair of runs are compared, and memory is
+    /// lent from case to case.
     pub keeps_order: bool,
     /// Timed or evidence pass.
     pub pass: Pass,

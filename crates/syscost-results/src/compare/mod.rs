@@ -30,8 +30,9 @@ pub const MIN_MARGIN: f64 = 0.02;
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
 /// However much a metric's runs differ, a larger change is never called the same: a wide margin is ignorance, not equality.
 pub const MAX_SAME: f64 = 0.10;
-/// What lies within the A/A spread times this is the same. The interval is as wide as the spread, so within the spread itself hardly any would be that did not
-/// change; within (z(97.5 %) + z(90 %)) / z(97.5 %) times the spread four in five are: the power of two one-sided tests (Schuirmann 1987).
+/// What lies within the A/A spread times this is the same. The interval is as wide as the spread, so within
+/// the spread itself hardly any would be that did not change; within (z(97.5 %) + z(90 %)) / z(97.5 %)
+/// times the spread four in five are: the power of two one-sided tests (Schuirmann 1987).
 pub const SAME_REACH: f64 = 1.654;
 /// Of the rows called better or worse, so many may be wrong on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
@@ -144,11 +145,12 @@ pub struct Row {
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,
-    /// A change lies beyond `1 / (1 + margin)` or `1 + margin`: the larger of 2 % (1 % where the runs were measured in turn) and the metric's own A/A
-    /// spread, which is how far two such sides may be apart when nothing changed.
+    /// A change lies beyond `1 / (1 + margin)` or `1 + margin`: the larger of 2 % (1 % where the runs were
+    /// measured in turn) and the metric's own A/A spread, which is how far two such sides may be apart when
+    /// nothing changed.
     pub margin: f64,
-    /// It is the same if its whole interval lies from `1 / (1 + same_within)` to `1 + same_within`: the larger of the same 2 or 1 % and [`SAME_REACH`] times
-    /// that spread, but not over [`MAX_SAME`].
+    /// It is the same if its whole interval lies from `1 / (1 + same_within)` to `1 + same_within`: the
+    /// larger of the same 2 or 1 % and [`SAME_REACH`] times that spread, but not over [`MAX_SAME`].
     pub same_within: f64,
     /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
     /// before correction for the number of rows; null where there is no interval.
@@ -273,7 +275,8 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
     }
 }
 
-/// How large a change is called the same, at least `min_margin`, where two sides may be apart by the logarithm `spread` though nothing changed.
+/// How large a change is called the same, at least `min_margin`, where two sides may be apart by the
+/// logarithm `spread` though nothing changed.
 fn same_within(min_margin: f64, spread: f64) -> f64 {
     (SAME_REACH * spread).exp_m1().clamp(min_margin, MAX_SAME)
 }

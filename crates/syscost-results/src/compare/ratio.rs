@@ -36,7 +36,9 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         ));
         None
     } else if base.is_disturbed != new.is_disturbed {
-        notes.push("no interval: the other side was measured on a core of its own, and this difference may be all the neighbour's".to_owned());
+        let note = "no interval: the other side was measured on a core of its own, \
+                    and this difference may be all the neighbour's";
+        notes.push(note.to_owned());
         None
     } else {
         let found = uncertainty(base, new, &first.name, new_median / base_median, grain);

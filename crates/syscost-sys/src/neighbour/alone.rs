@@ -11,15 +11,18 @@ const MIN_SHARE: f64 = 0.004;
 /// And this number of them at least.
 const MIN_LOOKS: usize = 12;
 
-/// Modes within this share of each other are states of a core that is ours, of which the usual one counts: a neighbour on the same core costs independent instructions a fifth or
-/// more. Zen 4 showed another one for some moments, 6 % lower than the one that it shows for hours (2026-11-22); believed in, it made every look one of a shared core.
+/// Modes within this share of each other are states of a core that is ours, of which the usual one counts:
+/// a neighbour on the same core costs independent instructions a fifth or more. Zen 4 showed another one
+/// for some moments, 6 % lower than the one that it shows for hours (2026-11-22); believed in, it made
+/// every look one of a shared core.
 pub const SAME_STATE: f64 = 1.10;
 
 /// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
 const INTERRUPTED: f64 = 1.04;
 
-/// Nor does a look count whose chain takes so much longer than those of most: a core of our own is quick at what is independent, not slow at what is not. Dense modes of
-/// slow chains were seen under load of our own, at ratios a third below that of a core of our own (Zen 4).
+/// Nor does a look count whose chain takes so much longer than those of most: a core of our own is quick at
+/// what is independent, not slow at what is not. Dense modes of slow chains were seen under load of our
+/// own, at ratios a third below that of a core of our own (Zen 4).
 const SLOW_CHAIN: f64 = 1.15;
 
 /// A ratio below this share of the mode is of an interrupted chain, and shows nothing.
@@ -56,9 +59,10 @@ impl Alone {
     }
 }
 
-/// Finds the mode of a core of our own in looks that were taken in a row: the lowest that is dense, or the densest that is hardly higher. `None` where none is. If the core was
-/// never ours meanwhile, this is the lowest of the shared modes; who knows what another core of the same model showed can tell. `grain` is the grid of the clock's
-/// readings, in ticks.
+/// Finds the mode of a core of our own in looks that were taken in a row: the lowest that is dense, or the
+/// densest that is hardly higher. `None` where none is. If the core was never ours meanwhile, this is the
+/// lowest of the shared modes; who knows what another core of the same model showed can tell. `grain` is
+/// the grid of the clock's readings, in ticks.
 pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     let grain = share_of_grain(looks, f64::from(grain));
     let agree = AGREE + grain;
@@ -80,7 +84,8 @@ pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     ratios.sort_unstable_by(f64::total_cmp);
     let least = MIN_LOOKS.max((MIN_SHARE * ratios.len() as f64) as usize);
     let within = |low: f64| ratios.partition_point(|ratio| *ratio <= low * (1.0 + agree));
-    // The lowest window that is dense, then on to where it is densest: its lower edge may be a tail, or a rare state.
+    // The lowest window that is dense, then on to where it is densest: its lower edge may be a tail, or a
+    // rare state.
     let first = (0..ratios.len()).find(|&index| within(ratios[index]) - index >= least)?;
     let end = ratios.partition_point(|ratio| *ratio <= ratios[first] * SAME_STATE);
     let count = |index: usize| within(ratios[index]) - index;
@@ -151,30 +156,29 @@ mod tests {
         assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
     }
 
+    /// The mode that is found if one look in twenty, in a row, is this one.
+    fn found_beside(look: Look) -> Alone {
+        let mut taken = looks(50_000, 0.5);
+        taken[10_000..12_500].fill(look);
+        alone(&taken, 1).expect("a mode")
+    }
+
     #[test]
     fn chains_that_are_slow_for_a_while_make_no_mode() {
-        // One look in twenty, in a row: a ratio a third lower.
-        let mut taken = looks(50_000, 0.5);
-        for look in &mut taken[10_000..12_500] {
-            *look = Look {
-                throughput: 690,
-                chain: 1200,
-            };
-        }
-        let found = alone(&taken, 1).expect("a mode");
+        // A ratio a third lower.
+        let found = found_beside(Look {
+            throughput: 690,
+            chain: 1200,
+        });
         assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
     }
 
     #[test]
     fn the_usual_state_counts_and_not_a_rare_one_that_is_a_little_lower() {
-        let mut taken = looks(50_000, 0.5);
-        for look in &mut taken[10_000..12_500] {
-            *look = Look {
-                throughput: 632,
-                chain: 800,
-            };
-        }
-        let found = alone(&taken, 1).expect("a mode");
+        let found = found_beside(Look {
+            throughput: 632,
+            chain: 800,
+        });
         assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
     }
 

@@ -8,8 +8,10 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A row is called worse or better when the whole 95 % interval of the ratio lies outside the margin and the change stands \
-among all the rows' (false ones are kept to 5 % of those so called, as far as a run's own processes tell its noise). The margin is 2 %, or how far two such sides differ when nothing changed, if that is more. It is the same when the whole \
-interval lies within 2 %, or within 1.65 times that difference but not over 10 %, and inconclusive otherwise. Several runs on a side, or --spread, tell it better: some costs differ from run to run.
+among all the rows' (false ones are kept to 5 % of those so called, as far as a run's own processes show its noise). \
+The margin is 2 %, or how far two such sides differ when nothing changed, if that is more. It is the same when the whole \
+interval lies within 2 %, or within 1.65 times that difference but not over 10 %, and inconclusive otherwise. Several \
+runs on a side, or --spread, show it better: some costs differ from run to run.
 
   syscost compare latest~1 latest                     the last two runs
   syscost compare before.json a.json b.json c.json    three new runs, pooled

@@ -46,7 +46,8 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long its neighbours may take to feel it, too.
 const NEIGHBOURS: Duration = Duration::from_millis(5);
 
-/// Others may have this share of the time of a CPU that all tasks of a team are on: interrupts and the kernel's own threads take less.
+/// Others may have this share of the time of a CPU that all tasks of a team are on: interrupts and the
+/// kernel's own threads take less.
 const MAX_OTHERS: f64 = 0.05;
 
 /// So many different complaints are told.
@@ -202,8 +203,9 @@ impl<'t> Team<'t> {
     }
 }
 
-/// The share of the time in which a CPU ran others than the tasks of a team that all were on it, at most: none of these ran then, but one of them was ready
-/// to. Tasks that sleep and wait for each other as well are suspected too often rather than too rarely.
+/// The share of the time in which a CPU ran others than the tasks of a team that all were on it, at most:
+/// none of these ran then, but one of them was ready to. Tasks that sleep and wait for each other as well
+/// are suspected too often rather than too rarely.
 fn others(passed_ns: f64, run_ns: f64, delay_ns: f64) -> f64 {
     (passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns
 }
@@ -268,14 +270,10 @@ impl Bencher<'_> {
         let others = others(passed_ns, run_ns as f64, delay_ns as f64);
         self.detail("others_percent", 100.0 * others);
         if others > MAX_OTHERS {
-            let tagged = |sample: &u32| {
-                let mut known = self.findings.disturbed.iter();
-                known.any(|one| one.sample == *sample)
-            };
-            let samples = 0..self.findings.values.len() as u32;
-            let untagged: Vec<u32> = samples.filter(|sample| !tagged(sample)).collect();
-            for sample in untagged {
-                self.disturbed(sample, Cause::Preempted);
+            for sample in 0..self.findings.values.len() as u32 {
+                if !self.is_disturbed(sample) {
+                    self.disturbed(sample, Cause::Preempted);
+                }
             }
         }
     }

@@ -97,7 +97,8 @@ fn needed_s(rows: &[(usize, Takes)], rounds: f64) -> f64 {
     SHRINKS * rounds * rows.iter().map(|(_, takes)| takes.longest_s).sum::<f64>()
 }
 
-/// Of rows, each with what it takes, those to leave out so that the rest is not too much: the longest first, and none that takes no longer than `min_s`.
+/// Of rows, each with what it takes, those to leave out so that the rest is not too much: the longest
+/// first, and none that takes no longer than `min_s`.
 fn left_out(
     mut rows: Vec<(usize, Takes)>,
     min_s: f64,
@@ -116,7 +117,8 @@ fn long_s(rows: &[(usize, Takes)]) -> f64 {
     LONG * median(&all).unwrap_or(0.0)
 }
 
-/// The rows to leave out so that as many rounds fit into the time left; none that takes no longer than `min_s`.
+/// The rows to leave out so that as many rounds fit into the time left; none that takes no longer than
+/// `min_s`.
 fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
     left_out(rows, min_s, |rest| {
         needed_s(rest, f64::from(to_go)) > left_s
