@@ -42,3 +42,26 @@ const GROUPS: &[Group] = &[
 
 /// Every benchmark of this program.
 pub const CATALOGUE: Catalogue = Catalogue::new(GROUPS);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quick run gives each of its rows many processes within seconds: that is so for about a hundred rows.
+    #[test]
+    fn a_quick_run_has_some_rows_of_every_group() {
+        let quick = |group: &&Group| -> usize {
+            let cases = group.benchmarks.iter().map(|benchmark| {
+                let cases = benchmark.cases.list().into_iter();
+                cases.filter(|case| (benchmark.quick)(case)).count()
+            });
+            cases.sum()
+        };
+        let shown: Vec<&Group> = GROUPS.iter().filter(|group| !group.hidden).collect();
+        for group in &shown {
+            assert!(quick(group) > 0, "{}", group.name);
+        }
+        let all: usize = shown.iter().map(quick).sum();
+        assert!((80..=130).contains(&all), "{all}");
+    }
+}

@@ -65,7 +65,7 @@ impl Benchmark {
         setup: Setup::Cheap,
         stays: false,
         disregards_neighbours: false,
-        quick: |_| true,
+        quick: |_| false,
         careful: |_| false,
         support: |_| Ok(()),
         refuted_by_design: |_| false,

@@ -269,11 +269,7 @@ mod tests {
                 gives_up: true,
                 ..careful
             };
-            let quick = StopRule {
-                looks: &looks::QUICK,
-                ..standard
-            };
-            for rule in [quick, standard, careful] {
+            for rule in [standard, careful] {
                 let found = simulation.coverage_with_stop(rule, 2000);
                 let share = found.share();
                 assert!(

@@ -24,7 +24,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "brk, touched",
     cases: Cases::Grid(&[(SIZE, &["4K", "1M"])]),
     expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
-    quick: |_| false,
     run,
     source: include_str!("brk.rs"),
     ..Benchmark::DEFAULT

@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_latency",
     title: "Load from a cache, by its latency",
     cases: Cases::Grid(&[(LEVEL, &["1", "2", "3", "4", "memory"])]),
-    quick: |_| false,
     derive: Some(Derive {
         from: &["memory.latency"],
         takes: |_, row| hierarchy::is_of_caches(row),

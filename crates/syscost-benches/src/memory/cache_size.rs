@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     cases: Cases::Grid(&[(LEVEL, &["1", "2", "3", "4"])]),
-    quick: |_| false,
     derive: Some(Derive {
         from: &["memory.latency"],
         takes: |_, row| hierarchy::is_of_caches(row),

@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
                 .get(index)
                 .is_some_and(|cpu| case.number(key) == u64::from(*cpu))
         };
-        is("from", 0) && is("to", 1)
+        is("from", 0) && is("to", 1) && case.get("method") == "exchange"
     },
     support: |case| match case.get("from") == case.get("to") {
         true => Err(Unsupported::new("this process may use one CPU only")),

@@ -26,7 +26,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
-    quick: |case| case.get(BYTES) == SIZES[0].0,
     support: |_| Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop),
     run,
     source: include_str!("instruction_fetch.rs"),

@@ -33,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line",
     title: "Two loads near to each other",
     cases: Cases::Grid(&[(DISTANCE, &["16", "32", "48", "64", "128", "256", "512"])]),
-    quick: |_| false,
     run,
     source: include_str!("line.rs"),
     ..Benchmark::DEFAULT

@@ -26,7 +26,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Cache line",
     unit: Unit::Bytes,
     quantity: Quantity::Choice,
-    quick: |_| false,
     derive: Some(Derive {
         from: &["memory.line"],
         takes: |_, _| true,

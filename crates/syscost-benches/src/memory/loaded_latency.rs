@@ -34,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).dear(SECONDS);
         DELAYS.iter().map(case).collect()
     }),
-    quick: |_| false,
     support: |_| match Topology::here() {
         Ok(topology) => enough(topology.cpus.len()),
         Err(_) => Ok(()),

@@ -33,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         spec(&[(ADVICE, "free"), (SIZE, "1M"), (TOUCHED, "yes")]),
     ]),
     expect: &[calls(Sysno::MADVISE)],
-    quick: |_| false,
     run,
     source: include_str!("madvise.rs"),
     ..Benchmark::DEFAULT

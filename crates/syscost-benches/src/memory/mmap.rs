@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "mmap",
     cases: Cases::Grid(&[(SIZE, &["4K", "16M"])]),
     expect: &[calls(Sysno::MMAP)],
-    quick: |_| false,
     run,
     source: include_str!("mmap.rs"),
     ..Benchmark::DEFAULT

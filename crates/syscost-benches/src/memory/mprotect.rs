@@ -29,7 +29,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         spec(&[(SIZE, "64M"), (TOUCHED, "yes")]),
     ]),
     expect: &[calls(Sysno::MPROTECT)],
-    quick: |_| false,
     run,
     source: include_str!("mprotect.rs"),
     ..Benchmark::DEFAULT

@@ -34,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         spec(&[(OP, "move"), (SIZE, "64M")]),
     ]),
     expect: &[calls(Sysno::MREMAP)],
-    quick: |_| false,
     run,
     source: include_str!("mremap.rs"),
     ..Benchmark::DEFAULT

@@ -38,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         },
     ]),
     expect: &[calls(Sysno::MSYNC)],
-    quick: |_| false,
     run,
     source: include_str!("msync.rs"),
     ..Benchmark::DEFAULT

@@ -23,7 +23,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(nodes::cases),
     expect: &[nodes::SLEEPS],
     setup: Setup::Dear { seconds: 0.2 },
-    quick: |_| false,
     support: nodes::support,
     run,
     source: include_str!("numa.rs"),

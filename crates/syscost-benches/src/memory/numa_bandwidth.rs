@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(nodes::cases),
     expect: &[nodes::SLEEPS],
     setup: Setup::Dear { seconds: 0.3 },
-    quick: |_| false,
     support: nodes::support,
     run,
     source: include_str!("numa_bandwidth.rs"),

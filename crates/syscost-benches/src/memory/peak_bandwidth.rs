@@ -32,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
-    quick: |_| false,
     derive: Some(Derive {
         from: &[bandwidth::BENCHMARK.id],
         takes,

@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb",
     title: "Load that waits for the one before, page by page",
     cases: Cases::Here(cases),
-    quick: |case| [32, 512, 4096].contains(&case.number(COUNT)),
+    quick: |case| [512, 4096].contains(&case.number(COUNT)),
     support: chases::support,
     run,
     source: include_str!("tlb.rs"),

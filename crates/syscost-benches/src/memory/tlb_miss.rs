@@ -21,7 +21,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_miss",
     title: "TLB miss",
     cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),
-    quick: |_| false,
     derive: Some(Derive {
         from: &["memory.tlb", "memory.latency"],
         takes: |_, row| hierarchy::is_of_translation(row),

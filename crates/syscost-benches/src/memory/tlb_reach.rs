@@ -24,7 +24,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),
-    quick: |_| false,
     derive: Some(Derive {
         from: &["memory.tlb", "memory.latency"],
         takes: |_, row| hierarchy::is_of_translation(row),

@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_shootdown",
     title: "TLB shootdown",
     cases: Cases::Here(cases),
-    quick: |case| case.get(CALL) == "madvise" && case.number(THREADS) <= 1,
+    quick: |case| case.get(CALL) == "madvise" && case.number(THREADS) == 1,
     run,
     source: include_str!("tlb_shootdown.rs"),
     ..Benchmark::DEFAULT

@@ -25,6 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Grid(&[("branch", &["conditional", "indirect"])]),
     // No core that guesses at all has fewer stages between the guess and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],
+    quick: |_| true,
     support: |_| branch(Branch::OnBit(Directions::Taken)).map(drop),
     run,
     source: include_str!("branch_miss.rs"),

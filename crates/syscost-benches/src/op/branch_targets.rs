@@ -29,9 +29,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             &["128", "256", "512", "1024", "2048", "4096", "8192", "16384"],
         ),
     ]),
-    quick: |case| {
-        case.get("code") == "jumps" && [128, 1024, 4096, 16_384].contains(&case.number("branches"))
-    },
     support: |_| Jumps::write(Path::Jumps, 1).map(drop),
     run,
     source: include_str!("branch_targets.rs"),

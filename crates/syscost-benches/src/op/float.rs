@@ -35,6 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ("type", &["f32", "f64"]),
         ("shape", &["latency", "throughput"]),
     ]),
+    quick: |case| case.get("type") == "f64" && case.get("shape") == "latency",
     support: |case| arithmetic_kernel(case).map(drop),
     run: |b| {
         let kernel = arithmetic_kernel(b.case())?;

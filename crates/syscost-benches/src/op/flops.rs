@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
-    quick: |case| case.number("bits") >= 256,
+    quick: |case| case.number("bits") >= 256 && case.number("threads") == 1,
     support: |case| kernel(case.number("bits")).map(drop),
     run,
     source: include_str!("flops.rs"),

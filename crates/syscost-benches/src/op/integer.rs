@@ -40,6 +40,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ("type", &["i32", "i64"]),
         ("shape", &["latency", "throughput"]),
     ]),
+    quick: |case| {
+        let is_common = ["add", "multiply", "divide"].contains(&case.get("op"));
+        case.get("type") == "i64" && case.get("shape") == "latency" && is_common
+    },
     support: |case| arithmetic_kernel(case).map(drop),
     run: |b| {
         let kernel = arithmetic_kernel(b.case())?;

@@ -30,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_least(Counter::VoluntarySwitches, 0.5),
         at_least(Counter::Reported(STEADY), 0.5),
     ],
-    quick: |_| false,
     run,
     source: include_str!("ramp_up.rs"),
     ..Benchmark::DEFAULT

@@ -34,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             "480", "512", "544", "640", "768",
         ],
     )]),
-    quick: |_| false,
     support: |_| Jumps::write(kernel::Path::Jumps, 1).map(drop),
     run,
     source: include_str!("reorder_buffer.rs"),

@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Instructions held at once",
     unit: Unit::Count,
     better: Better::Higher,
-    quick: |_| false,
     derive: Some(Derive {
         from: &["op.reorder_buffer"],
         takes: |_, _| true,

@@ -25,6 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "load",
         &["same", "narrower", "wider", "halves", "across_lines"],
     )]),
+    quick: |case| ["same", "across_lines"].contains(&case.get("load")),
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;

@@ -34,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::MinorFaults, 0.99, 1.01),
         exactly(Counter::Syscall(Sysno::MADVISE), 1.0 / PAGES as f64),
     ],
-    quick: |_| false,
     run,
     source: include_str!("fault.rs"),
     ..Benchmark::DEFAULT

@@ -32,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("call", &["wake", "wait"])),
     expect: &[calls(Sysno::FUTEX)],
-    quick: |_| false,
     run,
     source: include_str!("futex.rs"),
     ..Benchmark::DEFAULT

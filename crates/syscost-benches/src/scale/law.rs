@@ -48,7 +48,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         (crowd::AS, &["processes", "threads"]),
         ("term", &["contention", "coherence"]),
     ]),
-    quick: |_| false,
     support: |_| enough(crowd::counts().len()).map_err(Unsupported::new),
     derive: Some(Derive {
         from: &[

@@ -34,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("of", &["same", "different"])),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    quick: |_| false,
     run,
     source: include_str!("open.rs"),
     ..Benchmark::DEFAULT

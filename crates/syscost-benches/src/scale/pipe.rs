@@ -24,7 +24,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("", &[])),
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
-    quick: |_| false,
     run,
     source: include_str!("pipe.rs"),
     ..Benchmark::DEFAULT

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::RT_SIGRETURN),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
+    quick: |case| case.get("call") == "tgkill",
     run,
     source: include_str!("catch.rs"),
     ..Benchmark::DEFAULT

@@ -19,6 +19,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "signal.install",
     title: "Installing a handler",
     expect: &[calls(Sysno::RT_SIGACTION)],
+    quick: |_| true,
     run,
     source: include_str!("install.rs"),
     ..Benchmark::DEFAULT

@@ -30,6 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), 2.0)],
         },
     ]),
+    quick: |case| case.get("how") == "block_unblock",
     run,
     source: include_str!("mask.rs"),
     ..Benchmark::DEFAULT

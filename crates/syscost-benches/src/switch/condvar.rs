@@ -29,7 +29,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.condvar",
     title: "Round trip of two condition variables",
     cases: Cases::Here(ping_pong::cases),
-    quick: ping_pong::quick,
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.
         within(Counter::Switches, 1.7, 2.1),

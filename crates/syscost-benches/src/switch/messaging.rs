@@ -43,8 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // A turn is long, and so many tasks are made in each round.
     setup: Setup::Dear { seconds: 0.2 },
-    // A tenth of a quick run would go into making its tasks.
-    quick: |_| false,
     run,
     source: include_str!("messaging.rs"),
     ..Benchmark::DEFAULT

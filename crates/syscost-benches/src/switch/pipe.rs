@@ -34,6 +34,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
+    quick: |case| {
+        let placement = case.get(Placement::KEY);
+        match case.get("between") {
+            "processes" => placement != "free",
+            _ => placement == "same",
+        }
+    },
     run,
     source: include_str!("pipe.rs"),
     ..Benchmark::DEFAULT

@@ -28,7 +28,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.semaphore",
     title: "Round trip of two POSIX semaphores",
     cases: Cases::Here(ping_pong::cases),
-    quick: ping_pong::quick,
     expect: &[
         switches(2.0),
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 4.2),

@@ -29,7 +29,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.signal",
     title: "Round trip of two signals",
     cases: Cases::Here(ping_pong::cases),
-    quick: ping_pong::quick,
     expect: &[
         switches(2.0),
         together(Sysno::TGKILL, 2.0),

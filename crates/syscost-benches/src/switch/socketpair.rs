@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.socketpair",
     title: "Round trip of a pair of sockets",
     cases: Cases::Here(ping_pong::cases),
-    quick: ping_pong::quick,
     expect: &[
         // Two, and up to two for nothing.
         within(Counter::Switches, 1.9, 4.2),

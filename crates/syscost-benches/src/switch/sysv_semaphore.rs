@@ -26,7 +26,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.sysv_semaphore",
     title: "Round trip of two SysV semaphores",
     cases: Cases::Here(ping_pong::cases),
-    quick: ping_pong::quick,
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
     run,
     source: include_str!("sysv_semaphore.rs"),

@@ -23,7 +23,7 @@ use rustix::thread::sched_yield;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Partner, Shared};
 
-use super::ping_pong::{between, share};
+use super::ping_pong::{self, between, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.yield",
@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::SCHED_YIELD), 0.8, 1.3),
         switches(1.0),
     ],
-    quick: |case| case.get(Placement::KEY) == "same" && case.number("tasks") == 2,
+    quick: |case| ping_pong::quick(case) && case.number("tasks") == 2,
     // With a CPU of its own for each task there is nobody to yield to.
     refuted_by_design: |case| case.get(Placement::KEY) == "free",
     run,

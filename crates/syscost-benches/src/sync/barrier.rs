@@ -38,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Two waits and two wakes; who wakes too early waits again.
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 12.0),
     ],
-    quick: |_| false,
     run,
     source: include_str!("barrier.rs"),
     ..Benchmark::DEFAULT

@@ -28,7 +28,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.file_lock",
     title: "File lock: lock and unlock",
     cases: Cases::Here(cases),
-    quick: |case| case.get("via") == "fcntl" && case.get("state") == "free",
     run,
     source: include_str!("file_lock.rs"),
     ..Benchmark::DEFAULT

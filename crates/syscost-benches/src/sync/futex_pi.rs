@@ -31,7 +31,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_pi",
     title: "Priority-inheriting futex: lock and unlock",
     cases: Cases::Here(cases),
-    quick: |_| false,
     run,
     source: include_str!("futex_pi.rs"),
     ..Benchmark::DEFAULT

@@ -27,7 +27,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex requeue of sleeping threads",
     cases: Cases::Grid(&[(Placement::KEY, &["same"]), ("waiters", &["1", "8", "64"])]),
     expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
-    quick: |_| false,
     run,
     source: include_str!("futex_requeue.rs"),
     ..Benchmark::DEFAULT

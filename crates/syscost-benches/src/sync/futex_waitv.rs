@@ -29,7 +29,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         Err(Errno::NOSYS) => Err(Unsupported::new("this kernel has no futex_waitv")),
         _ => Ok(()),
     },
-    quick: |_| false,
     run,
     source: include_str!("futex_waitv.rs"),
     ..Benchmark::DEFAULT

@@ -32,7 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_wake",
     title: "Futex wake, the waker's call",
     cases: Cases::Here(cases),
-    quick: |case| case.number("waiters") < 8,
+    quick: |case| case.number("waiters") == 1,
     run,
     source: include_str!("futex_wake.rs"),
     ..Benchmark::DEFAULT

@@ -33,6 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(Sysno::DUP3)],
         },
     ]),
+    quick: |case| case.get("call") == "dup_close",
     run,
     source: include_str!("dup.rs"),
     ..Benchmark::DEFAULT

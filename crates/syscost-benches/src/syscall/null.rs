@@ -60,6 +60,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(Sysno::GETUID)],
         },
     ]),
+    quick: |case| {
+        matches!(
+            (case.get("call"), case.get("through")),
+            ("getppid" | "getuid", "") | ("getpid", "libc")
+        )
+    },
     run,
     source: include_str!("null.rs"),
     ..Benchmark::DEFAULT

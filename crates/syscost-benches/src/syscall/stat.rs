@@ -20,6 +20,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "stat by name",
     cases: Cases::Grid(&[("of", &["file", "device", "root"])]),
     expect: &[calls(Sysno::NEWFSTATAT)],
+    quick: |case| case.get("of") == "file",
     run,
     source: include_str!("stat.rs"),
     ..Benchmark::DEFAULT

@@ -18,6 +18,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.write_null",
     title: "Write of 1 byte to /dev/null",
     expect: &[calls(Sysno::WRITE)],
+    quick: |_| true,
     run,
     source: include_str!("write_null.rs"),
     ..Benchmark::DEFAULT

@@ -47,6 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
+    quick: |case| case.get("by") == "fork",
     run,
     source: include_str!("exec.rs"),
     ..Benchmark::DEFAULT

@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fork by resident memory",
     cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
-    quick: |case| matches!(case.get("rss"), "0" | "16M"),
+    quick: |case| case.get("rss") == "16M" && case.get("pages") == "4k",
     run,
     source: include_str!("fork_by_rss.rs"),
     ..Benchmark::DEFAULT

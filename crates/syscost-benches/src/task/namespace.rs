@@ -27,7 +27,6 @@ use super::ids::{DISTINCT, Ids};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.namespace",
     title: "Namespaces",
-    quick: |_| false,
     cases: Cases::Grid(&[
         ("call", &["unshare", "setns"]),
         (

@@ -31,6 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::MinorFaults, 8.0),
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
+    quick: |case| case.get("until") == "reaped",
     run,
     source: include_str!("posix_spawn.rs"),
     ..Benchmark::DEFAULT

@@ -34,6 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
         exactly(Counter::Reported(RAN), 1.0),
     ],
+    quick: |case| case.get("until") == "reaped",
     run,
     source: include_str!("pthread.rs"),
     ..Benchmark::DEFAULT

@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::OtherSyscalls, 0.0),
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
+    quick: |case| case.get("until") == "reaped",
     run,
     source: include_str!("vfork.rs"),
     ..Benchmark::DEFAULT

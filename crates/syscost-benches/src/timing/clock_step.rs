@@ -44,7 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ],
     )]),
     expect: &[exactly(BACKWARDS, 0.0)],
-    quick: |case| ["tsc", "monotonic", "monotonic_coarse"].contains(&case.get("source")),
+    quick: |case| case.get("source") == "monotonic",
     support: |case| Source::of(case)?.support(),
     disregards_neighbours: true,
     run,

@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Grid(&[("chain", &["add", "multiply"])]),
     expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],
+    quick: |case| case.get("chain") == "add",
     run,
     source: include_str!("core_frequency.rs"),
     ..Benchmark::DEFAULT

@@ -39,6 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],
     disregards_neighbours: true,
+    quick: |_| true,
     run,
     source: include_str!("noise.rs"),
     ..Benchmark::DEFAULT

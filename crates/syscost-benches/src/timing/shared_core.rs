@@ -42,7 +42,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
     // The noise probe of every run tells the same, more roughly.
-    quick: |_| false,
     disregards_neighbours: true,
     run,
     source: include_str!("shared_core.rs"),

@@ -25,19 +25,19 @@ pub(super) trait Body {
         Ok(())
     }
 
-    /// Whether a turn alone is what a turn of many is.
-    fn has_singles(&self) -> bool {
-        true
+    /// Whether what happens before a batch is work of its own: the batch is then more than its operations.
+    fn is_prepared(&self) -> bool {
+        false
     }
 
-    /// All three, where no time is taken.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    /// Turns that warm up for those that are timed next. Nothing is checked behind them: that would leave
+    /// the caches to the check.
+    fn lead_in(&mut self, turns: u64) -> Result<(), Failure> {
         if turns == 0 {
             return Ok(());
         }
         self.before(turns);
-        self.run(turns)?;
-        self.after(turns)
+        self.run(turns)
     }
 }
 
@@ -89,9 +89,8 @@ where
         }
     }
 
-    /// A batch is more than its operations.
-    fn has_singles(&self) -> bool {
-        false
+    fn is_prepared(&self) -> bool {
+        true
     }
 }
 

@@ -64,6 +64,48 @@ fn a_batch_gives_back_the_cost_of_one_operation() {
 }
 
 #[test]
+fn what_looks_leave_cold_is_paid_for_untimed() {
+    // A turn costs 300 ns, and 30 ns more if it is one of the first sixteen behind the looks.
+    let (mut calls, mut warm) = (Vec::new(), 0);
+    let findings = timed(|b| {
+        b.batches(1, |turns| {
+            let cold = 16_u64.saturating_sub(warm).min(turns);
+            mock::advance_ns(300 * turns + 30 * cold);
+            calls.push(turns);
+            // The looks come behind what is timed.
+            warm = if turns == 64 { 0 } else { warm + turns };
+            Ok(())
+        })
+    })
+    .expect("measured");
+    assert!(findings.values.iter().all(|ns| *ns == 300.0));
+    let led_in = calls.windows(2).filter(|pair| *pair == [16, 64]).count();
+    assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
+}
+
+#[test]
+fn few_turns_are_led_in_by_eight_and_one_that_is_long_by_none() {
+    let calls_of = |turn_ns: u64| {
+        let mut calls = Vec::new();
+        let findings = timed(|b| {
+            b.batches(1, |turns| {
+                mock::advance_ns(turn_ns * turns);
+                calls.push(turns);
+                Ok(())
+            })
+        });
+        (findings.expect("measured").iterations, calls)
+    };
+    let (turns, calls) = calls_of(5_000);
+    assert_eq!(turns, 2);
+    let led_in = calls.windows(2).filter(|pair| *pair == [8, 2]).count();
+    assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
+    let (turns, calls) = calls_of(50_000);
+    assert_eq!(turns, 1);
+    assert!(!calls.contains(&2), "{calls:?}");
+}
+
+#[test]
 fn a_slope_cancels_the_fixed_cost_of_a_batch() {
     let findings = timed(|b| {
         b.slope(1, |n| {

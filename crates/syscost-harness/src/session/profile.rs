@@ -10,10 +10,10 @@ use crate::bencher::Effort;
 /// How much a run takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// Six rounds, the fewest that give an exact 95 % interval, up to twelve where that makes the interval
-    /// narrow enough; seconds.
+    /// The rows that people look at first. Six rounds, the fewest that give an exact 95 % interval, up to
+    /// twenty-five where that makes the interval narrow enough; seconds.
     Quick,
-    /// Six rounds, up to twenty-five where that makes the interval narrow enough; two and a half minutes.
+    /// The whole catalogue, in as many rounds; two and a half minutes.
     #[default]
     Standard,
     /// Twelve rounds, up to thirty, of longer batches; many minutes.
@@ -59,8 +59,7 @@ impl Profile {
     /// interval's coverage what it says; the numbers are those at which it is nearest above 95 %.
     pub fn looks(self) -> &'static [u32] {
         match self {
-            Profile::Quick => &looks::QUICK,
-            Profile::Standard => &looks::STANDARD,
+            Profile::Quick | Profile::Standard => &looks::STANDARD,
             Profile::Careful => &looks::CAREFUL,
         }
     }
@@ -73,8 +72,7 @@ impl Profile {
     /// Half-width of the interval, relative to the median, at which a row is sure enough.
     pub fn target_half_width(self) -> f64 {
         match self {
-            Profile::Quick => 0.03,
-            Profile::Standard => 0.02,
+            Profile::Quick | Profile::Standard => 0.02,
             Profile::Careful => 0.01,
         }
     }

@@ -65,6 +65,8 @@ fn text(benchmark: &Benchmark) -> Result<String> {
         write!(out, "  {}{}", benchmark.id, case.suffix())?;
         if (benchmark.careful)(&case) {
             write!(out, "  {DIM}in careful runs, or by name{RESET}")?;
+        } else if (benchmark.quick)(&case) {
+            write!(out, "  {DIM}in quick runs, too{RESET}")?;
         }
         if let Err(reason) = (benchmark.support)(&case) {
             write!(out, "  {DIM}not here: {reason}{RESET}")?;

@@ -101,7 +101,7 @@ impl Body for AtWork<'_> {
         Ok(())
     }
 
-    fn has_singles(&self) -> bool {
-        !self.team.is_prepared
+    fn is_prepared(&self) -> bool {
+        self.team.is_prepared
     }
 }

@@ -5,7 +5,7 @@ use std::mem;
 use syscost_results::stats::order::median;
 
 use super::{AtWork, Make, Seen, Team};
-use crate::bencher::body::Body;
+use crate::bencher::timed::Batch;
 use crate::bencher::{Bencher, Pass};
 use crate::expect::{self, Counter, Expect, Manner};
 use crate::failure::Failure;
@@ -84,8 +84,8 @@ impl Bencher<'_> {
         others: &mut [AtWork<'_>],
         baselines: &[Baseline<'_, '_>],
     ) -> Result<(), Failure> {
-        let turns = self.prepare_batches(self.per_turn, work)?;
-        let iterations = turns * work.per_turn;
+        let batch = self.prepare_batches(self.per_turn, work)?;
+        let iterations = batch.turns * work.per_turn;
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {
@@ -93,13 +93,13 @@ impl Bencher<'_> {
             // A B A: what drifts evenly during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
             for other in others.iter_mut() {
-                around.push(bencher.time_leg(other, iterations)?.0);
+                around.push(bencher.time_leg(other, batch, iterations)?.0);
             }
-            let (raw, done) = bencher.time_leg(work, iterations)?;
+            let (raw, done) = bencher.time_leg(work, batch, iterations)?;
             // The baselines' are no operations of the benchmark: what it reports is per operation of its own.
             bencher.operations += done;
             for other in others.iter_mut().rev() {
-                around.push(bencher.time_leg(other, iterations)?.0);
+                around.push(bencher.time_leg(other, batch, iterations)?.0);
             }
             shortest = shortest.min(raw * iterations as f64);
             let without = (0..costs.len())
@@ -119,11 +119,15 @@ impl Bencher<'_> {
 
     /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took. Tells
     /// how many it made.
-    fn time_leg(&mut self, work: &mut AtWork<'_>, operations: u64) -> Result<(f64, u64), Failure> {
+    fn time_leg(
+        &mut self,
+        work: &mut AtWork<'_>,
+        batch: Batch,
+        operations: u64,
+    ) -> Result<(f64, u64), Failure> {
         let turns = operations.div_ceil(work.per_turn);
-        let lead_in = turns.div_ceil(16);
-        work.turns(lead_in)?;
-        let ns = self.time_turns(work, turns)?;
+        let lead_in = batch.of(turns).lead_in(work).max(1);
+        let ns = self.time_led_in(work, turns, lead_in)?;
         let ns = ns / (turns * work.per_turn) as f64;
         Ok((ns, (lead_in + turns) * work.per_turn))
     }

@@ -59,7 +59,7 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
                 false => too_long,
             }
         }
-        _ if is_full(&known, fewest, left_s(fewest)) => {
+        _ if is_full(&known, long_s(&known), fewest, left_s(fewest)) => {
             let unmeasured = takes.iter().filter(|(_, takes)| takes.is_none());
             unmeasured.map(|(index, _)| *index).collect()
         }
@@ -125,9 +125,10 @@ fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> V
     })
 }
 
-/// Whether these rows alone need all the time that is left.
-fn is_full(rows: &[(usize, Takes)], to_go: u32, left_s: f64) -> bool {
-    needed_s(rows, f64::from(to_go)) >= left_s
+/// Whether those of these rows that take no longer than `max_s` need all the time that is left.
+fn is_full(rows: &[(usize, Takes)], max_s: f64, to_go: u32, left_s: f64) -> bool {
+    let rows = rows.iter().filter(|(_, takes)| takes.longest_s <= max_s);
+    needed_s(&rows.copied().collect::<Vec<_>>(), f64::from(to_go)) >= left_s
 }
 
 /// The same while others are still to be measured, of which nothing is known: they are believed to take what most take, in a round more and for
@@ -196,8 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_goes_before_what_is_not() {
+    fn what_is_known_goes_before_what_is_not_unless_it_takes_much_longer() {
         let known = rows(&[0.1, 1.0, 0.1]);
-        assert!(is_full(&known, 5, 5.0) && !is_full(&known, 5, 6.0));
+        let is_full = |max_s, left_s| is_full(&known, max_s, 5, left_s);
+        assert!(is_full(1.0, 5.0) && !is_full(1.0, 6.0));
+        assert!(is_full(long_s(&known), 0.8) && !is_full(long_s(&known), 1.0));
     }
 }

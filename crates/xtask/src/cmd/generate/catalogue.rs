@@ -86,6 +86,9 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
         text.push_str(&section(heading, body));
     }
     text.push_str(&section("Rows", &rows(benchmark)));
+    if let Some(quick) = quick_rows(benchmark) {
+        text.push_str(&section("In quick runs", &quick));
+    }
     let claims: Vec<String> = benchmark.expect.iter().map(claim).collect();
     let claims = match (claims.as_slice(), &benchmark.derive) {
         (_, Some(derive)) => format!(
@@ -137,6 +140,24 @@ fn rows(benchmark: &Benchmark) -> String {
                 .collect();
             lines.join("\n")
         }
+    }
+}
+
+/// Which rows the quick profile measures, where that is no matter of the machine.
+fn quick_rows(benchmark: &Benchmark) -> Option<String> {
+    if matches!(benchmark.cases, Cases::Here(_)) {
+        return None;
+    }
+    let cases = benchmark.cases.list();
+    let quick: Vec<String> = cases
+        .iter()
+        .filter(|case| (benchmark.quick)(case))
+        .map(|case| format!("`{}{}`", benchmark.id, case.suffix()))
+        .collect();
+    match quick.len() {
+        0 => None,
+        all if all == cases.len() => Some("All.".to_owned()),
+        _ => Some(format!("{}.", quick.join(", "))),
     }
 }
 
@@ -193,6 +214,7 @@ mod tests {
                     unit: Unit::Gigahertz,
                     better: Better::Higher,
                     cases: Cases::Grid(&[("fds", &["10", "100", "500"]), ("edge", &["no"])]),
+                    quick: |case| case.get("fds") != "500",
                     expect: &[at_most(Counter::MinorFaults, 2.0)],
                     source: SOURCE,
                     ..Benchmark::DEFAULT
@@ -239,6 +261,8 @@ Waiting. In GHz, higher is better.
         assert!(found.starts_with(expected), "{found}");
         let end = "\
 **Rows.** Every combination of: `fds` is `10`, `100` or `500`; `edge` is `no`.
+
+**In quick runs.** `some.poll{fds=10,edge=no}`, `some.poll{fds=100,edge=no}`.
 
 **Evidence.** Minor page faults per operation: at most 2.
 ";
