@@ -84,6 +84,9 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     saved?;
     // What was measured before is told and kept; now for why it ended.
     measured?;
+    if interrupted.load(Ordering::Relaxed) {
+        anstream::eprintln!("interrupted before everything was measured");
+    }
     let code = close(finished, &arguments);
     let regression = match comparison {
         Some(comparison) => super::compare::judge(&comparison, arguments.fail_on)?,
