@@ -45,23 +45,26 @@ pub const CATALOGUE: Catalogue = Catalogue::new(GROUPS);
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::Cases;
+
     use super::*;
 
     /// A quick run gives each of its rows many processes within seconds: that is so for about a hundred rows.
     #[test]
-    fn a_quick_run_has_some_rows_of_every_group() {
-        let quick = |group: &&Group| -> usize {
-            let cases = group.benchmarks.iter().map(|benchmark| {
-                let cases = benchmark.cases.list().into_iter();
-                cases.filter(|case| (benchmark.quick)(case)).count()
-            });
-            cases.sum()
-        };
-        let shown: Vec<&Group> = GROUPS.iter().filter(|group| !group.hidden).collect();
-        for group in &shown {
-            assert!(quick(group) > 0, "{}", group.name);
+    fn a_quick_run_has_some_rows_of_every_group_and_not_many() {
+        let mut on_every_machine = 0;
+        for group in GROUPS.iter().filter(|group| !group.hidden) {
+            let mut of_group = 0;
+            for benchmark in group.benchmarks {
+                let cases = benchmark.cases.list();
+                let quick = cases.iter().filter(|case| (benchmark.quick)(case)).count();
+                of_group += quick;
+                if !matches!(benchmark.cases, Cases::Here(_)) {
+                    on_every_machine += quick;
+                }
+            }
+            assert!(of_group > 0, "{}", group.name);
         }
-        let all: usize = shown.iter().map(quick).sum();
-        assert!((80..=130).contains(&all), "{all}");
+        assert!((50..=100).contains(&on_every_machine), "{on_every_machine}");
     }
 }

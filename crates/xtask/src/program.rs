@@ -81,12 +81,12 @@ impl Program {
         quick(command, &["--no-samples"], selectors)
     }
 
-    /// A quick run of everything with its samples.
+    /// A quick run of its rows with their samples.
     pub(crate) fn quick_run_with_samples(&self) -> Result<Run> {
         self.run(&[], &[])
     }
 
-    /// Two quick runs of everything, measured in turn, with their samples.
+    /// Two quick runs of their rows, measured in turn, with their samples.
     pub(crate) fn quick_pair(&self) -> Result<[Run; 2]> {
         let folder = tempfile::tempdir().context("making a folder")?;
         let files = ["a.json", "b.json"].map(|name| folder.path().join(name));

@@ -32,6 +32,7 @@ use crate::syscall::{Bad, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.bandwidth",
     title: "Bandwidth by size of the messages",
+    revision: 2,
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

@@ -34,6 +34,7 @@ use crate::syscall::{Bad, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.round_trip",
     title: "Round trip of a message",
+    revision: 2,
     cases: Cases::Here(cases),
     quick: |case| {
         let ways = ["pipe", "unix_stream", "shared_futex", "shared_spin"];

@@ -29,6 +29,7 @@ use crate::syscall::{Bad, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.unix_connect",
     title: "Connection of a unix socket",
+    revision: 2,
     cases: Cases::Here(cases),
     quick: |case| case.get("name") == "path" && is_plain(case),
     expect: &[

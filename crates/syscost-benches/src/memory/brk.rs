@@ -22,6 +22,7 @@ use super::space::{ADDRESS, SIZE, size};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.brk",
     title: "brk, touched",
+    revision: 2,
     cases: Cases::Grid(&[(SIZE, &["4K", "1M"])]),
     expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
     run,

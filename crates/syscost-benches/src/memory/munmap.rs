@@ -24,6 +24,7 @@ use super::space::{
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.munmap",
     title: "munmap",
+    revision: 2,
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::MUNMAP)],
     quick: |case| case.get(SIZE) == "1M",

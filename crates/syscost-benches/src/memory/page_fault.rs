@@ -34,6 +34,7 @@ use syscost_sys::memory::Pages;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.page_fault",
     title: "Page fault",
+    revision: 2,
     cases: Cases::List(&[
         CaseSpec {
             params: &[(KIND, "anonymous_write")],

@@ -28,6 +28,7 @@ use super::ping_pong::{self, Pair, Side, Wake, share};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.condvar",
     title: "Round trip of two condition variables",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.

@@ -23,6 +23,7 @@ use super::ping_pong::{self, Pair, Side, Wake};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.eventfd",
     title: "Round trip of two eventfds",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     quick: ping_pong::quick,
     expect: &[

@@ -25,6 +25,7 @@ use super::ping_pong::{self, Pair, Side, Wake, share};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.futex",
     title: "Round trip of two futexes",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     quick: ping_pong::quick,
     expect: &[

@@ -28,6 +28,7 @@ use super::ping_pong::{self, Pair, Side, Wake};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.pipe",
     title: "Round trip of two pipes",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),

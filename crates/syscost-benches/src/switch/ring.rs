@@ -40,6 +40,7 @@ use memory::Memory;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.ring",
     title: "Switch in a ring of tasks with work",
+    revision: 2,
     cases: Cases::Here(cases),
     expect: &HOP,
     quick: |case| {

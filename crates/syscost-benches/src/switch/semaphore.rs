@@ -27,6 +27,7 @@ use super::ping_pong::{self, Pair, Side, Wake, share};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.semaphore",
     title: "Round trip of two POSIX semaphores",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),

@@ -28,6 +28,7 @@ use crate::syscall::{Bad, checked, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.signal",
     title: "Round trip of two signals",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),

@@ -24,6 +24,7 @@ use super::ping_pong::{self, Side, Wake};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.socketpair",
     title: "Round trip of a pair of sockets",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         // Two, and up to two for nothing.

@@ -25,6 +25,7 @@ use crate::syscall::{Bad, checked};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.sysv_semaphore",
     title: "Round trip of two SysV semaphores",
+    revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
     run,

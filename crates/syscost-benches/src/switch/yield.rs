@@ -28,6 +28,7 @@ use super::ping_pong::{self, between, share};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.yield",
     title: "Yield to another task",
+    revision: 2,
     cases: Cases::Here(cases),
     expect: &[
         // Each partner may be a call behind when the audit ends, and yields on until it has ended.

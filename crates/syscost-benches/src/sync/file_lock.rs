@@ -27,6 +27,7 @@ mod locks;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.file_lock",
     title: "File lock: lock and unlock",
+    revision: 2,
     cases: Cases::Here(cases),
     run,
     source: include_str!("file_lock.rs"),

@@ -102,7 +102,7 @@ fn few_turns_are_led_in_by_eight_and_one_that_is_long_by_none() {
     assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
     // At most as many operations are timed one by one, each led in to likewise.
     let all_calls = |turn_ns| calls_of(turn_ns).1.len() as u32;
-    let led_in = all_calls(100_000) - all_calls(200_000);
+    let led_in = all_calls(150_000) - all_calls(250_000);
     assert_eq!(led_in, EFFORT.samples + EFFORT.singles, "of one turn each");
 }
 

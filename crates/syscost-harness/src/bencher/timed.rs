@@ -12,18 +12,17 @@ use crate::failure::Failure;
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
 const SINGLES_FROM_PAIRS: f64 = 20.0;
 
-/// A quarter of a batch leads in to it, untimed, but no fewer turns than these: they bring back what looks at
-/// the core and at the kernel's counters took. Without, a batch costs 0.4 to 4 us more, however long it is:
-/// round trips of two processes 18 % more in batches of two than of eight. Round trips by a socket get
-/// cheaper over the first eight (13.2, 11.7, then 11.1 us).
-const LEAD_IN: u64 = 4;
-const MIN_LEAD_IN: u64 = 8;
+/// A quarter of a batch leads in to it, untimed: that brings back what looks at the core and at the kernel's
+/// counters took. Without, a batch costs 0.4 to 4 us more, however long it is.
+const LEAD_IN_PART: u64 = 4;
 
-/// The same where one turn is a batch.
-const MIN_LEAD_IN_OF_LONG: u64 = 1;
+/// But no fewer turns than these, as far as they take no longer: round trips by a socket get cheaper over the
+/// first eight (13.2, 11.7, then 11.1 us).
+const LEAD_IN_TURNS: f64 = 8.0;
+const LEAD_IN_NS: f64 = 200_000.0;
 
-/// A turn that lasts as many batches is warm by itself.
-const LONG_TURN: f64 = 16.0;
+/// At most as many lead in to an operation timed singly, of which there are many.
+const SINGLE_LEAD_IN: u64 = 2;
 
 /// What is prepared before each batch cools its first operations, whatever leads in to it: such batches are as
 /// many times as long. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
@@ -32,34 +31,37 @@ const PREPARED_FACTOR: f64 = 4.0;
 /// Undisturbed pairs of the timer alone that tell its cost, at least.
 const MIN_PAIRS: usize = 3;
 
-/// The batches of a case, in turns.
+/// The batches of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Batch {
-    /// How many are timed together.
+    /// How many turns are timed together.
     pub(super) turns: u64,
-    /// Whether untimed ones lead in to them.
-    is_led_in: bool,
+    /// How long one of them takes, about.
+    pub(super) turn_ns: f64,
 }
 
 impl Batch {
-    /// How many untimed turns lead in to it.
+    /// How many untimed turns lead in to it. What is prepared before a batch comes between anyway.
     pub(super) fn lead_in(self, body: &impl Body) -> u64 {
-        if !self.is_led_in {
-            return 0;
+        let part = self.turns / LEAD_IN_PART;
+        if body.is_prepared() {
+            return part;
         }
-        let least = match self.turns {
-            1 => MIN_LEAD_IN_OF_LONG,
-            _ => MIN_LEAD_IN,
-        };
-        self.turns
-            .div_ceil(LEAD_IN)
-            .max(least)
-            .min(body.most_turns())
+        let least = (LEAD_IN_NS / self.turn_ns).min(LEAD_IN_TURNS) as u64;
+        part.max(least).min(body.most_turns())
     }
 
-    /// The same of another number of turns.
-    pub(super) fn of(self, turns: u64) -> Self {
-        Self { turns, ..self }
+    /// One that takes as long in another number of turns.
+    pub(super) fn split(self, turns: u64) -> Self {
+        Self {
+            turns,
+            turn_ns: self.turn_ns * self.turns as f64 / turns as f64,
+        }
+    }
+
+    /// One of its turns alone.
+    fn single(self) -> Self {
+        Self { turns: 1, ..self }
     }
 }
 
@@ -98,7 +100,8 @@ impl Bencher<'_> {
             && !body.is_prepared()
             && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
         {
-            self.time_tail(typical, batch.of(1).lead_in(body), body)?;
+            let lead_in = batch.single().lead_in(body).min(SINGLE_LEAD_IN);
+            self.time_tail(typical, lead_in, body)?;
         }
         Ok(())
     }
@@ -141,13 +144,18 @@ impl Bencher<'_> {
         let events = iterations as f64 * share;
         self.sample(iterations, |bencher| {
             bencher.gate();
-            baseline.lead_in(lead_in)?;
-            // A B B A: what drifts evenly during a sample cancels.
-            let first = bencher.time_turns(&mut baseline, turns)?;
-            let with =
-                bencher.time_turns(&mut body, turns)? + bencher.time_turns(&mut body, turns)?;
-            let without = first + bencher.time_turns(&mut baseline, turns)?;
-            bencher.operations += 2 * iterations;
+            bencher.open();
+            let legs = body.lead_in(lead_in).and_then(|()| {
+                baseline.lead_in(lead_in)?;
+                // A B B A: what drifts evenly during a sample cancels.
+                let first = bencher.time_bare(&mut baseline, turns)?;
+                let with =
+                    bencher.time_bare(&mut body, turns)? + bencher.time_bare(&mut body, turns)?;
+                Ok((with, first + bencher.time_bare(&mut baseline, turns)?))
+            });
+            bencher.close();
+            let (with, without) = legs?;
+            bencher.operations += lead_in * per_turn + 2 * iterations;
             Ok((
                 (with - without) / (2.0 * events),
                 Some(with / (2.0 * events)),
@@ -233,18 +241,13 @@ impl Bencher<'_> {
             Some(iterations) => (iterations / per_turn).max(1),
             None => self.turns_lasting(target, per_turn, body)?,
         };
-        let shortest = self.warm_up(turns, per_turn, body)?;
-        if let Some(shortest) = shortest.filter(|ns| *ns < 0.7 * target)
-            && self.iterations.is_none()
-        {
+        let shortest = self.warm_up(turns, per_turn, body)?.unwrap_or(target);
+        let turn_ns = shortest / turns as f64;
+        if shortest < 0.7 * target && self.iterations.is_none() {
             // The first batches ran cold; now that the cost is known, fill the target.
             turns = ((turns as f64 * target / shortest) as u64).min(body.most_turns());
         }
-        let is_long = turns == 1 && shortest.is_some_and(|ns| ns > LONG_TURN * target);
-        Ok(Batch {
-            turns,
-            is_led_in: !is_long,
-        })
+        Ok(Batch { turns, turn_ns })
     }
 
     /// Doubles the turns until one batch lasts `target` ns, or there can be no more of them.
@@ -294,7 +297,8 @@ impl Bencher<'_> {
         lead_in: u64,
         body: &mut impl Body,
     ) -> Result<(), Failure> {
-        let affordable = (self.effort.case_ns / typical_ns.max(1.0)) as u32;
+        let each_ns = (1 + lead_in) as f64 * typical_ns.max(1.0);
+        let affordable = (self.effort.case_ns / each_ns) as u32;
         let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
         // Asking about the partners' cores takes longer than most operations.
         if let Some(bracket) = &mut self.bracket {
@@ -320,43 +324,45 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Times so many turns, in ns, right behind untimed ones: no look at the core comes between, which would
-    /// take caches of the operation's again, but where a preparation does so anyway.
+    /// Times so many turns, in ns; what is checked around them is not timed.
+    #[inline(always)]
+    pub(super) fn time_turns(&mut self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
+        self.time_led_in(body, turns, 0)
+    }
+
+    /// Times so many turns, in ns, right behind untimed ones. The look at the core comes before these: behind
+    /// them it would take the caches again, as a preparation does.
+    #[inline(always)]
     pub(super) fn time_led_in(
         &mut self,
         body: &mut impl Body,
         turns: u64,
         lead_in: u64,
     ) -> Result<f64, Failure> {
-        if body.is_prepared() {
+        let is_prepared = body.is_prepared();
+        if is_prepared {
             body.lead_in(lead_in)?;
-            return self.time_turns(body, turns);
+            body.before(turns);
         }
         self.open();
-        body.lead_in(lead_in)?;
+        let is_ready = match is_prepared {
+            true => Ok(()),
+            false => body.lead_in(lead_in).map(|()| body.before(turns)),
+        };
+        let ns = is_ready.and_then(|()| self.clocked(|| body.run(turns)));
+        self.close();
+        let ns = ns?;
+        body.after(turns)?;
+        Ok(ns)
+    }
+
+    /// The same without looks at the core, which stand around several such legs.
+    #[inline(always)]
+    fn time_bare(&self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
         body.before(turns);
         let ns = self.clocked(|| body.run(turns))?;
-        self.close();
         body.after(turns)?;
         Ok(ns)
-    }
-
-    /// Times so many turns, in ns; what is checked around them is not timed.
-    #[inline(always)]
-    pub(super) fn time_turns(&mut self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
-        body.before(turns);
-        let ns = self.time(|| body.run(turns))?;
-        body.after(turns)?;
-        Ok(ns)
-    }
-
-    /// Times one call of `body`, in ns, between two looks at the core.
-    #[inline(always)]
-    fn time(&mut self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
-        self.open();
-        let ns = self.clocked(body);
-        self.close();
-        ns
     }
 
     /// Times one call of `body`, in ns. A clock that runs backwards fails the measurement.

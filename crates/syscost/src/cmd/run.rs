@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     saved?;
     // What was measured before is told and kept; now for why it ended.
     measured?;
-    if interrupted.load(Ordering::Relaxed) {
+    if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
         anstream::eprintln!("interrupted before everything was measured");
     }
     let code = close(finished, &arguments);

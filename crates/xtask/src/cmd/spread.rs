@@ -10,7 +10,7 @@ use syscost_results::{Run, Status};
 use crate::columns::{columns, line};
 use crate::program::Program;
 
-/// A row that varies by more than this share from run to run is not steady: the width that the quick profile calls wide.
+/// A row that varies by more than this share from run to run is not steady.
 const STEADY: f64 = 0.05;
 
 /// Arguments of `spread`.

@@ -6,6 +6,7 @@ use syscost_results::{Evidence, Verdict};
 
 use crate::bencher::Bencher;
 use crate::bencher::body::Body;
+use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
@@ -113,6 +114,8 @@ impl Bencher<'_> {
     ) -> Result<Proportion, Failure> {
         let turns = self.turns_lasting(BATCH_NS, per_turn, body)?;
         let turns = turns.min(body.most_turns() / 2);
+        let turn_ns = BATCH_NS / turns as f64;
+        let lead_in = Batch { turns, turn_ns }.lead_in(body);
         let (mut own, mut any) = (Shortest::NONE, Shortest::NONE);
         let begun = self.clock.start();
         self.begin_looks();
@@ -122,9 +125,9 @@ impl Bencher<'_> {
                 self.gate();
             }
             self.take_seen();
-            let once = self.time_turns(body, turns)?;
-            let twice = self.time_turns(body, 2 * turns)?;
-            self.operations += 3 * turns * per_turn;
+            let once = self.time_led_in(body, turns, lead_in)?;
+            let twice = self.time_led_in(body, 2 * turns, lead_in)?;
+            self.operations += (2 * lead_in + 3 * turns) * per_turn;
             any.take(once, twice);
             if self.take_seen().is_undisturbed() {
                 own.take(once, twice);

@@ -126,7 +126,7 @@ impl Bencher<'_> {
         operations: u64,
     ) -> Result<(f64, u64), Failure> {
         let turns = operations.div_ceil(work.per_turn);
-        let lead_in = batch.of(turns).lead_in(work).max(1);
+        let lead_in = batch.split(turns).lead_in(work).max(1);
         let ns = self.time_led_in(work, turns, lead_in)?;
         let ns = ns / (turns * work.per_turn) as f64;
         Ok((ns, (lead_in + turns) * work.per_turn))

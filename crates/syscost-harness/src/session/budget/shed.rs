@@ -18,7 +18,8 @@ const LONG: f64 = 5.0;
 /// Leaves out the rows that take longest where the fewest rounds of all of them cannot be had in the time that is left: an interval for most rows is worth
 /// more than a range for all. In the first round rows that were not measured yet are believed to take what the others take. Where the fewest rounds can be
 /// had, but not those that will likely be needed, since not all of them count, rows that have an interval and take many times as long as most are left
-/// out. What a row has, it keeps. Of several runs in one, a row takes what it takes in all of them, and is left out of all.
+/// out. Rows that were not measured yet are given up where those that were, but for the much longer ones,
+/// need all of the time. What a row has, it keeps. Of several runs in one, a row takes what it takes in all of them, and is left out of all.
 pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
@@ -127,8 +128,9 @@ fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> V
 
 /// Whether those of these rows that take no longer than `max_s` need all the time that is left.
 fn is_full(rows: &[(usize, Takes)], max_s: f64, to_go: u32, left_s: f64) -> bool {
-    let rows = rows.iter().filter(|(_, takes)| takes.longest_s <= max_s);
-    needed_s(&rows.copied().collect::<Vec<_>>(), f64::from(to_go)) >= left_s
+    let mut usual = rows.to_vec();
+    usual.retain(|(_, takes)| takes.longest_s <= max_s);
+    needed_s(&usual, f64::from(to_go)) >= left_s
 }
 
 /// The same while others are still to be measured, of which nothing is known: they are believed to take what most take, in a round more and for
