@@ -44,7 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.parallelism",
     title: "Loads that wait for nothing",
     cases: Cases::Here(cases),
-    quick: |case| case.number(BYTES) == 24 << 20 && case.number(CHAINS) == 12,
     support: chases::support,
     run,
     source: include_str!("parallelism.rs"),
