@@ -2,7 +2,7 @@
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_results::{Evidence, Measurement, Status, Verdict};
+use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
 
 use super::rows::RowState;
 use crate::bencher::{Findings, Pass};
@@ -76,22 +76,17 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     };
     let whole = of(&|measurement| measurement.estimate.median).unwrap_or_default();
     let mut rounds = Vec::new();
-    let first = sources.first().map(|(_, first)| first);
-    for round in first
-        .into_iter()
-        .flat_map(|first| first.samples.iter().flatten())
-    {
-        let of_round = |measurement: &Measurement| {
-            let mut rounds = measurement.samples.iter().flatten();
-            median(&rounds.find(|other| other.round == round.round)?.best())
-        };
-        let is_disturbed = sources.iter().any(|(_, source)| {
-            let mut rounds = source.samples.iter().flatten();
-            let same = rounds.find(|other| other.round == round.round);
-            same.is_some_and(|round| !round.is_undisturbed())
+    for Together { round, rounds_of } in together(&sources) {
+        let is_disturbed = rounds_of.iter().any(|round| !round.is_undisturbed());
+        let mut each = rounds_of.iter();
+        let sources = sources.iter().map(|(row, _)| {
+            Some(Source {
+                id: row.benchmark.id,
+                case: &row.case,
+                median: median(&each.next()?.best())?,
+            })
         });
-        // Rows settle at different times: what only some of them have is no round of all.
-        let Some(medians) = of(&of_round) else {
+        let Some(medians) = sources.collect::<Option<Vec<_>>>() else {
             continue;
         };
         let value = (how.compute)(&case, &medians).and_then(|derived| {
@@ -135,6 +130,58 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
             state.take(Pass::Timed, round.round, round.cpu, None, value);
         }
     }
+}
+
+/// Rounds of all sources that a value is computed from.
+struct Together<'m> {
+    /// That of the first source.
+    round: &'m RoundSamples,
+    /// Of each source, in their order.
+    rounds_of: Vec<&'m RoundSamples>,
+}
+
+/// Fewer undisturbed rounds than this tell less than all.
+const MIN_UNDISTURBED: usize = 2;
+
+/// The rounds that all sources have in common. If more values can be had from the undisturbed rounds of each
+/// source, in their order, those: forty sizes of memory hardly ever find the core ours in one and the same
+/// process.
+fn together<'m>(sources: &[&(&Row, &'m Measurement)]) -> Vec<Together<'m>> {
+    let samples = |source: &&(&Row, &'m Measurement)| source.1.samples.as_deref().unwrap_or(&[]);
+    let Some(first) = sources.first().map(samples) else {
+        return Vec::new();
+    };
+    let common = first.iter().filter_map(|round| {
+        // Rows settle at different times: what only some of them have is no round of all.
+        let same = |source| {
+            let mut rounds = samples(source).iter();
+            rounds.find(|other| other.round == round.round)
+        };
+        let rounds_of = sources.iter().map(same).collect::<Option<_>>()?;
+        Some(Together { round, rounds_of })
+    });
+    let common: Vec<_> = common.collect();
+    let is_undisturbed = |together: &&Together<'_>| {
+        let mut rounds = together.rounds_of.iter();
+        rounds.all(|round| round.is_undisturbed())
+    };
+    let undisturbed: Vec<Vec<&RoundSamples>> = sources
+        .iter()
+        .map(|source| {
+            let rounds = samples(source).iter();
+            rounds.filter(|round| round.is_undisturbed()).collect()
+        })
+        .collect();
+    let most = undisturbed.iter().map(Vec::len).min().unwrap_or(0);
+    let has_more = most > common.iter().filter(is_undisturbed).count();
+    if common.is_empty() || most < MIN_UNDISTURBED || !has_more {
+        return common;
+    }
+    let numbered = (0..most).map(|number| Together {
+        round: undisturbed[0][number],
+        rounds_of: undisturbed.iter().map(|rounds| rounds[number]).collect(),
+    });
+    numbered.collect()
 }
 
 /// What a result shows in some rounds only, as a step in a curve, is uncertain; what it shows in fewer than half of them is not there.

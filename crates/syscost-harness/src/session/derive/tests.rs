@@ -151,6 +151,26 @@ fn a_value_is_computed_in_each_round_that_all_sources_have() {
 }
 
 #[test]
+fn undisturbed_rounds_of_different_processes_go_together() {
+    let mut measured = run([4, 4, 4]);
+    // In each round another source is disturbed, but for the last, in which none is.
+    for (number, (_, measurement)) in measured[..3].iter_mut().enumerate() {
+        let rounds = measurement.samples.as_mut().expect("kept");
+        rounds
+            .iter_mut()
+            .for_each(|round| round.alone_percent = Some(90.0));
+        rounds[number].disturbed = (0..3)
+            .map(|sample| Disturbance { sample, ..SHARED })
+            .collect();
+    }
+    let row = compute("a", &measured);
+    // The first of each are rounds 1, 0 and 0, then 2, 2 and 1, then all 3.
+    let values: Vec<f64> = row.samples.iter().flatten().map(|r| r.values[0]).collect();
+    assert_eq!(values, [7.0, 15.0, 24.0]);
+    assert_eq!(row.estimate.undisturbed_percent, Some(100.0));
+}
+
+#[test]
 fn a_refuted_claim_withholds_the_number() {
     // The median rounds of 29 sum up to 90: the claim holds. Of 39, to 120.
     assert_eq!(compute("a", &run([29, 29, 29])).status, Status::Ok);
