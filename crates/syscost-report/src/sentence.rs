@@ -160,12 +160,16 @@ pub fn summary(run: &Run) -> String {
             parts.push(format!("{count} {}", status(wanted)));
         }
     }
-    let end = if run.complete {
-        "in"
-    } else {
-        "before the run ended after"
+    // What was not measured at all is counted above.
+    let rounds = match run.complete {
+        true => "",
+        false => ", some in fewer rounds than wanted,",
     };
-    format!("{} {end} {}", parts.join(", "), duration(run.duration_s))
+    format!(
+        "{}{rounds} in {}",
+        parts.join(", "),
+        duration(run.duration_s)
+    )
 }
 
 /// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core frequency, as far as they are known.
@@ -250,7 +254,7 @@ mod tests {
         run.measurements.truncate(1);
         assert_eq!(
             summary(&run),
-            "1 of 1 measured before the run ended after 54 s"
+            "1 of 1 measured, some in fewer rounds than wanted, in 54 s"
         );
     }
 

@@ -253,14 +253,14 @@ pub(super) fn order(
     arranged(benchmarks, round)
 }
 
-/// The same order, but those that are dear are adjacent: at the beginning of even rounds, so that what they take is known soon, and at the end of odd ones,
-/// right before the next. They mostly fill much memory, and what one frees the next one gets: a virtual machine gives memory that nobody uses back to its
+/// The same order, but those that are dear are adjacent: at the end of even rounds, so that in the first one
+/// they do not take the time that many others need, and at the beginning of odd ones. They mostly fill much memory, and what one frees the next one gets: a virtual machine gives memory that nobody uses back to its
 /// host within seconds, and to get a gigabyte of it again takes seconds more.
 fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
     let (dear, cheap): (Vec<_>, Vec<_>) = benchmarks.into_iter().partition(|(_, dear)| *dear);
     let (first, last) = match round % 2 {
-        0 => (dear, cheap),
-        _ => (cheap, dear),
+        0 => (cheap, dear),
+        _ => (dear, cheap),
     };
     first.into_iter().chain(last).map(|(one, _)| one).collect()
 }
@@ -306,11 +306,11 @@ mod tests {
     }
 
     #[test]
-    fn dear_ones_are_adjacent_within_a_round_and_from_odd_to_even_ones() {
+    fn dear_ones_are_adjacent_within_a_round_and_from_even_to_odd_ones() {
         let shuffled = vec![("a", false), ("b", true), ("c", false), ("d", true)];
-        assert_eq!(arranged(shuffled.clone(), 0), ["b", "d", "a", "c"]);
-        assert_eq!(arranged(shuffled.clone(), 1), ["a", "c", "b", "d"]);
-        assert_eq!(arranged(shuffled, 2), ["b", "d", "a", "c"]);
+        assert_eq!(arranged(shuffled.clone(), 0), ["a", "c", "b", "d"]);
+        assert_eq!(arranged(shuffled.clone(), 1), ["b", "d", "a", "c"]);
+        assert_eq!(arranged(shuffled, 2), ["a", "c", "b", "d"]);
     }
 
     #[test]

@@ -212,10 +212,13 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
             journal.remove();
         }
     } else if let Some(journal) = &journal {
-        anstream::eprintln!(
-            "not everything was measured; to go on: syscost run --resume {}",
-            journal.path().display()
-        );
+        let mut rows = run.measurements.iter();
+        let what = match rows.any(|row| row.status == Status::Skipped) {
+            true => "not everything was measured",
+            false => "some rows had fewer rounds than wanted, for lack of time",
+        };
+        let path = journal.path().display();
+        anstream::eprintln!("{what}; to go on: syscost run --resume {path}");
     }
     if run
         .measurements
