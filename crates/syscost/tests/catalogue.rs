@@ -41,21 +41,20 @@ impl Trouble {
     }
 }
 
-/// Measures these and returns the rows in trouble.
+/// Measures these and returns the rows in trouble, those among them that there was no time for.
 fn troubles(program: &Program, selectors: &[&str]) -> Vec<Trouble> {
     let mut arguments = vec![
         "run",
         "--profile",
         "quick",
         "--budget",
-        "900",
+        "400",
         "--format",
         "json",
         "--no-samples",
     ];
     arguments.extend(selectors);
     let run = program.json(&arguments);
-    assert_eq!(run["complete"], true);
     let refuted_by_design = refuted_by_design();
     let mut troubles = Vec::new();
     for row in rows(&run) {
