@@ -87,7 +87,14 @@ const LIST: &[Wanted] = &[
         "op.branch_miss",
         &[("branch", "conditional")],
     ),
-    wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")]),
+    Wanted {
+        // Beyond the first cache and within the second of most processors.
+        otherwise: Some((
+            "memory.latency",
+            &[("pages", "4k"), ("order", "random"), ("bytes", "240K")],
+        )),
+        ..wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")])
+    },
     wanted("Atomic addition", "op.atomic", &[("op", "fetch_add")]),
     wanted(
         "64-bit division",
