@@ -223,7 +223,7 @@ fn medians(row: &Value) -> Vec<(u64, f64)> {
 }
 
 #[test]
-fn a_derived_row_is_computed_in_every_round_from_rows_measured_along_with_it() {
+fn a_derived_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
     let program = Program::new();
     let run = program.json(&[
         "run",
@@ -250,13 +250,23 @@ fn a_derived_row_is_computed_in_every_round_from_rows_measured_along_with_it() {
     assert_eq!(ratio["status"], "ok", "{ratio}");
     let [short, long] =
         ["selftest.spin{us=5}", "selftest.spin{us=50}"].map(|n| medians(row(&run, n)));
-    let expected: Vec<(u64, f64)> = std::iter::zip(short, long)
-        .map(|((round, short), (_, long))| (round, long / short))
-        .collect();
-    assert_eq!(medians(ratio), expected);
+    let computed = medians(ratio);
+    assert!(computed.len() >= 2, "{ratio}");
+    for (round, value) in computed {
+        // The other source's is of the same round, or an undisturbed one of another.
+        let (_, short) = short
+            .iter()
+            .find(|(number, _)| *number == round)
+            .expect("its round");
+        assert!(
+            long.iter().any(|(_, long)| long / short == value),
+            "{ratio}"
+        );
+    }
     // On a machine that others share not every process counts.
     let counting = ratio["estimate"]["rounds"].as_u64().expect("a number");
-    assert!((2..=6).contains(&counting), "{ratio}");
+    let most = run["config"]["max_rounds"].as_u64().expect("a number");
+    assert!((2..=most).contains(&counting), "{ratio}");
 }
 
 #[test]
