@@ -34,7 +34,8 @@ pub struct Benchmark {
     /// Whether its samples are taken as they come, on a shared core or not: it is about other things than
     /// the core's work, or about what others take of it.
     pub disregards_neighbours: bool,
-    /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at first, none unless it says so.
+    /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at
+    /// first, none unless it says so.
     pub quick: fn(&Case) -> bool,
     /// Whether only the careful profile measures this case, unless it is named with its parameters: points between the points of a curve.
     pub careful: fn(&Case) -> bool,

@@ -69,15 +69,15 @@ fn a_real_run_fits_the_schema_and_the_contract() {
     );
     // On a machine that others share not every process counts, and some are taken again.
     let processes = getppid["samples"].as_array().map_or(0, Vec::len);
-    let most = 3 * run["config"]["max_rounds"].as_u64().unwrap_or(0) as usize;
-    assert!((6..=most).contains(&processes), "{getppid}");
+    let max_processes = 3 * run["config"]["max_rounds"].as_u64().unwrap_or(0) as usize;
+    assert!((6..=max_processes).contains(&processes), "{getppid}");
     let counts = |row: &Value| row["estimate"]["rounds"].as_u64().unwrap_or(0);
     assert!(
         (2..=processes as u64).contains(&counts(getppid)),
         "{getppid}"
     );
     assert!(
-        counts(getppid) >= 6 || processes == most,
+        counts(getppid) >= 6 || processes == max_processes,
         "taken again until six count: {getppid}"
     );
     let has_interval = |row: &&Value| row["status"] == "ok" && counts(row) >= 3;
@@ -210,14 +210,15 @@ fn a_crash_and_a_hang_cost_one_row_each() {
     assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
 }
 
-/// The medians of a row's rounds, of undisturbed samples where there are enough, by number of the round.
-fn medians(row: &Value) -> Vec<(u64, f64)> {
+/// A row's rounds: the number of each, its median, of undisturbed samples where there are enough, and whether
+/// there are.
+fn rounds_of(row: &Value) -> Vec<(u64, f64, bool)> {
     let rounds = row["samples"].as_array().expect("samples").iter();
     rounds
         .map(|round| {
             let round: RoundSamples = serde_json::from_value(round.clone()).expect("a round");
             let median = order::median(&round.best()).expect("a median");
-            (u64::from(round.round), median)
+            (u64::from(round.round), median, round.is_undisturbed())
         })
         .collect()
 }
@@ -249,24 +250,36 @@ fn a_derived_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
     let ratio = row(&run, "selftest.ratio");
     assert_eq!(ratio["status"], "ok", "{ratio}");
     let [short, long] =
-        ["selftest.spin{us=5}", "selftest.spin{us=50}"].map(|n| medians(row(&run, n)));
-    let computed = medians(ratio);
-    assert!(computed.len() >= 2, "{ratio}");
-    for (round, value) in computed {
-        // The other source's is of the same round, or an undisturbed one of another.
-        let (_, short) = short
-            .iter()
-            .find(|(number, _)| *number == round)
-            .expect("its round");
-        assert!(
-            long.iter().any(|(_, long)| long / short == value),
-            "{ratio}"
-        );
-    }
+        ["selftest.spin{us=5}", "selftest.spin{us=50}"].map(|n| rounds_of(row(&run, n)));
+    let ratios = |short: &[(u64, f64, bool)], long: &[(u64, f64, bool)]| -> Vec<(u64, f64)> {
+        std::iter::zip(short, long)
+            .map(|((round, short, _), (_, long, _))| (*round, long / short))
+            .collect()
+    };
+    let in_common = |rounds: &[(u64, f64, bool)], others: &[(u64, f64, bool)]| -> Vec<_> {
+        let mut common = rounds.to_vec();
+        common.retain(|(round, ..)| others.iter().any(|(other, ..)| other == round));
+        common
+    };
+    let undisturbed = |rounds: &[(u64, f64, bool)]| -> Vec<_> {
+        let mut own = rounds.to_vec();
+        own.retain(|(.., is_undisturbed)| *is_undisturbed);
+        own
+    };
+    // Of the rounds that both have, or of the undisturbed ones of each.
+    let expected = [
+        ratios(&in_common(&short, &long), &in_common(&long, &short)),
+        ratios(&undisturbed(&short), &undisturbed(&long)),
+    ];
+    let computed: Vec<(u64, f64)> = rounds_of(ratio)
+        .into_iter()
+        .map(|(round, value, _)| (round, value))
+        .collect();
+    assert!(expected.contains(&computed), "{computed:?}: {expected:?}");
     // On a machine that others share not every process counts.
     let counting = ratio["estimate"]["rounds"].as_u64().expect("a number");
-    let most = run["config"]["max_rounds"].as_u64().expect("a number");
-    assert!((2..=most).contains(&counting), "{ratio}");
+    let max_rounds = run["config"]["max_rounds"].as_u64().expect("a number");
+    assert!((2..=max_rounds).contains(&counting), "{ratio}");
 }
 
 #[test]

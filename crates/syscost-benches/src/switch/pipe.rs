@@ -22,6 +22,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 
 use super::ping_pong::{self, Pair, Side, Wake};
 
@@ -37,10 +38,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     quick: |case| {
         let placement = case.get(Placement::KEY);
-        match case.get("between") {
-            "processes" => placement != "free",
-            _ => placement == "same",
-        }
+        let is_of_processes = case.get("between") == Between::Processes.name();
+        placement == "same" || (is_of_processes && placement != "free")
     },
     run,
     source: include_str!("pipe.rs"),

@@ -5,13 +5,13 @@ use syscost_sys::kernel::Work;
 use crate::failure::Failure;
 
 /// Turns of the longest batch there is. One that is still too short does no work: the compiler folded it.
-pub(super) const MOST_TURNS: u64 = 1 << 36;
+pub(super) const MAX_TURNS: u64 = 1 << 36;
 
 /// A measured loop of a given number of turns.
 pub(super) trait Body {
     /// Turns that it can do at once.
-    fn most_turns(&self) -> u64 {
-        MOST_TURNS
+    fn max_turns(&self) -> u64 {
+        MAX_TURNS
     }
 
     /// Before the clock is read.
@@ -52,17 +52,17 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Body for F {
 pub(super) struct PreparedBody<P, F> {
     prepare: P,
     body: F,
-    most_turns: u64,
+    max_turns: u64,
     /// How the last preparation went.
     prepared: Result<(), Failure>,
 }
 
 impl<P, F> PreparedBody<P, F> {
-    pub(super) fn new(most_turns: u64, prepare: P, body: F) -> Self {
+    pub(super) fn new(max_turns: u64, prepare: P, body: F) -> Self {
         Self {
             prepare,
             body,
-            most_turns,
+            max_turns,
             prepared: Ok(()),
         }
     }
@@ -73,8 +73,8 @@ where
     P: FnMut(u64) -> Result<(), Failure>,
     F: FnMut(u64) -> Result<(), Failure>,
 {
-    fn most_turns(&self) -> u64 {
-        self.most_turns
+    fn max_turns(&self) -> u64 {
+        self.max_turns
     }
 
     fn before(&mut self, turns: u64) {

@@ -99,7 +99,7 @@ impl Bencher<'_> {
             .min(operations)
             .max(LEAST_AUDITED)
             .div_ceil(per_turn)
-            .min(body.most_turns());
+            .min(body.max_turns());
         self.judge_audit(audited * per_turn, |audited_body| {
             // What the preparation calls is no part of the operation.
             body.before(audited);

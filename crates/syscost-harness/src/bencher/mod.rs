@@ -245,14 +245,14 @@ impl<'a> Bencher<'a> {
     pub fn prepared_batches(
         &mut self,
         per_turn: u64,
-        most_turns: u64,
+        max_turns: u64,
         prepare: impl FnMut(u64) -> Result<(), Failure>,
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if most_turns < 2 {
+        if max_turns < 2 {
             return Err(Failure::Broken("can do no work twice".into()));
         }
-        self.measure(per_turn, PreparedBody::new(most_turns, prepare, body))
+        self.measure(per_turn, PreparedBody::new(max_turns, prepare, body))
     }
 
     /// Like [`Bencher::batches`], for a body whose fixed cost per batch cannot be made small: times `n` and `2n` turns in

@@ -5,7 +5,7 @@ pub(super) mod warm_up;
 use syscost_results::stats::order::median;
 
 use super::Bencher;
-use super::body::{Body, MOST_TURNS};
+use super::body::{Body, MAX_TURNS};
 use super::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
 use crate::failure::Failure;
 
@@ -48,7 +48,7 @@ impl Batch {
             return part;
         }
         let least = (LEAD_IN_NS / self.turn_ns).min(LEAD_IN_TURNS) as u64;
-        part.max(least).min(body.most_turns())
+        part.max(least).min(body.max_turns())
     }
 
     /// One that takes as long in another number of turns.
@@ -145,16 +145,14 @@ impl Bencher<'_> {
         self.sample(iterations, |bencher| {
             bencher.gate();
             bencher.open();
-            let legs = body.lead_in(lead_in).and_then(|()| {
-                baseline.lead_in(lead_in)?;
-                // A B B A: what drifts evenly during a sample cancels.
-                let first = bencher.time_bare(&mut baseline, turns)?;
-                let with =
-                    bencher.time_bare(&mut body, turns)? + bencher.time_bare(&mut body, turns)?;
-                Ok((with, first + bencher.time_bare(&mut baseline, turns)?))
-            });
+            body.lead_in(lead_in)?;
+            baseline.lead_in(lead_in)?;
+            // A B B A: what drifts evenly during a sample cancels.
+            let first = bencher.time_bare(&mut baseline, turns)?;
+            let with =
+                bencher.time_bare(&mut body, turns)? + bencher.time_bare(&mut body, turns)?;
+            let without = first + bencher.time_bare(&mut baseline, turns)?;
             bencher.close();
-            let (with, without) = legs?;
             bencher.operations += lead_in * per_turn + 2 * iterations;
             Ok((
                 (with - without) / (2.0 * events),
@@ -245,7 +243,7 @@ impl Bencher<'_> {
         let turn_ns = shortest / turns as f64;
         if shortest < 0.7 * target && self.iterations.is_none() {
             // The first batches ran cold; now that the cost is known, fill the target.
-            turns = ((turns as f64 * target / shortest) as u64).min(body.most_turns());
+            turns = ((turns as f64 * target / shortest) as u64).min(body.max_turns());
         }
         Ok(Batch { turns, turn_ns })
     }
@@ -257,7 +255,7 @@ impl Bencher<'_> {
         per_turn: u64,
         body: &mut impl Body,
     ) -> Result<u64, Failure> {
-        let most = body.most_turns();
+        let most = body.max_turns();
         let mut turns: u64 = 1;
         loop {
             let ns = self.time_turns(body, turns)?;
@@ -270,7 +268,7 @@ impl Bencher<'_> {
                     return Ok(turns);
                 }
             }
-            if turns >= most && most < MOST_TURNS {
+            if turns >= most && most < MAX_TURNS {
                 let shortest = self.clock_cost.shortest_batch_ns();
                 if ns >= shortest {
                     return Ok(turns);
@@ -290,7 +288,7 @@ impl Bencher<'_> {
     }
 
     /// Times operations one by one, for the tail that batch means hide; only those on a core of our own
-    /// count. So many untimed ones lead in to each.
+    /// count. Each comes right behind `lead_in` untimed ones.
     fn time_tail(
         &mut self,
         typical_ns: f64,
@@ -324,13 +322,13 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Times so many turns, in ns; what is checked around them is not timed.
+    /// Times a batch, in ns; what is checked around it is not timed.
     #[inline(always)]
     pub(super) fn time_turns(&mut self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
         self.time_led_in(body, turns, 0)
     }
 
-    /// Times so many turns, in ns, right behind untimed ones. The look at the core comes before these: behind
+    /// Times a batch, in ns, right behind `lead_in` untimed turns. The look at the core comes before these: behind
     /// them it would take the caches again, as a preparation does.
     #[inline(always)]
     pub(super) fn time_led_in(
@@ -339,17 +337,16 @@ impl Bencher<'_> {
         turns: u64,
         lead_in: u64,
     ) -> Result<f64, Failure> {
-        let is_prepared = body.is_prepared();
-        if is_prepared {
+        if body.is_prepared() {
+            body.lead_in(lead_in)?;
+            body.before(turns);
+            self.open();
+        } else {
+            self.open();
             body.lead_in(lead_in)?;
             body.before(turns);
         }
-        self.open();
-        let is_ready = match is_prepared {
-            true => Ok(()),
-            false => body.lead_in(lead_in).map(|()| body.before(turns)),
-        };
-        let ns = is_ready.and_then(|()| self.clocked(|| body.run(turns)));
+        let ns = self.clocked(|| body.run(turns));
         self.close();
         let ns = ns?;
         body.after(turns)?;

@@ -62,33 +62,30 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
         .filter(|(_, measurement)| measurement.status == Status::Ok)
         .collect();
     let case = state.row.case.clone();
-    let of = |median_of: &dyn Fn(&Measurement) -> Option<f64>| -> Option<Vec<Source<'_>>> {
-        sources
-            .iter()
-            .map(|(row, measurement)| {
+    // Each source with its median, in their order.
+    let with = |medians: &mut dyn Iterator<Item = Option<f64>>| -> Option<Vec<Source<'_>>> {
+        let rows = sources.iter().map(|(row, _)| row);
+        rows.zip(medians)
+            .map(|(row, median)| {
                 Some(Source {
                     id: row.benchmark.id,
                     case: &row.case,
-                    median: median_of(measurement)?,
+                    median: median?,
                 })
             })
             .collect()
     };
-    let whole = of(&|measurement| measurement.estimate.median).unwrap_or_default();
+    let mut of_run = sources.iter().map(|(_, source)| source.estimate.median);
+    let whole = with(&mut of_run).unwrap_or_default();
     let mut rounds = Vec::new();
-    for Together { round, rounds_of } in together(&sources) {
-        let is_disturbed = rounds_of.iter().any(|round| !round.is_undisturbed());
-        let mut each = rounds_of.iter();
-        let sources = sources.iter().map(|(row, _)| {
-            Some(Source {
-                id: row.benchmark.id,
-                case: &row.case,
-                median: median(&each.next()?.best())?,
-            })
-        });
-        let Some(medians) = sources.collect::<Option<Vec<_>>>() else {
+    for together in together(&sources) {
+        let (Some(round), Some(medians)) = (
+            together.first().copied(),
+            with(&mut together.iter().map(|round| median(&round.best()))),
+        ) else {
             continue;
         };
+        let is_disturbed = !is_undisturbed(&together);
         let value = (how.compute)(&case, &medians).and_then(|derived| {
             if !derived.value.is_finite() {
                 let what = format!("computes {}, which is no number", derived.value);
@@ -132,56 +129,44 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     }
 }
 
-/// Rounds of all sources that a value is computed from.
-struct Together<'m> {
-    /// That of the first source.
-    round: &'m RoundSamples,
-    /// Of each source, in their order.
-    rounds_of: Vec<&'m RoundSamples>,
-}
-
 /// Fewer undisturbed rounds than this tell less than all.
 const MIN_UNDISTURBED: usize = 2;
 
-/// The rounds that all sources have in common. If more values can be had from the undisturbed rounds of each
-/// source, in their order, those: forty sizes of memory hardly ever find the core ours in one and the same
-/// process.
-fn together<'m>(sources: &[&(&Row, &'m Measurement)]) -> Vec<Together<'m>> {
-    let samples = |source: &&(&Row, &'m Measurement)| source.1.samples.as_deref().unwrap_or(&[]);
-    let Some(first) = sources.first().map(samples) else {
+/// What values are computed from, each from a round of every source, in the sources' order: the rounds that all
+/// have in common. If more values can be had from the undisturbed rounds of each source, one after the other,
+/// those: forty sizes of memory hardly ever find the core ours in one and the same process.
+fn together<'m>(sources: &[&(&Row, &'m Measurement)]) -> Vec<Vec<&'m RoundSamples>> {
+    let samples: Vec<&[RoundSamples]> = sources
+        .iter()
+        .map(|(_, source)| source.samples.as_deref().unwrap_or_default())
+        .collect();
+    let Some(first) = samples.first() else {
         return Vec::new();
     };
-    let common = first.iter().filter_map(|round| {
-        // Rows settle at different times: what only some of them have is no round of all.
-        let same = |source| {
-            let mut rounds = samples(source).iter();
-            rounds.find(|other| other.round == round.round)
-        };
-        let rounds_of = sources.iter().map(same).collect::<Option<_>>()?;
-        Some(Together { round, rounds_of })
-    });
-    let common: Vec<_> = common.collect();
-    let is_undisturbed = |together: &&Together<'_>| {
-        let mut rounds = together.rounds_of.iter();
-        rounds.all(|round| round.is_undisturbed())
+    // Rows settle at different times: what only some of them have is no round of all.
+    let in_common = |round: &RoundSamples| -> Option<Vec<_>> {
+        let same = |rounds: &&'m [RoundSamples]| rounds.iter().find(|one| one.round == round.round);
+        samples.iter().map(same).collect()
     };
-    let undisturbed: Vec<Vec<&RoundSamples>> = sources
+    let common: Vec<_> = first.iter().filter_map(in_common).collect();
+    let undisturbed: Vec<Vec<&RoundSamples>> = samples
         .iter()
-        .map(|source| {
-            let rounds = samples(source).iter();
-            rounds.filter(|round| round.is_undisturbed()).collect()
-        })
+        .map(|rounds| rounds.iter().filter(|one| one.is_undisturbed()).collect())
         .collect();
-    let most = undisturbed.iter().map(Vec::len).min().unwrap_or(0);
-    let has_more = most > common.iter().filter(is_undisturbed).count();
-    if common.is_empty() || most < MIN_UNDISTURBED || !has_more {
+    let count = undisturbed.iter().map(Vec::len).min().unwrap_or(0);
+    let in_one_process = common
+        .iter()
+        .filter(|rounds| is_undisturbed(rounds))
+        .count();
+    if common.is_empty() || count < MIN_UNDISTURBED || count <= in_one_process {
         return common;
     }
-    let numbered = (0..most).map(|number| Together {
-        round: undisturbed[0][number],
-        rounds_of: undisturbed.iter().map(|rounds| rounds[number]).collect(),
-    });
-    numbered.collect()
+    let numbered = |number| undisturbed.iter().map(|rounds| rounds[number]).collect();
+    (0..count).map(numbered).collect()
+}
+
+fn is_undisturbed(rounds: &[&RoundSamples]) -> bool {
+    rounds.iter().all(|round| round.is_undisturbed())
 }
 
 /// What a result shows in some rounds only, as a step in a curve, is uncertain; what it shows in fewer than half of them is not there.

@@ -254,7 +254,8 @@ pub(super) fn order(
 }
 
 /// The same order, but those that are dear are adjacent: at the end of even rounds, so that in the first one
-/// they do not take the time that many others need, and at the beginning of odd ones. They mostly fill much memory, and what one frees the next one gets: a virtual machine gives memory that nobody uses back to its
+/// they do not take the time that many others need, and at the beginning of odd ones. They mostly fill much
+/// memory, and what one frees the next one gets: a virtual machine gives memory that nobody uses back to its
 /// host within seconds, and to get a gigabyte of it again takes seconds more.
 fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
     let (dear, cheap): (Vec<_>, Vec<_>) = benchmarks.into_iter().partition(|(_, dear)| *dear);

@@ -14,7 +14,7 @@ const MIN_LOOKS: usize = 12;
 /// Modes within this share of each other are states of a core that is ours, of which the usual one counts:
 /// a neighbour on the same core costs independent instructions a fifth or more. Zen 4 showed another one
 /// for some moments, 6 % lower than the one that it shows for hours (2026-11-22); believed in, it made
-/// every look one of a shared core. Both cores shown 9 % above it for the first moments of a run were shared.
+/// every look one of a shared core. Where both cores showed 9 % more than that, they were shared (2026-11-23).
 pub const SAME_STATE: f64 = 1.08;
 
 /// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.

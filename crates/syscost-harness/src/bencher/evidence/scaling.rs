@@ -113,7 +113,7 @@ impl Bencher<'_> {
         body: &mut impl Body,
     ) -> Result<Proportion, Failure> {
         let turns = self.turns_lasting(BATCH_NS, per_turn, body)?;
-        let turns = turns.min(body.most_turns() / 2);
+        let turns = turns.min(body.max_turns() / 2);
         let turn_ns = BATCH_NS / turns as f64;
         let lead_in = Batch { turns, turn_ns }.lead_in(body);
         let (mut own, mut any) = (Shortest::NONE, Shortest::NONE);

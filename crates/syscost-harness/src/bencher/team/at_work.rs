@@ -78,8 +78,8 @@ impl<'t> AtWork<'t> {
 }
 
 impl Body for AtWork<'_> {
-    fn most_turns(&self) -> u64 {
-        self.team.most_turns
+    fn max_turns(&self) -> u64 {
+        self.team.max_turns
     }
 
     fn before(&mut self, _: u64) {

@@ -21,7 +21,7 @@ use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
 
 use super::Bencher;
-use super::body::MOST_TURNS;
+use super::body::MAX_TURNS;
 use super::counts::Counted;
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_TOGETHER};
 use super::pass::Pass;
@@ -59,7 +59,7 @@ pub struct Team<'t> {
     prepare: Aside<'t>,
     is_prepared: bool,
     check: Aside<'t>,
-    most_turns: u64,
+    max_turns: u64,
     turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
     end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
 }
@@ -78,7 +78,7 @@ impl<'t> Team<'t> {
             prepare: Box::new(|| Ok(())),
             is_prepared: false,
             check: Box::new(|| Ok(())),
-            most_turns: MOST_TURNS,
+            max_turns: MAX_TURNS,
             turns: Box::new(turns),
             end: Box::new(end),
         }
@@ -111,7 +111,7 @@ impl<'t> Team<'t> {
     #[must_use]
     pub fn at_most(self, turns: u64) -> Self {
         Self {
-            most_turns: turns,
+            max_turns: turns,
             ..self
         }
     }

@@ -94,8 +94,9 @@ fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32) -> String {
 }
 
 /// What as many rounds of these rows take, in seconds, with samples as few as they may become.
-fn needed_s(rows: &[(usize, Takes)], rounds: f64) -> f64 {
-    SHRINKS * rounds * rows.iter().map(|(_, takes)| takes.longest_s).sum::<f64>()
+fn needed_s<'a>(rows: impl IntoIterator<Item = &'a (usize, Takes)>, rounds: f64) -> f64 {
+    let each_s = rows.into_iter().map(|(_, takes)| takes.longest_s);
+    SHRINKS * rounds * each_s.sum::<f64>()
 }
 
 /// Of rows, each with what it takes, those to leave out so that the rest is not too much: the longest
@@ -128,9 +129,8 @@ fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> V
 
 /// Whether those of these rows that take no longer than `max_s` need all the time that is left.
 fn is_full(rows: &[(usize, Takes)], max_s: f64, to_go: u32, left_s: f64) -> bool {
-    let mut usual = rows.to_vec();
-    usual.retain(|(_, takes)| takes.longest_s <= max_s);
-    needed_s(&usual, f64::from(to_go)) >= left_s
+    let usual = rows.iter().filter(|(_, takes)| takes.longest_s <= max_s);
+    needed_s(usual, f64::from(to_go)) >= left_s
 }
 
 /// The same while others are still to be measured, of which nothing is known: they are believed to take what most take, in a round more and for
