@@ -4,7 +4,7 @@
 //! One malloc and one free of the same block. `from=heap`: the block freed last is given out again, small ones by the thread's own cache,
 //! where there is one. `from=mmap`: the block is a mapping of its own, as all are beyond a threshold (128 KiB at first in the GNU C
 //! library, which raises it by itself; here it is set). `touched=yes` writes to each page. Blocks taken in the same way and kept must lie apart and have the
-//! size asked for.
+//! size asked for, and malloc and free must leave their bytes alone.
 //! ## Does not measure
 //! Blocks of many sizes that live for long, or threads that free each other's: that is what allocators differ by.
 //! ## Reading it
@@ -14,6 +14,8 @@
 //! malloc(3), mallopt(3).
 #![allow(unsafe_code)] // malloc and free
 
+mod blocks;
+
 use std::hint::black_box;
 
 use rustix::param::page_size;
@@ -21,6 +23,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::{TaskId, Usage};
 use syscost_sys::memory::{enough_for, map_blocks_from};
 use syscost_sys::perf::{Uses, Watch};
+
+use blocks::{Kept, Left};
 
 use super::space::no_huge::NoHugePages;
 use super::space::{SIZE, TOUCHED, is_touched};
@@ -180,6 +184,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         // Blocks kept would change what the allocator gives out next.
         return Ok(());
     }
+    if !is_mapped {
+        let left = Left::of(bytes, is_touched, take, give).map_err(failed)?;
+        left.claim(b);
+    }
     let first = Kept::of(bytes, take, give).map_err(failed)?;
     // What the first ones left written is gone, so a second time tells who writes.
     let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
@@ -220,120 +228,4 @@ fn claim_watched(
         b.claim_equal(&claim, WATCHED, seen, "debug register");
     }
     Ok(())
-}
-
-/// So many blocks are taken before one is given back.
-const BLOCKS: usize = 16;
-
-/// What was seen of blocks that were all in use at once.
-struct Kept {
-    /// How many of them lie apart from all others.
-    apart: usize,
-    /// The fewest and the most bytes that the allocator says may be used of one.
-    usable: (usize, usize),
-    /// Pages written to.
-    touched: usize,
-}
-
-impl Kept {
-    fn of<E>(
-        bytes: usize,
-        take: impl Fn() -> Result<*mut u8, E>,
-        give: impl Fn(*mut u8),
-    ) -> Result<Self, E> {
-        let mut blocks = Vec::with_capacity(BLOCKS);
-        for _ in 0..BLOCKS {
-            blocks.push(take()?);
-        }
-        blocks.sort_unstable();
-        // SAFETY: malloc gave them.
-        let usable = blocks
-            .iter()
-            .map(|block| unsafe { libc::malloc_usable_size(block.cast()) });
-        let usable: Vec<usize> = usable.collect();
-        let far = |pair: &&[*mut u8]| pair[1].addr() - pair[0].addr() >= bytes;
-        let apart = 1 + blocks.windows(2).filter(far).count();
-        let mut touched = 0;
-        for (block, usable) in blocks.iter().zip(&usable) {
-            for offset in (0..bytes.min(*usable)).step_by(page_size()) {
-                // SAFETY: within the block; a page nobody wrote to is 0, or what it was before.
-                touched += usize::from(unsafe { block.add(offset).read_volatile() } == 1);
-                // SAFETY: as before.
-                unsafe { block.add(offset).write_volatile(0) };
-            }
-        }
-        blocks.dedup();
-        blocks.into_iter().for_each(give);
-        Ok(Self {
-            apart,
-            usable: (
-                usable.iter().copied().min().unwrap_or(0),
-                usable.iter().copied().max().unwrap_or(0),
-            ),
-            touched,
-        })
-    }
-
-    /// Claims that they were blocks of so many bytes, each of its own.
-    fn claim(&self, b: &mut Bencher, bytes: usize, is_touched: bool) {
-        let what = format!("of {BLOCKS} blocks in use, those apart from the others");
-        b.claim_equal(&what, BLOCKS, self.apart, "addresses");
-        let (fewest, most) = self.usable;
-        let limit = bytes + bytes / 4 + 64;
-        b.claim(
-            "bytes that may be used of a block",
-            format!("{bytes} to {limit}"),
-            format!("{fewest} to {most}"),
-            "malloc_usable_size",
-            bytes <= fewest && most <= limit,
-        );
-        if is_touched {
-            let pages = BLOCKS * bytes / page_size();
-            b.claim_equal("pages written to", pages, self.touched, "memory");
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Blocks as `malloc` gives them, written to or not.
-    fn taken(bytes: usize, is_touched: bool) -> *mut u8 {
-        // SAFETY: any number will do, and the bytes written are within the block.
-        unsafe {
-            let block = libc::malloc(bytes).cast::<u8>();
-            if is_touched {
-                for offset in (0..bytes).step_by(page_size()) {
-                    block.add(offset).write(1);
-                }
-            }
-            block
-        }
-    }
-
-    fn kept(bytes: usize, take: impl Fn() -> *mut u8) -> Kept {
-        // SAFETY: the blocks are of malloc.
-        let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
-        Kept::of(bytes, || Ok::<_, ()>(take()), give).unwrap()
-    }
-
-    #[test]
-    fn blocks_that_are_shared_or_short_or_untouched_are_told() {
-        for bytes in [16, 1024, 1 << 20] {
-            let honest = kept(bytes, || taken(bytes, true));
-            assert_eq!(honest.apart, BLOCKS);
-            assert_eq!(honest.touched, BLOCKS * bytes.div_ceil(page_size()));
-            assert!(
-                (bytes..bytes + bytes / 4 + 64).contains(&honest.usable.0),
-                "{bytes}"
-            );
-        }
-        let one = taken(1024, false);
-        assert_eq!(kept(1024, || one).apart, 1);
-        let half = kept(1 << 20, || taken(1 << 19, true));
-        assert!(half.usable.0 < 1 << 20);
-        // What blocks before had written is not theirs.
-        assert_eq!(kept(1 << 20, || taken(1 << 20, false)).touched, 0);
-    }
 }
