@@ -188,7 +188,7 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
         finding(
             "cgroup_quota",
             machine.cgroup_cpu_quota.filter(|quota| *quota < 1.0).map(|_| {
-                (Level::Warning, "the control group throttles even one busy CPU; raise cpu.max")
+                (Level::Warning, "the control group throttles even one busy CPU; raise its quota (cpu.max, or cpu.cfs_quota_us)")
             }),
             machine.cgroup_cpu_quota.map_or("none".into(), |quota| format!("{quota} CPUs")),
         ),

@@ -137,29 +137,40 @@ impl<'a> Tree<'a> {
         boost.or(no_turbo.map(|off| off == 0))
     }
 
-    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and all above it.
+    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and all above it: in the one tree of version 2
+    /// (cgroups(7)), or in a tree for each controller.
     pub(super) fn cgroup_limits(&self) -> (Option<f64>, Option<u64>) {
         let membership = self.text("proc/self/cgroup").unwrap_or_default();
-        let own = membership
-            .lines()
-            .find_map(|line| line.strip_prefix("0::/"))
-            .unwrap_or("");
         let (mut quota, mut memory): (Option<f64>, Option<u64>) = (None, None);
-        let mut folder = Some(Path::new(own));
-        while let Some(current) = folder {
-            let base = Path::new("sys/fs/cgroup").join(current);
-            let file = |name: &str| self.text(&base.join(name).to_string_lossy());
-            if let Some(limit) = file("cpu.max").as_deref().and_then(parse_quota) {
-                quota = Some(quota.map_or(limit, |known| known.min(limit)));
+        for line in membership.lines() {
+            let mut fields = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(own)) = (fields.next(), fields.next()) else {
+                continue;
+            };
+            let tree = Path::new("sys/fs/cgroup").join(controllers);
+            let own = Path::new(own.trim_start_matches('/'));
+            for group in own.ancestors().map(|group| tree.join(group)) {
+                let file = |name: &str| self.text(&group.join(name).to_string_lossy());
+                let micros = |name: &str| file(name)?.parse::<f64>().ok();
+                let of_version_1 = || {
+                    let [quota, period] = ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map(micros);
+                    Some(quota.filter(|none| *none > 0.0)? / period?)
+                };
+                let found = file("cpu.max").as_deref().and_then(parse_quota);
+                let limits = [quota, found.or_else(of_version_1)];
+                quota = limits.into_iter().flatten().min_by(f64::total_cmp);
+                let bytes = |name: &str| file(name)?.parse().ok();
+                let found = bytes("memory.max").or_else(|| bytes("memory.limit_in_bytes"));
+                let limits = [memory, found.filter(|bytes| *bytes < NO_LIMIT)];
+                memory = limits.into_iter().flatten().min();
             }
-            if let Some(limit) = file("memory.max").and_then(|text| text.parse().ok()) {
-                memory = Some(memory.map_or(limit, |known| known.min(limit)));
-            }
-            folder = current.parent();
         }
         (quota, memory)
     }
 }
+
+/// Version 1 has no word for "no limit": the largest number of whole pages stands for it, a little less than 2^63.
+const NO_LIMIT: u64 = 1 << 60;
 
 /// `quota period`, both in us, or `max period`.
 fn parse_quota(text: &str) -> Option<f64> {
@@ -200,6 +211,15 @@ mod tests {
         assert_eq!(tree.choice("thp").as_deref(), Some("madvise"));
         assert_eq!(tree.pressure("proc/pressure/cpu"), Some(1.5));
         assert_eq!(tree.cgroup_limits(), (Some(0.5), Some(4096)));
+        write("proc/self/cgroup", "4:memory:/\n3:cpu,cpuacct:/c\n0::/\n");
+        write(
+            "sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        );
+        write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+        write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_quota_us", "25000\n");
+        write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_period_us", "100000\n");
+        assert_eq!(tree.cgroup_limits(), (Some(0.25), None));
         assert_eq!(
             tree.hypervisor("flags : fpu hypervisor\n").as_deref(),
             Some("unnamed")
