@@ -72,6 +72,26 @@ pub(crate) fn is_shown(flag: Flag) -> bool {
     flag != Flag::PartlyUnverified
 }
 
+/// The short names of the flags that are shown, first the one that must be read where not all fit.
+pub(crate) fn short_flags(flags: &[Flag]) -> Vec<&'static str> {
+    let shown = flags.iter().copied().filter(|flag| is_shown(*flag));
+    let mut shown: Vec<Flag> = shown.collect();
+    shown.sort_by_key(|flag| *flag != Flag::Disturbed);
+    shown
+        .into_iter()
+        .map(|flag| sentence::flag(flag).0)
+        .collect()
+}
+
+/// What the flags that are shown mean, each once: `few: fewer than six processes count`.
+pub(crate) fn meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> impl Iterator<Item = String> {
+    let flags: BTreeSet<Flag> = flags.copied().filter(|flag| is_shown(*flag)).collect();
+    flags.into_iter().map(|flag| {
+        let (short, meaning) = sentence::flag(flag);
+        format!("{short}: {meaning}")
+    })
+}
+
 /// What a verbose table tells beneath a row.
 pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     let estimate = &row.estimate;
@@ -163,13 +183,8 @@ fn legend(run: &Run, out: &mut Out) {
     {
         out.dim("< the cost can't be told from nothing: its bound");
     }
-    let flags: BTreeSet<Flag> = shown
-        .iter()
-        .flat_map(|row| row.flags.iter().copied())
-        .collect();
-    for flag in flags.into_iter().filter(|flag| is_shown(*flag)) {
-        let (short, meaning) = sentence::flag(flag);
-        out.dim(&format!("{short}: {meaning}"));
+    for meaning in meanings(shown.iter().flat_map(|row| &row.flags)) {
+        out.dim(&meaning);
     }
     let shown_flags = |row: &&Measurement| row.flags.iter().filter(|flag| is_shown(**flag)).count();
     if shown.iter().any(|row| shown_flags(row) > 1) {

@@ -5,8 +5,8 @@ use syscost_results::stats::staircase::agree;
 use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::chart::{rows::value, told};
-use crate::paint;
 use crate::units::{self, quantity};
+use crate::{footer, paint};
 
 /// The heads of the table's columns.
 pub(crate) const HEADS: [&str; 6] = [
@@ -46,10 +46,7 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
                 && row.case.get("threads").is_none_or(|threads| threads == "1")
         })
     };
-    let shown = |row: Option<&Measurement>| {
-        row.and_then(|row| Some(told(row.unit, &value(row)?)))
-            .unwrap_or_default()
-    };
+    let shown = |row: Option<&Measurement>| row.and_then(with_flags).unwrap_or_default();
     let mut levels = Vec::new();
     for (level, name, title) in CACHES {
         let (size, latency) = (
@@ -124,6 +121,16 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
     levels
 }
 
+/// A row's number, and the flags that tell how far it can be trusted.
+fn with_flags(row: &Measurement) -> Option<String> {
+    let mut text = told(row.unit, &value(row)?);
+    for flag in footer::short_flags(&row.flags) {
+        text.push_str(", ");
+        text.push_str(flag);
+    }
+    Some(text)
+}
+
 /// How large the system says that the cache of data of this level is, in bytes.
 fn told_bytes(run: &Run, level: &str) -> Option<f64> {
     let caches = run.machine.caches.iter();
@@ -185,6 +192,8 @@ pub(crate) fn text(run: &Run) -> Vec<String> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use syscost_results::Flag;
+
     use super::*;
     use crate::fixture;
 
@@ -199,6 +208,16 @@ mod tests {
         row.estimate.ci95_high = Some(1.02 * median);
         row.details.clear();
         row
+    }
+
+    #[test]
+    fn a_latency_of_a_shared_core_says_so() {
+        let mut run = fixture::run();
+        let mut latency = row("memory.cache_latency", "1", Unit::Nanoseconds, 1.5);
+        latency.flags = vec![Flag::TooFewRounds, Flag::Disturbed];
+        run.measurements = vec![latency];
+        let cell = &levels(&run)[0].cells[3];
+        assert!(cell.ends_with(", shared, few"), "{cell}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Lays the rows of the table out in columns.
 
 use comfy_table::CellAlignment;
-use syscost_results::{Flag, Measurement, Status};
+use syscost_results::{Measurement, Status};
 
 use crate::{
     curves::{self, Shown},
@@ -319,21 +319,10 @@ fn mark_style(mark: Mark) -> anstyle::Style {
 
 /// The short names of a row's flags; what the mark says already is left out.
 fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
-    let flags = row
-        .measurement
-        .flags
-        .iter()
-        .filter(|_| row.figures.is_some());
-    let mut flags: Vec<Flag> = flags
-        .copied()
-        .filter(|flag| footer::is_shown(*flag))
-        .collect();
-    // Where not all fit, that one must be read.
-    flags.sort_by_key(|flag| *flag != Flag::Disturbed);
-    flags
-        .into_iter()
-        .map(|flag| sentence::flag(flag).0)
-        .collect()
+    match row.figures {
+        Some(_) => footer::short_flags(&row.measurement.flags),
+        None => Vec::new(),
+    }
 }
 
 /// What must be left behind the mark to show a row's first flag.

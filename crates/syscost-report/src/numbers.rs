@@ -6,7 +6,7 @@ use textwrap::wrap;
 
 use crate::paint::{self, Paint, cut_end, width};
 use crate::units::Figures;
-use crate::{TableOptions, sentence};
+use crate::{TableOptions, footer, sentence};
 
 /// Columns of the widest bar.
 const BAR: usize = 28;
@@ -42,8 +42,15 @@ pub fn numbers(run: &Run, numbers: &Numbers, options: &TableOptions) -> String {
         line(&widths.line(row, &axis, paint));
     }
     line("");
-    for text in wrap(&legend(numbers, &axis), columns) {
-        line(&paint.text(paint::DIM, &text));
+    let flags = numbers
+        .numbers
+        .iter()
+        .filter(|number| number.median_ns.is_some());
+    let flags = footer::meanings(flags.flat_map(|number| &number.flags));
+    for sentence in [legend(numbers, &axis)].into_iter().chain(flags) {
+        for text in wrap(&sentence, columns) {
+            line(&paint.text(paint::DIM, &text));
+        }
     }
     out
 }
@@ -87,6 +94,7 @@ struct Row<'a> {
     time: String,
     half_width: String,
     human: String,
+    flags: String,
 }
 
 impl<'a> Row<'a> {
@@ -107,6 +115,7 @@ impl<'a> Row<'a> {
             }),
             half_width: figures.map_or_else(String::new, |figures| figures.half_width),
             human: number.human_s.map_or_else(String::new, human),
+            flags: footer::short_flags(&number.flags).join(", "),
         }
     }
 }
@@ -138,7 +147,9 @@ impl Widths {
             bar: 0,
             columns,
         };
-        let used = widths.title + widths.time + widths.half_width + widths.human + 4 * GAP;
+        let flags = widest(|row| width(&row.flags), "");
+        let gaps = if flags > 0 { 5 * GAP } else { 4 * GAP };
+        let used = widths.title + widths.time + widths.half_width + widths.human + flags + gaps;
         let left = columns.saturating_sub(used).min(BAR);
         if left >= LEAST_BAR {
             widths.bar = left;
@@ -173,12 +184,20 @@ impl Widths {
             );
         };
         let half = format!("{:>width$}", row.half_width, width = self.half_width);
+        let bar = axis.bar(median, self.bar);
+        let flags = match row.flags.is_empty() {
+            true => String::new(),
+            false => {
+                let gap = " ".repeat(self.bar.saturating_sub(width(&bar)) + GAP);
+                gap + &paint.text(paint::CARE, &row.flags)
+            }
+        };
         format!(
-            "{title}  {:>time$}  {}  {:>human$}  {}",
+            "{title}  {:>time$}  {}  {:>human$}  {}{flags}",
             row.time,
             paint.text(paint::DIM, &half),
             row.human,
-            paint.text(paint::GOOD, &axis.bar(median, self.bar)),
+            paint.text(paint::GOOD, &bar),
             time = self.time,
             human = self.human,
         )
@@ -254,6 +273,7 @@ pub fn human(seconds: f64) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
+    use syscost_results::Flag;
     use syscost_results::numbers::numbers as list;
 
     #[test]
@@ -293,6 +313,23 @@ mod tests {
         let known = |id: &str| !id.starts_with("memory.") && !id.starts_with("net.");
         let text = numbers(&run, &list(&run, known), &TableOptions::default());
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_number_of_a_shared_core_says_so() {
+        let mut run = run_of_numbers();
+        let told = |run: &Run| numbers(run, &list(run, |_| true), &TableOptions::default());
+        assert!(!told(&run).contains("shared"));
+        let rows = run.measurements.iter_mut();
+        rows.filter(|row| row.id == "signal.catch")
+            .for_each(|row| row.flags = vec![Flag::TwoModes, Flag::Disturbed]);
+        let text = told(&run);
+        let line = |what: &str| text.lines().find(|line| line.contains(what));
+        let caught = line("1.034 µs").or(line("1034 ns")).expect("is listed");
+        assert!(caught.ends_with("shared, modes"), "{caught}");
+        let columns = TableOptions::default().width;
+        assert!(caught.chars().count() <= columns, "{caught}");
+        assert!(line("shared: too few").is_some(), "{text}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Estimate, Measurement, Run, Status, Unit};
+use crate::{Estimate, Flag, Measurement, Run, Status, Unit};
 
 /// One line of the list: what it is called and which row tells it.
 struct Wanted {
@@ -197,6 +197,8 @@ pub struct Number {
     pub human_s: Option<f64>,
     /// Why there is no number.
     pub reason: Option<String>,
+    /// The flags of its row.
+    pub flags: Vec<Flag>,
 }
 
 /// The ids of the benchmarks the list draws on, with the case's parameters that it needs; [`ANY`] stands for any value.
@@ -251,6 +253,7 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
         ci95_high_ns: None,
         human_s: None,
         reason: None,
+        flags: row.map(|row| row.flags.clone()).unwrap_or_default(),
     };
     let Some(row) = row else {
         number.reason = Some(if is_known(wanted.id) {
