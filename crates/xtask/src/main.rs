@@ -2,6 +2,7 @@
 
 mod cmd;
 mod columns;
+mod host;
 mod invariants;
 mod peers;
 mod program;

@@ -12,6 +12,7 @@ use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::{Better, Run};
 
 use crate::columns::{columns, line};
+use crate::host::is_of_the_host;
 use crate::program::{Program, read_run};
 
 /// At most one row in so many may be called better or worse when nothing changed.
@@ -82,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     print!("{}", tally.table());
     ensure!(
-        tally.changed.values().sum::<usize>() * GOAL <= tally.rows,
+        tally.changed.values().sum::<usize>() * GOAL <= tally.all.rows,
         "more than one row in {GOAL} was called better or worse, though nothing changed"
     );
     Ok(())
@@ -113,13 +114,23 @@ fn measure_pairs(count: u32) -> Result<Vec<Run>> {
 #[derive(Debug, Default)]
 struct Tally {
     comparisons: usize,
-    rows: usize,
+    /// Of all rows.
+    all: Counts,
+    /// Of those that a host's scheduler is no part of, see [`is_of_the_host`].
+    own: Counts,
     /// Rows called better or worse though nothing changed, by name.
     changed: BTreeMap<String, usize>,
+    time: Duration,
+}
+
+/// What came out for some rows.
+#[derive(Debug, Default)]
+struct Counts {
+    rows: usize,
     same: usize,
+    changed: usize,
     /// For each slowdown: rows called worse, and called better.
     found: [(usize, usize); SLOWDOWNS.len()],
-    time: Duration,
 }
 
 impl Tally {
@@ -129,49 +140,65 @@ impl Tally {
         let comparison = compare(new);
         self.time += begin.elapsed();
         self.comparisons += 1;
-        self.rows += comparison.rows.len();
         for row in &comparison.rows {
-            match row.verdict {
-                Change::Better | Change::Worse => {
-                    *self.changed.entry(row.name.clone()).or_default() += 1
-                }
-                Change::Same => self.same += 1,
-                Change::Inconclusive => {}
+            let is_changed = matches!(row.verdict, Change::Better | Change::Worse);
+            if is_changed {
+                *self.changed.entry(row.name.clone()).or_default() += 1;
             }
+            self.count(row, |counts| {
+                counts.rows += 1;
+                counts.same += usize::from(row.verdict == Change::Same);
+                counts.changed += usize::from(is_changed);
+            });
         }
-        for (factor, found) in SLOWDOWNS.into_iter().zip(&mut self.found) {
+        for (index, factor) in SLOWDOWNS.into_iter().enumerate() {
             let slowed: Vec<Run> = new.iter().map(|run| slowed(run, factor)).collect();
             let slowed: Vec<&Run> = slowed.iter().collect();
-            let slowed = compare(&slowed);
-            for row in &slowed.rows {
-                match alone(row, &comparison) {
-                    Change::Worse => found.0 += 1,
-                    Change::Better => found.1 += 1,
-                    _ => {}
-                }
+            for row in &compare(&slowed).rows {
+                let verdict = alone(row, &comparison);
+                self.count(row, |counts| {
+                    let (worse, better) = &mut counts.found[index];
+                    *worse += usize::from(verdict == Change::Worse);
+                    *better += usize::from(verdict == Change::Better);
+                });
             }
         }
     }
 
+    /// Counts a row among those it belongs to.
+    fn count(&mut self, row: &Row, count: impl Fn(&mut Counts)) {
+        count(&mut self.all);
+        if !is_of_the_host(&row.name) {
+            count(&mut self.own);
+        }
+    }
+
     fn table(&self) -> String {
-        let share =
-            |count: usize| format!("{:.2} %", 100.0 * count as f64 / self.rows.max(1) as f64);
-        let changed: usize = self.changed.values().sum();
+        let told = |what: &str, number: &dyn Fn(&Counts) -> usize| {
+            let cells = [&self.all, &self.own].into_iter().flat_map(|counts| {
+                let number = number(counts);
+                let share = 100.0 * number as f64 / counts.rows.max(1) as f64;
+                [number.to_string(), format!("{share:.2} %")]
+            });
+            [what.to_owned()]
+                .into_iter()
+                .chain(cells)
+                .collect::<Vec<_>>()
+        };
         let mut lines = vec![
-            line(["", "rows", "share"]),
-            line(["compared", &self.rows.to_string(), ""]),
-            line(["same", &self.same.to_string(), &share(self.same)]),
-            line(["better or worse", &changed.to_string(), &share(changed)]),
+            line(["", "rows", "share", "of one CPU, awake", "share"]),
+            told("compared", &|counts| counts.rows),
+            told("same", &|counts| counts.same),
+            told("better or worse", &|counts| counts.changed),
+            told("inconclusive", &|counts| {
+                counts.rows - counts.same - counts.changed
+            }),
         ];
-        for (factor, (worse, better)) in SLOWDOWNS.into_iter().zip(self.found) {
-            let name = format!("{:.0} % slower, called worse", 100.0 * (factor - 1.0));
-            lines.push(line([&name, &worse.to_string(), &share(worse)]));
-            if better > 0 {
-                lines.push(line([
-                    "  called better",
-                    &better.to_string(),
-                    &share(better),
-                ]));
+        for (index, factor) in SLOWDOWNS.into_iter().enumerate() {
+            let slower = format!("{:.0} % slower, called worse", 100.0 * (factor - 1.0));
+            lines.push(told(&slower, &|counts| counts.found[index].0));
+            if self.all.found[index].1 > 0 {
+                lines.push(told("  called better", &|counts| counts.found[index].1));
             }
         }
         let mut text = columns(&lines);
@@ -280,12 +307,17 @@ mod tests {
 
     #[test]
     fn the_table_names_the_rows_called_changed() {
+        let counts = |part: usize| Counts {
+            rows: 400 / part,
+            same: 300 / part,
+            changed: 2 / part,
+            found: [(50, 2), (100, 1), (200, 0), (400, 0)],
+        };
         let tally = Tally {
             comparisons: 2,
-            rows: 400,
+            all: counts(1),
+            own: counts(2),
             changed: Map::from([("x.y".to_owned(), 2)]),
-            same: 300,
-            found: [(50, 2), (100, 1), (200, 0), (400, 0)],
             time: Duration::from_millis(500),
         };
         let text = tally.table();
@@ -294,6 +326,7 @@ mod tests {
             "0.50 %",
             "5 % slower, called worse",
             "25.00 %",
+            "50.00 %",
             "    2 x x.y",
             "2 comparisons, 0.250 s each",
         ] {

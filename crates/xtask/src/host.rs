@@ -1,0 +1,39 @@
+//! Rows that a host's scheduler is part of: no goal counts them, since no look at a core tells what it adds.
+
+/// Benchmarks that sleep, wake another CPU or listen to what others do, whatever their case.
+const IDS: [&str; 4] = [
+    "timing.noise",
+    "timing.sleep",
+    "switch.wakeup",
+    "memory.core_to_core",
+];
+
+/// Whether a host's scheduler is part of the row of this name: it sleeps, or its tasks wait for each other on several CPUs.
+pub(crate) fn is_of_the_host(name: &str) -> bool {
+    let mut parts = name.split(['{', ',', '}']);
+    let id = parts.next().unwrap_or_default();
+    IDS.contains(&id)
+        || parts.any(|part| {
+            let cpus = part.strip_prefix("cpus=");
+            cpus.is_some_and(|cpus| cpus != "same")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_sleep_or_wait_for_another_cpu_are_of_the_host() {
+        for (name, is_of_host) in [
+            ("syscall.null{call=getppid}", false),
+            ("switch.pipe{between=processes,cpus=same}", false),
+            ("switch.pipe{between=processes,cpus=same_cache}", true),
+            ("sync.futex_wake{cpus=other,waiters=1}", true),
+            ("timing.sleep{by=nanosleep,us=50}", true),
+            ("timing.noise", true),
+        ] {
+            assert_eq!(is_of_the_host(name), is_of_host, "{name}");
+        }
+    }
+}
