@@ -40,7 +40,7 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explai
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (two and a half minutes) or careful (many minutes)' -r -f -a "quick\t'The rows people look at first, six to twenty-five rounds, seconds'
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (two and a half minutes) or careful (many minutes)' -r -f -a "quick\t'The rows people look at first, six to fifty-one rounds, seconds'
 standard\t'Six rounds, up to twenty-five, two and a half minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l budget -d 'Seconds the run may take, if not the profile\'s own; ends it even before its fewest rounds' -r
@@ -78,7 +78,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a -d 'Another sys
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b -d 'Another syscost binary that measures B' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a-env -d 'Environment variable for measuring A; without `=VALUE` it is taken away' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b-env -d 'Environment variable for measuring B' -r
-complete -c syscost -n "__fish_syscost_using_subcommand ab" -l profile -d 'How much to take of each' -r -f -a "quick\t'The rows people look at first, six to twenty-five rounds, seconds'
+complete -c syscost -n "__fish_syscost_using_subcommand ab" -l profile -d 'How much to take of each' -r -f -a "quick\t'The rows people look at first, six to fifty-one rounds, seconds'
 standard\t'Six rounds, up to twenty-five, two and a half minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l budget -d 'Seconds that A and B may take together, if not twice the profile\'s own' -r

@@ -1,5 +1,6 @@
-//! What a run may take: when it ends, and how much of each row fits. [`shed`]: what is left out.
+//! What a run may take: when it ends, and how much of each row fits. [`mod@shed`]: what is left out. [`reach`]: what goes on.
 
+mod reach;
 mod shed;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use super::rows::RowState;
 use crate::bencher::Effort;
 use crate::benchmark::Setup;
 
+pub(super) use reach::rest;
 pub(super) use shed::shed;
 
 /// Set-up of one benchmark may take this share of the budget.

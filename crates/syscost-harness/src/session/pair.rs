@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use syscost_results::estimate::frequency;
 
-use super::budget::{Pace, shed};
-use super::plan::{active_benchmarks, mix, order};
+use super::budget::{Pace, rest, shed};
+use super::plan::{mix, order};
 use super::rows::RowState;
 use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
 use crate::catalogue::Row;
@@ -97,11 +97,13 @@ impl<'a> Pair<'a> {
                 }
             }
             self.settle(profile);
-            if active_benchmarks(&[&self.a, &self.b]).is_empty() || self.a.is_spent() {
+            let mut states = self.a.states.iter().chain(&self.b.states);
+            if !states.any(|state| state.is_active()) || self.a.is_spent() {
                 return Ok(());
             }
             shed(&mut [&mut self.a, &mut self.b], round + 1);
             pace = self.a.pace(pace, round + 1, &[&self.a, &self.b]);
+            rest(&mut [&mut self.a, &mut self.b], round + 1, profile);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
 
-use super::budget::{Pace, scaled, shed};
+use super::budget::{Pace, rest, scaled, shed};
 use super::journal::{Journal, Record};
 use super::{Event, Observer, Profile, Session, SessionError};
 use crate::bencher::{Effort, Pass};
@@ -44,6 +44,7 @@ impl Session<'_> {
             if !replayed {
                 shed(&mut [self], round + 1);
                 pace = self.pace(pace, round + 1, &[self]);
+                rest(&mut [self], round + 1, profile);
             }
         }
         Ok(())
@@ -144,7 +145,7 @@ impl Session<'_> {
         };
         let active = self.states.iter();
         let mut cases: Vec<JobCase> = active
-            .filter(|state| state.row.benchmark.id == benchmark.id && state.is_active())
+            .filter(|state| state.row.benchmark.id == benchmark.id && state.takes_part())
             .map(|state| JobCase {
                 suffix: state.row.case.suffix(),
                 iterations: state.iterations,
@@ -220,11 +221,11 @@ impl Session<'_> {
     }
 }
 
-/// The benchmarks that some of these sessions still measure, in the report's order.
+/// The benchmarks of which some rows take part in the coming round, in the report's order.
 pub(super) fn active_benchmarks(sessions: &[&Session<'_>]) -> Vec<&'static Benchmark> {
     let mut found: Vec<&'static Benchmark> = Vec::new();
     for session in sessions {
-        for state in session.states.iter().filter(|state| state.is_active()) {
+        for state in session.states.iter().filter(|state| state.takes_part()) {
             if !found.iter().any(|known| known.id == state.row.benchmark.id) {
                 found.push(state.row.benchmark);
             }
@@ -242,7 +243,7 @@ pub(super) fn order(
 ) -> Vec<&'static Benchmark> {
     let states = || sessions.iter().flat_map(|session| &session.states);
     let is_dear = |benchmark: &'static Benchmark| {
-        let mut active = states().filter(|state| state.is_active());
+        let mut active = states().filter(|state| state.takes_part());
         active.any(|state| {
             state.row.benchmark.id == benchmark.id && state.row.setup() != Setup::Cheap
         })
@@ -275,7 +276,7 @@ enum Round {
 }
 
 /// The numbers of rounds at which a benchmark of this set-up may stop.
-fn looks_of(setup: Setup, looks: &[u32]) -> &[u32] {
+pub(super) fn looks_of(setup: Setup, looks: &[u32]) -> &[u32] {
     match setup {
         Setup::Cheap => looks,
         Setup::Dear { .. } => &DEAR_LOOKS,

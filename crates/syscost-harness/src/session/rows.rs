@@ -36,6 +36,8 @@ pub(crate) struct RowState {
     pub(crate) skipped: Option<String>,
     /// No more rounds are needed.
     pub(crate) settled: bool,
+    /// It is left out of the coming round, whose time does more for others.
+    pub(crate) rests: bool,
     /// It has fewer rounds than it needs, or none, for lack of time.
     pub(crate) cut: bool,
     evidence: Vec<Evidence>,
@@ -73,6 +75,7 @@ impl RowState {
             failure: None,
             skipped: None,
             settled: false,
+            rests: false,
             cut: false,
             evidence: Vec::new(),
             is_proved: false,
@@ -95,10 +98,15 @@ impl RowState {
         Self::new(self.row.clone(), self.target_half_width)
     }
 
-    /// Whether the next round is to measure it.
+    /// Whether it needs more rounds.
     pub(crate) fn is_active(&self) -> bool {
         let is_measured = self.row.benchmark.derive.is_none();
         is_measured && !self.settled && self.failure.is_none() && self.skipped.is_none()
+    }
+
+    /// Whether the coming round measures it.
+    pub(crate) fn takes_part(&self) -> bool {
+        self.is_active() && !self.rests
     }
 
     /// Takes in what a worker found.
@@ -193,6 +201,17 @@ impl RowState {
         (counting.count(), self.rounds.len() + self.deferred as usize)
     }
 
+    /// The medians of its rounds that count, in order.
+    pub(super) fn counting_medians(&self) -> impl Iterator<Item = f64> {
+        let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
+        counting.filter_map(|round| order::median(&round.best()))
+    }
+
+    /// Whether it tells a level, which may be zero or less.
+    pub(super) fn is_level(&self) -> bool {
+        self.row.benchmark.quantity == Quantity::Level
+    }
+
     /// What its next round will likely take, as it may be deferred.
     pub(crate) fn likely_takes(&self) -> Takes {
         let measured = self.rounds.len() as f64;
@@ -206,19 +225,17 @@ impl RowState {
     /// Whether the row needs no more rounds than it has. Those count in which the core was ours often
     /// enough; the others are taken again, up to the maximum number of rounds.
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
-        let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         // The interval may be of fewer: those at the usual frequency.
         let tagged = self.tagged(usual_ghz);
         let selected = select(&tagged, self.row.benchmark.unit).rounds.len();
-        let rounds = selected.min(counting.clone().count()) as u32;
+        let rounds = selected.min(self.counting().0) as u32;
         // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
-        let half_width = || match self.row.benchmark.quantity {
-            Quantity::Level => Some(0.0),
-            _ => half_width_ratio(&self.estimated(usual_ghz).estimate),
+        let half_width = || match self.is_level() {
+            true => Some(0.0),
+            false => half_width_ratio(&self.estimated(usual_ghz).estimate),
         };
-        let medians = counting.filter_map(|round| order::median(&round.best()));
         self.rounds.len() as u32 >= REPEATS * rule.last()
-            || rule.ends(rounds, half_width, || medians.collect())
+            || rule.ends(rounds, half_width, || self.counting_medians().collect())
     }
 
     /// The rounds, their samples tagged that are of another frequency than this.
@@ -235,7 +252,7 @@ impl RowState {
             &self.tagged(usual_ghz),
             &Rules {
                 target_half_width: self.target_half_width,
-                signed: self.row.benchmark.quantity == Quantity::Level,
+                signed: self.is_level(),
                 unit: self.row.benchmark.unit,
                 // One round that was disturbed does not hide what the others tell.
                 resolution: order::median(&self.resolutions).unwrap_or(0.0),

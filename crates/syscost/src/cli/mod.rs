@@ -139,7 +139,7 @@ pub enum Format {
 /// A [`Profile`] by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
-    /// The rows people look at first, six to twenty-five rounds, seconds.
+    /// The rows people look at first, six to fifty-one rounds, seconds.
     Quick,
     /// Six rounds, up to twenty-five, two and a half minutes.
     Standard,

@@ -1,0 +1,129 @@
+//! Which rows the next round takes, once the fewest rounds are had: those that the time left brings to their target.
+
+use std::time::Instant;
+
+use syscost_results::stats::looks::StopRule;
+use syscost_results::stats::order::median;
+
+use crate::session::plan::looks_of;
+use crate::session::rows::RowState;
+use crate::session::{Profile, Session};
+
+/// A row takes no more rounds for one that counts than this: how rarely few rounds count is not known well.
+const MIN_SHARE: f64 = 0.1;
+
+/// What a row needs until it is settled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Need {
+    index: usize,
+    /// Whether it takes more rounds than there may be.
+    is_beyond: bool,
+    /// How long its rounds will take, in seconds.
+    takes_s: f64,
+}
+
+/// Lets rows rest in the coming round that are too far from their target for the time left, once the fewest rounds are had: the rows that need least go first,
+/// so as many as possible get there. Of several runs in one, a row rests in all of them.
+pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
+    let [first, ..] = &*sides else { return };
+    let is_early = rounds < first.header.config.min_rounds;
+    let left_s = first.deadline().saturating_duration_since(Instant::now());
+    let active = (0..first.states.len()).filter(|index| {
+        let mut states = sides.iter().map(|side| &side.states[*index]);
+        states.all(|state| state.is_active())
+    });
+    let needs: Vec<Need> = active
+        .filter(|_| !is_early)
+        .map(|index| need(sides, index, profile.stop_rule()))
+        .collect();
+    let resting = out_of_reach(needs, left_s.as_secs_f64());
+    for side in sides {
+        for (index, state) in side.states.iter_mut().enumerate() {
+            state.rests = resting.contains(&index);
+        }
+    }
+}
+
+fn need(sides: &[&mut Session<'_>], index: usize, rule: StopRule<'_>) -> Need {
+    let sum = Need {
+        index,
+        is_beyond: false,
+        takes_s: 0.0,
+    };
+    sides.iter().fold(sum, |sum, side| {
+        let state = &side.states[index];
+        let looks = looks_of(state.row.setup(), rule.looks);
+        let rounds = state.rounds_to_go(StopRule { looks, ..rule });
+        let (rounds, is_beyond) = match rounds {
+            Some(rounds) => (rounds, false),
+            None => (f64::from(rule.last()), true),
+        };
+        let together = side
+            .states
+            .iter()
+            .filter(|other| other.is_active() && other.row.benchmark.id == state.row.benchmark.id);
+        let beside_s = median(&side.beside_s).unwrap_or(0.0) / together.count().max(1) as f64;
+        let takes = state.likely_takes();
+        Need {
+            is_beyond: sum.is_beyond || is_beyond,
+            takes_s: sum.takes_s + rounds * (takes.work_s + takes.waited_s + beside_s),
+            ..sum
+        }
+    })
+}
+
+/// The rows that what is left of the time does not reach if those that need least are settled first; never all of them.
+fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> Vec<usize> {
+    needs.sort_by(|a, b| {
+        let by_time = a.takes_s.total_cmp(&b.takes_s);
+        a.is_beyond.cmp(&b.is_beyond).then(by_time)
+    });
+    let mut sum_s = 0.0;
+    let resting = needs.iter().skip_while(|need| {
+        let is_first = sum_s == 0.0;
+        sum_s += need.takes_s;
+        is_first || sum_s <= left_s
+    });
+    resting.map(|need| need.index).collect()
+}
+
+impl RowState {
+    /// How many rounds more the row likely needs until its interval is narrow enough, going by how far those that count lie apart; `None` if
+    /// more than it may have.
+    fn rounds_to_go(&self, rule: StopRule<'_>) -> Option<f64> {
+        let medians: Vec<f64> = self.counting_medians().collect();
+        let look = match self.is_level() {
+            true => rule.looks.first().copied(),
+            false => rule.look_for(&medians),
+        };
+        let (counting, all) = self.counting();
+        let share = (counting as f64 / all.max(1) as f64).max(MIN_SHARE);
+        let missing = (look? as usize).saturating_sub(counting).max(1);
+        Some(missing as f64 / share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_need_least_go_first() {
+        let need = |index, takes_s, is_beyond| Need {
+            index,
+            is_beyond,
+            takes_s,
+        };
+        let needs = vec![
+            need(0, 3.0, false),
+            need(1, 0.5, true),
+            need(2, 1.0, false),
+            need(3, 2.0, false),
+        ];
+        let resting = |left_s| out_of_reach(needs.clone(), left_s);
+        assert_eq!(resting(7.0), [0; 0]);
+        assert_eq!(resting(6.2), [1], "what is beyond all rounds comes last");
+        assert_eq!(resting(4.0), [0, 1]);
+        assert_eq!(resting(0.1), [3, 0, 1], "one goes on whatever it takes");
+    }
+}
