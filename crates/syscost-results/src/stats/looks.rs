@@ -16,8 +16,9 @@ use super::order::median;
 /// 95.3 and 95.1 %.
 pub const ALL: [u32; 9] = [6, 9, 12, 17, 20, 25, 30, 37, 51];
 
-/// A proposal for the quick profile, whose time goes to the rows that it brings to their target.
-pub const QUICK: [u32; 7] = [6, 9, 12, 17, 25, 37, 51];
+/// A proposal for the quick profile, whose time goes to the rows that it brings to their target. With looks at 9, 17 and 37 as well the worst coverage
+/// was 92.0 %, with these 93.2 % (three times 4,000 experiments).
+pub const QUICK: [u32; 4] = [6, 12, 25, 51];
 
 /// A proposal for the standard profile.
 pub const STANDARD: [u32; 5] = [6, 9, 12, 17, 25];
@@ -176,10 +177,10 @@ mod tests {
         assert_eq!(rule.look_for(&apart(0.001, 6)), Some(6));
         assert_eq!(
             rule.look_for(&apart(0.012, 6)),
-            Some(9),
+            Some(12),
             "0.015 after 6 is no half of 0.02"
         );
-        assert_eq!(rule.look_for(&apart(0.012, 8)), Some(9));
+        assert_eq!(rule.look_for(&apart(0.012, 8)), Some(12));
         assert_eq!(rule.look_for(&apart(0.03, 8)), Some(25));
         assert_eq!(rule.look_for(&apart(0.06, 8)), None);
     }
