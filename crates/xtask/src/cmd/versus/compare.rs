@@ -8,6 +8,8 @@ use syscost_results::stats::order;
 pub(super) struct Block {
     /// Ours, first and last, in our row's unit.
     pub(super) ours: [f64; 2],
+    /// The half-width of each of their intervals, as a share of it; none if it has no interval.
+    pub(super) half_widths: [Option<f64>; 2],
     /// The peer's, in the same.
     pub(super) peer: [f64; 2],
 }
@@ -25,8 +27,14 @@ impl Block {
 pub(super) struct Comparison {
     /// Median of ours, in our row's unit.
     pub(super) ours: f64,
-    /// Median of the peer's, in the same.
+    /// What our runs say of themselves: the median half-width of their intervals, as a share; none if half of them have none.
+    pub(super) half_width: Option<f64>,
+    /// The least and the most of ours.
+    pub(super) ours_range: [f64; 2],
+    /// Median of the peer's, in the same unit.
     pub(super) peer: f64,
+    /// The least and the most of the peer's.
+    pub(super) peer_range: [f64; 2],
     /// Median over blocks of ours over the peer's, with its 95 % interval.
     pub(super) ratio: BootstrapInterval,
     /// How many blocks there were.
@@ -36,14 +44,28 @@ pub(super) struct Comparison {
 /// Compares; `None` below two blocks.
 pub(super) fn compare(blocks: &[Block], bootstrap: &Bootstrap) -> Option<Comparison> {
     let all = |side: fn(&Block) -> [f64; 2]| -> Vec<f64> { blocks.iter().flat_map(side).collect() };
+    let range = |values: &[f64]| {
+        let least = values.iter().copied().reduce(f64::min)?;
+        Some([least, values.iter().copied().reduce(f64::max)?])
+    };
+    let (ours, peer) = (all(|block| block.ours), all(|block| block.peer));
+    // A run without an interval knows its number worst of all.
+    let half_widths: Vec<f64> = blocks
+        .iter()
+        .flat_map(|block| block.half_widths)
+        .map(|width| width.unwrap_or(f64::INFINITY))
+        .collect();
     let ratios: Vec<[f64; 1]> = blocks.iter().map(|block| [block.ratio()]).collect();
     // The acceleration of a corrected interval cannot be estimated for a median, so it is the percentile one.
     let ratio = bootstrap.percentile(&ratios, |drawn| {
         order::median(&drawn.concat()).unwrap_or(f64::NAN)
     })?;
     Some(Comparison {
-        ours: order::median(&all(|block| block.ours))?,
-        peer: order::median(&all(|block| block.peer))?,
+        ours: order::median(&ours)?,
+        half_width: order::median(&half_widths).filter(|width| width.is_finite()),
+        ours_range: range(&ours)?,
+        peer: order::median(&peer)?,
+        peer_range: range(&peer)?,
         ratio,
         blocks: blocks.len(),
     })
@@ -64,6 +86,7 @@ mod tests {
         // Everything gets 1 % dearer from one run to the next; ours costs nine tenths.
         let block = |start: f64| Block {
             ours: [0.9 * start, 0.9 * (start + 3.0)],
+            half_widths: [Some(0.01), Some(0.03)],
             peer: [start + 1.0, start + 2.0],
         };
         let comparison = compare(&[100.0, 104.0, 108.0].map(block), &FAST).unwrap();
@@ -77,6 +100,8 @@ mod tests {
         );
         assert!((comparison.peer - 105.5).abs() < 1e-9, "{comparison:?}");
         assert_eq!(comparison.blocks, 3);
+        assert_eq!(comparison.peer_range, [101.0, 110.0]);
+        assert!((comparison.half_width.unwrap() - 0.02).abs() < 1e-12);
     }
 
     #[test]
@@ -84,12 +109,14 @@ mod tests {
         let mut blocks = vec![
             Block {
                 ours: [100.0, 100.0],
+                half_widths: [None; 2],
                 peer: [50.0, 50.0]
             };
             7
         ];
         blocks.push(Block {
             ours: [900.0, 100.0],
+            half_widths: [None; 2],
             peer: [50.0, 50.0],
         });
         let comparison = compare(&blocks, &FAST).unwrap();
@@ -97,6 +124,8 @@ mod tests {
             (comparison.ratio.estimate, comparison.ours, comparison.peer),
             (2.0, 100.0, 50.0)
         );
+        assert_eq!(comparison.ours_range, [100.0, 900.0]);
+        assert_eq!(comparison.half_width, None);
     }
 
     #[test]
@@ -105,6 +134,7 @@ mod tests {
             compare(
                 &[Block {
                     ours: [1.0, 1.0],
+                    half_widths: [None; 2],
                     peer: [1.0, 1.0]
                 }],
                 &FAST
@@ -123,6 +153,7 @@ mod tests {
                 let blocks: Vec<Block> = (0..8)
                     .map(|_| Block {
                         ours: [cost(120.0), cost(120.0)],
+                        half_widths: [None; 2],
                         peer: [cost(100.0), cost(100.0)],
                     })
                     .collect();

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use syscost_results::Unit;
+use syscost_results::estimate::half_width_ratio;
 use syscost_results::stats::order;
 use syscost_sys::cpu;
 
@@ -37,8 +38,18 @@ pub(super) fn cpus(placement: Cpus, cpu: u32, allowed: &[u32]) -> Result<Vec<u32
     })
 }
 
-/// The median of our row, and its unit.
-pub(super) fn ours(program: &Program, row: &str, cpus: &[u32]) -> Result<(f64, Unit)> {
+/// What one run of ours says.
+pub(super) struct Ours {
+    /// The median.
+    pub(super) median: f64,
+    /// Half of the interval's width, as a share of the median.
+    pub(super) half_width: Option<f64>,
+    /// The unit of both.
+    pub(super) unit: Unit,
+}
+
+/// A run of our row.
+pub(super) fn ours(program: &Program, row: &str, cpus: &[u32]) -> Result<Ours> {
     let run = match cpus {
         [] => program.quick_run(&[row], None),
         [cpu] => program.quick_run(&[row], Some(*cpu)),
@@ -46,10 +57,11 @@ pub(super) fn ours(program: &Program, row: &str, cpus: &[u32]) -> Result<(f64, U
     }?;
     let row = measured(&run, row)?;
     let median = row.estimate.median;
-    Ok((
-        median.with_context(|| format!("{} has no median", row.name))?,
-        row.unit,
-    ))
+    Ok(Ours {
+        median: median.with_context(|| format!("{} has no median", row.name))?,
+        half_width: half_width_ratio(&row.estimate),
+        unit: row.unit,
+    })
 }
 
 /// The peer's figure, in the unit of our row.

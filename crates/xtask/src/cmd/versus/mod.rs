@@ -21,7 +21,7 @@ use crate::workspace;
 /// The page `--write` updates, from the root.
 const PAGE: &str = "docs/versus.md";
 /// How many cells of a line of the page the terminal shows.
-const SHOWN: usize = 8;
+const SHOWN: usize = 11;
 
 /// Arguments of `versus`.
 #[derive(Debug, Args)]
@@ -89,7 +89,10 @@ fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> 
         "peer",
         "CPUs",
         "ours",
+        "± 95 %",
+        "its runs",
         "peer's",
+        "its runs",
         "ratio",
         "95 % interval",
         "blocks",
@@ -147,12 +150,13 @@ fn compare_one(
             "{} against {}: block {number} of {blocks}",
             peer.row, peer.name
         );
-        let (first, row_unit) = ours(program, peer.row, cpus)?;
+        let first = ours(program, peer.row, cpus)?;
         let peers = [theirs(peer, cpus)?, theirs(peer, cpus)?];
-        let (last, _) = ours(program, peer.row, cpus)?;
-        unit = row_unit;
+        let last = ours(program, peer.row, cpus)?;
+        unit = first.unit;
         measured.push(Block {
-            ours: [first, last],
+            ours: [first.median, last.median],
+            half_widths: [first.half_width, last.half_width],
             peer: peers,
         });
     }

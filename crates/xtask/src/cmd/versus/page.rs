@@ -18,15 +18,21 @@ the peer's, the peer's, ours, so that a slow drift of the machine cancels. The r
 the blocks, with its 95 % interval by bootstrap over blocks. It need not be 1: the notes say what differs. Below 1 ours is
 the smaller figure: a lower cost, but a lower rate where the unit is one of bytes per second.
 
+Beside ours stands the half-width of its 95 % interval, as a run of it tells (the median over the runs), then from where to where the medians of all
+runs reach; beside the peer's, which tells nothing of the kind, where all its figures reach.
+
 Both may use one CPU, two (among which the kernel places the tasks as it likes), or all.
 ";
 
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 13] = [
     "Row",
     "Peer",
     "CPUs",
     "Ours",
+    "± 95 %",
+    "Its runs",
     "Peer's",
+    "Its runs",
     "Ratio",
     "95 % interval",
     "Blocks",
@@ -35,7 +41,13 @@ const HEADINGS: [&str; 10] = [
 ];
 
 /// The cells of one line, in the order of the headings.
-pub(super) type Line = [String; 10];
+pub(super) type Line = [String; HEADINGS.len()];
+
+/// Cells of lines that older versions wrote: without the three that tell how figures scatter.
+const OLD_CELLS: usize = 10;
+/// Where those three belong, in that order, and what stands there.
+const ADDED: [usize; 3] = [4, 5, 7];
+const UNKNOWN: &str = "-";
 
 /// The line of a comparison.
 pub(super) fn line(
@@ -47,6 +59,9 @@ pub(super) fn line(
     machine: &Machine,
 ) -> Line {
     let figure = |value| units::quantity(unit, value);
+    let range = |[least, most]: [f64; 2]| format!("{} to {}", figure(least), figure(most));
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let half_width = comparison.half_width;
     let cpus = match peer.placement {
         Cpus::One => "one",
         Cpus::Two => "two",
@@ -66,7 +81,10 @@ pub(super) fn line(
         name,
         cpus.to_owned(),
         figure(comparison.ours),
+        half_width.map_or_else(|| UNKNOWN.to_owned(), percent),
+        range(comparison.ours_range),
         figure(comparison.peer),
+        range(comparison.peer_range),
         format!("{:.3}", ratio.estimate),
         format!("{:.3} to {:.3}", ratio.low, ratio.high),
         comparison.blocks.to_string(),
@@ -114,19 +132,27 @@ pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
     format!("{page}\n## What differs\n\n{notes}")
 }
 
+/// The cell of the machine.
+const MACHINE: usize = HEADINGS.len() - 1;
+
 /// The processor that a line's machine has.
 fn processor(line: &Line) -> &str {
-    line[9].split(',').next().unwrap_or_default()
+    line[MACHINE].split(',').next().unwrap_or_default()
 }
 
 /// The cells of a line of the table, if it is one of the comparisons.
 fn cells(line: &str) -> Option<Line> {
-    let cells: Vec<String> = line
+    let mut cells: Vec<String> = line
         .strip_prefix("| ")?
         .strip_suffix(" |")?
         .split(" | ")
         .map(str::to_owned)
         .collect();
+    if cells.len() == OLD_CELLS {
+        for place in ADDED {
+            cells.insert(place, UNKNOWN.to_owned());
+        }
+    }
     Line::try_from(cells)
         .ok()
         .filter(|cells| cells[0].starts_with('`'))
@@ -162,7 +188,10 @@ mod tests {
     fn made_in(unit: Unit, peer: &Peer, date: &str) -> Line {
         let comparison = Comparison {
             ours: 98.76,
+            half_width: Some(0.00345),
+            ours_range: [98.7, 98.9],
             peer: 104.2,
+            peer_range: [99.1, 131.0],
             ratio: BootstrapInterval {
                 estimate: 0.94782,
                 low: 0.9409,
@@ -182,7 +211,7 @@ mod tests {
     #[test]
     fn a_comparison_is_one_line_with_date_and_machine() {
         let page = updated("", &[made(PEERS[0], "2025-01-02")], &PEERS);
-        let expected = "| `a.b{c=d}` | tool one (tools 6.1-2) | one | 98.8 ns | 104 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
+        let expected = "| `a.b{c=d}` | tool one (tools 6.1-2) | one | 98.8 ns | 0.34 % | 98.7 ns to 98.9 ns | 104 ns | 99.1 ns to 131 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
                         Some CPU, Linux 6.1, load average 0.2 |\n\n## What differs\n\n- `a.b{c=d}` against tool one: Nothing.\n";
         assert!(page.ends_with(expected), "{page}");
         assert!(page.starts_with("# Against other tools\n"));
@@ -198,21 +227,29 @@ mod tests {
         let second = updated(&first, &[made(PEERS[1], "2025-03-04")], &PEERS);
         let dates: Vec<&str> = second
             .lines()
-            .filter_map(|line| line.split(" | ").nth(8))
+            .filter_map(|line| line.split(" | ").nth(MACHINE - 1))
             .collect();
         assert_eq!(dates, ["Date (UTC)", "2025-01-02", "2025-03-04"]);
         assert_eq!(updated(&second, &[], &PEERS), second);
     }
 
     #[test]
+    fn lines_of_older_versions_are_kept() {
+        let old = "| `a.b{c=d}` | tool one (tools 6.1-2) | one | 98.8 ns | 104 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | Some CPU |";
+        let line = cells(old).expect("a line");
+        assert_eq!(line[3..8], ["98.8 ns", "-", "-", "104 ns", "-"]);
+        assert_eq!(line[MACHINE - 1..], ["2025-01-02", "Some CPU"]);
+    }
+
+    #[test]
     fn lines_of_another_processor_stay() {
         let first = updated("", &[made(PEERS[0], "2025-01-02")], &PEERS);
         let mut other = made(PEERS[0], "2025-03-04");
-        other[9] = "Other CPU, Linux 6.1".to_owned();
+        other[MACHINE] = "Other CPU, Linux 6.1".to_owned();
         let both = updated(&first, &[other], &PEERS);
         let dates: Vec<&str> = both
             .lines()
-            .filter_map(|line| line.split(" | ").nth(8))
+            .filter_map(|line| line.split(" | ").nth(MACHINE - 1))
             .collect();
         assert_eq!(dates, ["Date (UTC)", "2025-03-04", "2025-01-02"]);
         assert_eq!(both.matches("- `a.b{c=d}`").count(), 1, "one note");
@@ -221,6 +258,7 @@ mod tests {
     #[test]
     fn rates_are_told_as_rates_and_two_cpus_as_two() {
         let line = made_in(Unit::BytesPerSecond, PEERS[1], "2025-01-02");
-        assert_eq!(line[2..5], ["two", "98.8 B/s", "104 B/s"]);
+        assert_eq!(line[2..4], ["two", "98.8 B/s"]);
+        assert_eq!(line[6..8], ["104 B/s", "99.1 B/s to 131 B/s"]);
     }
 }
