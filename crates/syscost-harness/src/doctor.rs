@@ -54,6 +54,8 @@ pub struct ProcessState {
     pub traced: bool,
     /// Address randomisation is switched off for it.
     pub aslr_disabled: bool,
+    /// /proc is missing, or of another pid namespace.
+    pub foreign_proc: bool,
 }
 
 impl ProcessState {
@@ -63,6 +65,7 @@ impl ProcessState {
             seccomp: process::seccomp_mode().is_ok_and(|mode| mode != Seccomp::Off),
             traced: process::is_traced().unwrap_or(false),
             aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
+            foreign_proc: !process::sees_itself(),
         }
     }
 }
@@ -118,6 +121,17 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
                 _ if state.aslr_disabled => "address randomisation is off for this process".into(),
                 Some(mode) => format!("kernel.randomize_va_space = {mode}"),
                 None => "unknown".into(),
+            },
+        ),
+        finding(
+            "proc",
+            state.foreign_proc.then_some((
+                Level::Warning,
+                "what a worker leaves behind cannot be found, and much evidence is lacking; mount proc anew in this pid namespace",
+            )),
+            match state.foreign_proc {
+                true => "/proc does not show this process".into(),
+                false => "/proc shows this process".into(),
             },
         ),
     ]

@@ -5,11 +5,13 @@ use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use syscost_sys::process::Owner;
 use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
@@ -22,6 +24,12 @@ const MOST_PADDING: usize = 4096;
 
 /// Most of a worker's own words that is kept, in bytes.
 const MOST_STDERR: usize = 4096;
+
+/// The variable by which processes are known that a worker of this run started.
+const OWNER: &str = "SYSCOST_OWNER";
+
+/// Its value.
+static RUN: OnceLock<String> = OnceLock::new();
 
 /// How long a worker may take to exit once it has closed its output.
 const LINGER: Duration = Duration::from_secs(1);
@@ -173,6 +181,8 @@ struct Worker {
     replies: ChildStdout,
     unread: Vec<u8>,
     ended: Option<ExitStatus>,
+    /// By which what it leaves behind is told from what others started that fell to this process.
+    owner: Owner,
 }
 
 impl Worker {
@@ -194,8 +204,10 @@ impl Worker {
                 None => command.env_remove(name),
             };
         }
+        let run = RUN.get_or_init(|| format!("{}-{:x}", std::process::id(), fastrand::u64(..)));
         let mut child = command
             .arg(ARGUMENT)
+            .env(OWNER, run)
             .env("SYSCOST_PADDING", "x".repeat(padding % MOST_PADDING))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -208,6 +220,10 @@ impl Worker {
         let replies = replies.expect("standard output was asked to be a pipe");
         let mut input = input.expect("standard input was asked to be a pipe");
         let worker = Self {
+            owner: Owner {
+                group: child.id(),
+                variable: format!("{OWNER}={run}"),
+            },
             child,
             replies,
             unread: Vec::new(),
@@ -281,19 +297,24 @@ impl Worker {
         )
     }
 
-    /// Ends the worker and everything it started. Its own process is reaped last, so that its id, which is also its
-    /// group's, cannot be another's by the time it is used.
+    /// Ends the worker and everything it started, and nothing else: this process may have children of whoever started it, a shell that went on as
+    /// `exec syscost`. The worker's own process is reaped last, so that its id, which is also its group's, cannot be another's by the time it is used.
     fn end(&mut self) -> ExitStatus {
         if let Some(status) = self.ended {
             return status;
         }
         // What cannot be killed by now could not be later either; the run goes on.
-        let _ = process::kill_tree(self.child.id());
+        let worker = self.child.id();
+        let mut ended = process::kill_tree(worker).unwrap_or_default();
         let status = self.child.wait().unwrap_or_default();
-        for orphan in process::descendants(std::process::id()) {
-            let _ = process::kill_tree(orphan);
+        for orphan in self.owner.children() {
+            ended.extend(process::kill_tree(orphan).unwrap_or_default());
+            ended.push(orphan);
         }
-        process::reap_ended();
+        // Those whose parents ended before them are this process's by now.
+        for pid in ended.into_iter().filter(|pid| *pid != worker) {
+            process::reap(pid);
+        }
         scratch::sweep();
         self.ended = Some(status);
         status

@@ -69,8 +69,8 @@ pub(crate) fn become_subreaper() -> io::Result<()> {
     refused()
 }
 
-pub(crate) fn reap_ended() -> usize {
-    0
+pub(crate) fn reap(_: u32) -> bool {
+    false
 }
 
 pub(crate) fn set_timer_slack(_: u64) -> io::Result<()> {
@@ -86,6 +86,14 @@ pub(crate) fn aslr_disabled() -> Result<bool, Unsupported> {
 }
 
 pub(crate) fn kill_process(_: u32) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn kill_found(_: u32, _: impl FnOnce() -> bool) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn kill_group(_: u32) -> io::Result<()> {
     refused()
 }
 

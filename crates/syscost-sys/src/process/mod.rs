@@ -10,7 +10,7 @@ pub use batch::Batch;
 pub use real_time::{Class, RealTime, class};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub use status::{Seccomp, is_traced, resident_bytes, seccomp_mode};
-pub use tree::{descendants, kill_tree};
+pub use tree::{Owner, descendants, kill_tree, sees_itself};
 
 use crate::{SystemError, Unsupported, os};
 
@@ -49,11 +49,10 @@ pub fn become_subreaper() -> Result<(), SystemError> {
     })
 }
 
-/// Waits for every child of this process that has ended already, without blocking, and returns how
-/// many there were. For a subreaper's adopted orphans: it takes the status of *any* ended child, so
-/// call it when no [`std::process::Child`] is still to be waited for.
-pub fn reap_ended() -> usize {
-    os::reap_ended()
+/// Takes the status of a child that has ended, without blocking, and tells whether there was one: for
+/// a subreaper's adopted orphans, which have no [`std::process::Child`].
+pub fn reap(pid: u32) -> bool {
+    os::reap(pid)
 }
 
 /// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores the

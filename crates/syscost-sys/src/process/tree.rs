@@ -7,10 +7,21 @@ use std::time::Duration;
 
 use crate::{SystemError, os};
 
+/// Whether /proc is there and shows this process: one of another pid namespace shows others by the same
+/// numbers.
+pub fn sees_itself() -> bool {
+    let shown = fs::read_link("/proc/self");
+    shown.is_ok_and(|shown| shown.to_str() == Some(&std::process::id().to_string()))
+}
+
 /// The processes that `pid` started, and those that they started, ascending; without `pid` itself.
-/// Those that have ended but were not waited for are among them. Empty where there is no /proc.
+/// Those that have ended but were not waited for are among them. Empty where /proc does not show this
+/// process.
 pub fn descendants(pid: u32) -> Vec<u32> {
     let mut found = BTreeSet::new();
+    if !sees_itself() {
+        return Vec::new();
+    }
     let mut todo = vec![pid];
     // One scan of /proc serves them all where the kernel has no `children` file
     // (CONFIG_PROC_CHILDREN).
@@ -57,22 +68,82 @@ fn scan() -> BTreeMap<u32, Vec<u32>> {
         else {
             continue;
         };
-        if let Some((_, parent)) = stat(pid) {
-            tree.entry(parent).or_default().push(pid);
+        if let Some(stat) = stat(pid) {
+            tree.entry(stat.parent).or_default().push(pid);
         }
     }
     tree
 }
 
-/// State and parent of a process.
-fn stat(pid: u32) -> Option<(char, u32)> {
+/// What /proc tells of a process (proc_pid_stat(5)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    state: char,
+    parent: u32,
+    /// Its process group.
+    group: u32,
+    /// When it started, in ticks since the machine did: with the id it names a process for ever.
+    started: u64,
+}
+
+impl Stat {
+    /// Whether it runs, or may run again.
+    fn is_alive(self) -> bool {
+        !matches!(self.state, 'Z' | 'X')
+    }
+}
+
+fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The name may hold spaces and parentheses; the last parenthesis ends it.
-fn parse_stat(text: &str) -> Option<(char, u32)> {
+fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text.rsplit_once(") ")?.1.split_ascii_whitespace();
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+    Some(Stat {
+        state: fields.next()?.chars().next()?,
+        parent: fields.next()?.parse().ok()?,
+        group: fields.next()?.parse().ok()?,
+        started: fields.nth(16)?.parse().ok()?,
+    })
+}
+
+/// By what processes are known that somebody started: their group, unless they left it, and the
+/// environment they were given.
+#[derive(Debug, Clone)]
+pub struct Owner {
+    /// The process group.
+    pub group: u32,
+    /// A variable of the environment, as `NAME=value`.
+    pub variable: String,
+}
+
+impl Owner {
+    /// The calling process's children that are the owner's, ascending: orphans that fell to a
+    /// [subreaper](super::become_subreaper) among them, others' children not. Who neither stayed in the
+    /// group nor kept the environment is not found.
+    pub fn children(&self) -> Vec<u32> {
+        if !sees_itself() {
+            return Vec::new();
+        }
+        let own = std::process::id();
+        let mut children = children_files(own).unwrap_or_else(|| {
+            let mut tree = scan();
+            tree.remove(&own).unwrap_or_default()
+        });
+        children.retain(|pid| self.owns(*pid));
+        children.sort_unstable();
+        children
+    }
+
+    fn owns(&self, pid: u32) -> bool {
+        let is_of_group = stat(pid).is_some_and(|stat| stat.group == self.group);
+        is_of_group || {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|variable| variable == self.variable.as_bytes())
+        }
+    }
 }
 
 /// Kills `pid` and all it started, and returns once none of them runs any more (or one second has
@@ -81,36 +152,45 @@ fn parse_stat(text: &str) -> Option<(char, u32)> {
 ///
 /// An orphan is found only if the caller is a subreaper
 /// ([`become_subreaper`](super::become_subreaper)) or `pid` was still alive; so `kill_tree` is to
-/// be called before `pid` is waited for.
+/// be called before `pid` is waited for. `pid` must be a child of the calling process: only then
+/// can its id not become another's. Where /proc does not show this process, `pid` and its process
+/// group are all that is found.
 ///
 /// # Errors
 /// When the system does not allow to kill one of them; the others are killed all the same.
 pub fn kill_tree(pid: u32) -> Result<Vec<u32>, SystemError> {
+    let refusal = |pid, cause| SystemError::new("kill", format!("process {pid}"), cause);
+    if !sees_itself() {
+        let _ = os::kill_group(pid);
+        os::kill_process(pid).map_err(|cause| refusal(pid, cause))?;
+        return Ok(vec![pid]);
+    }
     let mut killed = BTreeSet::new();
     let mut refused = Ok(());
     // Stopped first, the root cannot start more while its descendants are being found; what a
     // descendant starts meanwhile is found by the next pass.
     let _ = os::stop_process(pid);
     for _ in 0..1000 {
-        let mut alive: Vec<u32> = descendants(pid);
-        alive.push(pid);
-        alive.retain(|&pid| stat(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X')));
+        let found = descendants(pid).into_iter().chain([pid]);
+        let alive: Vec<(u32, Stat)> = found
+            .filter_map(|pid| Some((pid, stat(pid).filter(|stat| stat.is_alive())?)))
+            .collect();
         if alive.is_empty() {
             break;
         }
         // The deepest first, the root last: while it lives its tree can be walked.
         let descendants_alive = alive.len() > 1;
-        for &target in alive
+        for &(target, then) in alive
             .iter()
-            .filter(|&&target| target != pid || !descendants_alive)
+            .filter(|(target, _)| *target != pid || !descendants_alive)
         {
-            match os::kill_process(target) {
+            // Its parent may have waited for it since, and another process have its id by now.
+            let is_still = || stat(target).is_some_and(|now| now.started == then.started);
+            match os::kill_found(target, is_still) {
                 Ok(()) => {
                     killed.insert(target);
                 }
-                Err(cause) => {
-                    refused = Err(SystemError::new("kill", format!("process {target}"), cause))
-                }
+                Err(cause) => refused = Err(refusal(target, cause)),
             }
         }
         thread::sleep(Duration::from_millis(1));
@@ -125,8 +205,51 @@ mod tests {
 
     #[test]
     fn state_and_parent_are_read_behind_the_name() {
-        assert_eq!(parse_stat("42 (a) b (c) S 7 42 42 0 -1"), Some(('S', 7)));
+        let numbers = "0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 4096";
+        let expected = Stat {
+            state: 'S',
+            parent: 7,
+            group: 41,
+            started: 9876,
+        };
+        assert_eq!(
+            parse_stat(&format!("42 (a) b (c) S 7 41 40 {numbers}")),
+            Some(expected)
+        );
         assert_eq!(parse_stat("42 (a"), None);
+    }
+
+    #[test]
+    fn children_are_their_owners_by_group_or_environment_and_no_others() {
+        let start = |environment: &str, group: Option<i32>| {
+            let mut command = Command::new("sleep");
+            command.arg("1000").env("SYSCOST_TEST_OWNER", environment);
+            if let Some(group) = group {
+                std::os::unix::process::CommandExt::process_group(&mut command, group);
+            }
+            command.spawn()
+        };
+        let children = [
+            start("this", None),
+            start("another", Some(0)),
+            start("another", None),
+        ];
+        let Ok(mut children) = children.into_iter().collect::<Result<Vec<_>, _>>() else {
+            println!("skipped: no sleep");
+            return;
+        };
+        let owner = Owner {
+            group: children[1].id(),
+            variable: "SYSCOST_TEST_OWNER=this".to_owned(),
+        };
+        let mut expected = vec![children[0].id(), children[1].id()];
+        expected.sort_unstable();
+        let found = owner.children();
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -158,7 +281,7 @@ mod tests {
         assert!(!shell.wait().unwrap().success());
         for pid in tree {
             assert!(
-                stat(pid).is_none_or(|(state, _)| state == 'Z'),
+                stat(pid).is_none_or(|stat| !stat.is_alive()),
                 "{pid} still runs"
             );
         }

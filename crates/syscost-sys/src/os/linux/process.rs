@@ -4,7 +4,7 @@
 use std::io;
 use std::num::NonZeroU64;
 
-use rustix::process::{self, Pid, Signal, WaitOptions};
+use rustix::process::{self, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions};
 
 use crate::Unsupported;
 
@@ -24,12 +24,11 @@ pub(crate) fn become_subreaper() -> io::Result<()> {
     Ok(process::set_child_subreaper(Some(process::getpid()))?)
 }
 
-pub(crate) fn reap_ended() -> usize {
-    let mut reaped = 0;
-    while let Ok(Some(_)) = process::wait(WaitOptions::NOHANG) {
-        reaped += 1;
-    }
-    reaped
+/// Whether it was a child of this process, and had ended.
+pub(crate) fn reap(pid: u32) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    let waited = child(pid).map(|pid| process::waitid(WaitId::Pid(pid), options));
+    matches!(waited, Ok(Ok(Some(_))))
 }
 
 pub(crate) fn set_timer_slack(ns: u64) -> io::Result<()> {
@@ -60,17 +59,42 @@ pub(crate) fn kill_process(pid: u32) -> io::Result<()> {
     signal(pid, Signal::KILL)
 }
 
+/// The same for one that is still what it was when it was found, as `is_still` tells while its id cannot become another's. On kernels without
+/// pidfd_open (before 5.3), or where it is refused, its id may become another's in the meantime.
+pub(crate) fn kill_found(pid: u32, is_still: impl FnOnce() -> bool) -> io::Result<()> {
+    match process::pidfd_open(child(pid)?, PidfdFlags::empty()) {
+        Err(rustix::io::Errno::SRCH) => Ok(()),
+        _ if !is_still() => Ok(()),
+        Ok(held) => match process::pidfd_send_signal(held, Signal::KILL) {
+            Err(rustix::io::Errno::SRCH) => Ok(()),
+            other => Ok(other?),
+        },
+        Err(_) => kill_process(pid),
+    }
+}
+
+/// Kills a group of processes; one without members is fine.
+pub(crate) fn kill_group(group: u32) -> io::Result<()> {
+    match process::kill_process_group(child(group)?, Signal::KILL) {
+        Err(rustix::io::Errno::SRCH) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
 pub(crate) fn stop_process(pid: u32) -> io::Result<()> {
     signal(pid, Signal::STOP)
 }
 
 fn signal(pid: u32, signal: Signal) -> io::Result<()> {
-    // Neither 0 (the own group) nor what would wrap to a negative number (a group) is a process.
-    let pid = Pid::from_raw(pid.cast_signed())
-        .filter(|pid| !pid.as_raw_nonzero().is_negative() && !pid.is_init());
-    let pid = pid.ok_or(io::ErrorKind::InvalidInput)?;
-    match process::kill_process(pid, signal) {
+    match process::kill_process(child(pid)?, signal) {
         Err(rustix::io::Errno::SRCH) => Ok(()),
         other => Ok(other?),
     }
+}
+
+/// What may be a child: neither 0 (the own group) nor what would wrap to a negative number (a group), nor init.
+fn child(pid: u32) -> io::Result<Pid> {
+    let pid = Pid::from_raw(pid.cast_signed())
+        .filter(|pid| !pid.as_raw_nonzero().is_negative() && !pid.is_init());
+    Ok(pid.ok_or(io::ErrorKind::InvalidInput)?)
 }

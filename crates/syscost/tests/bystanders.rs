@@ -1,0 +1,77 @@
+//! What syscost did not start it neither ends nor waits for.
+
+mod common;
+
+use std::fs;
+use std::process::{Command, Output};
+
+use common::Program;
+
+/// A run of one cheap row.
+const RUN: &str = "run --profile quick --no-save syscall.umask";
+
+/// A script of this shell in which `$syscost` is the program; `None` where there is no such shell.
+fn script(program: &Program, shell: &[&str], text: &str) -> Option<Output> {
+    let output = Command::new(shell[0])
+        .args(&shell[1..])
+        .args(["-c", text])
+        .env("syscost", env!("CARGO_BIN_EXE_syscost"))
+        .env("XDG_DATA_HOME", program.folder())
+        .current_dir(program.folder())
+        .output();
+    match output {
+        Ok(output) => Some(output),
+        Err(error) => {
+            println!("skipped: {}: {error}", shell[0]);
+            None
+        }
+    }
+}
+
+/// Ends a process that a script left running; whether it still ran.
+fn end(pid: &str) -> bool {
+    let killed = Command::new("kill").arg(pid).output();
+    killed.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn children_of_the_shell_that_became_syscost_go_on() {
+    let program = Program::new();
+    let text = format!("sleep 777 >/dev/null 2>&1 & echo $! >sleeper; exec $syscost {RUN}");
+    let Some(output) = script(&program, &["sh"], &text) else {
+        return;
+    };
+    let sleeper = fs::read_to_string(program.folder().join("sleeper")).expect("was written");
+    assert!(end(sleeper.trim()), "the shell's child was ended");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_log_that_the_shell_pipes_to_is_whole() {
+    let program = Program::new();
+    let text = format!("exec > >(tee log) 2>&1; exec $syscost {RUN}");
+    let Some(output) = script(&program, &["bash"], &text) else {
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let log = fs::read_to_string(program.folder().join("log")).expect("was written");
+    assert!(log.contains("1 of 1 measured"), "{log}");
+}
+
+#[test]
+fn a_foreign_proc_is_noticed_and_a_run_comes_to_its_end() {
+    let program = Program::new();
+    let shell = ["unshare", "--pid", "--fork", "sh"];
+    let text =
+        format!("sleep 777 >/dev/null 2>&1 & $syscost {RUN}; echo ended $?; $syscost doctor");
+    let Some(output) = script(&program, &shell, &text) else {
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    if !said.contains("ended") {
+        println!("skipped: no pid namespace: {output:?}");
+        return;
+    }
+    assert!(said.contains("ended 0"), "{output:?}");
+    assert!(said.contains("/proc does not show this process"), "{said}");
+}
