@@ -3,6 +3,9 @@
 //! The program's own code: command line ([`cli`]), one file per verb ([`cmd`]), selection of rows, progress, places of
 //! files. What is measured and how stands in the other crates.
 
+// Both end the program when nobody listens; see `terminal::say`.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 pub mod cli;
 pub mod cmd;
 mod error;
@@ -21,6 +24,7 @@ use syscost_harness::worker;
 use cli::{Cli, Command};
 pub use error::Failed;
 use error::exit;
+use terminal::say;
 
 /// Version of the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -43,7 +47,7 @@ pub fn main() -> ExitCode {
         return match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("syscost worker: {error}");
+                say!("syscost worker: {error}");
                 ExitCode::from(exit::FAILURE)
             }
         };
@@ -68,7 +72,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{}error:{} {error:#}", terminal::RED, terminal::RESET);
+            say!("{}error:{} {error:#}", terminal::RED, terminal::RESET);
             ExitCode::from(
                 error
                     .downcast_ref::<Failed>()

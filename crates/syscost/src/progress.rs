@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
+use crate::terminal::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use syscost_harness::session::{Event, Observer};
 
@@ -43,7 +44,7 @@ impl Progress {
     /// Prints a line above the bar; a script gets it too, since a hidden bar would print nothing.
     pub(crate) fn tell(&self, line: &str) {
         if self.bar.is_hidden() {
-            eprintln!("{line}");
+            say!("{line}");
         } else {
             self.bar.println(line);
         }

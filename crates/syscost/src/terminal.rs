@@ -1,6 +1,7 @@
 //! How wide and how colourful the terminal is.
 
-use std::io::{self, IsTerminal};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
@@ -19,6 +20,19 @@ pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
 
 /// Width of what is not a terminal, and of the widest text worth reading, in columns.
 const COMMON_WIDTH: usize = 100;
+
+/// A line to people, on standard error. Nobody may listen, or the disk may be full: `eprintln!` would end the program for it.
+macro_rules! say {
+    ($($text:tt)*) => {
+        $crate::terminal::say_line(format_args!($($text)*))
+    };
+}
+pub(crate) use say;
+
+/// What [`say!`] does.
+pub(crate) fn say_line(text: fmt::Arguments<'_>) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
 
 /// Columns to write standard output in; where it is no terminal, as many as `COLUMNS` says.
 pub(crate) fn width() -> usize {

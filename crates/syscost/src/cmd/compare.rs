@@ -12,7 +12,10 @@ use syscost_store::Store;
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::exit;
-use crate::{Failed, files, terminal};
+use crate::{
+    Failed, files,
+    terminal::{self, say},
+};
 
 /// Compares two runs measured in turn; the exit code.
 pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput) -> Result<u8> {
@@ -117,7 +120,7 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
     }
     let gone = comparison.missing.len() + comparison.refused.len();
     if gone > 0 {
-        anstream::eprintln!(
+        say!(
             "{}warning:{} --fail-on judges {} rows; {gone} could not be compared (-v names them)",
             terminal::YELLOW,
             terminal::RESET,
@@ -126,7 +129,7 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
     }
     let lost = comparison.missing.iter().find(|row| row.lost);
     if let Some(row) = lost {
-        anstream::eprintln!("{}: {}", row.name, row.reason);
+        say!("{}: {}", row.name, row.reason);
         return Ok(exit::REGRESSION);
     }
     let mut worse = comparison

@@ -11,7 +11,10 @@ use syscost_store::Store;
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
 use crate::selection::rows_of;
-use crate::{Failed, files, terminal};
+use crate::{
+    Failed, files,
+    terminal::{self, say},
+};
 
 /// What stands for the numbers every programmer should know.
 const NUMBERS: &str = "numbers";
@@ -20,7 +23,7 @@ const NUMBERS: &str = "numbers";
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let Some(output) = &arguments.output else {
         let run = Store::of_user().find(&arguments.run)?.run;
-        anstream::print!("{}", characters(&run, arguments)?);
+        super::print(&characters(&run, arguments)?)?;
         return Ok(exit::DONE);
     };
     let is_svg = output.extension().is_some_and(|ending| ending == "svg");
@@ -36,7 +39,7 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let svg = svg(&run, arguments)?;
     files::write(output, svg.as_bytes())?;
     if is_svg {
-        anstream::eprintln!("Wrote {}", output.display());
+        say!("Wrote {}", output.display());
     }
     Ok(exit::DONE)
 }
@@ -80,7 +83,7 @@ fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
             .map_err(|error| Failed::Usage(error.to_string()))?
     };
     for (name, reason) in &chosen.left_out {
-        anstream::eprintln!("not drawn: {name} ({reason})");
+        say!("not drawn: {name} ({reason})");
     }
     let left_out = match chosen.left_out.len() {
         0 => String::new(),

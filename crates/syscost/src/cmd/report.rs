@@ -14,6 +14,7 @@ use syscost_store::{Scope, Store, fingerprint};
 use crate::cli::ReportArguments;
 use crate::error::exit;
 use crate::files;
+use crate::terminal::say;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
         ..options(&runs)
     };
     files::write(&arguments.output, page(&runs, &options).as_bytes())?;
-    anstream::eprintln!("Wrote {}", arguments.output.display());
+    say!("Wrote {}", arguments.output.display());
     Ok(exit::DONE)
 }
 

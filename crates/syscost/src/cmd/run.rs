@@ -18,9 +18,12 @@ use syscost_store::Store;
 use syscost_sys::cpu;
 
 use crate::cli::{Format, RunArguments};
-use crate::error::exit;
+use crate::error::{exit, is_broken_pipe};
 use crate::progress::Progress;
-use crate::{files, interrupt, selection, terminal};
+use crate::{
+    files, interrupt, selection,
+    terminal::{self, say},
+};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
@@ -41,7 +44,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         && std::io::stderr().is_terminal()
         && let Some(journal) = files::unfinished(&store).first()
     {
-        anstream::eprintln!(
+        say!(
             "{}an earlier run broke off; to take it up: syscost run --resume {}{}",
             terminal::DIM,
             journal.display(),
@@ -74,24 +77,28 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         }
     }
     let saved = save(&store, &finished.run, &arguments);
-    // A run that cannot be saved is printed all the same: it is all the user gets.
-    print(
+    // A run that cannot be saved is printed all the same: it is all the user gets. One that cannot be printed is kept and judged all the same.
+    let printed = print(
         &finished.run,
         comparison.as_ref(),
         &arguments,
         saved.as_ref().ok().and_then(Option::as_deref),
-    )?;
+    );
     saved?;
     // What was measured before is told and kept; now for why it ended.
     measured?;
     if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
-        anstream::eprintln!("interrupted before everything was measured");
+        say!("interrupted before everything was measured");
     }
     let code = close(finished, &arguments);
     let regression = match comparison {
         Some(comparison) => super::compare::judge(&comparison, arguments.fail_on)?,
         None => exit::DONE,
     };
+    printed.or_else(|error| match is_broken_pipe(&error) {
+        true => Ok(()),
+        false => Err(error),
+    })?;
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
     } else if code == exit::FAILURE || regression == exit::DONE {
@@ -218,14 +225,14 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
             false => "some rows had fewer rounds than wanted, for lack of time",
         };
         let path = journal.path().display();
-        anstream::eprintln!("{what}; to go on: syscost run --resume {path}");
+        say!("{what}; to go on: syscost run --resume {path}");
     }
     if run
         .measurements
         .iter()
         .all(|row| row.status == Status::Skipped)
     {
-        anstream::eprintln!("nothing was measured in that time; give it more with --budget");
+        say!("nothing was measured in that time; give it more with --budget");
         return exit::FAILURE;
     }
     let withheld = run

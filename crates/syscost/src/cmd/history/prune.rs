@@ -92,8 +92,9 @@ fn confirmed(count: usize) -> Result<bool> {
         ))
         .into());
     }
-    eprint!("remove {}? [y/N] ", super::runs(count, ""));
-    io::stderr().flush()?;
+    let mut question = io::stderr();
+    write!(question, "remove {}? [y/N] ", super::runs(count, ""))?;
+    question.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
