@@ -56,7 +56,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand run" -l fail-on -d 'Exit
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l real-time -d 'Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. A task of this class takes its CPU from everybody else, for moments'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l no-samples -d 'Leave the raw samples out of the document'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l no-save -d 'Do not keep the run in the data folder'
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l strict -d 'Exit with 4 if a number was withheld, other than one that is there to be refuted'
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l strict -d 'Exit with 3 if a row failed or a number was withheld, other than one that is there to be refuted'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -s v -l verbose -d 'Show the evidence of every row'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand show" -s v -l verbose -d 'Tell the evidence, flags and details of every row'

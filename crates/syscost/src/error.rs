@@ -10,10 +10,10 @@ pub(crate) mod exit {
     pub(crate) const FAILURE: u8 = 1;
     /// The command line is wrong.
     pub(crate) const USAGE: u8 = 2;
-    /// A regression was found, and `--fail-on` was given.
-    pub(crate) const REGRESSION: u8 = 3;
-    /// Some results were withheld, and `--strict` was given.
-    pub(crate) const WITHHELD: u8 = 4;
+    /// A gate is shut: a regression was found, and `--fail-on` was given; or a number was withheld or a row failed, and `--strict` was.
+    pub(crate) const GATE: u8 = 3;
+    /// No row has a number, and none was withheld.
+    pub(crate) const NOTHING: u8 = 4;
     /// Ctrl-C; what was measured is saved.
     pub(crate) const INTERRUPTED: u8 = 130;
 }

@@ -182,7 +182,7 @@ fn a_refuted_claim_has_no_number_anywhere() {
         "--strict",
         "--no-save",
     ]);
-    assert_eq!(strict.status.code(), Some(4));
+    assert_eq!(strict.status.code(), Some(3));
 }
 
 #[test]

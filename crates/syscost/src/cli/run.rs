@@ -65,7 +65,7 @@ pub struct RunArguments {
     /// interval
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "compare_with")]
     pub fail_on: Option<FailOn>,
-    /// Exit with 4 if a number was withheld, other than one that is there to be refuted
+    /// Exit with 3 if a row failed or a number was withheld, other than one that is there to be refuted
     #[arg(long)]
     pub strict: bool,
     /// Show the evidence of every row

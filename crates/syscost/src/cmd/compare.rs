@@ -130,14 +130,14 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
     let lost = comparison.missing.iter().find(|row| row.lost);
     if let Some(row) = lost {
         say!("{}: {}", row.name, row.reason);
-        return Ok(exit::REGRESSION);
+        return Ok(exit::GATE);
     }
     let mut worse = comparison
         .rows
         .iter()
         .filter_map(|row| row.worse_by_at_least());
     Ok(if worse.any(|by| by >= fail_on.worse_by) {
-        exit::REGRESSION
+        exit::GATE
     } else {
         exit::DONE
     })

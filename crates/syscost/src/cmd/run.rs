@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     })?;
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
-    } else if code == exit::FAILURE || regression == exit::DONE {
+    } else if code == exit::NOTHING || regression == exit::DONE {
         code
     } else {
         regression
@@ -227,22 +227,37 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
         let path = journal.path().display();
         say!("{what}; to go on: syscost run --resume {path}");
     }
-    if run
-        .measurements
-        .iter()
-        .all(|row| row.status == Status::Skipped)
-    {
+    let statuses = run.measurements.iter().map(|row| match row.status {
+        // As it should be.
+        Status::Withheld if is_refuted_by_design(row) => Status::Ok,
+        status => status,
+    });
+    let statuses: Vec<Status> = statuses.collect();
+    judge(&statuses, arguments.strict)
+}
+
+/// The exit code that rows of these statuses ask for.
+fn judge(rows: &[Status], is_strict: bool) -> u8 {
+    let all = |wanted: fn(Status) -> bool| rows.iter().all(|status| wanted(*status));
+    if all(|status| status == Status::Skipped) {
         say!("nothing was measured in that time; give it more with --budget");
-        return exit::FAILURE;
+        return exit::NOTHING;
     }
-    let withheld = run
-        .measurements
+    if all(|status| {
+        matches!(
+            status,
+            Status::Failed | Status::Skipped | Status::Unsupported
+        )
+    }) {
+        say!("nothing was measured: no row has a number, and each says why");
+        return exit::NOTHING;
+    }
+    let is_wrong = rows
         .iter()
-        .any(|row| row.status == Status::Withheld && !is_refuted_by_design(row));
-    if arguments.strict && withheld {
-        exit::WITHHELD
-    } else {
-        exit::DONE
+        .any(|status| matches!(status, Status::Failed | Status::Withheld));
+    match is_strict && is_wrong {
+        true => exit::GATE,
+        false => exit::DONE,
     }
 }
 
@@ -253,4 +268,31 @@ fn is_refuted_by_design(row: &Measurement) -> bool {
     rows.into_iter()
         .flatten()
         .any(|known| known.name() == row.name && (known.benchmark.refuted_by_design)(&known.case))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_tells_whether_anything_was_measured() {
+        use Status::{BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
+        for is_strict in [false, true] {
+            assert_eq!(
+                judge(&[Ok, BelowResolution, Unsupported, Skipped], is_strict),
+                exit::DONE
+            );
+            for nothing in [
+                &[Failed, Failed][..],
+                &[Skipped],
+                &[Unsupported, Failed, Skipped],
+            ] {
+                assert_eq!(judge(nothing, is_strict), exit::NOTHING, "{nothing:?}");
+            }
+        }
+        for wrong in [[Ok, Failed], [Ok, Withheld]] {
+            assert_eq!(judge(&wrong, false), exit::DONE);
+            assert_eq!(judge(&wrong, true), exit::GATE);
+        }
+    }
 }
