@@ -201,6 +201,8 @@ pub(crate) fn remove_posix_queue(_: &std::ffi::CStr) -> io::Result<()> {
 }
 
 /// No user has this number.
+pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = 0;
+
 pub(crate) fn user_id() -> u32 {
     u32::MAX
 }

@@ -192,24 +192,35 @@ fn keyed(
     }
 }
 
+/// How often a folder is made anew that a sweep of another run has just removed: each such sweep ends a worker, so twice in a row is rare.
+const MAX_TRIES: u32 = 100;
+
 /// This user's folder, made if it is not there.
 fn folder() -> Result<PathBuf, SystemError> {
-    let path = folder_path();
+    folder_at(folder_path())
+}
+
+fn folder_at(path: PathBuf) -> Result<PathBuf, SystemError> {
     let failed = |cause| SystemError::new("mkdir", path.display().to_string(), cause);
-    match DirBuilder::new().mode(0o700).create(&path) {
-        Ok(()) => Ok(path),
-        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
-            // In a folder that everybody may write to, somebody else may have been here first.
-            if is_ours(&path) {
-                Ok(path)
-            } else {
-                Err(failed(io::Error::other(
-                    "it is another user's; remove it, or set TMPDIR",
-                )))
-            }
+    for _ in 0..MAX_TRIES {
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(failed(cause)),
         }
-        Err(cause) => Err(failed(cause)),
+        match fs::symlink_metadata(&path) {
+            Ok(facts) if is_own_folder(&facts) => return Ok(path),
+            // In a folder that everybody may write to, somebody else may have been here first.
+            Ok(_) => {
+                let why = "it is another user's; remove it, or set TMPDIR";
+                return Err(failed(io::Error::other(why)));
+            }
+            // A sweep has removed it in between.
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+            Err(cause) => return Err(failed(cause)),
+        }
     }
+    Err(failed(io::Error::other("it is removed again and again")))
 }
 
 fn folder_path() -> PathBuf {
@@ -218,7 +229,40 @@ fn folder_path() -> PathBuf {
 
 /// A true directory of this user's that nobody else may write to.
 fn is_ours(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|facts| {
-        facts.is_dir() && facts.uid() == os::user_id() && facts.mode() & 0o022 == 0
-    })
+    fs::symlink_metadata(path).is_ok_and(|facts| is_own_folder(&facts))
+}
+
+fn is_own_folder(facts: &fs::Metadata) -> bool {
+    facts.is_dir() && facts.uid() == os::user_id() && facts.mode() & 0o022 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_make_and_remove_one_folder_do_not_harm_each_other() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("shared");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..2_000 {
+                        folder_at(path.clone()).expect("it is nobody else's");
+                        let _ = fs::remove_dir(&path);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn what_stands_in_the_folders_place_is_left_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("taken");
+        fs::write(&path, "theirs").unwrap();
+        let error = folder_at(path.clone()).unwrap_err();
+        assert!(error.to_string().contains("another user's"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{folder, folder_path, is_ours};
+use super::{MAX_TRIES, folder, folder_path, is_ours};
 use crate::{SystemError, os};
 
 /// A thing with a name.
@@ -160,11 +161,16 @@ impl Record {
         let name = format!("{}-{}-{number}", maker.process, maker.started);
         let (thing, also) = thing(&name)?;
         let text = [maker.world.as_bytes(), b"\n", &thing.line(), b"\n"].concat();
-        let path = write(&name, &text).or_else(|cause| match cause.cause.kind() {
-            // A sweep has removed the empty folder in between.
-            io::ErrorKind::NotFound => write(&name, &text),
-            _ => Err(cause),
-        })?;
+        let mut tries = 0;
+        let path = loop {
+            tries += 1;
+            match write(&name, &text) {
+                // A sweep has removed the empty folder in between.
+                Err(error)
+                    if error.cause.kind() == io::ErrorKind::NotFound && tries < MAX_TRIES => {}
+                written => break written?,
+            }
+        };
         let record = Record {
             path,
             thing,
@@ -233,10 +239,28 @@ pub fn sweep() -> Vec<String> {
     removed
 }
 
+/// Longest record that is read, in bytes: two lines with a path.
+const MAX_RECORD: u64 = 16 << 10;
+
+/// What a regular file begins with. A FIFO of the same name is not waited for, nor a link followed.
+fn regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut options = fs::OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(os::NEITHER_WAIT_NOR_FOLLOW)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("no regular file"));
+    }
+    let mut text = Vec::new();
+    file.take(MAX_RECORD).read_to_end(&mut text)?;
+    Ok(text)
+}
+
 /// Who made it and what it is; the thing is missing in a record that was never finished.
 fn read(path: &Path) -> Option<(Maker, Option<Thing>)> {
     let mut name = path.file_stem()?.to_str()?.split('-');
-    let text = fs::read(path).ok()?;
+    let text = regular(path).ok()?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let world = String::from_utf8(lines.next()?.to_vec()).ok()?;
     let maker = Maker {
@@ -279,6 +303,30 @@ mod tests {
         ] {
             assert_eq!(Thing::parse(stranger), None, "{stranger:?}");
         }
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("1-2-3.record"), "world\nmessage_queue 7\n").unwrap();
+        let (maker, thing) = read(&at("1-2-3.record")).unwrap();
+        assert_eq!((maker.process, maker.started), (1, 2));
+        assert_eq!(thing, Some(Thing::MessageQueue(7)));
+
+        std::os::unix::fs::symlink(at("1-2-3.record"), at("1-2-4.record")).unwrap();
+        assert!(read(&at("1-2-4.record")).is_none(), "a link");
+        let made = std::process::Command::new("mkfifo")
+            .arg(at("1-2-5.record"))
+            .status();
+        if !made.is_ok_and(|status| status.success()) {
+            println!("skipped: no mkfifo");
+            return;
+        }
+        assert!(
+            read(&at("1-2-5.record")).is_none(),
+            "a FIFO without a writer"
+        );
     }
 
     #[test]

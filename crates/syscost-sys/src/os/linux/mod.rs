@@ -33,4 +33,6 @@ pub(crate) use sysv::{
     make_message_queue, make_semaphores, remove_message_queue, remove_posix_queue,
     remove_semaphores, user_id,
 };
+/// How a file is opened whose name may be anything's.
+pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 pub(crate) use usage::{clock_ticks_per_second, read_at_start, usage};
