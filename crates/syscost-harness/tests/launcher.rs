@@ -72,12 +72,12 @@ fn program(folder: &Path, body: &str) -> Program {
 }
 
 fn run(folder: &Path, body: &str, cases: usize) -> Result<Outcome, WorkerError> {
+    launched(program(folder, body), cases)
+}
+
+fn launched(program: Program, cases: usize) -> Result<Outcome, WorkerError> {
     let interrupted = AtomicBool::new(false);
-    let launcher = Launcher::new(
-        program(folder, body),
-        Duration::from_millis(500),
-        &interrupted,
-    );
+    let launcher = Launcher::new(program, Duration::from_millis(500), &interrupted);
     launcher.run(&job(cases), 100, None)
 }
 
@@ -142,10 +142,28 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
         failure(&closes, 0)
     );
 
-    assert!(matches!(
-        run(folder, "exit 7", 1),
-        Err(WorkerError::NoBegin { .. })
-    ));
+    let ends_early = run(folder, "echo sorry >&2; exit 7", 2).expect("ran");
+    for case in 0..2 {
+        assert_eq!(
+            failure(&ends_early, case),
+            "a worker ended before it could begin (exit status: 7): sorry"
+        );
+    }
+    let second = folder.join("second");
+    let begins_late = format!(
+        "test -e {second} || {{ touch {second}; exit 7; }}; {ready}; echo nonsense",
+        second = second.display()
+    );
+    let begins_late = run(folder, &begins_late, 1).expect("ran");
+    assert_eq!(failure(&begins_late, 0), "the worker said `nonsense`");
+    let gone = program(folder, "");
+    fs::remove_file(&gone.binary).expect("there");
+    let gone = launched(gone, 1).expect("ran");
+    assert!(
+        failure(&gone, 0).contains("starting a worker process"),
+        "{}",
+        failure(&gone, 0)
+    );
 
     let pids = folder.join("pids");
     let family = format!(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use syscost_results::machine::Build;
-use syscost_sys::platform;
+use syscost_sys::{platform, process};
 
 use super::ARGUMENT;
 use super::supervise::readable_within;
@@ -19,6 +19,9 @@ pub const ABOUT: &str = "about";
 
 /// What coordinator and worker say to each other; rises when they would misunderstand one of another version.
 const PROTOCOL: u32 = 5;
+
+/// Where the kernel shows a process, and one forked from it, its image (proc_pid_exe(5)).
+const OWN_IMAGE: &str = "/proc/self/exe";
 
 /// How long a program may take to tell who it is. A stranger may never do so.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -97,13 +100,18 @@ impl About {
 }
 
 impl Program {
-    /// This program, its workers in its own environment.
+    /// This program, its workers in its own environment. They are started from the very image that runs, whatever becomes of its file meanwhile: an update
+    /// would mix two versions in one run.
     ///
     /// # Errors
     /// When its own file cannot be found.
     pub fn this() -> io::Result<Self> {
+        let binary = match process::sees_itself() {
+            true => PathBuf::from(OWN_IMAGE),
+            false => std::env::current_exe()?,
+        };
         Ok(Self {
-            binary: std::env::current_exe()?,
+            binary,
             environment: Vec::new(),
             about: None,
         })

@@ -98,11 +98,39 @@ impl<'a> Launcher<'a> {
         self.time_limit
     }
 
-    /// Runs one job to its end, or to the end of its first hanging or crashing case, or to the deadline, when it is ended whatever it does.
+    /// Runs one job to its end, or to the end of its first hanging or crashing case, or to the deadline, when it is ended whatever it does. Where
+    /// no worker begins, a second one is tried: memory or processes may have been short for a moment. If that does not begin either, no case has a result but
+    /// why.
     ///
     /// # Errors
-    /// [`WorkerError`] when no worker can be run, or on Ctrl-C.
+    /// [`WorkerError::Interrupted`] on Ctrl-C.
     pub fn run(
+        &self,
+        job: &Job,
+        padding: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Outcome, WorkerError> {
+        let attempt = || match self.attempt(job, padding, deadline) {
+            Err(error @ (WorkerError::Start { .. } | WorkerError::NoBegin { .. })) => {
+                Ok(Err(error))
+            }
+            other => other.map(Ok),
+        };
+        let mut outcome = attempt()?;
+        if outcome.is_err() {
+            outcome = attempt()?;
+        }
+        Ok(outcome.unwrap_or_else(|error| {
+            let failure = Failure::Failed(error.to_string());
+            Outcome {
+                results: vec![Some(Err(failure)); job.cases.len()],
+                started_in: Duration::ZERO,
+                is_late: false,
+            }
+        }))
+    }
+
+    fn attempt(
         &self,
         job: &Job,
         padding: usize,
@@ -143,6 +171,7 @@ impl<'a> Launcher<'a> {
                 Heard::End => {
                     let (status, stderr) = worker.ending();
                     if outcome.started_in.is_zero() {
+                        let stderr = stderr.trim().to_owned();
                         return Err(WorkerError::NoBegin { status, stderr });
                     }
                     break describe_end(status, &stderr);

@@ -73,6 +73,10 @@ pub(crate) fn reap(_: u32) -> bool {
     false
 }
 
+pub(crate) fn set_name(_: &std::ffi::CStr) -> io::Result<()> {
+    refused()
+}
+
 pub(crate) fn set_timer_slack(_: u64) -> io::Result<()> {
     refused()
 }

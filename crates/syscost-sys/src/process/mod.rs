@@ -55,6 +55,15 @@ pub fn reap(pid: u32) -> bool {
     os::reap(pid)
 }
 
+/// Names the calling thread, for ps and top: a process is named after the file it was started from.
+///
+/// # Errors
+/// When the system refuses or lacks it (outside Linux).
+pub fn set_name(name: &std::ffi::CStr) -> Result<(), SystemError> {
+    os::set_name(name)
+        .map_err(|cause| SystemError::new("prctl(PR_SET_NAME)", "of this thread", cause))
+}
+
 /// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores the
 /// default, 50 µs).
 ///

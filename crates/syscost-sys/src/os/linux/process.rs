@@ -31,6 +31,10 @@ pub(crate) fn reap(pid: u32) -> bool {
     matches!(waited, Ok(Ok(Some(_))))
 }
 
+pub(crate) fn set_name(name: &std::ffi::CStr) -> io::Result<()> {
+    Ok(rustix::thread::set_name(name)?)
+}
+
 pub(crate) fn set_timer_slack(ns: u64) -> io::Result<()> {
     Ok(rustix::thread::set_current_timer_slack(NonZeroU64::new(
         ns,

@@ -1,0 +1,32 @@
+//! A run goes on with the program it was started from, whatever becomes of its file.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+#[test]
+fn a_binary_that_is_removed_or_replaced_meanwhile_costs_nothing() {
+    for replaced in [false, true] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let binary = folder.path().join("syscost");
+        fs::copy(env!("CARGO_BIN_EXE_syscost"), &binary).expect("copied");
+        let mut child = Command::new(&binary)
+            .args(["run", "--profile", "quick", "--no-save"])
+            .args(["syscall.umask", "syscall.null{call=getppid}", "timing.loop"])
+            .env("XDG_DATA_HOME", folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("is read");
+        assert!(line.starts_with("measuring"), "{line}");
+        fs::remove_file(&binary).expect("removed");
+        if replaced {
+            fs::write(&binary, "#!/bin/false\n").expect("written");
+        }
+        let status = child.wait().expect("ends");
+        assert!(status.success(), "{replaced}: {status}");
+    }
+}
