@@ -1,4 +1,4 @@
-//! Numbers at a readable scale, with no more digits than their interval allows.
+//! Numbers at a readable scale: three digits, and a fourth where their interval allows it.
 
 use syscost_results::{Better, Estimate, Measurement, Status, Unit};
 
@@ -42,7 +42,12 @@ impl Figures {
             .ci95_low
             .zip(estimate.ci95_high)
             .map(|(low, high)| (high - median).max(median - low));
-        let (factor, unit) = scale(unit, median.abs().max(half.unwrap_or(0.0)));
+        // A wide interval takes no digit from the median.
+        let magnitude = match median {
+            0.0 => half.unwrap_or(0.0),
+            median => median.abs(),
+        };
+        let (factor, unit) = scale(unit, magnitude);
         let half = half.map(|half| half / factor);
         let decimals = decimals(median / factor, half);
         Some(Figures {
@@ -168,12 +173,13 @@ fn for_digits(number: f64, digits: i32) -> i32 {
     }
 }
 
-/// Decimals that show two digits of the half width and at most four of the value; three of the value without a half
-/// width.
+/// Decimals that show two digits of the half width, but three of the value at least and four at most; three of the value without a
+/// half width.
 fn decimals(value: f64, half: Option<f64>) -> usize {
     let decimals = match half {
-        Some(half) => for_digits(value, 4)
-            .min(for_digits(half, 2))
+        Some(half) if value == 0.0 => for_digits(half, 2).min(MOST_DECIMALS),
+        Some(half) => for_digits(half, 2)
+            .clamp(for_digits(value, 3), for_digits(value, 4))
             .min(MOST_DECIMALS),
         None if value == 0.0 => 0,
         None => for_digits(value, 3).min(MOST_DECIMALS_ALONE),
@@ -230,6 +236,8 @@ mod tests {
             (2.0, 2.0, 2.0, "2.000", "ns", "0.000"),
             (100.0, 100.0, 100.0001, "100.0", "ns", "0.1"),
             (-3.0, 0.0, 5.0, "0.0", "ns", "5.0"),
+            (7.0e4, 7.52e4, 1.4752e6, "75.2", "µs", "+1400.0"),
+            (12.0, 62.3, 130.0, "62.3", "ns", "+67.7"),
             (-12.3, -10.1, -9.0, "-10.1", "ns", "2.2"),
             (9.8e8, 1.0e9, 1.02e9, "1.000", "s", "0.020"),
         ];
@@ -253,9 +261,9 @@ mod tests {
     #[test]
     fn no_interval_seems_to_reach_zero_that_does_not() {
         let told = |low, median, high| figures(Unit::Nanoseconds, low, median, high).2;
-        assert_eq!(told(15.9, 16.0, 94.6), "+79");
-        assert_eq!(told(64.0, 64.0, 128.0), "+64");
-        assert_eq!(told(15.9, 50.0, 94.6), "45");
+        assert_eq!(told(15.9, 16.0, 94.6), "+78.6");
+        assert_eq!(told(64.0, 64.0, 128.0), "+64.0");
+        assert_eq!(told(15.9, 50.0, 94.6), "44.6");
         assert_eq!(told(-3.0, 0.0, 5.0), "5.0", "it does reach zero");
         let estimate = Estimate {
             median: Some(16.0),
@@ -264,7 +272,7 @@ mod tests {
             ..Estimate::default()
         };
         let wide = Figures::new(Unit::Nanoseconds, &estimate).unwrap();
-        assert_eq!(wide.with_half_width(), "16 +79");
+        assert_eq!(wide.with_half_width(), "16.0 +78.6");
     }
 
     #[test]
@@ -295,8 +303,8 @@ mod tests {
         };
         let min = |min| Figures::new(Unit::Nanoseconds, &estimate(min)).unwrap().min;
         assert_eq!(
-            [0.0, 23_400.0, 49_999.0, 61_000.0, 3.2e6].map(min),
-            ["0.0", "0.023", "0.050", "0.1", "3.2"]
+            [0.0, 2_340.0, 49_999.0, 61_000.0, 3.2e6].map(min),
+            ["0.00", "0.0023", "0.05", "0.06", "3.20"]
         );
     }
 
