@@ -5,6 +5,7 @@ mod child;
 mod filter;
 mod supervise;
 
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
@@ -26,6 +27,17 @@ pub(crate) fn count_syscalls(
     noted: &[Sysno],
     op: &mut dyn FnMut(),
 ) -> Result<SyscallCounts, AuditError> {
+    let watch = |child: Pid| rustix::process::pidfd_open(child, PidfdFlags::empty()).ok();
+    count_watched(timeout, noted, op, watch)
+}
+
+/// `watch` tells of the child's end; where it cannot, since a container refuses pidfd_open, the filter's own end has to.
+fn count_watched(
+    timeout: Duration,
+    noted: &[Sysno],
+    op: &mut dyn FnMut(),
+    watch: impl FnOnce(Pid) -> Option<OwnedFd>,
+) -> Result<SyscallCounts, AuditError> {
     filter::TRAMPOLINE
         .map_err(|reason| AuditError::SeccompUnavailable(Unsupported::new(reason)))?;
     let deadline = Instant::now() + timeout;
@@ -33,8 +45,7 @@ pub(crate) fn count_syscalls(
         child::channel().map_err(|cause| AuditError::Supervise("socketpair", cause))?;
     let child = Child(child::fork(&near, &far, op).map_err(AuditError::Fork)?);
     drop(far);
-    let pidfd = rustix::process::pidfd_open(child.0, PidfdFlags::empty())
-        .map_err(|cause| AuditError::Supervise("pidfd_open", cause.into()))?;
+    let pidfd = watch(child.0);
 
     let listener = match supervise::receive_listener(&near, deadline)? {
         supervise::Greeting::Listener(listener) => listener,
@@ -50,7 +61,7 @@ pub(crate) fn count_syscalls(
         }
     };
     let mut counts = SyscallCounts::new(child.0.as_raw_nonzero().get().cast_unsigned(), noted);
-    match supervise::supervise(&listener, &pidfd, deadline, &mut counts)? {
+    match supervise::supervise(&listener, pidfd.as_ref(), deadline, &mut counts)? {
         supervise::End::Ended => child.end()?.map(|()| counts),
         supervise::End::OutOfTime => Err(AuditError::TimedOut(timeout)),
     }
@@ -130,4 +141,25 @@ pub(crate) fn signal_name(signal: i32) -> String {
         _ => return String::new(),
     };
     format!(" ({name})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_descriptor_of_the_child_the_filters_end_tells_of_its() {
+        let limit = Duration::from_secs(10);
+        let mut op = || (0..5).for_each(|_| one_system_call());
+        match count_watched(limit, &[], &mut op, |_| None) {
+            Ok(counts) => assert_eq!(counts.get(Sysno::GETPPID), 5),
+            Err(AuditError::SeccompUnavailable(why)) => println!("skipped: {why}"),
+            Err(error) => panic!("{error}"),
+        }
+        let mut hangs = || std::thread::sleep(Duration::from_secs(1000));
+        match count_watched(Duration::from_millis(50), &[], &mut hangs, |_| None) {
+            Err(AuditError::TimedOut(_)) | Err(AuditError::SeccompUnavailable(_)) => {}
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -101,26 +101,31 @@ fn receive(near: &OwnedFd) -> io::Result<(Option<child::Greeting>, Option<OwnedF
 
 pub(super) fn supervise(
     listener: &OwnedFd,
-    pidfd: &OwnedFd,
+    pidfd: Option<&OwnedFd>,
     deadline: Instant,
     counts: &mut SyscallCounts,
 ) -> Result<End, AuditError> {
     let mut listening = true;
     loop {
-        let mut ready = [
-            PollFd::new(pidfd, PollFlags::IN),
-            PollFd::new(listener, PollFlags::IN),
-        ];
-        if !wait(&mut ready[..1 + usize::from(listening)], deadline)? {
+        let descriptors = [pidfd, listening.then_some(listener)];
+        let polled = descriptors.into_iter().flatten();
+        let mut ready: Vec<PollFd<'_>> = polled
+            .map(|descriptor| PollFd::new(descriptor, PollFlags::IN))
+            .collect();
+        if !wait(&mut ready, deadline)? {
             return Ok(End::OutOfTime);
         }
-        if !ready[0].revents().is_empty() {
+        if pidfd.is_some() && !ready[0].revents().is_empty() {
             return Ok(End::Ended);
         }
-        if ready[1].revents().contains(PollFlags::IN) {
+        let heard = ready.last().map_or(PollFlags::empty(), PollFd::revents);
+        if heard.contains(PollFlags::IN) {
             count_one(listener, counts)?;
-        } else if !ready[1].revents().is_empty() {
+        } else if !heard.is_empty() {
             // Nobody is under the filter any more; the child is about to be gone.
+            if pidfd.is_none() {
+                return Ok(End::Ended);
+            }
             listening = false;
         }
     }
