@@ -1,7 +1,9 @@
 //! The journal: what is already measured, safe from Ctrl-C, kill -9 and power cuts of the process (not of the machine).
 //!
 //! One JSON object a line: a [`Header`], then one [`Record`] for every finished worker. A last line that is torn, because
-//! the process died while writing it, is ignored. A lock on the file tells whether its run still lives.
+//! the process died while writing it, is ignored, as is one that is damaged: that worker is started again. A lock on the file tells whether its run still lives.
+
+mod check;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -178,19 +180,25 @@ impl Journal {
             file,
         };
         journal.lock()?;
-        let mut bytes = Vec::new();
-        journal
-            .file
-            .read_to_end(&mut bytes)
-            .map_err(io_error("reading", path))?;
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
         let unusable = |cause: String| JournalError::Unusable {
             path: path.to_owned(),
             cause,
         };
+        let facts = journal.file.metadata().map_err(&failed)?;
+        if !facts.is_file() {
+            return Err(unusable("it is no regular file".to_owned()));
+        }
+        if facts.len() > check::MAX_BYTES {
+            return Err(unusable(format!("it has {} bytes", facts.len())));
+        }
+        let mut bytes = Vec::new();
+        let mut reading = (&journal.file).take(check::MAX_BYTES);
+        let read = reading.read_to_end(&mut bytes);
+        read.map_err(io_error("reading", path))?;
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
         let mut lines = bytes[..whole]
             .split(|byte| *byte == b'\n')
             .filter(|l| !l.is_empty());
@@ -203,13 +211,11 @@ impl Journal {
                 header.journal_version
             )));
         }
+        check::header(&header).map_err(&unusable)?;
         let records = lines
-            .enumerate()
-            .map(|(index, line)| {
-                serde_json::from_slice(line)
-                    .map_err(|error| unusable(format!("line {}: {error}", index + 2)))
-            })
-            .collect::<Result<_, _>>()?;
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .filter(check::is_sound)
+            .collect();
         if whole < bytes.len() {
             // Cut the torn line off, or the next record would be glued to it.
             journal
@@ -284,113 +290,4 @@ pub(super) fn lost(error: &JournalError) -> Warning {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn header() -> Header {
-        Header {
-            journal_version: JOURNAL_VERSION,
-            tool_version: "0".into(),
-            id: "run".into(),
-            started: "2026-01-01T00:00:00Z".into(),
-            machine: Machine::default(),
-            config: Config {
-                profile: "quick".into(),
-                budget_s: 1.0,
-                seed: 1,
-                cpus: vec![0],
-                selectors: Vec::new(),
-                min_rounds: 6,
-                max_rounds: 6,
-                samples_per_round: 20,
-                worker_start_ms: None,
-                resumed: 0,
-                program: None,
-                environment: Default::default(),
-            },
-            strict_budget: false,
-            time_limit_s: 10.0,
-            noise: Vec::new(),
-            warnings: Vec::new(),
-            rows: vec!["syscall.null{call=getppid}".into()],
-            candidates: Vec::new(),
-        }
-    }
-
-    fn record(round: u32) -> Record {
-        Record {
-            is_whole: true,
-            round,
-            pass: Pass::Timed,
-            benchmark: "syscall.null".into(),
-            cases: vec![(
-                "{call=getppid}".into(),
-                Ok(Findings {
-                    values: vec![91.5, 0.1 + 0.2],
-                    ..Findings::default()
-                }),
-            )],
-            cpu: 1,
-            steal_percent: None,
-            started_in_ms: 1.5,
-            elapsed_s: 2.0,
-        }
-    }
-
-    fn rounds(records: &[Record]) -> Vec<u32> {
-        records.iter().map(|record| record.round).collect()
-    }
-
-    #[test]
-    fn what_was_written_is_read_back_to_the_last_bit() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("new/run.journal");
-        let mut journal = Journal::create(&path, &header()).expect("created");
-        journal.append(&record(0)).expect("appended");
-        assert!(is_busy(&path));
-        assert!(matches!(Journal::open(&path), Err(JournalError::Busy(_))));
-        drop(journal);
-        assert!(!is_busy(&path));
-        let (_journal, read, records) = Journal::open(&path).expect("opened");
-        assert_eq!(read.rows, header().rows);
-        assert_eq!(records[0].cases, record(0).cases);
-    }
-
-    #[test]
-    fn a_torn_line_is_cut_off_and_the_next_one_is_whole() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("run.journal");
-        let mut journal = Journal::create(&path, &header()).expect("created");
-        journal.append(&record(0)).expect("appended");
-        journal.append(&record(1)).expect("appended");
-        drop(journal);
-        let bytes = std::fs::read(&path).expect("read");
-        std::fs::write(&path, &bytes[..bytes.len() - 20]).expect("torn");
-        let (mut journal, _, records) = Journal::open(&path).expect("opened");
-        assert_eq!(rounds(&records), [0]);
-        journal.append(&record(2)).expect("appended");
-        drop(journal);
-        let (_journal, _, records) = Journal::open(&path).expect("opened again");
-        assert_eq!(rounds(&records), [0, 2]);
-    }
-
-    #[test]
-    fn what_is_no_journal_is_refused_with_the_line() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("run.journal");
-        let refusal = |bytes: &[u8]| {
-            std::fs::write(&path, bytes).expect("written");
-            Journal::open(&path).expect_err("refused").to_string()
-        };
-        assert!(refusal(b"").contains("it is empty"));
-        assert!(refusal(b"\x7fELF\n").contains("its first line"));
-        let mut other = header();
-        other.journal_version = 99;
-        let mut text = serde_json::to_vec(&other).expect("JSON");
-        text.push(b'\n');
-        assert!(refusal(&text).contains("its version is 99"));
-        let mut text = serde_json::to_vec(&header()).expect("JSON");
-        text.extend_from_slice(b"\nnonsense\n");
-        assert!(refusal(&text).contains("line 2"));
-    }
-}
+mod tests;

@@ -1,0 +1,208 @@
+//! A journal is input: anybody may have written it, or a disk have changed it. What it holds is used only if this program could have written it.
+
+use std::ops::RangeInclusive;
+
+use syscost_results::run::Config;
+
+use super::{Header, Record};
+use crate::bencher::Findings;
+use crate::real_time;
+use crate::session::Profile;
+use crate::trial::Trial;
+
+/// Longest journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
+pub(super) const MAX_BYTES: u64 = 1 << 30;
+
+/// Longest id: it becomes a file's name.
+const MAX_ID: usize = 100;
+
+/// Longest value of a variable of the environment: a factor.
+const MAX_VALUE: usize = 32;
+
+/// Seconds that a run, or a case, may take, in a journal: from too little for anything to a year.
+const SECONDS: RangeInclusive<f64> = 1e-3..=3.2e7;
+
+/// Numbers of rounds and of resumptions.
+const ROUNDS: RangeInclusive<u32> = 0..=100_000;
+
+/// The largest cost, rate, size or time in ns.
+const MAX_NUMBER: f64 = 1e20;
+
+/// Most samples of a process, details of a row and bins of its histogram.
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// Most CPUs.
+const MAX_CPUS: u32 = 1 << 16;
+
+/// Why this is no header that this program wrote for a run of its own, if so.
+pub(super) fn header(header: &Header) -> Result<(), String> {
+    let Header { id, config, .. } = header;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+    let is_name = (1..=MAX_ID).contains(&id.len()) && id.chars().all(is_plain);
+    ensure(is_name && !id.starts_with('.'), || {
+        format!("its id {id:?} is no name")
+    })?;
+    ensure(header.started.parse::<jiff::Timestamp>().is_ok(), || {
+        format!("it began at {:?}, which is no time", header.started)
+    })?;
+    let limit = header.time_limit_s;
+    ensure(SECONDS.contains(&limit), || {
+        format!("its time limit is {limit} s")
+    })?;
+    self::config(config)?;
+    let mut cpus = config.cpus.iter().chain(&header.candidates);
+    let known = cpus.all(|cpu| *cpu < MAX_CPUS);
+    ensure(known && !config.cpus.is_empty(), || {
+        format!("its CPUs are {:?}", config.cpus)
+    })
+}
+
+fn config(config: &Config) -> Result<(), String> {
+    ensure(Profile::from_name(&config.profile).is_some(), || {
+        format!("there is no profile {:?}", config.profile)
+    })?;
+    ensure(SECONDS.contains(&config.budget_s), || {
+        format!("its budget is {} s", config.budget_s)
+    })?;
+    let rounds = [config.min_rounds, config.max_rounds, config.resumed];
+    let are_few = rounds.iter().all(|count| ROUNDS.contains(count));
+    ensure(
+        are_few && (1..=config.max_rounds).contains(&config.min_rounds),
+        || {
+            format!(
+                "it has {} to {} rounds",
+                config.min_rounds, config.max_rounds
+            )
+        },
+    )?;
+    // Only `ab` has another program measure, and keeps no journal.
+    ensure(config.program.is_none(), || {
+        "it names a program to measure".to_owned()
+    })?;
+    let known = Trial::ALL.map(Trial::variable);
+    for (name, value) in &config.environment {
+        let is_known = name == real_time::VARIABLE || known.contains(&&**name);
+        let is_short = value.as_ref().is_some_and(|value| value.len() <= MAX_VALUE);
+        ensure(is_known && is_short, || {
+            format!("it sets the environment variable {name:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether a worker of this program could have said this.
+pub(super) fn is_sound(record: &Record) -> bool {
+    let findings = record
+        .cases
+        .iter()
+        .filter_map(|(_, case)| case.as_ref().ok());
+    ROUNDS.contains(&record.round)
+        && record.cpu < MAX_CPUS
+        && (0.0..=*SECONDS.end()).contains(&record.elapsed_s)
+        && is_number(record.started_in_ms)
+        && findings.into_iter().all(is_sound_finding)
+}
+
+fn is_sound_finding(findings: &Findings) -> bool {
+    let Findings {
+        values,
+        raw,
+        sample_ghz,
+        details,
+        histogram,
+        ..
+    } = findings;
+    let counts = [
+        values.len(),
+        raw.len(),
+        sample_ghz.len(),
+        findings.disturbed.len(),
+        details.len(),
+        histogram.len(),
+    ];
+    let numbers = values.iter().chain(raw).chain(sample_ghz);
+    let numbers = numbers.chain(details.values());
+    let spans = [findings.took_ns, findings.waited_ns];
+    counts.iter().all(|count| *count <= MAX_ENTRIES)
+        && numbers.copied().all(is_number)
+        && histogram.iter().all(|(bound, _)| is_number(*bound))
+        && spans.iter().all(|span| (0.0..=MAX_NUMBER).contains(span))
+        && (values.is_empty() || findings.iterations > 0)
+}
+
+fn is_number(number: f64) -> bool {
+    number.abs() <= MAX_NUMBER
+}
+
+fn ensure(holds: bool, complaint: impl FnOnce() -> String) -> Result<(), String> {
+    match holds {
+        true => Ok(()),
+        false => Err(complaint()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests;
+    use super::*;
+
+    fn refused(change: impl FnOnce(&mut Header), words: &str) {
+        let mut changed = tests::header();
+        change(&mut changed);
+        let complaint = header(&changed).expect_err(words);
+        assert!(complaint.contains(words), "{complaint}");
+    }
+
+    #[test]
+    fn a_header_that_no_run_wrote_is_refused() {
+        assert_eq!(header(&tests::header()), Ok(()));
+        for id in ["", "../../etc/passwd", "a/b", ".hidden", "a\0b"] {
+            refused(|header| header.id = id.to_owned(), "is no name");
+        }
+        refused(|header| header.started = "soon".to_owned(), "no time");
+        for seconds in [-1.0, 0.0, 1e300] {
+            refused(|header| header.time_limit_s = seconds, "time limit");
+            refused(|header| header.config.budget_s = seconds, "budget");
+        }
+        refused(|header| header.config.cpus.clear(), "CPUs");
+        refused(|header| header.candidates.push(u32::MAX), "CPUs");
+        refused(|header| header.config.min_rounds = 0, "rounds");
+        refused(|header| header.config.resumed = u32::MAX, "rounds");
+        refused(
+            |header| header.config.profile = "rash".to_owned(),
+            "profile",
+        );
+        refused(
+            |header| header.config.program = Some("/bin/sh".to_owned()),
+            "program",
+        );
+        for name in ["LD_PRELOAD", "PATH", "MALLOC_PERTURB_"] {
+            let set = (name.to_owned(), Some("x".to_owned()));
+            refused(|header| header.config.environment.extend([set]), name);
+        }
+        let mut real_time = tests::header();
+        let set = (real_time::VARIABLE.to_owned(), Some("1".to_owned()));
+        real_time.config.environment.extend([set]);
+        assert_eq!(header(&real_time), Ok(()));
+    }
+
+    #[test]
+    fn a_record_that_no_worker_gave_is_told() {
+        let sound = || tests::record(3);
+        assert!(is_sound(&sound()));
+        let change = |change: fn(&mut Record)| {
+            let mut record = sound();
+            change(&mut record);
+            is_sound(&record)
+        };
+        assert!(!change(|record| record.elapsed_s = -1.0));
+        assert!(!change(|record| record.elapsed_s = 1e300));
+        assert!(!change(|record| record.round = u32::MAX));
+        fn findings(record: &mut Record) -> &mut Findings {
+            record.cases[0].1.as_mut().expect("was measured")
+        }
+        assert!(!change(|record| findings(record).values.push(1e300)));
+        assert!(!change(|record| findings(record).iterations = 0));
+        assert!(!change(|record| findings(record).took_ns = -5.0));
+    }
+}

@@ -1,0 +1,129 @@
+use super::*;
+
+pub(super) fn header() -> Header {
+    Header {
+        journal_version: JOURNAL_VERSION,
+        tool_version: "0".into(),
+        id: "run".into(),
+        started: "2026-01-01T00:00:00Z".into(),
+        machine: Machine::default(),
+        config: Config {
+            profile: "quick".into(),
+            budget_s: 1.0,
+            seed: 1,
+            cpus: vec![0],
+            selectors: Vec::new(),
+            min_rounds: 6,
+            max_rounds: 6,
+            samples_per_round: 20,
+            worker_start_ms: None,
+            resumed: 0,
+            program: None,
+            environment: Default::default(),
+        },
+        strict_budget: false,
+        time_limit_s: 10.0,
+        noise: Vec::new(),
+        warnings: Vec::new(),
+        rows: vec!["syscall.null{call=getppid}".into()],
+        candidates: Vec::new(),
+    }
+}
+
+pub(super) fn record(round: u32) -> Record {
+    Record {
+        is_whole: true,
+        round,
+        pass: Pass::Timed,
+        benchmark: "syscall.null".into(),
+        cases: vec![(
+            "{call=getppid}".into(),
+            Ok(Findings {
+                iterations: 100,
+                values: vec![91.5, 0.1 + 0.2],
+                ..Findings::default()
+            }),
+        )],
+        cpu: 1,
+        steal_percent: None,
+        started_in_ms: 1.5,
+        elapsed_s: 2.0,
+    }
+}
+
+fn rounds(records: &[Record]) -> Vec<u32> {
+    records.iter().map(|record| record.round).collect()
+}
+
+#[test]
+fn what_was_written_is_read_back_to_the_last_bit() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("new/run.journal");
+    let mut journal = Journal::create(&path, &header()).expect("created");
+    journal.append(&record(0)).expect("appended");
+    assert!(is_busy(&path));
+    assert!(matches!(Journal::open(&path), Err(JournalError::Busy(_))));
+    drop(journal);
+    assert!(!is_busy(&path));
+    let (_journal, read, records) = Journal::open(&path).expect("opened");
+    assert_eq!(read.rows, header().rows);
+    assert_eq!(records[0].cases, record(0).cases);
+}
+
+#[test]
+fn a_torn_line_is_cut_off_and_the_next_one_is_whole() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.journal");
+    let mut journal = Journal::create(&path, &header()).expect("created");
+    journal.append(&record(0)).expect("appended");
+    journal.append(&record(1)).expect("appended");
+    drop(journal);
+    let bytes = std::fs::read(&path).expect("read");
+    std::fs::write(&path, &bytes[..bytes.len() - 20]).expect("torn");
+    let (mut journal, _, records) = Journal::open(&path).expect("opened");
+    assert_eq!(rounds(&records), [0]);
+    journal.append(&record(2)).expect("appended");
+    drop(journal);
+    let (_journal, _, records) = Journal::open(&path).expect("opened again");
+    assert_eq!(rounds(&records), [0, 2]);
+}
+
+#[test]
+fn what_is_no_journal_is_refused_with_the_line() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.journal");
+    let refusal = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("written");
+        Journal::open(&path).expect_err("refused").to_string()
+    };
+    assert!(refusal(b"").contains("it is empty"));
+    assert!(refusal(b"\x7fELF\n").contains("its first line"));
+    let mut other = header();
+    other.journal_version = 99;
+    let mut text = serde_json::to_vec(&other).expect("JSON");
+    text.push(b'\n');
+    assert!(refusal(&text).contains("its version is 99"));
+    let mut other = header();
+    other.id = "../elsewhere".to_owned();
+    let mut text = serde_json::to_vec(&other).expect("JSON");
+    text.push(b'\n');
+    assert!(refusal(&text).contains("is no name"));
+    let endless = Journal::open(Path::new("/dev/zero")).expect_err("refused");
+    assert!(endless.to_string().contains("no regular file"), "{endless}");
+}
+
+#[test]
+fn a_damaged_line_costs_one_worker() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.journal");
+    let mut journal = Journal::create(&path, &header()).expect("created");
+    for round in 0..3 {
+        journal.append(&record(round)).expect("appended");
+    }
+    drop(journal);
+    let text = std::fs::read_to_string(&path).expect("read");
+    let damaged = text.replacen("\"round\":1", "\"round\":?", 1);
+    std::fs::write(&path, damaged).expect("damaged");
+    let (_journal, _, records) = Journal::open(&path).expect("opened");
+    assert_eq!(rounds(&records), [0, 2]);
+}
