@@ -127,6 +127,21 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
     let garbage = run(folder, &format!("{ready}; echo hello there; sleep 1000"), 1).expect("ran");
     assert_eq!(failure(&garbage, 0), "the worker said `hello there`");
 
+    let unknown = run(folder, &format!(r#"{ready}; echo '{{"begin":7}}'"#), 1).expect("ran");
+    assert!(
+        failure(&unknown, 0).contains("told of a case 7"),
+        "{}",
+        failure(&unknown, 0)
+    );
+
+    let lost = format!("{ready}; sleep 1000 & kill -KILL $!; exec sleep 1000");
+    let lost = run(folder, &lost, 1).expect("ran");
+    assert!(
+        failure(&lost, 0).ends_with("was ended by signal 9, by somebody else"),
+        "{}",
+        failure(&lost, 0)
+    );
+
     let environment = run(
         folder,
         &format!(r#"{ready}; echo "$SYSCOST_TEST_SET ${{HOME-taken}}""#),

@@ -39,17 +39,26 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Refuses a file that cannot be written before anything is measured for it.
 ///
 /// # Errors
-/// [`Failed::Usage`] when there is no such folder.
+/// [`Failed::Usage`] when there is no such folder, or nothing can be written there.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failed> {
-    let folder = folder_of(path);
-    if folder.is_dir() {
+    // A device is written to in place, a file replaced by one made beside it.
+    let is_device = path.exists() && !path.is_file() && !path.is_dir();
+    if path == Path::new("-") || is_device {
         return Ok(());
     }
-    Err(Failed::Usage(format!(
-        "{} cannot be written: there is no folder {}; make it first",
-        path.display(),
-        folder.display()
-    )))
+    let folder = folder_of(path);
+    let why = if path.is_dir() {
+        "it is a folder; name a file in it".to_owned()
+    } else if !folder.is_dir() {
+        format!("there is no folder {}; make it first", folder.display())
+    } else {
+        match tempfile::tempfile_in(folder) {
+            Ok(_) => return Ok(()),
+            Err(cause) => format!("{cause}; give another folder"),
+        }
+    };
+    let path = path.display();
+    Err(Failed::Usage(format!("{path} cannot be written: {why}")))
 }
 
 #[cfg(test)]
@@ -64,6 +73,13 @@ mod tests {
                 .to_string()
                 .contains("there is no folder /no/such/folder")
         );
-        assert!(check_writable(Path::new("run.json")).is_ok());
+        for fine in ["run.json", "-", "/dev/null"] {
+            assert!(check_writable(Path::new(fine)).is_ok(), "{fine}");
+        }
+        let error = check_writable(Path::new("/tmp")).expect_err("refused");
+        assert!(error.to_string().contains("it is a folder"), "{error}");
+        // Whoever may do anything may not write there either.
+        let error = check_writable(Path::new("/proc/run.json")).expect_err("refused");
+        assert!(error.to_string().contains("give another folder"), "{error}");
     }
 }

@@ -31,6 +31,9 @@ const OWNER: &str = "SYSCOST_OWNER";
 /// Its value.
 static RUN: OnceLock<String> = OnceLock::new();
 
+/// A worker that says nothing for so long is looked at: twice in a row tells that a partner is lost, within 0.1 s.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
 /// How long a worker may take to exit once it has closed its output.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -152,12 +155,15 @@ impl<'a> Launcher<'a> {
             let limit = left.map_or(self.time_limit, |left| left.min(self.time_limit));
             match worker.next_reply(limit, self.interrupted) {
                 Heard::Reply(Reply::Ready) => outcome.started_in = begun.elapsed(),
+                Heard::Reply(Reply::Begin(index) | Reply::Done(index, _))
+                    if index >= job.cases.len() =>
+                {
+                    break format!("the worker told of a case {index}, which it does not have");
+                }
                 Heard::Reply(Reply::Begin(index)) => current = Some(index),
                 Heard::Reply(Reply::Done(index, result)) => {
                     current = None;
-                    if let Some(slot) = outcome.results.get_mut(index) {
-                        *slot = Some(*result);
-                    }
+                    outcome.results[index] = Some(*result);
                 }
                 Heard::Interrupt => return Err(WorkerError::Interrupted),
                 Heard::Silence if left.is_some_and(|left| left <= limit) => {
@@ -168,6 +174,7 @@ impl<'a> Launcher<'a> {
                     break format!("still running after {:.0} s", self.time_limit.as_secs_f64());
                 }
                 Heard::Garbage(text) => break format!("the worker said `{text}`"),
+                Heard::Lost(what) => break what,
                 Heard::End => {
                     let (status, stderr) = worker.ending();
                     if outcome.started_in.is_zero() {
@@ -200,6 +207,8 @@ fn describe_end(status: ExitStatus, stderr: &str) -> String {
 enum Heard {
     Reply(Reply),
     Garbage(String),
+    /// One of its processes was killed, and it waits for it.
+    Lost(String),
     Silence,
     Interrupt,
     End,
@@ -212,6 +221,8 @@ struct Worker {
     ended: Option<ExitStatus>,
     /// By which what it leaves behind is told from what others started that fell to this process.
     owner: Owner,
+    /// Its children that were killed and not waited for when it was last looked at.
+    killed: Vec<(u32, i32)>,
 }
 
 impl Worker {
@@ -257,6 +268,7 @@ impl Worker {
             replies,
             unread: Vec::new(),
             ended: None,
+            killed: Vec::new(),
         };
         match input.write_all(&line) {
             // A worker that ended at once is told apart by its exit.
@@ -282,15 +294,17 @@ impl Worker {
                     ),
                 };
             }
-            let readable = readable_within(
-                &self.replies,
-                deadline.saturating_duration_since(Instant::now()),
-            );
+            let left = deadline.saturating_duration_since(Instant::now());
+            let readable = readable_within(&self.replies, left.min(LOOK_AGAIN));
             if interrupted.load(Ordering::Relaxed) {
                 return Heard::Interrupt;
             }
             match readable {
                 Ok(true) => {}
+                Ok(false) if left > LOOK_AGAIN => match self.lost_child() {
+                    Some(what) => return Heard::Lost(what),
+                    None => continue,
+                },
                 Ok(false) => return Heard::Silence,
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => return Heard::End,
@@ -303,6 +317,18 @@ impl Worker {
                 Err(_) => return Heard::End,
             }
         }
+    }
+
+    /// A child of the worker that a signal ended before the last look, and that it has not waited for since: a partner that it waits for in vain. What
+    /// it kills itself it waits for at once.
+    fn lost_child(&mut self) -> Option<String> {
+        let killed = process::killed_children(self.child.id());
+        let lost = killed.iter().find(|child| self.killed.contains(child));
+        let lost = lost.map(|(pid, signal)| {
+            format!("its process {pid} was ended by signal {signal}, by somebody else")
+        });
+        self.killed = killed;
+        lost
     }
 
     /// How a worker that closed its output ended, and what it said. One that lingers is ended.

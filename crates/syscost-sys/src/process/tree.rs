@@ -84,6 +84,8 @@ struct Stat {
     group: u32,
     /// When it started, in ticks since the machine did: with the id it names a process for ever.
     started: u64,
+    /// The signal that ended it, if one did. None either where the kernel does not tell who asks.
+    ended_by: Option<i32>,
 }
 
 impl Stat {
@@ -105,7 +107,27 @@ fn parse_stat(text: &str) -> Option<Stat> {
         parent: fields.next()?.parse().ok()?,
         group: fields.next()?.parse().ok()?,
         started: fields.nth(16)?.parse().ok()?,
+        ended_by: fields
+            .nth(29)
+            .and_then(|status| status.parse::<i32>().ok())
+            .map(|status| status & 0x7f)
+            .filter(|signal| *signal != 0),
     })
+}
+
+/// The children of `pid` that a signal ended and that were not waited for, ascending, each with the signal.
+pub fn killed_children(pid: u32) -> Vec<(u32, i32)> {
+    if !sees_itself() {
+        return Vec::new();
+    }
+    let children = children_files(pid).unwrap_or_default().into_iter();
+    let killed = children.filter_map(|child| {
+        let stat = stat(child).filter(|stat| !stat.is_alive())?;
+        Some((child, stat.ended_by?))
+    });
+    let mut killed: Vec<(u32, i32)> = killed.collect();
+    killed.sort_unstable();
+    killed
 }
 
 /// By what processes are known that somebody started: their group, unless they left it, and the
@@ -205,18 +227,45 @@ mod tests {
 
     #[test]
     fn state_and_parent_are_read_behind_the_name() {
-        let numbers = "0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 4096";
+        let numbers = format!(
+            "0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876{} 9",
+            " 0".repeat(29)
+        );
         let expected = Stat {
             state: 'S',
             parent: 7,
             group: 41,
             started: 9876,
+            ended_by: Some(9),
         };
         assert_eq!(
             parse_stat(&format!("42 (a) b (c) S 7 41 40 {numbers}")),
             Some(expected)
         );
         assert_eq!(parse_stat("42 (a"), None);
+    }
+
+    #[test]
+    fn a_killed_child_is_told_with_its_signal_until_it_is_waited_for() {
+        let start = |program: &str| Command::new(program).arg("1000").spawn();
+        let (Ok(mut killed), Ok(mut ended)) = (start("sleep"), start("true")) else {
+            println!("skipped: no sleep or true");
+            return;
+        };
+        killed.kill().unwrap();
+        let own = std::process::id();
+        let told = |pid: u32| killed_children(own).into_iter().find(|(id, _)| *id == pid);
+        while stat(killed.id()).is_some_and(Stat::is_alive) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(told(killed.id()), Some((killed.id(), 9)));
+        while stat(ended.id()).is_some_and(Stat::is_alive) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(told(ended.id()), None, "no signal ended it");
+        killed.wait().unwrap();
+        ended.wait().unwrap();
+        assert_eq!(told(killed.id()), None);
     }
 
     #[test]

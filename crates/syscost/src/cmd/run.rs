@@ -171,8 +171,10 @@ fn print(
     arguments: &RunArguments,
     saved_to: Option<&Path>,
 ) -> Result<()> {
+    let is_written = arguments.output.as_deref() == Some(Path::new("-"));
     match (arguments.format, comparison) {
-        // Standard output holds exactly one document.
+        // Standard output holds exactly one document, and it has this one.
+        _ if is_written => Ok(()),
         (Format::Json, Some(comparison)) => super::print_json(comparison),
         (Format::Json, None) => super::print_json(run),
         (Format::Table, _) => {
@@ -238,23 +240,20 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
 
 /// The exit code that rows of these statuses ask for.
 fn judge(rows: &[Status], is_strict: bool) -> u8 {
-    let all = |wanted: fn(Status) -> bool| rows.iter().all(|status| wanted(*status));
-    if all(|status| status == Status::Skipped) {
-        say!("nothing was measured in that time; give it more with --budget");
+    let any = |wanted: &[Status]| rows.iter().any(|status| wanted.contains(status));
+    let is_answered = any(&[Status::Ok, Status::BelowResolution, Status::Withheld]);
+    // That this machine lacks something is an answer, too.
+    if !is_answered && any(&[Status::Failed, Status::Skipped]) {
+        say!(
+            "{}",
+            match any(&[Status::Failed]) {
+                true => "nothing was measured: no row has a number, and each says why",
+                false => "nothing was measured in that time; give it more with --budget",
+            }
+        );
         return exit::NOTHING;
     }
-    if all(|status| {
-        matches!(
-            status,
-            Status::Failed | Status::Skipped | Status::Unsupported
-        )
-    }) {
-        say!("nothing was measured: no row has a number, and each says why");
-        return exit::NOTHING;
-    }
-    let is_wrong = rows
-        .iter()
-        .any(|status| matches!(status, Status::Failed | Status::Withheld));
+    let is_wrong = any(&[Status::Failed, Status::Withheld]);
     match is_strict && is_wrong {
         true => exit::GATE,
         false => exit::DONE,
@@ -282,6 +281,7 @@ mod tests {
                 judge(&[Ok, BelowResolution, Unsupported, Skipped], is_strict),
                 exit::DONE
             );
+            assert_eq!(judge(&[Unsupported], is_strict), exit::DONE);
             for nothing in [
                 &[Failed, Failed][..],
                 &[Skipped],

@@ -71,7 +71,8 @@ pub(crate) fn kill_found(pid: u32, is_still: impl FnOnce() -> bool) -> io::Resul
         _ if !is_still() => Ok(()),
         Ok(held) => match process::pidfd_send_signal(held, Signal::KILL) {
             Err(rustix::io::Errno::SRCH) => Ok(()),
-            other => Ok(other?),
+            Err(_) => kill_process(pid),
+            Ok(()) => Ok(()),
         },
         Err(_) => kill_process(pid),
     }

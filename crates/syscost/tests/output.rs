@@ -1,4 +1,4 @@
-//! Nobody listens, or the disk is full: that costs no measurement, and the exit code stays.
+//! Where output goes: to nobody, to a full disk, to standard output. It costs no measurement, and the exit code stays.
 
 mod common;
 
@@ -87,5 +87,38 @@ fn an_error_that_nobody_hears_keeps_its_code() {
             return;
         };
         assert_eq!(output.stdout, b"1\n", "{redirected}: {output:?}");
+    }
+}
+
+#[test]
+fn standard_output_holds_one_document_where_it_is_asked_for() {
+    for format in ["json", "table"] {
+        let program = Program::new();
+        let run = program.json(&[
+            "run",
+            "--profile",
+            "quick",
+            "--no-save",
+            "--format",
+            format,
+            "-o",
+            "-",
+            "syscall.umask",
+        ]);
+        assert_eq!(run["measurements"][0]["name"], "syscall.umask", "{format}");
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told_before_anything_is_measured() {
+    let program = Program::new();
+    for place in ["/proc/kept.json", "/tmp", "/no/such/folder/kept.json"] {
+        let output = program.run(&["run", "--profile", "quick", "-o", place, "syscall.umask"]);
+        assert_eq!(output.status.code(), Some(2), "{place}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains("cannot be written") && !said.contains("measuring"),
+            "{said}"
+        );
     }
 }
