@@ -1,0 +1,130 @@
+use super::*;
+use crate::scratch;
+
+#[test]
+fn a_thing_goes_in_and_out_of_its_line() {
+    for thing in [
+        Thing::File(folder_path().join("1-2-3.fifo")),
+        Thing::Directory(PathBuf::from("/sys/fs/cgroup/syscost-1-2-3")),
+        Thing::PosixQueue(c"/syscost-1-2-3".to_owned()),
+        Thing::MessageQueue(77),
+        Thing::Semaphores(78),
+    ] {
+        assert_eq!(Thing::parse(&thing.line()), Some(thing));
+    }
+    for stranger in [
+        &b"file /etc/passwd"[..],
+        b"file ",
+        b"directory /home",
+        b"posix_queue /theirs",
+        b"message_queue x",
+        b"semaphores",
+        b"",
+    ] {
+        assert_eq!(Thing::parse(stranger), None, "{stranger:?}");
+    }
+}
+
+#[test]
+fn only_regular_files_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("1-2-3.record"), "world\nmessage_queue 7\n").unwrap();
+    let (maker, thing) = read(&at("1-2-3.record")).unwrap();
+    assert_eq!((maker.process, maker.started), (1, 2));
+    assert_eq!(thing, Some(Thing::MessageQueue(7)));
+
+    std::os::unix::fs::symlink(at("1-2-3.record"), at("1-2-4.record")).unwrap();
+    assert!(read(&at("1-2-4.record")).is_none(), "a link");
+    let made = std::process::Command::new("mkfifo")
+        .arg(at("1-2-5.record"))
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("skipped: no mkfifo");
+        return;
+    }
+    assert!(
+        read(&at("1-2-5.record")).is_none(),
+        "a FIFO without a writer"
+    );
+}
+
+#[test]
+fn this_process_is_not_gone_and_an_ended_one_is() {
+    let Ok(this) = Maker::this() else {
+        println!("skipped: no /proc");
+        return;
+    };
+    assert!(!this.is_gone());
+    let later = Maker {
+        started: this.started + 1,
+        ..this.clone()
+    };
+    assert!(
+        later.is_gone(),
+        "the same number, given to another process since"
+    );
+    let elsewhere = Maker {
+        world: this.world.replace("pid:[", "pid:[9"),
+        process: u32::MAX,
+        ..this.clone()
+    };
+    assert!(!elsewhere.is_gone(), "nothing is known of other containers");
+    let before = Maker {
+        world: "another-boot pid:[1]".into(),
+        ..this
+    };
+    assert!(before.is_gone());
+}
+
+#[test]
+fn things_are_removed_when_dropped_and_when_their_maker_was_killed() {
+    if Maker::this().is_err() {
+        println!("skipped: no /proc");
+        return;
+    }
+    let file = scratch::file("test").unwrap();
+    let path = file.path().to_owned();
+    fs::write(&path, "x").unwrap();
+    drop(file);
+    assert!(!path.exists());
+
+    // A forked process makes one of each and is gone before it can remove them.
+    let told = crate::partner::Shared::new([const { AtomicU32::new(0) }; 2]).unwrap();
+    let child = os::fork(&mut || {
+        let (Ok(queue), Ok(set)) = (scratch::message_queue(), scratch::semaphores(1)) else {
+            return 1;
+        };
+        let keys = [&queue.record, &set.record].map(|record| match record.thing {
+            Thing::MessageQueue(key) | Thing::Semaphores(key) => key as u32,
+            _ => 0,
+        });
+        told[0].store(keys[0], Ordering::SeqCst);
+        told[1].store(keys[1], Ordering::SeqCst);
+        std::mem::forget((queue, set));
+        0
+    })
+    .unwrap();
+    if os::wait_for(child).unwrap() != 0 {
+        println!("skipped: no SysV objects here");
+        return;
+    }
+    let kept = scratch::semaphores(1).unwrap();
+    let removed = sweep();
+    for (kind, key) in ["message_queue", "semaphores"].iter().zip(told.iter()) {
+        let line = format!("{kind} {}", key.load(Ordering::SeqCst));
+        // Another test's sweep may have come first; that it is gone is what counts.
+        let gone = match *kind {
+            "semaphores" => os::remove_semaphores(key.load(Ordering::SeqCst) as i32).is_err(),
+            _ => os::remove_message_queue(key.load(Ordering::SeqCst) as i32).is_err(),
+        };
+        assert!(gone, "{line} is still there after {removed:?}");
+    }
+    let Thing::Semaphores(key) = kept.record.thing else {
+        panic!("it is a set of semaphores");
+    };
+    assert!(
+        os::make_semaphores(key, 1).is_err(),
+        "what lives is left alone"
+    );
+}
