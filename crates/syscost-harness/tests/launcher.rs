@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use syscost_harness::bencher::{ClockCost, Effort, Pass};
 use syscost_harness::worker::{
-    ClockSettings, Job, JobCase, Launcher, Outcome, Program, WorkerError,
+    ClockSettings, Interrupted, Job, JobCase, Launcher, Outcome, Program,
 };
 
 fn job(cases: usize) -> Job {
@@ -71,11 +71,11 @@ fn program(folder: &Path, body: &str) -> Program {
     }
 }
 
-fn run(folder: &Path, body: &str, cases: usize) -> Result<Outcome, WorkerError> {
+fn run(folder: &Path, body: &str, cases: usize) -> Result<Outcome, Interrupted> {
     launched(program(folder, body), cases)
 }
 
-fn launched(program: Program, cases: usize) -> Result<Outcome, WorkerError> {
+fn launched(program: Program, cases: usize) -> Result<Outcome, Interrupted> {
     let interrupted = AtomicBool::new(false);
     let launcher = Launcher::new(program, Duration::from_millis(500), &interrupted);
     launcher.run(&job(cases), 100, None)
@@ -129,7 +129,7 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
 
     let unknown = run(folder, &format!(r#"{ready}; echo '{{"begin":7}}'"#), 1).expect("ran");
     assert!(
-        failure(&unknown, 0).contains("told of a case 7"),
+        failure(&unknown, 0).contains("spoke of a case 7"),
         "{}",
         failure(&unknown, 0)
     );

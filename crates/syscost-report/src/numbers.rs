@@ -318,12 +318,12 @@ mod tests {
     #[test]
     fn a_number_of_a_shared_core_says_so() {
         let mut run = run_of_numbers();
-        let told = |run: &Run| numbers(run, &list(run, |_| true), &TableOptions::default());
-        assert!(!told(&run).contains("shared"));
+        let text_of = |run: &Run| numbers(run, &list(run, |_| true), &TableOptions::default());
+        assert!(!text_of(&run).contains("shared"));
         let rows = run.measurements.iter_mut();
         rows.filter(|row| row.id == "signal.catch")
             .for_each(|row| row.flags = vec![Flag::TwoModes, Flag::Disturbed]);
-        let text = told(&run);
+        let text = text_of(&run);
         let line = |what: &str| text.lines().find(|line| line.contains(what));
         let caught = line("1.034 µs").or(line("1034 ns")).expect("is listed");
         assert!(caught.ends_with("shared, modes"), "{caught}");

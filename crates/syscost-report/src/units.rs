@@ -3,9 +3,9 @@
 use syscost_results::{Better, Estimate, Measurement, Status, Unit};
 
 /// Most decimals of a number with a half width: picoseconds are the least worth telling of a cost.
-const MOST_DECIMALS: i32 = 3;
+const MAX_DECIMALS: i32 = 3;
 /// Most decimals of a number that stands alone.
-const MOST_DECIMALS_ALONE: i32 = 6;
+const MAX_DECIMALS_ALONE: i32 = 6;
 
 /// A row's numbers as text, all at one scale and with equally many decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,12 +177,12 @@ fn for_digits(number: f64, digits: i32) -> i32 {
 /// half width.
 fn decimals(value: f64, half: Option<f64>) -> usize {
     let decimals = match half {
-        Some(half) if value == 0.0 => for_digits(half, 2).min(MOST_DECIMALS),
+        Some(half) if value == 0.0 => for_digits(half, 2).min(MAX_DECIMALS),
         Some(half) => for_digits(half, 2)
             .clamp(for_digits(value, 3), for_digits(value, 4))
-            .min(MOST_DECIMALS),
+            .min(MAX_DECIMALS),
         None if value == 0.0 => 0,
-        None => for_digits(value, 3).min(MOST_DECIMALS_ALONE),
+        None => for_digits(value, 3).min(MAX_DECIMALS_ALONE),
     };
     decimals.max(0) as usize
 }
@@ -190,7 +190,7 @@ fn decimals(value: f64, half: Option<f64>) -> usize {
 /// The value with so many decimals, or with two digits where nothing would be left of it.
 fn seen(value: f64, decimals: usize) -> String {
     let is_lost = value != 0.0 && value.abs() < 0.5 * 10f64.powi(-(decimals as i32));
-    let digits = for_digits(value, 2).clamp(0, MOST_DECIMALS_ALONE) as usize;
+    let digits = for_digits(value, 2).clamp(0, MAX_DECIMALS_ALONE) as usize;
     fixed(value, if is_lost { digits } else { decimals })
 }
 

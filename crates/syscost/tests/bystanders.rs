@@ -3,30 +3,12 @@
 mod common;
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use common::Program;
 
 /// A run of one cheap row.
 const RUN: &str = "run --profile quick --no-save syscall.umask";
-
-/// A script of this shell in which `$syscost` is the program; `None` where there is no such shell.
-fn script(program: &Program, shell: &[&str], text: &str) -> Option<Output> {
-    let output = Command::new(shell[0])
-        .args(&shell[1..])
-        .args(["-c", text])
-        .env("syscost", env!("CARGO_BIN_EXE_syscost"))
-        .env("XDG_DATA_HOME", program.folder())
-        .current_dir(program.folder())
-        .output();
-    match output {
-        Ok(output) => Some(output),
-        Err(error) => {
-            println!("skipped: {}: {error}", shell[0]);
-            None
-        }
-    }
-}
 
 /// Ends a process that a script left running; whether it still ran.
 fn end(pid: &str) -> bool {
@@ -38,7 +20,7 @@ fn end(pid: &str) -> bool {
 fn children_of_the_shell_that_became_syscost_go_on() {
     let program = Program::new();
     let text = format!("sleep 777 >/dev/null 2>&1 & echo $! >sleeper; exec $syscost {RUN}");
-    let Some(output) = script(&program, &["sh"], &text) else {
+    let Some(output) = program.script(&["sh"], &text) else {
         return;
     };
     let sleeper = fs::read_to_string(program.folder().join("sleeper")).expect("was written");
@@ -50,7 +32,7 @@ fn children_of_the_shell_that_became_syscost_go_on() {
 fn a_log_that_the_shell_pipes_to_is_whole() {
     let program = Program::new();
     let text = format!("exec > >(tee log) 2>&1; exec $syscost {RUN}");
-    let Some(output) = script(&program, &["bash"], &text) else {
+    let Some(output) = program.script(&["bash"], &text) else {
         return;
     };
     assert!(output.status.success(), "{output:?}");
@@ -64,7 +46,7 @@ fn a_foreign_proc_is_noticed_and_a_run_comes_to_its_end() {
     let shell = ["unshare", "--pid", "--fork", "sh"];
     let text =
         format!("sleep 777 >/dev/null 2>&1 & $syscost {RUN}; echo ended $?; $syscost doctor");
-    let Some(output) = script(&program, &shell, &text) else {
+    let Some(output) = program.script(&shell, &text) else {
         return;
     };
     let said = String::from_utf8_lossy(&output.stdout);

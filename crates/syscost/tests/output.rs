@@ -3,62 +3,50 @@
 mod common;
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use common::Program;
 use serde_json::Value;
 
-/// A run of one cheap row with that redirection, by bash; what it printed ends with its exit code. `None` where there is no bash.
-fn run(program: &Program, redirected: &str) -> Option<Output> {
-    let run = "$syscost run --profile quick --no-save -o kept.json syscall.umask";
-    let output = Command::new("bash")
-        .args([
-            "-c",
-            &format!("{run} {redirected}; echo ${{PIPESTATUS[0]}}"),
-        ])
-        .env("syscost", env!("CARGO_BIN_EXE_syscost"))
-        .env("XDG_DATA_HOME", program.folder())
-        .current_dir(program.folder())
-        .output();
-    match output {
-        Ok(output) => Some(output),
-        Err(error) => {
-            println!("skipped: bash: {error}");
-            None
-        }
-    }
+/// What bash makes of a command with that redirection; what it printed ends with the command's exit code.
+fn redirected(program: &Program, command: &str, redirection: &str) -> Option<Output> {
+    let text = format!("$syscost {command} {redirection}; echo ${{PIPESTATUS[0]}}");
+    program.script(&["bash"], &text)
 }
 
+/// A run of one cheap row.
+const RUN: &str = "run --profile quick --no-save -o kept.json syscall.umask";
+
 /// The document that the run kept is whole.
-fn assert_kept(program: &Program, redirected: &str) {
+fn assert_kept(program: &Program, redirection: &str) {
     let kept = fs::read(program.folder().join("kept.json"));
-    let kept: Value = serde_json::from_slice(&kept.expect(redirected)).expect(redirected);
-    assert_eq!(kept["complete"], true, "{redirected}");
-    assert!(program.journals().is_empty(), "{redirected}");
+    let kept: Value = serde_json::from_slice(&kept.expect(redirection)).expect(redirection);
+    assert_eq!(kept["complete"], true, "{redirection}");
+    assert!(program.journals().is_empty(), "{redirection}");
 }
 
 #[test]
 fn a_run_that_nobody_reads_is_kept_and_exits_as_ever() {
-    for redirected in [
+    for redirection in [
         "2>&1 | true",
         "2>/dev/full",
         "2>&- | true",
         "2> >(true) | true",
     ] {
         let program = Program::new();
-        let Some(output) = run(&program, redirected) else {
+        let Some(output) = redirected(&program, RUN, redirection) else {
             return;
         };
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.ends_with("0\n"), "{redirected}: {output:?}");
-        assert_kept(&program, redirected);
+        assert!(said.ends_with("0\n"), "{redirection}: {output:?}");
+        assert_kept(&program, redirection);
     }
 }
 
 #[test]
 fn a_table_that_cannot_be_written_is_an_error_and_the_run_is_kept() {
     let program = Program::new();
-    let Some(output) = run(&program, ">/dev/full") else {
+    let Some(output) = redirected(&program, RUN, ">/dev/full") else {
         return;
     };
     assert_eq!(output.stdout, b"1\n", "{output:?}");
@@ -73,20 +61,11 @@ fn a_table_that_cannot_be_written_is_an_error_and_the_run_is_kept() {
 #[test]
 fn an_error_that_nobody_hears_keeps_its_code() {
     let program = Program::new();
-    for redirected in ["2>/dev/full", "2>&1 | true"] {
-        let output = Command::new("bash")
-            .args([
-                "-c",
-                &format!("$syscost show no-such-run {redirected}; echo ${{PIPESTATUS[0]}}"),
-            ])
-            .env("syscost", env!("CARGO_BIN_EXE_syscost"))
-            .env("XDG_DATA_HOME", program.folder())
-            .output();
-        let Ok(output) = output else {
-            println!("skipped: no bash");
+    for redirection in ["2>/dev/full", "2>&1 | true"] {
+        let Some(output) = redirected(&program, "show no-such-run", redirection) else {
             return;
         };
-        assert_eq!(output.stdout, b"1\n", "{redirected}: {output:?}");
+        assert_eq!(output.stdout, b"1\n", "{redirection}: {output:?}");
     }
 }
 

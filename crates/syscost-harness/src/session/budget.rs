@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use syscost_results::stats::order::median;
 
 use super::Session;
-use super::plan::{DEAR_LOOKS, active_benchmarks};
+use super::plan::{DEAR_LOOKS, benchmarks};
 use super::rows::RowState;
 use crate::bencher::Effort;
 use crate::benchmark::Setup;
@@ -138,11 +138,15 @@ impl Session<'_> {
     fn left_for_cases_s(&self, to_go: u32, sides: &[&Session<'_>]) -> f64 {
         let left = self.deadline().saturating_duration_since(Instant::now());
         let beside_s = |side: &&Session<'_>| {
-            let each_s = median(&side.beside_s).unwrap_or(0.0);
-            each_s * active_benchmarks(&[*side]).len() as f64
+            side.worker_s() * benchmarks(&[*side], RowState::is_active).len() as f64
         };
         let beside_s: f64 = sides.iter().map(beside_s).sum();
         (left.as_secs_f64() - f64::from(to_go) * beside_s).max(0.0)
+    }
+
+    /// What a worker takes beside its cases, in seconds.
+    fn worker_s(&self) -> f64 {
+        median(&self.beside_s).unwrap_or(0.0)
     }
 
     pub(super) fn time_left(&self, done: f64) -> Duration {
@@ -177,6 +181,13 @@ impl Session<'_> {
             state.skipped = is_dear.then(|| too_dear(seconds, budget)).flatten();
         }
     }
+}
+
+/// The rows that none of these runs has settled or left out.
+fn active_in_all(sides: &[&mut Session<'_>]) -> Vec<usize> {
+    let rows = sides.first().map_or(0, |side| side.states.len());
+    let is_active = |index: &usize| sides.iter().all(|side| side.states[*index].is_active());
+    (0..rows).filter(is_active).collect()
 }
 
 /// [`RowState::counting`] of these together.

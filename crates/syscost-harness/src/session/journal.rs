@@ -192,9 +192,10 @@ impl Journal {
             return Err(unusable(format!("it has {} bytes", facts.len())));
         }
         let mut bytes = Vec::new();
-        let mut reading = (&journal.file).take(check::MAX_BYTES);
-        let read = reading.read_to_end(&mut bytes);
-        read.map_err(io_error("reading", path))?;
+        journal
+            .file
+            .read_to_end(&mut bytes)
+            .map_err(io_error("reading", path))?;
         let whole = bytes
             .iter()
             .rposition(|byte| *byte == b'\n')

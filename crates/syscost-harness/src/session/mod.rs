@@ -27,7 +27,7 @@ use crate::catalogue::{Catalogue, Row};
 use crate::clock::RunClock;
 use crate::cores::Cores;
 use crate::failure::Failure;
-use crate::worker::{ClockSettings, Job, Launcher, WorkerError};
+use crate::worker::{ClockSettings, Interrupted, Job, Launcher};
 use crate::{doctor, machine, noise};
 
 use choose::{listen, probed_cpus};
@@ -324,7 +324,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs one job, again from the next case on if one of its cases ended the worker.
-    fn execute(&mut self, mut job: Job, round: u32, padding: usize) -> Result<Record, WorkerError> {
+    fn execute(&mut self, mut job: Job, round: u32, padding: usize) -> Result<Record, Interrupted> {
         let before = cpu_times(self.cpu).ok();
         let mut record = Record {
             round,

@@ -9,7 +9,7 @@ use super::plan::{mix, order};
 use super::rows::RowState;
 use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
 use crate::catalogue::Row;
-use crate::worker::{Launcher, Program, WorkerError};
+use crate::worker::{Interrupted, Launcher, Program};
 
 /// Two runs in progress: A, measured as its options say, and B, by another program or in another environment.
 ///
@@ -47,23 +47,18 @@ impl<'a> Pair<'a> {
     }
 
     /// Measures until every row of both is settled, the budget is spent or Ctrl-C arrives. Whatever is measured by then stays.
-    ///
-    /// # Errors
-    /// When no worker can be started at all.
-    pub fn measure(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
+    pub fn measure(&mut self, observer: &mut dyn Observer) {
         self.a.skip_what_cannot_fit(0.5);
         self.b.skip_what_cannot_fit(0.5);
         observer.event(Event::Begin {
             rows: 2 * self.a.states.len(),
             journal: None,
         });
-        match self.rounds(observer) {
-            Ok(()) | Err(WorkerError::Interrupted) => Ok(()),
-            Err(error) => Err(SessionError::Worker(error)),
-        }
+        // An interrupted one keeps what it has.
+        let (Ok(()) | Err(Interrupted)) = self.rounds(observer);
     }
 
-    fn rounds(&mut self, observer: &mut dyn Observer) -> Result<(), WorkerError> {
+    fn rounds(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
         let profile = Profile::from_name(&self.a.header.config.profile).unwrap_or_default();
         let seed = self.a.header.config.seed;
         let mut pace = Pace::FULL;

@@ -6,22 +6,20 @@ use syscost_results::stats::looks::StopRule;
 
 use super::budget::{Pace, rest, scaled, shed};
 use super::journal::{Journal, Record};
-use super::{Event, Observer, Profile, Session, SessionError};
+use super::rows::RowState;
+use super::{Event, Observer, Profile, Session};
 use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
 use crate::catalogue::Row;
 use crate::failure::Failure;
-use crate::worker::{Job, JobCase, WorkerError};
+use crate::worker::{Interrupted, Job, JobCase};
 
 /// Rounds of a benchmark whose set-up is dear: the fewest that give an interval, each with more samples.
 pub(super) const DEAR_LOOKS: [u32; 1] = [6];
 
 impl Session<'_> {
     /// Measures until every row is settled, the budget is spent or Ctrl-C arrives. Whatever is measured by then stays.
-    ///
-    /// # Errors
-    /// When no worker can be started at all.
-    pub fn measure(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
+    pub fn measure(&mut self, observer: &mut dyn Observer) {
         let profile = Profile::from_name(&self.header.config.profile).unwrap_or_default();
         self.skip_what_cannot_fit(1.0);
         observer.event(Event::Begin {
@@ -34,12 +32,11 @@ impl Session<'_> {
             match self.round(round, pace, profile, observer) {
                 Ok(Round::Whole) => {}
                 // What a cut round lacks is not judged as if it were there.
-                Ok(Round::Cut) | Err(WorkerError::Interrupted) => return Ok(()),
-                Err(error) => return Err(SessionError::Worker(error)),
+                Ok(Round::Cut) | Err(Interrupted) => return,
             }
             self.settle(profile);
             if !self.states.iter().any(|state| state.is_active()) || self.is_spent() {
-                return Ok(());
+                return;
             }
             if !replayed {
                 shed(&mut [self], round + 1);
@@ -47,7 +44,6 @@ impl Session<'_> {
                 rest(&mut [self], round + 1, profile);
             }
         }
-        Ok(())
     }
 
     /// One round: every active benchmark once, in a fresh order.
@@ -57,7 +53,7 @@ impl Session<'_> {
         pace: Pace,
         profile: Profile,
         observer: &mut dyn Observer,
-    ) -> Result<Round, WorkerError> {
+    ) -> Result<Round, Interrupted> {
         // What was measured in rounds that are over now is of rows that needed less this time.
         self.replay.retain(|record| record.round >= round);
         let mut random = fastrand::Rng::with_seed(mix(self.header.config.seed, u64::from(round)));
@@ -106,7 +102,7 @@ impl Session<'_> {
         profile: Profile,
         seed: u64,
         observer: &mut dyn Observer,
-    ) -> Result<(), WorkerError> {
+    ) -> Result<(), Interrupted> {
         let mut random = fastrand::Rng::with_seed(seed);
         let effort = scaled(&profile.effort(), pace);
         let passes: &[Pass] = if round == 0 {
@@ -138,7 +134,7 @@ impl Session<'_> {
         effort: Effort,
         random: &mut fastrand::Rng,
         observer: &mut dyn Observer,
-    ) -> Result<(), WorkerError> {
+    ) -> Result<(), Interrupted> {
         let is_source = |row: &Row| {
             let mut others = self.states.iter();
             others.any(|other| other.row.is_computed_from(row))
@@ -221,11 +217,14 @@ impl Session<'_> {
     }
 }
 
-/// The benchmarks of which some rows take part in the coming round, in the report's order.
-pub(super) fn active_benchmarks(sessions: &[&Session<'_>]) -> Vec<&'static Benchmark> {
+/// The benchmarks of which these sessions have rows like that, in the report's order.
+pub(super) fn benchmarks(
+    sessions: &[&Session<'_>],
+    is_wanted: fn(&RowState) -> bool,
+) -> Vec<&'static Benchmark> {
     let mut found: Vec<&'static Benchmark> = Vec::new();
     for session in sessions {
-        for state in session.states.iter().filter(|state| state.takes_part()) {
+        for state in session.states.iter().filter(|state| is_wanted(state)) {
             if !found.iter().any(|known| known.id == state.row.benchmark.id) {
                 found.push(state.row.benchmark);
             }
@@ -234,7 +233,7 @@ pub(super) fn active_benchmarks(sessions: &[&Session<'_>]) -> Vec<&'static Bench
     found
 }
 
-/// The benchmarks that some of these sessions still measure, in random order, except that those with a
+/// The benchmarks that the coming round measures, in random order, except that those with a
 /// costly set-up are adjacent, see [`arranged`].
 pub(super) fn order(
     sessions: &[&Session<'_>],
@@ -248,7 +247,7 @@ pub(super) fn order(
             state.row.benchmark.id == benchmark.id && state.row.setup() != Setup::Cheap
         })
     };
-    let all = active_benchmarks(sessions).into_iter();
+    let all = benchmarks(sessions, RowState::takes_part).into_iter();
     let mut benchmarks: Vec<_> = all.map(|one| (one, is_dear(one))).collect();
     random.shuffle(&mut benchmarks);
     arranged(benchmarks, round)

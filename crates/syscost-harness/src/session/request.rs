@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Profile;
 use super::journal::JournalError;
-use crate::worker::{Program, WorkerError};
+use crate::worker::Program;
 
 /// How a run is asked for.
 #[derive(Debug, Clone)]
@@ -77,9 +77,6 @@ pub enum SessionError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The workers.
-    #[error(transparent)]
-    Worker(WorkerError),
     /// A CPU that was asked for cannot be used.
     #[error("CPU {cpu} cannot be used: {reason}; `syscost doctor` lists the allowed ones")]
     Cpu {

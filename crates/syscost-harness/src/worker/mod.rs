@@ -4,6 +4,7 @@
 //! to its standard input and reads [`Reply`] lines from its standard output. A worker that crashes, hangs or is killed
 //! costs the row it was working on, and is itself a result.
 
+mod child;
 mod entry;
 mod place;
 mod program;
@@ -13,7 +14,7 @@ mod supervise;
 pub use entry::{run, tell_about};
 pub use program::{ABOUT, About, Program, ProgramError};
 pub use protocol::{ClockSettings, Job, JobCase, Reply};
-pub use supervise::{Launcher, Outcome, WorkerError};
+pub use supervise::{Interrupted, Launcher, Outcome};
 
 /// The hidden first argument that makes the binary a worker.
 pub const ARGUMENT: &str = "worker";

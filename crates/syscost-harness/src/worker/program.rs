@@ -11,7 +11,7 @@ use syscost_results::machine::Build;
 use syscost_sys::{platform, process};
 
 use super::ARGUMENT;
-use super::supervise::readable_within;
+use super::child::readable_within;
 use crate::machine;
 
 /// The argument behind [`ARGUMENT`] with which a program tells who it is.

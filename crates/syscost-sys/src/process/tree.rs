@@ -99,6 +99,11 @@ fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
+/// When a process started, in ticks since the machine did; `None` if it has ended, waited for or not.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    Some(stat(pid).filter(|stat| stat.is_alive())?.started)
+}
+
 /// The name may hold spaces and parentheses; the last parenthesis ends it.
 fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text.rsplit_once(") ")?.1.split_ascii_whitespace();
@@ -223,7 +228,7 @@ pub fn kill_tree(pid: u32) -> Result<Vec<u32>, SystemError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Command, Stdio};
+    use std::process::{Child, Command, Stdio};
 
     #[test]
     fn state_and_parent_are_read_behind_the_name() {
@@ -254,25 +259,36 @@ mod tests {
         };
         killed.kill().unwrap();
         let own = std::process::id();
-        let told = |pid: u32| killed_children(own).into_iter().find(|(id, _)| *id == pid);
+        let killed_by = |pid: u32| killed_children(own).into_iter().find(|(id, _)| *id == pid);
         while stat(killed.id()).is_some_and(Stat::is_alive) {
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(told(killed.id()), Some((killed.id(), 9)));
+        assert_eq!(killed_by(killed.id()), Some((killed.id(), 9)));
         while stat(ended.id()).is_some_and(Stat::is_alive) {
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(told(ended.id()), None, "no signal ended it");
+        assert_eq!(killed_by(ended.id()), None, "no signal ended it");
         killed.wait().unwrap();
         ended.wait().unwrap();
-        assert_eq!(told(killed.id()), None);
+        assert_eq!(killed_by(killed.id()), None);
+    }
+
+    /// Returns once the child has said "ready".
+    fn wait_until_ready(child: &mut Child) {
+        let mut ready = [0; 5];
+        let output = child.stdout.as_mut().unwrap();
+        std::io::Read::read_exact(output, &mut ready).unwrap();
     }
 
     #[test]
     fn children_are_their_owners_by_group_or_environment_and_no_others() {
+        // A shell that has spoken has its group and its environment: where the system has no vfork (an
+        // emulator's), a child is known before it has either.
         let start = |environment: &str, group: Option<i32>| {
-            let mut command = Command::new("sleep");
-            command.arg("1000").env("SYSCOST_TEST_OWNER", environment);
+            let mut command = Command::new("sh");
+            command.args(["-c", "echo ready; read end"]);
+            command.env("SYSCOST_TEST_OWNER", environment);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
             if let Some(group) = group {
                 std::os::unix::process::CommandExt::process_group(&mut command, group);
             }
@@ -284,9 +300,12 @@ mod tests {
             start("another", None),
         ];
         let Ok(mut children) = children.into_iter().collect::<Result<Vec<_>, _>>() else {
-            println!("skipped: no sleep");
+            println!("skipped: no shell");
             return;
         };
+        for child in &mut children {
+            wait_until_ready(child);
+        }
         let owner = Owner {
             group: children[1].id(),
             variable: "SYSCOST_TEST_OWNER=this".to_owned(),
@@ -315,8 +334,7 @@ mod tests {
                 return;
             }
         };
-        let mut ready = [0; 5];
-        std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut ready).unwrap();
+        wait_until_ready(&mut shell);
         let mut tree = descendants(shell.id());
         assert_eq!(tree.len(), 2, "{tree:?}");
         assert_eq!(

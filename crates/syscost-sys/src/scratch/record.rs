@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{MAX_TRIES, folder, folder_path, is_ours};
+use crate::process::started;
 use crate::{SystemError, os};
 
 /// A thing with a name.
@@ -118,19 +119,6 @@ impl Maker {
         let boot = |world: &str| world.split(' ').next().map(str::to_owned);
         boot(&now) != boot(&self.world)
     }
-}
-
-/// When a process started, in ticks since boot; `None` if it has ended, waited for or not.
-fn started(process: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let mut fields = text.rsplit_once(") ")?.1.split_ascii_whitespace();
-    let state = fields.next()?;
-    // State is field 3 of proc(5), the start time field 22.
-    fields
-        .nth(22 - 4)?
-        .parse()
-        .ok()
-        .filter(|_| !matches!(state, "Z" | "X"))
 }
 
 /// A thing on record.

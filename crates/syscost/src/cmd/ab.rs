@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;
     let mut progress = Progress::new();
     let mut pair = Pair::new(rows, &options, b, &mut progress, &interrupted)?;
-    let measured = pair.measure(&mut progress);
+    pair.measure(&mut progress);
     progress.done();
     let [a, b] = pair.finish(true).map(|finished| finished.run);
     for (output, run) in [(&arguments.output_a, &a), (&arguments.output_b, &b)] {
@@ -57,7 +57,6 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
             files::write(output, &serde_json::to_vec_pretty(run)?)?;
         }
     }
-    measured?;
     let code = super::compare::pair(&a, &b, &arguments.output)?;
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED

@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     if let Some(warning) = early.find(|warning| warning.code == SHARED_CORE) {
         progress.tell(&format!("{}. {}", warning.message, warning.advice));
     }
-    let measured = session.measure(&mut progress);
+    session.measure(&mut progress);
     progress.done();
     // A comparison needs the samples, also of a document that will be without.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
@@ -85,8 +85,6 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         saved.as_ref().ok().and_then(Option::as_deref),
     );
     saved?;
-    // What was measured before is told and kept; now for why it ended.
-    measured?;
     if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
         say!("interrupted before everything was measured");
     }

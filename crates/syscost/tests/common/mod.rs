@@ -36,6 +36,21 @@ impl Program {
         self.command(arguments).output().expect("the binary starts")
     }
 
+    /// What this shell makes of a script in which `$syscost` is the binary, in the data folder; `None`, and said why, where there is no such
+    /// shell.
+    pub(crate) fn script(&self, shell: &[&str], text: &str) -> Option<Output> {
+        let output = Command::new(shell[0])
+            .args(&shell[1..])
+            .args(["-c", text])
+            .env("syscost", env!("CARGO_BIN_EXE_syscost"))
+            .env("XDG_DATA_HOME", self.folder())
+            .current_dir(self.folder())
+            .output();
+        output
+            .inspect_err(|error| println!("skipped: {}: {error}", shell[0]))
+            .ok()
+    }
+
     /// Runs, expects success and exactly one JSON document on standard output.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(arguments);

@@ -174,31 +174,31 @@ impl Tally {
     }
 
     fn table(&self) -> String {
-        let told = |what: &str, number: &dyn Fn(&Counts) -> usize| {
-            let cells = [&self.all, &self.own].into_iter().flat_map(|counts| {
+        let cells = |what: &str, number: &dyn Fn(&Counts) -> usize| {
+            let numbers = [&self.all, &self.own].into_iter().flat_map(|counts| {
                 let number = number(counts);
                 let share = 100.0 * number as f64 / counts.rows.max(1) as f64;
                 [number.to_string(), format!("{share:.2} %")]
             });
             [what.to_owned()]
                 .into_iter()
-                .chain(cells)
+                .chain(numbers)
                 .collect::<Vec<_>>()
         };
         let mut lines = vec![
             line(["", "rows", "share", "of one CPU, awake", "share"]),
-            told("compared", &|counts| counts.rows),
-            told("same", &|counts| counts.same),
-            told("better or worse", &|counts| counts.changed),
-            told("inconclusive", &|counts| {
+            cells("compared", &|counts| counts.rows),
+            cells("same", &|counts| counts.same),
+            cells("better or worse", &|counts| counts.changed),
+            cells("inconclusive", &|counts| {
                 counts.rows - counts.same - counts.changed
             }),
         ];
         for (index, factor) in SLOWDOWNS.into_iter().enumerate() {
             let slower = format!("{:.0} % slower, called worse", 100.0 * (factor - 1.0));
-            lines.push(told(&slower, &|counts| counts.found[index].0));
+            lines.push(cells(&slower, &|counts| counts.found[index].0));
             if self.all.found[index].1 > 0 {
-                lines.push(told("  called better", &|counts| counts.found[index].1));
+                lines.push(cells("  called better", &|counts| counts.found[index].1));
             }
         }
         let mut text = columns(&lines);

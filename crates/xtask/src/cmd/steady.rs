@@ -151,8 +151,8 @@ struct Interval {
 /// Takes note of the rows of a run that have an interval, of cores of our own.
 fn take(rows: &mut Rows, way: usize, run: &Run) {
     let rows_of_run = run.measurements.iter();
-    let told = rows_of_run.filter(|row| row.status == Status::Ok);
-    for row in told.filter(|row| !row.flags.contains(&Flag::Disturbed)) {
+    let measured = rows_of_run.filter(|row| row.status == Status::Ok);
+    for row in measured.filter(|row| !row.flags.contains(&Flag::Disturbed)) {
         let estimate = &row.estimate;
         if let (Some(median), Some(low), Some(high)) =
             (estimate.median, estimate.ci95_low, estimate.ci95_high)

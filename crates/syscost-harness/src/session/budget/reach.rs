@@ -1,10 +1,11 @@
 //! Which rows the next round takes, once the fewest rounds are had: those that the time left brings to their target.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
-use syscost_results::stats::order::median;
 
+use super::active_in_all;
 use crate::session::plan::looks_of;
 use crate::session::rows::RowState;
 use crate::session::{Profile, Session};
@@ -22,20 +23,22 @@ struct Need {
     takes_s: f64,
 }
 
-/// Lets rows rest in the coming round that are too far from their target for the time left, once the fewest rounds are had: the rows that need least go first,
-/// so as many as possible get there. Of several runs in one, a row rests in all of them.
+/// Lets rows rest in the coming round that are too far from their target for the time left, once the fewest rounds are had: the rows that need
+/// least go first, so as many as possible get there. Of several runs in one, a row rests in all of them.
 pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
     let [first, ..] = &*sides else { return };
-    let is_early = rounds < first.header.config.min_rounds;
+    if rounds < first.header.config.min_rounds {
+        return;
+    }
     let left_s = first.deadline().saturating_duration_since(Instant::now());
-    let active = (0..first.states.len()).filter(|index| {
-        let mut states = sides.iter().map(|side| &side.states[*index]);
-        states.all(|state| state.is_active())
-    });
-    let needs: Vec<Need> = active
-        .filter(|_| !is_early)
-        .map(|index| need(sides, index, profile.stop_rule()))
-        .collect();
+    let mut needs: Vec<Need> = active_in_all(sides).into_iter().map(Need::none).collect();
+    for side in &*sides {
+        let beside_s = beside_s(side);
+        for need in &mut needs {
+            let state = &side.states[need.index];
+            need.add(state, profile.stop_rule(), beside_s[state.row.benchmark.id]);
+        }
+    }
     let resting = out_of_reach(needs, left_s.as_secs_f64());
     for side in sides {
         for (index, state) in side.states.iter_mut().enumerate() {
@@ -44,36 +47,41 @@ pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, prof
     }
 }
 
-fn need(sides: &[&mut Session<'_>], index: usize, rule: StopRule<'_>) -> Need {
-    let sum = Need {
-        index,
-        is_beyond: false,
-        takes_s: 0.0,
-    };
-    sides.iter().fold(sum, |sum, side| {
-        let state = &side.states[index];
+/// What a worker takes beside its cases, in seconds, shared by the active rows of its benchmark; by the benchmark's id.
+fn beside_s(side: &Session<'_>) -> BTreeMap<&'static str, f64> {
+    let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
+    for state in side.states.iter().filter(|state| state.is_active()) {
+        *shares.entry(state.row.benchmark.id).or_default() += 1.0;
+    }
+    let worker_s = side.worker_s();
+    shares
+        .values_mut()
+        .for_each(|rows| *rows = worker_s / *rows);
+    shares
+}
+
+impl Need {
+    fn none(index: usize) -> Self {
+        Self {
+            index,
+            is_beyond: false,
+            takes_s: 0.0,
+        }
+    }
+
+    /// Adds what the row needs in one run, where each round takes `beside_s` beside its own work.
+    fn add(&mut self, state: &RowState, rule: StopRule<'_>, beside_s: f64) {
         let looks = looks_of(state.row.setup(), rule.looks);
         let rounds = state.rounds_to_go(StopRule { looks, ..rule });
-        let (rounds, is_beyond) = match rounds {
-            Some(rounds) => (rounds, false),
-            None => (f64::from(rule.last()), true),
-        };
-        let together = side
-            .states
-            .iter()
-            .filter(|other| other.is_active() && other.row.benchmark.id == state.row.benchmark.id);
-        let beside_s = median(&side.beside_s).unwrap_or(0.0) / together.count().max(1) as f64;
         let takes = state.likely_takes();
-        Need {
-            is_beyond: sum.is_beyond || is_beyond,
-            takes_s: sum.takes_s + rounds * (takes.work_s + takes.waited_s + beside_s),
-            ..sum
-        }
-    })
+        let round_s = takes.work_s + takes.waited_s + beside_s;
+        self.is_beyond |= rounds.is_none();
+        self.takes_s += rounds.unwrap_or(f64::from(rule.last())) * round_s;
+    }
 }
 
 /// The rows that what is left of the time does not reach if those that need least are settled first; never all of them.
-fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> Vec<usize> {
+fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> BTreeSet<usize> {
     needs.sort_by(|a, b| {
         let by_time = a.takes_s.total_cmp(&b.takes_s);
         a.is_beyond.cmp(&b.is_beyond).then(by_time)
@@ -121,9 +129,11 @@ mod tests {
             need(3, 2.0, false),
         ];
         let resting = |left_s| out_of_reach(needs.clone(), left_s);
-        assert_eq!(resting(7.0), [0; 0]);
-        assert_eq!(resting(6.2), [1], "what is beyond all rounds comes last");
-        assert_eq!(resting(4.0), [0, 1]);
-        assert_eq!(resting(0.1), [3, 0, 1], "one goes on whatever it takes");
+        assert_eq!(resting(7.0), BTreeSet::new());
+        let beyond = BTreeSet::from([1]);
+        assert_eq!(resting(6.2), beyond, "what is beyond all rounds comes last");
+        assert_eq!(resting(4.0), BTreeSet::from([0, 1]));
+        let all_but_one = BTreeSet::from([0, 1, 3]);
+        assert_eq!(resting(0.1), all_but_one, "one goes on whatever it takes");
     }
 }

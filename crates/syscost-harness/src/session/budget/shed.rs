@@ -3,7 +3,7 @@
 use syscost_results::stats::interval::MIN_VALUES;
 use syscost_results::stats::order::median;
 
-use super::{Takes, rounds_needed};
+use super::{Takes, active_in_all, rounds_needed};
 use crate::session::Session;
 
 /// What is left of a round's length with samples as few as they may become: set-up takes as long as ever.
@@ -23,12 +23,12 @@ const LONG: f64 = 5.0;
 pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
-    let takes: Vec<(usize, Option<Takes>)> = (0..first.states.len())
-        .filter_map(|index| {
-            let states = || sides.iter().map(|side| &side.states[index]);
-            let is_active = states().all(|state| state.is_active());
-            let sum = || states().map(|state| state.takes).reduce(Takes::plus);
-            is_active.then(|| (index, sum().filter(|takes| takes.longest_s > 0.0)))
+    let takes: Vec<(usize, Option<Takes>)> = active_in_all(sides)
+        .into_iter()
+        .map(|index| {
+            let takes = sides.iter().map(|side| side.states[index].takes);
+            let sum = takes.reduce(Takes::plus);
+            (index, sum.filter(|takes| takes.longest_s > 0.0))
         })
         .collect();
     let known: Vec<(usize, Takes)> = takes
