@@ -1,4 +1,4 @@
-//! Rows that a host's scheduler is part of: no goal counts them, since no look at a core tells what it adds.
+//! Rows that a host's scheduler is part of: they are counted apart, since no look at a core tells what it adds.
 
 /// Benchmarks that sleep, wake another CPU or listen to what others do, whatever their case.
 const IDS: [&str; 4] = [
@@ -8,15 +8,20 @@ const IDS: [&str; 4] = [
     "memory.core_to_core",
 ];
 
-/// Whether a host's scheduler is part of the row of this name: it sleeps, or its tasks wait for each other on several CPUs.
+/// Whether a host's scheduler is part of the row of this name: it sleeps, interrupts another CPU, or its tasks wait for
+/// each other on several CPUs.
 pub(crate) fn is_of_the_host(name: &str) -> bool {
     let mut parts = name.split(['{', ',', '}']);
     let id = parts.next().unwrap_or_default();
-    IDS.contains(&id)
-        || parts.any(|part| {
-            let cpus = part.strip_prefix("cpus=");
-            cpus.is_some_and(|cpus| cpus != "same")
+    let mut is_other = |parameter: &str, alone: &str| {
+        parts.any(|part| {
+            let (name, value) = part.split_once('=').unwrap_or_default();
+            name == parameter && value != alone
         })
+    };
+    // A shootdown interrupts the CPUs of the other threads.
+    let is_interrupting = id == "memory.tlb_shootdown" && is_other("threads", "0");
+    IDS.contains(&id) || is_interrupting || is_other("cpus", "same")
 }
 
 #[cfg(test)]
@@ -32,6 +37,8 @@ mod tests {
             ("sync.futex_wake{cpus=other,waiters=1}", true),
             ("timing.sleep{by=nanosleep,us=50}", true),
             ("timing.noise", true),
+            ("memory.tlb_shootdown{call=munmap,threads=0}", false),
+            ("memory.tlb_shootdown{call=munmap,threads=1}", true),
         ] {
             assert_eq!(is_of_the_host(name), is_of_host, "{name}");
         }

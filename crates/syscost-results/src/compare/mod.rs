@@ -1,6 +1,6 @@
 //! Compares two sides of runs, row by row.
 //!
-//! The ratio of the medians with an interval by hierarchical bootstrap (runs, processes, samples); a margin below which
+//! By how much the processes of one side are dearer than those of the other, with an exact interval; a margin below which
 //! nothing is called a change; and a control of false discoveries over all rows. Why so: docs/METHODOLOGY.md, "Comparing
 //! runs".
 
@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::multiple::benjamini_hochberg;
+use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Run, Unit};
 use pool::Pooled;
 
@@ -30,10 +31,6 @@ pub const MIN_MARGIN: f64 = 0.02;
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
 /// However much a metric's runs differ, a larger change is never called the same: a wide margin is ignorance, not equality.
 pub const MAX_SAME: f64 = 0.10;
-/// What lies within the A/A spread times this is the same. The interval is as wide as the spread, so within
-/// the spread itself hardly any would be that did not change; within (z(97.5 %) + z(90 %)) / z(97.5 %)
-/// times the spread four in five are: the power of two one-sided tests (Schuirmann 1987).
-pub const SAME_REACH: f64 = 1.654;
 /// Of the rows called better or worse, so many may be wrong on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
@@ -139,7 +136,8 @@ pub struct Row {
     pub base: f64,
     /// Median of the new side, in `unit`.
     pub new: f64,
-    /// New by base.
+    /// New by base: of two processes, one of each side, as the middle one of all pairs has it (Hodges and Lehmann), or of
+    /// the rounds of runs measured in turn; of the medians themselves only where no samples were kept.
     pub ratio: f64,
     /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or samples around zero.
     pub ci95_low: Option<f64>,
@@ -150,7 +148,8 @@ pub struct Row {
     /// nothing changed.
     pub margin: f64,
     /// It is the same if its whole interval lies from `1 / (1 + same_within)` to `1 + same_within`: the
-    /// larger of the same 2 or 1 % and [`SAME_REACH`] times that spread, but not over [`MAX_SAME`].
+    /// larger of the same 2 or 1 % and 1.65 times that spread (1.84 times with six processes a side), but not over
+    /// [`MAX_SAME`].
     pub same_within: f64,
     /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
     /// before correction for the number of rows; null where there is no interval.
@@ -276,9 +275,14 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
 }
 
 /// How large a change is called the same, at least `min_margin`, where two sides may be apart by the
-/// logarithm `spread` though nothing changed.
-fn same_within(min_margin: f64, spread: f64) -> f64 {
-    (SAME_REACH * spread).exp_m1().clamp(min_margin, MAX_SAME)
+/// logarithm `spread` though nothing changed. `freedom` are the degrees of freedom by which that is known.
+///
+/// The interval is as wide as the spread, so within the spread itself hardly any would be that did not change; within
+/// (t(97.5 %) + t(90 %)) / z(97.5 %) times the spread four in five are: the power of two one-sided tests (Schuirmann 1987).
+fn same_within(min_margin: f64, spread: f64, freedom: usize) -> f64 {
+    let t = |chance| student::quantile_two_sided(chance, freedom.max(1) as u32);
+    let reach = (t(1.0 - interval::CONFIDENCE) + t(0.2)) / normal::quantile(0.975);
+    (reach * spread).exp_m1().clamp(min_margin, MAX_SAME)
 }
 
 impl Row {

@@ -5,7 +5,7 @@
 
 use super::notes::notes;
 use super::pool::Pooled;
-use super::ratio::{MIN_PROCESSES, MIN_RESAMPLED, distance_of_pairs, grain};
+use super::ratio::{MIN_EXACT, MIN_PROCESSES, distance_of_pairs, grain};
 use super::{Change, MIN_PAIRED_MARGIN, Row, same_within};
 use crate::Measurement;
 use crate::stats::{interval, order, signed_rank, student};
@@ -28,7 +28,7 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
             logs.len()
         ));
     }
-    let exact = signed_rank::interval(&logs).filter(|_| logs.len() >= MIN_RESAMPLED);
+    let exact = signed_rank::interval(&logs).filter(|_| logs.len() >= MIN_EXACT);
     let exact = exact.map(|found| (found.low, found.high));
     let found =
         exact.or_else(|| student::interval(&logs, interval::CONFIDENCE).filter(|_| is_enough));
@@ -51,7 +51,7 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
         ci95_low: found.map(|(low, _)| low.exp()),
         ci95_high: found.map(|(_, high)| high.exp()),
         margin: MIN_PAIRED_MARGIN.max(spread.exp_m1()),
-        same_within: same_within(MIN_PAIRED_MARGIN, spread),
+        same_within: same_within(MIN_PAIRED_MARGIN, spread, logs.len().saturating_sub(1)),
         p_value: found.map(|_| p_value(&logs)),
         verdict: Change::Inconclusive,
         notes,

@@ -1,6 +1,6 @@
 //! The ratio of one row: its interval, its margin, and the chance that nothing changed.
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::FRAC_PI_3;
 
 use super::frequency;
 use super::notes::notes;
@@ -8,15 +8,12 @@ use super::pool::Pooled;
 use super::{Change, MIN_MARGIN, Row, same_within};
 use crate::Estimate;
 use crate::estimate::selection::MIN_ROUNDS;
-use crate::stats::resample::Hierarchy;
 use crate::stats::student::{deviation, mean};
-use crate::stats::{interval, normal, order, student};
+use crate::stats::{interval, normal, order, shift, student};
 
-/// Resamples for each row: the ends of the interval are then known to a tenth of its width.
-const RESAMPLES: usize = 2000;
-/// Processes a side needs for an interval, as everywhere, and for one by resampling.
+/// Processes a side needs for an interval, as everywhere, and for an exact one.
 pub(super) const MIN_PROCESSES: usize = interval::MIN_VALUES;
-pub(super) const MIN_RESAMPLED: usize = MIN_ROUNDS;
+pub(super) const MIN_EXACT: usize = MIN_ROUNDS;
 /// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
 const SPREAD_QUANTILE: f64 = 0.95;
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
@@ -25,7 +22,12 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let aligned = frequency::at_the_bases(base, new);
     let new = aligned.as_ref().map_or(new, |(new, _)| new);
     let (base_median, new_median) = (base.median()?, new.median()?);
-    let mut notes = notes(base, new, (new_median / base_median).ln());
+    let logs = log_medians(base).zip(log_medians(new));
+    let shift = logs
+        .as_ref()
+        .and_then(|(left, right)| shift::centre(&left.concat(), &right.concat()));
+    let ratio = shift.map_or(new_median / base_median, f64::exp);
+    let mut notes = notes(base, new, ratio.ln());
     notes.extend(aligned.as_ref().map(|(_, note)| note.clone()));
     let grain = grain(base).hypot(grain(new));
     let uncertainty = if base.processes().min(new.processes()) < MIN_PROCESSES {
@@ -41,7 +43,12 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         notes.push(note.to_owned());
         None
     } else {
-        let found = uncertainty(base, new, &first.name, new_median / base_median, grain);
+        let have_samples = base.samples.is_some() && new.samples.is_some();
+        let found = match &logs {
+            Some((left, right)) => of_processes(left, right, grain),
+            None if have_samples => None,
+            None => of_intervals(base, new, ratio),
+        };
         if found.is_none() {
             notes.push(
                 "no interval: its samples lie around zero, or its interval is not known".to_owned(),
@@ -57,11 +64,15 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         better: first.better,
         base: base_median,
         new: new_median,
-        ratio: new_median / base_median,
+        ratio,
         ci95_low: uncertainty.as_ref().map(|found| found.low),
         ci95_high: uncertainty.as_ref().map(|found| found.high),
         margin: MIN_MARGIN.max(spread.exp_m1()),
-        same_within: same_within(MIN_MARGIN, spread),
+        same_within: same_within(
+            MIN_MARGIN,
+            spread,
+            (base.processes() + new.processes()).saturating_sub(2),
+        ),
         p_value: uncertainty.map(|found| found.p_value),
         verdict: Change::Inconclusive,
         notes,
@@ -84,48 +95,58 @@ pub(super) fn grain(side: &Pooled<'_>) -> f64 {
     shares.fold(0.0, f64::max)
 }
 
-/// `grain` is that of both sides together, as a logarithm: it widens the interval.
-fn uncertainty(
-    base: &Pooled<'_>,
-    new: &Pooled<'_>,
-    name: &str,
-    ratio: f64,
-    grain: f64,
-) -> Option<Uncertainty> {
-    let tail = (1.0 - interval::CONFIDENCE) / 2.0;
-    if let (Some(left), Some(right)) = (&base.samples, &new.samples) {
-        let logs = resampled(left, right, name)?;
-        let mut low = order::quantile_of_sorted(&logs, tail)?;
-        let mut high = order::quantile_of_sorted(&logs, 1.0 - tail)?;
-        let [left, right] = [MeanLog::of(base)?, MeanLog::of(new)?];
-        let difference = left.to(&right).beside(grain);
-        let is_few = base.processes().min(new.processes()) < MIN_RESAMPLED;
-        if left.is_of_runs || right.is_of_runs || is_few {
-            // A few runs or processes drawn with replacement show less than they differ by: two of two cover 65 %, not 95 %.
-            let reach =
-                student::quantile_two_sided(2.0 * tail, difference.freedom) * difference.error;
-            let centre = if is_few {
-                difference.distance
-            } else {
-                ratio.ln()
-            };
-            low = low.min(centre - reach);
-            high = high.max(centre + reach);
+/// The logarithms of the process medians of a side, by run; `None` without samples or with a median that has no logarithm.
+fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
+    let mut runs = side.process_medians()?;
+    for median in runs.iter_mut().flatten() {
+        if *median <= 0.0 {
+            return None;
         }
-        return Some(Uncertainty {
-            low: (low - grain).exp(),
-            high: (high + grain).exp(),
-            p_value: difference.p_value(),
-        });
+        *median = median.ln();
     }
+    Some(runs)
+}
+
+/// The uncertainty of two sides whose samples were kept. `grain` is how far the clock's steps may put both off together, as a
+/// logarithm: it widens the interval.
+fn of_processes(base: &[Vec<f64>], new: &[Vec<f64>], grain: f64) -> Option<Uncertainty> {
+    let [left, right] = [base, new].map(|side| side.concat());
+    let means = [base, new].map(MeanLog::of);
+    let difference = means[0].to(&means[1]).beside(grain);
+    let chance = 1.0 - interval::CONFIDENCE;
+    let reach = student::quantile_two_sided(chance, difference.freedom) * difference.error;
+    let (low, high) = if left.len().min(right.len()) < MIN_EXACT {
+        (difference.distance - reach, difference.distance + reach)
+    } else {
+        let exact = shift::interval(&left, &right)?;
+        if means.iter().any(|mean| mean.is_of_runs) {
+            // Processes that agree within their run, but not between runs, are not independent.
+            let centre = shift::centre(&left, &right)?;
+            (
+                exact.low.min(centre - reach),
+                exact.high.max(centre + reach),
+            )
+        } else {
+            (exact.low, exact.high)
+        }
+    };
+    Some(Uncertainty {
+        low: (low - grain).exp(),
+        high: (high + grain).exp(),
+        p_value: difference.p_value(),
+    })
+}
+
+/// The same of sides of which a run kept no samples: by their intervals, taken as log-normal.
+fn of_intervals(base: &Pooled<'_>, new: &Pooled<'_>, ratio: f64) -> Option<Uncertainty> {
     let error = log_error(&base.estimates)?.hypot(log_error(&new.estimates)?);
+    let tail = (1.0 - interval::CONFIDENCE) / 2.0;
     let reach = (normal::quantile(1.0 - tail) * error).exp();
+    let processes = base.processes() + new.processes();
     let difference = LogDifference {
         distance: ratio.ln(),
         error,
-        freedom: (base.processes() + new.processes())
-            .saturating_sub(2)
-            .max(1) as u32,
+        freedom: processes.saturating_sub(2).max(1) as u32,
     };
     Some(Uncertainty {
         low: ratio / reach,
@@ -146,27 +167,20 @@ struct MeanLog {
 }
 
 impl MeanLog {
-    /// `None` without samples or with a median that has no logarithm.
-    fn of(pooled: &Pooled<'_>) -> Option<Self> {
-        let mut runs = pooled.process_medians()?;
-        if runs.iter().flatten().any(|&median| median <= 0.0) {
-            return None;
-        }
-        runs.iter_mut()
-            .flatten()
-            .for_each(|median| *median = median.ln());
+    /// Of the logarithms of the process medians, by run.
+    fn of(runs: &[Vec<f64>]) -> Self {
         let error = |values: &[f64]| deviation(values) / (values.len() as f64).sqrt();
         let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
         let all = runs.concat();
         let (by_processes, by_runs) = (error(&all), error(&means));
         let is_of_runs = by_runs > by_processes;
         let values = if is_of_runs { means.len() } else { all.len() };
-        Some(MeanLog {
+        MeanLog {
             mean: mean(&all),
             error: by_runs.max(by_processes),
             freedom: values.saturating_sub(1).max(1) as f64,
             is_of_runs,
-        })
+        }
     }
 
     /// The difference of two such means; degrees of freedom after Welch (1947) where runs differ.
@@ -176,7 +190,7 @@ impl MeanLog {
         let parts = squares[0].powi(2) / self.freedom + squares[1].powi(2) / other.freedom;
         // Where only processes differ, their errors are alike on both sides, and Welch's correction would cost power for
         // nothing; a side of a few runs has far fewer degrees than the other may.
-        let is_few = self.freedom.min(other.freedom) < (MIN_RESAMPLED - 1) as f64;
+        let is_few = self.freedom.min(other.freedom) < (MIN_EXACT - 1) as f64;
         let freedom = if (self.is_of_runs || other.is_of_runs || is_few) && parts > 0.0 {
             (sum.powi(2) / parts).floor().clamp(1.0, 1e6)
         } else {
@@ -212,37 +226,6 @@ impl LogDifference {
         }
         student::two_sided(self.distance / self.error, self.freedom)
     }
-}
-
-/// The logarithms of the resampled ratios, ascending; `None` if a resample has no ratio.
-fn resampled(base: &[Vec<Vec<f64>>], new: &[Vec<Vec<f64>>], name: &str) -> Option<Vec<f64>> {
-    // A generator for each side, by what it draws from: exchanging the sides inverts every resample.
-    let generator = |side: &[Vec<Vec<f64>>]| {
-        let bits = side.iter().flatten().flat_map(|process| process.iter());
-        let salt = bits.fold(0_u64, |salt, value| salt.rotate_left(5) ^ value.to_bits());
-        fastrand::Rng::with_seed(seed(name) ^ salt)
-    };
-    let (mut base_rng, mut new_rng) = (generator(base), generator(new));
-    let (base, new) = (Hierarchy::new(base)?, Hierarchy::new(new)?);
-    let mut scratch = Vec::new();
-    let mut logs = (0..RESAMPLES)
-        .map(|_| {
-            let (base, new) = (
-                base.draw(&mut base_rng, &mut scratch),
-                new.draw(&mut new_rng, &mut scratch),
-            );
-            (base > 0.0 && new > 0.0).then(|| (new / base).ln())
-        })
-        .collect::<Option<Vec<f64>>>()?;
-    logs.sort_unstable_by(f64::total_cmp);
-    Some(logs)
-}
-
-/// A seed of its own for each row (FNV-1a of its name), so that no row's interval depends on which others there are.
-fn seed(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 /// The standard error of the logarithm of the median of runs that kept no samples: each run's from its interval, taken as
@@ -290,9 +273,9 @@ fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>) -> f64 {
             _ => 0.0,
         },
     };
-    // A median spreads more than a mean does.
-    let of_medians = FRAC_PI_2.sqrt() * share(base.processes(), new.processes());
-    by_runs.max(by_processes * of_medians)
+    // Hodges and Lehmann's shift spreads as means do but for this factor.
+    let of_shifts = FRAC_PI_3.sqrt() * share(base.processes(), new.processes());
+    by_runs.max(by_processes * of_shifts)
 }
 
 /// The 95th percentile of the distances between two values of one group, over all groups; 0 without a pair.

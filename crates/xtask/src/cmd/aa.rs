@@ -20,6 +20,9 @@ const GOAL: usize = 200;
 /// The slowdowns put in, as factors.
 const SLOWDOWNS: [f64; 4] = [1.02, 1.05, 1.10, 1.20];
 
+/// The slowdown whose missed rows are listed.
+const LISTED: f64 = 1.05;
+
 /// Arguments of `aa`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -118,8 +121,10 @@ struct Tally {
     all: Counts,
     /// Of those that a host's scheduler is no part of, see [`is_of_the_host`].
     own: Counts,
-    /// Rows called better or worse though nothing changed, by name.
+    /// How often a row was called better or worse though nothing changed, by name.
     changed: BTreeMap<String, usize>,
+    /// How often it was not called worse though [`LISTED`] times as dear.
+    missed: BTreeMap<String, usize>,
     time: Duration,
 }
 
@@ -156,6 +161,9 @@ impl Tally {
             let slowed: Vec<&Run> = slowed.iter().collect();
             for row in &compare(&slowed).rows {
                 let verdict = alone(row, &comparison);
+                if factor == LISTED && verdict != Change::Worse {
+                    *self.missed.entry(row.name.clone()).or_default() += 1;
+                }
                 self.count(row, |counts| {
                     let (worse, better) = &mut counts.found[index];
                     *worse += usize::from(verdict == Change::Worse);
@@ -202,10 +210,17 @@ impl Tally {
             }
         }
         let mut text = columns(&lines);
-        let mut names: Vec<(&String, &usize)> = self.changed.iter().collect();
-        names.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        for (name, count) in names {
-            text.push_str(&format!("{count:5} x {name}\n"));
+        let missed = format!("not found though {:.0} % slower", 100.0 * (LISTED - 1.0));
+        for (what, rows) in [
+            ("called changed though nothing changed", &self.changed),
+            (&missed, &self.missed),
+        ] {
+            text.push_str(&format!("\n{what}: {} rows\n", rows.len()));
+            let mut rows: Vec<(&String, &usize)> = rows.iter().collect();
+            rows.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            for (name, count) in rows {
+                text.push_str(&format!("{count:5} x {name}\n"));
+            }
         }
         let each = self.time.as_secs_f64() / self.comparisons.max(1) as f64;
         text.push_str(&format!(
@@ -318,6 +333,7 @@ mod tests {
             all: counts(1),
             own: counts(2),
             changed: Map::from([("x.y".to_owned(), 2)]),
+            missed: Map::from([("x.z".to_owned(), 3)]),
             time: Duration::from_millis(500),
         };
         let text = tally.table();
@@ -328,6 +344,7 @@ mod tests {
             "25.00 %",
             "50.00 %",
             "    2 x x.y",
+            "not found though 5 % slower: 1 rows\n    3 x x.z",
             "2 comparisons, 0.250 s each",
         ] {
             assert!(text.contains(told), "{told} not in\n{text}");
