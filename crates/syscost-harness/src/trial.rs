@@ -1,5 +1,5 @@
-//! Ways to measure that no number should depend on: batches longer or shorter than the profile's, and a stricter or laxer judgement of whether a core is
-//! shared. `cargo xtask steady` tries them.
+//! Ways to measure that no number should depend on: batches and warm-ups longer or shorter than the profile's, and a stricter or
+//! laxer judgement of whether a core is shared. `cargo xtask steady` tries them.
 
 use crate::bencher::Effort;
 
@@ -8,18 +8,30 @@ use crate::bencher::Effort;
 pub enum Trial {
     /// How long batches are.
     Batch,
+    /// How long a case is warmed up.
+    WarmUp,
     /// How far above that of a core of our own the ratio of a look may be.
     Margin,
 }
 
 impl Trial {
-    /// Both.
-    pub const ALL: [Trial; 2] = [Trial::Batch, Trial::Margin];
+    /// All of them.
+    pub const ALL: [Trial; 3] = [Trial::Batch, Trial::WarmUp, Trial::Margin];
+
+    /// What is changed, in words.
+    pub const fn what(self) -> &'static str {
+        match self {
+            Trial::Batch => "batch",
+            Trial::WarmUp => "warm-up",
+            Trial::Margin => "margin",
+        }
+    }
 
     /// The environment variable with the factor, e.g. `0.5`. The run document says where it was set.
     pub const fn variable(self) -> &'static str {
         match self {
             Trial::Batch => "SYSCOST_BATCH_FACTOR",
+            Trial::WarmUp => "SYSCOST_WARM_UP_FACTOR",
             Trial::Margin => "SYSCOST_MARGIN_FACTOR",
         }
     }
@@ -36,11 +48,17 @@ fn is_usable(factor: f64) -> bool {
     (0.01..=100.0).contains(&factor)
 }
 
-/// As many samples of such batches. The warm-up is as it was.
-pub(crate) fn lengthened(effort: &Effort, factor: f64) -> Effort {
+/// The effort with what this process was given: as many samples of batches of such a length, behind such a warm-up.
+pub(crate) fn applied(effort: &Effort) -> Effort {
+    let given = |trial: Trial| trial.given().unwrap_or(1.0);
+    lengthened(effort, given(Trial::Batch), given(Trial::WarmUp))
+}
+
+fn lengthened(effort: &Effort, batch: f64, warm_up: f64) -> Effort {
     Effort {
-        batch_ns: effort.batch_ns * factor,
-        case_ns: effort.case_ns * factor,
+        batch_ns: effort.batch_ns * batch,
+        case_ns: effort.case_ns * batch,
+        warm_up_ns: effort.warm_up_ns * warm_up,
         ..effort.clone()
     }
 }
@@ -53,13 +71,16 @@ mod tests {
     #[test]
     fn only_lengths_of_batches_change() {
         let effort = Profile::Quick.effort();
-        let twice = lengthened(&effort, 2.0);
+        let twice = lengthened(&effort, 2.0, 1.0);
         assert_eq!(twice.batch_ns, 2.0 * effort.batch_ns);
         assert_eq!(
             (twice.samples, twice.warm_up_ns),
             (effort.samples, effort.warm_up_ns)
         );
-        assert_eq!(lengthened(&effort, 1.0), effort);
+        let warm = lengthened(&effort, 1.0, 2.0);
+        assert_eq!(warm.warm_up_ns, 2.0 * effort.warm_up_ns);
+        assert_eq!(warm.batch_ns, effort.batch_ns);
+        assert_eq!(lengthened(&effort, 1.0, 1.0), effort);
     }
 
     #[test]

@@ -171,7 +171,13 @@ fn a_killed_run_is_resumed_without_loss_and_leaves_no_process() {
         assert!(after.contains(round), "{round:?} was lost");
     }
     assert!(after.len() > before.len(), "the resumed run measured on");
-    assert!(!journal.exists(), "a complete run needs no journal");
+    // On a machine that others use the budget may end before all rows have their rounds.
+    let is_complete = run["complete"].as_bool().expect("a flag");
+    assert_eq!(
+        journal.exists(),
+        !is_complete,
+        "only a complete run needs no journal"
+    );
 }
 
 #[test]

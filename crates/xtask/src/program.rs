@@ -5,8 +5,10 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use syscost_harness::session::Profile;
 use syscost_results::{Measurement, Run, Status, document};
 use syscost_sys::cpu;
 
@@ -86,16 +88,32 @@ impl Program {
         self.run(&[], &[])
     }
 
-    /// Two quick runs of their rows, measured in turn, with their samples.
-    pub(crate) fn quick_pair(&self) -> Result<[Run; 2]> {
+    /// Two runs of these selectors, measured in turn with their samples, each side with its variable if there are any.
+    pub(crate) fn pair(
+        &self,
+        profile: Profile,
+        budget: Option<Duration>,
+        environment: Option<&[String; 2]>,
+        selectors: &[&str],
+    ) -> Result<[Run; 2]> {
         let folder = tempfile::tempdir().context("making a folder")?;
         let files = ["a.json", "b.json"].map(|name| folder.path().join(name));
-        let status = Command::new(&self.path)
-            .args(["ab", "--profile", "quick", "--format", "json"])
+        let mut command = Command::new(&self.path);
+        command
+            .args(["ab", "--profile", profile.name(), "--format", "json"])
             .arg("--output-a")
             .arg(&files[0])
             .arg("--output-b")
-            .arg(&files[1])
+            .arg(&files[1]);
+        if let Some([a, b]) = environment {
+            command.args(["--a-env", a, "--b-env", b]);
+        }
+        if let Some(budget) = budget {
+            command.args(["--budget", &budget.as_secs().max(1).to_string()]);
+        }
+        let status = command
+            .arg("--")
+            .args(selectors)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .status()
@@ -104,17 +122,13 @@ impl Program {
         Ok([read(&files[0])?, read(&files[1])?])
     }
 
-    /// A run of these selectors with these options and variables, without samples.
-    pub(crate) fn run_with(
-        &self,
-        options: &[&str],
-        variables: &[(&str, String)],
-        selectors: &[&str],
-    ) -> Result<Run> {
-        let mut command = Command::new(&self.path);
-        command.envs(variables.iter().map(|(name, value)| (name, value)));
-        let options = [options, &["--no-samples"]].concat();
-        document(command, &options, selectors)
+    /// A run of these selectors by this profile, with samples.
+    pub(crate) fn run_of(&self, profile: Profile, selectors: &[&str]) -> Result<Run> {
+        document(
+            Command::new(&self.path),
+            &["--profile", profile.name()],
+            selectors,
+        )
     }
 
     fn run(&self, options: &[&str], selectors: &[&str]) -> Result<Run> {

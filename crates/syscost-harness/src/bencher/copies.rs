@@ -47,7 +47,7 @@ struct Course<O> {
     window_ns: f64,
     /// Turns between two looks at the clock.
     chunk: u64,
-    /// Turns of all copies so far.
+    /// Turns of all copies so far, with those that led in.
     turns: u64,
 }
 
@@ -59,7 +59,10 @@ where
     /// What each copy did in another window.
     fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<Stint>, Failure> {
         let stints = self.crowd.window(self.window_ns, self.chunk, bracket)?;
-        self.turns += turns_of(&stints);
+        self.turns += stints
+            .iter()
+            .map(|stint| stint.operations + stint.led_in)
+            .sum::<u64>();
         Ok(stints)
     }
 }
@@ -209,7 +212,8 @@ impl Bencher<'_> {
         // Each copy is judged by itself; the worst of them is told.
         let known = self.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
-            let turns: u64 = log.iter().map(|stints| stints[number].operations).sum();
+            let stints = log.iter().map(|stints| stints[number]);
+            let turns: u64 = stints.map(|stint| stint.operations + stint.led_in).sum();
             let used = before.and_then(|before| Ok(after? - before));
             self.judge_counts(used.map(Counted::from), turns * per_turn);
         }
@@ -336,7 +340,7 @@ fn failed(cause: impl Display) -> Failure {
     Failure::Failed(format!("an operation failed: {cause}"))
 }
 
-/// Turns of all copies.
+/// Timed turns of all copies.
 fn turns_of(stints: &[Stint]) -> u64 {
     stints.iter().map(|stint| stint.operations).sum()
 }

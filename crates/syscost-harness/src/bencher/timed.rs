@@ -14,7 +14,7 @@ const SINGLES_FROM_PAIRS: f64 = 20.0;
 
 /// A quarter of a batch leads in to it, untimed: that brings back what looks at the core and at the kernel's
 /// counters took. Without, a batch costs 0.4 to 4 us more, however long it is.
-const LEAD_IN_PART: u64 = 4;
+pub(super) const LEAD_IN_PART: u64 = 4;
 
 /// But no fewer turns than these, as far as they take no longer: round trips by a socket get cheaper over the
 /// first eight (13.2, 11.7, then 11.1 us).

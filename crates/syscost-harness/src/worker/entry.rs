@@ -53,10 +53,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         // Another build leads the run, and knows more.
         return refuse(&job);
     };
-    let effort = match Trial::Batch.given() {
-        Some(factor) => trial::lengthened(&job.effort, factor),
-        None => job.effort.clone(),
-    };
+    let effort = trial::applied(&job.effort);
     if let Some(factor) = Trial::Margin.given() {
         job.cores.widen(factor);
     }

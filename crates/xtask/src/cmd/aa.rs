@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use syscost_harness::session::Profile;
 use syscost_results::compare::{self, Change, Comparison, Row};
 use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::{Better, Run};
@@ -108,7 +109,7 @@ fn measure_pairs(count: u32) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for number in 1..=count {
         eprintln!("pair {number} of {count}");
-        runs.extend(program.quick_pair()?);
+        runs.extend(program.pair(Profile::Quick, None, None, &[])?);
     }
     Ok(runs)
 }

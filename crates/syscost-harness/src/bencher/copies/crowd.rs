@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::hint::spin_loop;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use syscost_sys::clock::Clock;
@@ -10,6 +11,7 @@ use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Partner, Shared};
 
 use crate::bencher::bracket::Bracket;
+use crate::bencher::timed::LEAD_IN_PART;
 use crate::cores::Cores;
 use crate::failure::Failure;
 
@@ -33,7 +35,9 @@ struct Board {
 struct Orders {
     /// Number of the latest window that may begin.
     window: AtomicU64,
-    /// When it ends, in ticks of the clock.
+    /// When it begins, in ticks of the clock. What copies do before leads in to it.
+    beginning: AtomicU64,
+    /// When it ends.
     deadline: AtomicU64,
     /// Operations between two looks at the clock.
     chunk: AtomicU64,
@@ -49,6 +53,7 @@ struct Seat {
     began: AtomicU64,
     ended: AtomicU64,
     operations: AtomicU64,
+    led_in: AtomicU64,
     cpu: AtomicU32,
     is_shared: AtomicBool,
     /// Its copy works no more, for whatever reason.
@@ -63,6 +68,7 @@ impl Seat {
             began: AtomicU64::new(0),
             ended: AtomicU64::new(0),
             operations: AtomicU64::new(0),
+            led_in: AtomicU64::new(0),
             cpu: AtomicU32::new(NOWHERE),
             is_shared: AtomicBool::new(false),
             is_left: AtomicBool::new(false),
@@ -79,6 +85,8 @@ pub(super) struct Stint {
     pub(super) ended: u64,
     /// How many operations it did in between.
     pub(super) operations: u64,
+    /// How many before, untimed.
+    pub(super) led_in: u64,
     /// Where it was at the end.
     pub(super) cpu: u32,
     /// Whether its core worked for somebody else right before or after; not where nobody looked.
@@ -110,6 +118,7 @@ where
         let board = Shared::new(Board {
             orders: Orders {
                 window: AtomicU64::new(0),
+                beginning: AtomicU64::new(0),
                 deadline: AtomicU64::new(0),
                 chunk: AtomicU64::new(1),
                 is_over: AtomicBool::new(false),
@@ -136,8 +145,8 @@ where
         Ok(crowd)
     }
 
-    /// One window of so many ns: what each copy did in it.
-    /// `bracket` is that of the measuring task.
+    /// One window of so many ns: what each copy did in it. As long as a part of it, all work untimed before, which brings back
+    /// what waiting and a look at the core took. `bracket` is that of the measuring task.
     pub(super) fn window(
         &mut self,
         ns: f64,
@@ -147,11 +156,13 @@ where
         let Board { orders, seats } = &*self.board;
         let number = orders.window.load(Ordering::Relaxed) + 1;
         let ticks = (ns * self.clock.ticks_per_ns()) as u64;
+        let beginning = self.clock.start() + ticks / LEAD_IN_PART;
+        let span = beginning..beginning + ticks;
         orders.chunk.store(chunk, Ordering::Relaxed);
-        let deadline = self.clock.start() + ticks;
-        orders.deadline.store(deadline, Ordering::Relaxed);
+        orders.beginning.store(span.start, Ordering::Relaxed);
+        orders.deadline.store(span.end, Ordering::Relaxed);
         orders.window.store(number, Ordering::Release);
-        let own = work(&mut self.op, &self.clock, deadline, chunk, bracket)
+        let own = work(&mut self.op, &self.clock, span, chunk, bracket)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
         let mut stints = vec![own];
         for (seat, partner) in seats[1..].iter().zip(&self.partners) {
@@ -169,6 +180,7 @@ where
                 began: seat.began.load(Ordering::Relaxed),
                 ended: seat.ended.load(Ordering::Relaxed),
                 operations: seat.operations.load(Ordering::Relaxed),
+                led_in: seat.led_in.load(Ordering::Relaxed),
                 cpu: seat.cpu.load(Ordering::Relaxed),
                 is_shared: seat.is_shared.load(Ordering::Relaxed),
             });
@@ -247,9 +259,10 @@ where
         if orders.is_over.load(Ordering::Relaxed) {
             break;
         }
-        let deadline = orders.deadline.load(Ordering::Relaxed);
+        let span =
+            orders.beginning.load(Ordering::Relaxed)..orders.deadline.load(Ordering::Relaxed);
         let chunk = orders.chunk.load(Ordering::Relaxed);
-        let stint = work(&mut op, clock, deadline, chunk, &mut bracket);
+        let stint = work(&mut op, clock, span, chunk, &mut bracket);
         let mut stint = stint.map_err(|cause| cause.to_string())?;
         if let Some(bracket) = &mut bracket {
             stint.is_shared = !bracket.take_seen().is_undisturbed();
@@ -258,6 +271,7 @@ where
         seat.began.store(stint.began, Ordering::Relaxed);
         seat.ended.store(stint.ended, Ordering::Relaxed);
         seat.operations.store(stint.operations, Ordering::Relaxed);
+        seat.led_in.store(stint.led_in, Ordering::Relaxed);
         seat.cpu.store(stint.cpu, Ordering::Relaxed);
         seat.is_shared.store(stint.is_shared, Ordering::Relaxed);
         seat.window.store(window, Ordering::Release);
@@ -265,19 +279,27 @@ where
     Ok(())
 }
 
-/// Works until the deadline, at least one chunk, between two looks at the core.
+/// Works for a span of time, at least one chunk, between two looks at the core; until it begins untimed.
 #[inline(always)]
 fn work<E>(
     op: &mut impl FnMut() -> Result<(), E>,
     clock: &Clock,
-    deadline: u64,
+    span: Range<u64>,
     chunk: u64,
     bracket: &mut Option<Bracket>,
 ) -> Result<Stint, E> {
     if let Some(bracket) = bracket {
         bracket.open();
     }
-    let began = clock.start();
+    let mut led_in = 0;
+    let mut began = clock.start();
+    while began < span.start {
+        for _ in 0..chunk {
+            op()?;
+        }
+        led_in += chunk;
+        began = clock.start();
+    }
     let mut operations = 0;
     loop {
         for _ in 0..chunk {
@@ -285,7 +307,7 @@ fn work<E>(
         }
         operations += chunk;
         let stop = clock.stop();
-        if stop.ticks >= deadline {
+        if stop.ticks >= span.end {
             if let Some(bracket) = bracket {
                 bracket.close();
             }
@@ -293,9 +315,36 @@ fn work<E>(
                 began,
                 ended: stop.ticks,
                 operations,
+                led_in,
                 cpu: stop.cpu.or_else(|| cpu::current().ok()).unwrap_or(NOWHERE),
                 is_shared: false,
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_before_the_beginning_is_done_and_not_timed() {
+        let clock = Clock::system();
+        let ms = (1e6 * clock.ticks_per_ns()) as u64;
+        let now = clock.start();
+        for (span, is_led_in) in [(now + ms..now + 2 * ms, true), (now..now + 3 * ms, false)] {
+            let mut calls = 0;
+            let mut op = || -> Result<(), String> {
+                calls += 1;
+                Ok(())
+            };
+            let stint = work(&mut op, &clock, span.clone(), 10, &mut None).expect("it works");
+            assert_eq!(stint.led_in > 0, is_led_in, "{stint:?}");
+            assert!(
+                stint.began >= span.start && stint.ended >= span.end,
+                "{stint:?}"
+            );
+            assert_eq!(stint.operations + stint.led_in, calls);
         }
     }
 }

@@ -245,6 +245,7 @@ fn stint(began: u64, ended: u64) -> Stint {
         began,
         ended,
         operations: 10,
+        led_in: 0,
         cpu: 0,
         is_shared: false,
     }
