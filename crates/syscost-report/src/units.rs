@@ -194,8 +194,14 @@ fn seen(value: f64, decimals: usize) -> String {
     fixed(value, if is_lost { digits } else { decimals })
 }
 
+/// From here on a number is written with an exponent: no cost is so large, but a damaged document may hold one.
+const EXPONENT_FROM: f64 = 1e15;
+
 /// The value with so many decimals, a zero without its sign.
 fn fixed(value: f64, decimals: usize) -> String {
+    if value.abs() >= EXPONENT_FROM {
+        return format!("{value:.2e}");
+    }
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
         Some(zero) if zero.chars().all(|digit| matches!(digit, '0' | '.')) => zero.to_owned(),
@@ -249,6 +255,18 @@ mod tests {
                 "{low} {median} {high}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_too_large_to_be_a_cost_takes_few_digits() {
+        assert_eq!(quantity(Unit::Nanoseconds, 1e308), "1.00e299 s");
+        let (median, unit, half) = figures(Unit::Nanoseconds, 1e307, 1e308, 1.5e308);
+        assert_eq!((&*median, unit), ("1.00e299", "s"));
+        assert_eq!(half, "9.00e298");
+        assert_eq!(
+            quantity(Unit::Count, 123_456_789_012_345.0),
+            "123456789012345"
+        );
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(crate) mod exit {
     pub(crate) const GATE: u8 = 3;
     /// No row has a number, and none was withheld.
     pub(crate) const NOTHING: u8 = 4;
+    /// A defect of the program, as everywhere in Rust.
+    pub(crate) const PANICKED: u8 = 101;
     /// Ctrl-C; what was measured is saved.
     pub(crate) const INTERRUPTED: u8 = 130;
 }

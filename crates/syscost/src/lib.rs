@@ -17,9 +17,11 @@ mod terminal;
 
 use std::env;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::Parser;
 use syscost_harness::worker;
+use syscost_sys::process;
 
 use cli::{Cli, Command};
 pub use error::Failed;
@@ -31,6 +33,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs the program; the only place where it exits.
 pub fn main() -> ExitCode {
+    // As the runtime does with SIGPIPE.
+    process::survive_file_size_limit();
     // A worker starts some thousand times a run: it is told apart before anything else is set up.
     if env::args_os()
         .nth(1)
@@ -52,6 +56,25 @@ pub fn main() -> ExitCode {
             }
         };
     }
+    // `ulimit -s` limits the first thread alone, and no user should have to know what a parser takes.
+    let thread = thread::Builder::new().name("syscost".to_owned());
+    match thread
+        .stack_size(STACK_BYTES)
+        .spawn(dispatch)
+        .map(thread::JoinHandle::join)
+    {
+        Ok(Ok(code)) => code,
+        // It has said why.
+        Ok(Err(_)) => ExitCode::from(exit::PANICKED),
+        Err(_) => dispatch(),
+    }
+}
+
+/// Stack of the thread that does everything.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Runs the verb that was asked for.
+fn dispatch() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(arguments) => cmd::run::run(arguments),

@@ -51,10 +51,10 @@ pub(crate) fn height() -> usize {
     terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
 }
 
-/// Text wrapped for the terminal, indented.
-pub(crate) fn wrapped(text: &str, indent: &str) -> String {
+/// Text wrapped for the terminal, its first line and the others indented.
+pub(crate) fn wrapped(text: &str, first: &str, others: &str) -> String {
     let options = textwrap::Options::new(width().min(COMMON_WIDTH))
-        .initial_indent(indent)
-        .subsequent_indent(indent);
+        .initial_indent(first)
+        .subsequent_indent(others);
     textwrap::fill(text, options)
 }

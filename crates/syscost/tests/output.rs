@@ -101,3 +101,16 @@ fn a_place_that_cannot_be_written_is_told_before_anything_is_measured() {
         );
     }
 }
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_no_death() {
+    let program = Program::new();
+    let run = "ulimit -f 1; $syscost run --profile quick syscall.umask; echo $?";
+    let Some(output) = program.script(&["sh"], run) else {
+        return;
+    };
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("umask") && table.ends_with("1\n"), "{table}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("too large"), "{said}");
+}

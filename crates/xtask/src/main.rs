@@ -30,12 +30,14 @@ enum Chore {
     Coverage(cmd::coverage::Arguments),
     /// Repeat a quick run and tell how far its medians spread
     Spread(cmd::spread::Arguments),
-    /// Measure rows by all profiles and in batches of several lengths, and tell whose numbers depend on that
+    /// Measure rows in two ways in turn, and tell whose numbers depend on the way
     Steady(cmd::steady::Arguments),
     /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
     Aa(cmd::aa::Arguments),
     /// Measure memory bandwidth by STREAM's rules, for `versus` to compare with
     Stream(cmd::stream::Arguments),
+    /// Kill, starve and hurry the program, feed it damaged files, and see that it ends well
+    Torture(cmd::torture::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures,
     /// Build the static release and check that it is static and runs
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Chore::Steady(arguments) => cmd::steady::run(&arguments),
         Chore::Aa(arguments) => cmd::aa::run(&arguments),
         Chore::Stream(arguments) => cmd::stream::run(&arguments),
+        Chore::Torture(arguments) => cmd::torture::run(&arguments),
         Chore::Pictures => cmd::pictures::run(),
         Chore::Dist => cmd::dist::run(),
     };

@@ -12,7 +12,9 @@
 //! ## Source
 //! lmbench `lat_unix_connect`.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
 use rustix::io::{read, retry_on_intr};
 use rustix::net::{
@@ -89,18 +91,29 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A name that no other socket has: of this process, and of no earlier call.
+fn abstract_name() -> String {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let call = CALLS.fetch_add(1, Relaxed);
+    format!("syscost-{}-{call}", std::process::id())
+}
+
 fn connections<'t>(
     is_abstract: bool,
     cpus: &[u32],
     counts: Shared<Counts>,
 ) -> Result<Team<'t>, Failure> {
     let failed = |error: Bad| Failure::of("connect a unix socket", error);
-    // Its name is free for the abstract one as well, which goes with its socket.
-    let file = scratch::file("socket").map_err(|error| Failure::of("name a socket", error))?;
-    let path = file.path().as_os_str().as_encoded_bytes();
-    let address = match is_abstract {
-        true => SocketAddrUnix::new_abstract_name(path),
-        false => SocketAddrUnix::new(file.path()),
+    // An abstract name needs no folder, and goes with its socket.
+    let file = match is_abstract {
+        true => None,
+        false => {
+            Some(scratch::file("socket").map_err(|error| Failure::of("name a socket", error))?)
+        }
+    };
+    let address = match &file {
+        Some(file) => SocketAddrUnix::new(file.path()),
+        None => SocketAddrUnix::new_abstract_name(abstract_name().as_bytes()),
     };
     let address = address.map_err(|error| Failure::of("name a socket", error))?;
     let listener = new_socket().map_err(failed)?;

@@ -9,8 +9,8 @@
 //! - `copy_on_write`: memory shared with a child that stands still; each write copies a page.
 //! - `huge`: a transparent huge page, which is cleared as a whole.
 //! - `file_warm`: a file that was written page by page and is in the page cache. The kernel maps the pages around as well, 16 by
-//!   default (`pages_per_fault`, as found here), so `fault_ns` is for many. `file_warm_alone`: each page is a mapping of its own, so a
-//!   fault brings in one.
+//!   default (`pages_per_fault`, as found here), so `fault_ns` is for many. Such pieces are touched in random order, the pages of each one after the other. `file_warm_alone`: each page
+//!   is a mapping of its own, so a fault brings in one.
 //! - `file_cold`: a file that is not in the page cache, proven before each fault, one page at a time from the device.
 //! - `userfaultfd`: a thread on the same CPU is told of the fault and copies a page in.
 //! ## Does not measure
@@ -20,7 +20,7 @@
 //! What a program pays for memory beyond malloc, once a page. A huge page costs more than a small one, but far less than the 512 it
 //! stands for. MADV_RANDOM keeps the kernel from reading ahead, not from mapping what is in the cache around a fault.
 //! ## Source
-//! lmbench `lat_pagefault` (file_warm, in random order).
+//! lmbench `lat_pagefault`, which comes nearest to `file_warm`: it touches single pages of a file, in random order.
 
 mod anonymous;
 mod copy_on_write;

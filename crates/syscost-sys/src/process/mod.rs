@@ -40,6 +40,11 @@ pub fn die_with_parent(expected_parent: u32) -> Result<(), SystemError> {
     }
 }
 
+/// Lets a file that grows beyond its limit (`ulimit -f`) be an error of the write, as a full disk is, and not this process's end.
+pub fn survive_file_size_limit() {
+    os::ignore_file_size_signal();
+}
+
 /// Makes orphans among this process's descendants its own children, so that none is lost to init.
 ///
 /// # Errors

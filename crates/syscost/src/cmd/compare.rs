@@ -129,7 +129,11 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
     }
     let lost = comparison.missing.iter().find(|row| row.lost);
     if let Some(row) = lost {
-        say!("{}: {}", row.name, row.reason);
+        say!(
+            "{} counts as worse: it has no number on the new side, though it was tried ({})",
+            row.name,
+            row.reason
+        );
         return Ok(exit::GATE);
     }
     let mut worse = comparison

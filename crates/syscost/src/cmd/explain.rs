@@ -90,9 +90,39 @@ fn claims(case: &Case) -> String {
         .join("; ")
 }
 
+/// Paragraphs and lists, each wrapped.
 fn paragraphs(text: &str) -> String {
-    text.split("\n\n")
-        .map(|paragraph| wrapped(&paragraph.replace('\n', " "), "  "))
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    let blocks: Vec<String> = text.split("\n\n").map(block).collect();
+    blocks.join("\n\n")
+}
+
+/// A paragraph, or the items of a list, each of which begins on a line of its own.
+fn block(text: &str) -> String {
+    let mut pieces: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match pieces.last_mut() {
+            Some(piece) if !line.starts_with(ITEM) => *piece += &format!(" {}", line.trim_start()),
+            _ => pieces.push(line.to_owned()),
+        }
+    }
+    let wrapped = pieces.iter().map(|piece| match piece.strip_prefix(ITEM) {
+        Some(item) => wrapped(item, "  - ", "    "),
+        None => wrapped(piece, "  ", "  "),
+    });
+    wrapped.collect::<Vec<_>>().join("\n")
+}
+
+/// What an item of a list begins with.
+const ITEM: &str = "- ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_a_list_begin_on_lines_of_their_own() {
+        let text = "One\nparagraph.\n\n- `a`: first\n  of all.\n- `b`: second.";
+        let shown = "  One paragraph.\n\n  - `a`: first of all.\n  - `b`: second.";
+        assert_eq!(paragraphs(text), shown);
+    }
 }

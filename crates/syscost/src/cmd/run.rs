@@ -84,7 +84,13 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         &arguments,
         saved.as_ref().ok().and_then(Option::as_deref),
     );
-    saved?;
+    saved.map_err(|error| match &finished.journal {
+        Some(journal) => error.context(format!(
+            "the run is not saved, only its journal is: syscost run --resume {} tries again",
+            journal.path().display()
+        )),
+        None => error,
+    })?;
     if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
         say!("interrupted before everything was measured");
     }

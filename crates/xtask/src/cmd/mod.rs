@@ -10,5 +10,6 @@ pub(crate) mod pictures;
 pub(crate) mod spread;
 pub(crate) mod steady;
 pub(crate) mod stream;
+pub(crate) mod torture;
 pub(crate) mod validate;
 pub(crate) mod versus;

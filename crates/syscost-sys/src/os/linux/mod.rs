@@ -25,8 +25,9 @@ pub(crate) use memory::{
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
-    aslr_disabled, become_subreaper, kill_found, kill_group, kill_me_with_parent, kill_process,
-    parent_id, reap, set_name, set_timer_slack, stop_process, timer_slack,
+    aslr_disabled, become_subreaper, ignore_file_size_signal, kill_found, kill_group,
+    kill_me_with_parent, kill_process, parent_id, reap, set_name, set_timer_slack, stop_process,
+    timer_slack,
 };
 pub(crate) use scheduler::{class, limit_real_time, set_class};
 pub(crate) use sysv::{

@@ -1,5 +1,5 @@
 //! prctl and its like.
-#![allow(unsafe_code)] // personality has no wrapper in rustix
+#![allow(unsafe_code)] // personality and signal have no wrapper in rustix
 
 use std::io;
 use std::num::NonZeroU64;
@@ -12,6 +12,11 @@ pub(crate) fn kill_me_with_parent() -> io::Result<()> {
     Ok(process::set_parent_process_death_signal(Some(
         Signal::KILL,
     ))?)
+}
+
+pub(crate) fn ignore_file_size_signal() {
+    // SAFETY: to be ignored needs no handler, and the signal is a valid one.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// `None` for a parent in another pid namespace.

@@ -1,0 +1,181 @@
+//! Documents and journals that no run wrote.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use fastrand::Rng;
+
+use super::Tally;
+use super::kills::resume;
+use super::sandbox::Sandbox;
+
+/// What stands instead of a number.
+const NUMBERS: [&str; 12] = [
+    "1e308",
+    "-1",
+    "0",
+    "1e-320",
+    "-1e300",
+    "18446744073709551616",
+    "4294967296",
+    "null",
+    "\"x\"",
+    "[]",
+    "{}",
+    "1e999",
+];
+
+/// How often a document is damaged before it is read.
+const MAX_DAMAGES: usize = 4;
+
+/// Documents, by every command that reads one.
+pub(super) fn of_documents(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let whole = sandbox.file("whole.json");
+    let whole = whole.to_string_lossy();
+    if tally.tried == 0 {
+        let rows = [
+            "syscall.null",
+            "switch.pipe",
+            "memory.latency",
+            "op.integer",
+        ];
+        let run = ["run", "--profile", "quick", "--no-save", "-o", &whole];
+        let ending = sandbox.run(sandbox.command(&[&run[..], &rows[..]].concat()))?;
+        ensure!(ending.code() == Some(0), "no document: {}", ending.err);
+    }
+    let text = fs::read(&*whole).with_context(|| format!("reading {whole}"))?;
+    let damaged = sandbox.file("damaged.json");
+    fs::write(&damaged, self::damaged(&text, rng)).context("writing a document")?;
+    let damaged = damaged.to_string_lossy();
+    let page = sandbox.file("page.html");
+    let (page, tables) = (page.to_string_lossy(), sandbox.file("tables"));
+    let tables = tables.to_string_lossy();
+    let commands: [&[&str]; 12] = [
+        &["show", &damaged],
+        &["show", "-v", &damaged],
+        &["numbers", &damaged],
+        &["compare", &whole, &damaged],
+        &["compare", &damaged, &whole, "-v", "--fail-on", "worse"],
+        &["report", &damaged, "-o", &page],
+        &["plot", &damaged, "memory.latency", "-o", &page],
+        &["export", "--format", "csv", &damaged],
+        &["export", "--format", "parquet", "-o", &tables, &damaged],
+        &["export", "--format", "openmetrics", &damaged],
+        &["export", "--format", "bencher", &damaged],
+        &["export", "--format", "ktap", &damaged],
+    ];
+    for command in commands {
+        let ending = sandbox.run(sandbox.command(command))?;
+        tally.note(command[0], ending.complaints());
+    }
+    Ok(())
+}
+
+/// Journals, which `--resume` goes on with.
+pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let kept = sandbox.file("kept.journal");
+    if tally.tried == 0 {
+        // Long enough to be killed on the way; what is resumed has a second.
+        let run = [
+            "run",
+            "--profile",
+            "quick",
+            "--budget",
+            "2",
+            "syscall",
+            "task.fork",
+        ];
+        let mut child = sandbox.start(sandbox.command(&run))?;
+        while sandbox.journals().iter().all(|path| lines(path) < 8) {
+            ensure!(child.try_wait()?.is_none(), "no journal could be had");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        child.kill().context("killing a run")?;
+        child.wait().context("waiting for it")?;
+        let journals = sandbox.journals();
+        let journal = journals.first().context("the run has no journal")?;
+        fs::rename(journal, &kept).context("keeping the journal")?;
+    }
+    let text = fs::read(&kept).context("reading the journal")?;
+    let damaged = sandbox.file("syscost/journals/damaged.journal");
+    fs::write(&damaged, self::damaged(&text, rng)).context("writing a journal")?;
+    let ending = sandbox.run(resume(sandbox, &damaged.to_string_lossy()))?;
+    let mut complaints = match ending.out.is_empty() {
+        true => ending.complaints(),
+        false => ending.complaints_of_run(),
+    };
+    complaints.extend(sandbox.leftovers());
+    tally.note("run --resume", complaints);
+    let _ = fs::remove_file(&damaged);
+    Ok(())
+}
+
+fn lines(path: &std::path::Path) -> usize {
+    let bytes = fs::read(path).unwrap_or_default();
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The text with some damages.
+fn damaged(text: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut text = text.to_vec();
+    for _ in 0..rng.usize(1..=MAX_DAMAGES) {
+        if text.is_empty() {
+            break;
+        }
+        let at = rng.usize(..text.len());
+        let end = (at + rng.usize(1..200)).min(text.len());
+        match rng.usize(..8) {
+            0 => text[at] = rng.u8(..),
+            1 => text.truncate(at),
+            2 => drop(text.drain(at..end)),
+            3 => {
+                let again = text[at..end].to_vec();
+                text.splice(at..at, again);
+            }
+            // What most of a document is.
+            _ => replace_number(&mut text, at, NUMBERS[rng.usize(..NUMBERS.len())]),
+        }
+    }
+    text
+}
+
+/// Puts something else in the place of the first number behind `from`, if there is one.
+fn replace_number(text: &mut Vec<u8>, from: usize, with: &str) {
+    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+    // A value, not a part of a word: it stands behind what a value stands behind.
+    let begin = (from.max(1)..text.len()).find(|&at| {
+        matches!(text[at], b'0'..=b'9' | b'-') && matches!(text[at - 1], b' ' | b':' | b',' | b'[')
+    });
+    if let Some(begin) = begin {
+        let length = text[begin..]
+            .iter()
+            .take_while(|byte| is_part(byte))
+            .count();
+        text.splice(begin..begin + length, with.bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_replaced_as_a_whole() {
+        let mut text = br#"{"a1": -1.5e3, "b": [7]}"#.to_vec();
+        replace_number(&mut text, 0, "null");
+        assert_eq!(text, br#"{"a1": null, "b": [7]}"#);
+        replace_number(&mut text, 8, "{}");
+        assert_eq!(text, br#"{"a1": null, "b": [{}]}"#);
+        replace_number(&mut text, 20, "0");
+        assert_eq!(text, br#"{"a1": null, "b": [{}]}"#);
+    }
+
+    #[test]
+    fn damage_differs_and_is_the_same_of_the_same_seed() {
+        let text = br#"{"schema_version": 3, "values": [1.5, 2.5, 3.5]}"#;
+        let of = |seed| damaged(text, &mut Rng::with_seed(seed));
+        assert_eq!(of(1), of(1));
+        let different = (0..50).filter(|seed| of(*seed) != text).count();
+        assert!(different > 40, "{different}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Processes are killed, at any time and place.
+
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use fastrand::Rng;
+use rustix::process::{Pid, Signal, kill_process};
+use syscost_sys::process;
+
+use super::Tally;
+use super::sandbox::Sandbox;
+
+/// Some of everything: a system call, partners, children, files, memory.
+const RUN: [&str; 12] = [
+    "run",
+    "--profile",
+    "quick",
+    "--budget",
+    "3",
+    "--format",
+    "json",
+    "syscall.null",
+    "ipc.round_trip",
+    "task.fork",
+    "memory.page_fault",
+    "switch.ring",
+];
+
+/// The coordinator, by a signal that cannot be caught; what it left is resumed.
+pub(super) fn of_the_coordinator(
+    sandbox: &Sandbox,
+    rng: &mut Rng,
+    tally: &mut Tally,
+) -> Result<()> {
+    let mut child = sandbox.start(sandbox.command(&RUN))?;
+    sleep(Duration::from_millis(rng.u64(0..3500)));
+    child.kill().context("killing a run")?;
+    child.wait().context("waiting for it")?;
+    let mut complaints = sandbox.processes_left();
+    // Before the first worker has ended there is nothing to resume.
+    let next = match sandbox.journals().first() {
+        Some(journal) => resume(sandbox, &journal.to_string_lossy()),
+        None => sandbox.command(&RUN),
+    };
+    complaints.extend(sandbox.run(next)?.complaints_of_run());
+    for journal in sandbox.journals() {
+        let _ = std::fs::remove_file(&journal);
+    }
+    // Whatever run comes next removes the files of one that was killed.
+    complaints.extend(sandbox.leftovers());
+    tally.note("kill -9", complaints);
+    Ok(())
+}
+
+/// The program, to go on with a journal.
+pub(super) fn resume(sandbox: &Sandbox, journal: &str) -> Command {
+    sandbox.command(&["run", "--resume", journal, "--format", "json"])
+}
+
+/// Workers and their partners: each costs a row at most.
+pub(super) fn of_workers(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let command = [&RUN[..], &["--no-save"]].concat();
+    let mut child = sandbox.start(sandbox.command(&command))?;
+    for _ in 0..5 {
+        sleep(Duration::from_millis(rng.u64(50..500)));
+        kill_one(&mut child, rng)?;
+    }
+    let mut complaints = sandbox.end(child)?.complaints_of_run();
+    complaints.extend(sandbox.leftovers());
+    tally.note("workers killed", complaints);
+    Ok(())
+}
+
+/// Kills one of the processes that a run has at work, if it runs and has any.
+fn kill_one(run: &mut Child, rng: &mut Rng) -> Result<()> {
+    // One that has not been waited for keeps its id, and nobody else's children can be found by it.
+    if run.try_wait().context("looking at a run")?.is_none()
+        && let Some(victim) = rng.choice(process::descendants(run.id()))
+        && let Some(victim) = Pid::from_raw(victim.cast_signed())
+    {
+        // It may have ended by itself.
+        let _ = kill_process(victim, Signal::KILL);
+    }
+    Ok(())
+}
+
+/// The coordinator, by signals that ask it to end, once or twice: what is done is kept.
+pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let signals = [Signal::INT, Signal::TERM, Signal::HUP];
+    let signal = signals[rng.usize(..signals.len())];
+    let is_twice = rng.bool();
+    let mut child = sandbox.start(sandbox.command(&RUN))?;
+    sleep(Duration::from_millis(rng.u64(300..3000)));
+    for _ in 0..1 + u32::from(is_twice) {
+        if child.try_wait().context("looking at a run")?.is_none() {
+            kill_process(Pid::from_child(&child), signal).context("ending a run")?;
+        }
+        sleep(Duration::from_millis(rng.u64(0..100)));
+    }
+    let ending = sandbox.end(child)?;
+    let mut complaints = match is_twice {
+        // The second one ends it whatever it does.
+        true => ending.complaints(),
+        false => ending.complaints_of_run(),
+    };
+    let has_begun = ending.err.contains("measuring");
+    if has_begun && ending.out.is_empty() && sandbox.journals().is_empty() {
+        complaints.push("nothing was kept, neither the run nor its journal".to_owned());
+    }
+    complaints.extend(sandbox.leftovers());
+    for journal in sandbox.journals() {
+        let _ = std::fs::remove_file(&journal);
+    }
+    tally.note("ended politely", complaints);
+    Ok(())
+}

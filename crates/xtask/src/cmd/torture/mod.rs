@@ -1,0 +1,103 @@
+//! `cargo xtask torture`: the program is killed, starved, hurried and lied to, and must end well each time.
+//!
+//! Well means: in time, by an exit code that is documented, without a panic, with a document that does not contradict itself where it
+//! writes one, and with no process and no file left behind. Nothing is changed on the machine; only processes that this chore started
+//! are killed.
+
+mod damage;
+mod kills;
+mod restricted;
+mod sandbox;
+mod together;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use fastrand::Rng;
+
+use crate::columns::{columns, line};
+use crate::program::Program;
+use sandbox::Sandbox;
+
+/// Arguments of `torture`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Seconds that all campaigns may take together; each does everything once at least
+    #[arg(long, default_value_t = 600)]
+    seconds: u64,
+    /// A minute's worth, as CI does it
+    #[arg(long, conflicts_with = "seconds")]
+    quick: bool,
+    /// Seed of times, places and damages
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// One way to maltreat it, once: how often something was tried, and what went wrong.
+type Campaign = fn(&Sandbox, &mut Rng, &mut Tally) -> Result<()>;
+
+const CAMPAIGNS: [(&str, Campaign); 7] = [
+    (
+        "coordinator killed, then resumed",
+        kills::of_the_coordinator,
+    ),
+    ("workers killed", kills::of_workers),
+    ("politely ended", kills::polite),
+    ("restricted environments", restricted::all),
+    ("damaged documents", damage::of_documents),
+    ("damaged journals", damage::of_journals),
+    ("eight runs at once", together::eight),
+];
+
+/// What a campaign came to.
+#[derive(Debug, Default)]
+struct Tally {
+    tried: usize,
+    complaints: Vec<String>,
+}
+
+impl Tally {
+    /// Takes note of something that was tried, and of what was wrong with it.
+    fn note(&mut self, what: &str, complaints: impl IntoIterator<Item = String>) {
+        self.tried += 1;
+        let complaints = complaints.into_iter();
+        self.complaints
+            .extend(complaints.map(|complaint| format!("{what}: {complaint}")));
+    }
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let program = Program::build()?;
+    let seconds = if arguments.quick {
+        60
+    } else {
+        arguments.seconds
+    };
+    let share = Duration::from_secs(seconds) / CAMPAIGNS.len() as u32;
+    let mut rng = Rng::with_seed(arguments.seed);
+    let mut lines = vec![line(["", "tried", "complaints"])];
+    let mut complaints = Vec::new();
+    for (name, campaign) in CAMPAIGNS {
+        eprintln!("{name}");
+        let sandbox = Sandbox::new(&program.path)?;
+        let mut tally = Tally::default();
+        let begun = Instant::now();
+        while tally.tried == 0 || begun.elapsed() < share {
+            campaign(&sandbox, &mut rng, &mut tally)?;
+        }
+        let left = sandbox.leftovers();
+        tally.complaints.extend(left);
+        let numbers = [tally.tried, tally.complaints.len()].map(|number| number.to_string());
+        lines.push([name.to_owned()].into_iter().chain(numbers).collect());
+        let of_campaign = tally.complaints.into_iter();
+        complaints.extend(of_campaign.map(|complaint| format!("{name}: {complaint}")));
+    }
+    print!("{}", columns(&lines));
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    ensure!(complaints.is_empty(), "{} complaints", complaints.len());
+    Ok(())
+}
