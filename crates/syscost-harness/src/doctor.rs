@@ -1,6 +1,7 @@
 //! Whether this machine is fit to be measured, and what to do where it is not.
 
 mod cores;
+mod environment;
 
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise, Warning};
@@ -56,6 +57,8 @@ pub struct ProcessState {
     pub aslr_disabled: bool,
     /// /proc is missing, or of another pid namespace.
     pub foreign_proc: bool,
+    /// Variables of the environment that change what is measured, as `NAME=value`.
+    pub environment: Vec<String>,
 }
 
 impl ProcessState {
@@ -66,6 +69,7 @@ impl ProcessState {
             traced: process::is_traced().unwrap_or(false),
             aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
             foreign_proc: !process::sees_itself(),
+            environment: environment::variables(),
         }
     }
 }
@@ -73,6 +77,7 @@ impl ProcessState {
 /// Every check of the machine and of this process, good ones included.
 pub fn examine(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
     let mut findings = process_findings(machine, state);
+    findings.push(environment::of(&state.environment));
     findings.extend(machine_findings(machine));
     findings.extend(load_findings(machine));
     findings
@@ -271,7 +276,7 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
         warnings.push(warning(
             "noise",
             format!(
-                "CPU {} lost {:.1} % of its time to others, {:.0} us at once",
+                "CPU {} lost {:.1} % of its time to others, {:.0} µs at once",
                 probe.cpu, probe.lost_percent, probe.longest_gap_us
             ),
             "end other programs, or measure at a quieter time",

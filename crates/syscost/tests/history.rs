@@ -124,7 +124,7 @@ fn a_step_is_shown_with_its_date() {
     );
     let unknown = program.run(&["history", "show", "no.such"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(text(&unknown.stderr).contains("none of 40 runs has a row called `no.such`"));
+    assert!(text(&unknown.stderr).contains("no row is called `no.such` in 40 runs"));
 }
 
 #[test]

@@ -16,6 +16,8 @@ use std::sync::atomic::{
     AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
+use std::time::SystemTime;
+
 use rustix::io::{read, retry_on_intr};
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
@@ -91,11 +93,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name that no other socket has: of this process, and of no earlier call.
+/// A name that no other socket has, not even one of another container with the same network and the same ids of processes.
 fn abstract_name() -> String {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let call = CALLS.fetch_add(1, Relaxed);
-    format!("syscost-{}-{call}", std::process::id())
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    format!("syscost-{}-{call}-{}", std::process::id(), since.as_nanos())
 }
 
 fn connections<'t>(

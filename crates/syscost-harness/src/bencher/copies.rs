@@ -26,7 +26,7 @@ use crowd::{Crowd, MOST_COPIES, Stint};
 const AUDITED: u64 = 32;
 
 /// A window has so many chunks, and a chunk lasts so many timer pairs: neither ragged ends nor looks at the clock are more than about a
-/// hundredth of it.
+/// hundredth of it, unless a single turn takes longer.
 const CHUNKS: f64 = 100.0;
 
 /// Copies that overlap by this share of a window worked at once.
@@ -72,8 +72,8 @@ impl Bencher<'_> {
     /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
     /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn is so many operations. All copies begin
-    /// together and go on until a common end; the value is the sum of their operations over the time from the first beginning to the
-    /// last end.
+    /// together and go on until a common end. The value is the sum of their rates, each over its own time: that their ends are ragged is no
+    /// contention.
     pub fn copies<O, E>(
         &mut self,
         between: Between,
@@ -140,8 +140,7 @@ impl Bencher<'_> {
         self.sample(typical * per_turn, |bencher| {
             bencher.gate();
             let stints = course.window(&mut bencher.bracket)?;
-            let operations = turns_of(&stints) * per_turn;
-            let ns = bencher.clock.to_ns(span(&stints));
+            let rate = turns_per_tick(&stints) * bencher.clock.ticks_per_ns() * 1e9;
             let number = bencher.findings.values.len() as u32;
             if overlap(&stints) < OVERLAP {
                 bencher.disturbed(number, Cause::RunDelay);
@@ -152,7 +151,7 @@ impl Bencher<'_> {
             }
             log.push(stints);
             let bytes = bencher.findings.bytes.unwrap_or(1.0);
-            Ok((operations as f64 * bytes * 1e9 / ns, None))
+            Ok((rate * per_turn as f64 * bytes, None))
         })?;
         self.operations += course.turns * per_turn;
         course.crowd.dismiss()?;
@@ -343,6 +342,15 @@ fn failed(cause: impl Display) -> Failure {
 /// Timed turns of all copies.
 fn turns_of(stints: &[Stint]) -> u64 {
     stints.iter().map(|stint| stint.operations).sum()
+}
+
+/// What all do together in a tick, each counted over its own time.
+fn turns_per_tick(stints: &[Stint]) -> f64 {
+    let rates = stints.iter().map(|stint| {
+        let ticks = stint.ended.saturating_sub(stint.began).max(1);
+        stint.operations as f64 / ticks as f64
+    });
+    rates.sum()
 }
 
 /// From the first beginning to the last end, in ticks.

@@ -157,7 +157,11 @@ impl Journal {
             file,
         };
         journal.lock()?;
-        journal.write_line(header)?;
+        if let Err(error) = journal.write_line(header) {
+            // Without its first line it is good for nothing.
+            let _ = std::fs::remove_file(path);
+            return Err(error);
+        }
         Ok(journal)
     }
 

@@ -68,7 +68,7 @@ impl<'a> Launcher<'a> {
     /// A launcher of this program's workers. Makes this process the one that orphans of a worker fall to, so that they
     /// can be found and ended.
     ///
-    /// `time_limit` is per case; `interrupted` is looked at whenever a signal arrives.
+    /// `time_limit` is per case; `interrupted` is looked at every 50 ms.
     pub fn new(program: Program, time_limit: Duration, interrupted: &'a AtomicBool) -> Self {
         // Without it orphans are found as long as their parent lives.
         let _ = process::become_subreaper();

@@ -25,6 +25,9 @@ pub fn change(row: &Row) -> String {
     }
 }
 
+/// From here on a ratio is written with an exponent.
+const EXPONENT_FROM: f64 = 1e6;
+
 /// Whether the ratio is turned over to be told as one above 1; then the ratio and its interval as text.
 fn direction(row: &Row) -> (bool, String, Option<String>, Option<String>) {
     let turned = row.ratio < 1.0;
@@ -36,7 +39,11 @@ fn direction(row: &Row) -> (bool, String, Option<String>, Option<String>) {
         by if by < 10.0 => 2,
         _ => 1,
     };
-    let text = |ratio: f64| format!("{:.decimals$}", told(ratio));
+    let text = |ratio: f64| match told(ratio) {
+        // No machine, but a damaged document.
+        by if by >= EXPONENT_FROM => format!("{by:.1e}"),
+        by => format!("{by:.decimals$}"),
+    };
     let (low, high) = if turned {
         (row.ci95_high, row.ci95_low)
     } else {

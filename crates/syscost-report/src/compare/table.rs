@@ -247,8 +247,9 @@ impl Text {
             self.wrapped(
                 "",
                 &format!(
-                    "{} {rows} a number on one side only, e.g. {}: {}",
+                    "{} {rows} a number on one side only{} {}: {}",
                     missing.len(),
+                    if missing.len() == 1 { ":" } else { ", e.g." },
                     first.name,
                     first.reason
                 ),

@@ -278,9 +278,9 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
 /// logarithm `spread` though nothing changed. `freedom` are the degrees of freedom by which that is known.
 ///
 /// The interval is as wide as the spread, so within the spread itself hardly any would be that did not change; within
-/// (t(97.5 %) + t(90 %)) / z(97.5 %) times the spread four in five are: the power of two one-sided tests (Schuirmann 1987).
-fn same_within(min_margin: f64, spread: f64, freedom: usize) -> f64 {
-    let t = |chance| student::quantile_two_sided(chance, freedom.max(1) as u32);
+/// (t(97.5 %) + t(90 %)) / z(97.5 %) times the spread most are: the power of two one-sided tests (Schuirmann 1987).
+fn same_within(min_margin: f64, spread: f64, freedom: u32) -> f64 {
+    let t = |chance| student::quantile_two_sided(chance, freedom.max(1));
     let reach = (t(1.0 - interval::CONFIDENCE) + t(0.2)) / normal::quantile(0.975);
     (reach * spread).exp_m1().clamp(min_margin, MAX_SAME)
 }

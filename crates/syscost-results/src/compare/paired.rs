@@ -51,7 +51,11 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
         ci95_low: found.map(|(low, _)| low.exp()),
         ci95_high: found.map(|(_, high)| high.exp()),
         margin: MIN_PAIRED_MARGIN.max(spread.exp_m1()),
-        same_within: same_within(MIN_PAIRED_MARGIN, spread, logs.len().saturating_sub(1)),
+        same_within: same_within(
+            MIN_PAIRED_MARGIN,
+            spread,
+            logs.len().saturating_sub(1) as u32,
+        ),
         p_value: found.map(|_| p_value(&logs)),
         verdict: Change::Inconclusive,
         notes,

@@ -57,6 +57,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         found
     };
     let spread = aa_spread(base, new, spread).max(grain);
+    let freedom = uncertainty.as_ref().map_or(1, |found| found.freedom);
     Some(Row {
         name: first.name.clone(),
         id: first.id.clone(),
@@ -68,12 +69,8 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
         ci95_low: uncertainty.as_ref().map(|found| found.low),
         ci95_high: uncertainty.as_ref().map(|found| found.high),
         margin: MIN_MARGIN.max(spread.exp_m1()),
-        same_within: same_within(
-            MIN_MARGIN,
-            spread,
-            (base.processes() + new.processes()).saturating_sub(2),
-        ),
-        p_value: uncertainty.map(|found| found.p_value),
+        same_within: same_within(MIN_MARGIN, spread, freedom),
+        p_value: uncertainty.as_ref().map(|found| found.p_value),
         verdict: Change::Inconclusive,
         notes,
     })
@@ -84,6 +81,8 @@ struct Uncertainty {
     low: f64,
     high: f64,
     p_value: f64,
+    /// Degrees of freedom by which it is known.
+    freedom: u32,
 }
 
 /// How far the clock's steps alone may put a side's median off, as a share of it.
@@ -111,7 +110,7 @@ fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
 /// logarithm: it widens the interval.
 fn of_processes(base: &[Vec<f64>], new: &[Vec<f64>], grain: f64) -> Option<Uncertainty> {
     let [left, right] = [base, new].map(|side| side.concat());
-    let means = [base, new].map(MeanLog::of);
+    let means = MeanLog::of_both(base, new);
     let difference = means[0].to(&means[1]).beside(grain);
     let chance = 1.0 - interval::CONFIDENCE;
     let reach = student::quantile_two_sided(chance, difference.freedom) * difference.error;
@@ -134,6 +133,7 @@ fn of_processes(base: &[Vec<f64>], new: &[Vec<f64>], grain: f64) -> Option<Uncer
         low: (low - grain).exp(),
         high: (high + grain).exp(),
         p_value: difference.p_value(),
+        freedom: difference.freedom,
     })
 }
 
@@ -152,6 +152,7 @@ fn of_intervals(base: &Pooled<'_>, new: &Pooled<'_>, ratio: f64) -> Option<Uncer
         low: ratio / reach,
         high: ratio * reach,
         p_value: difference.p_value(),
+        freedom: difference.freedom,
     })
 }
 
@@ -167,18 +168,35 @@ struct MeanLog {
 }
 
 impl MeanLog {
-    /// Of the logarithms of the process medians, by run.
-    fn of(runs: &[Vec<f64>]) -> Self {
-        let error = |values: &[f64]| deviation(values) / (values.len() as f64).sqrt();
-        let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
+    /// Of the logarithms of the process medians of two sides, by run. What runs differ by is not seen on a side with a single one: it is taken
+    /// to be what those of the other side differ by.
+    fn of_both(base: &[Vec<f64>], new: &[Vec<f64>]) -> [Self; 2] {
+        let spreads = [base, new].map(|runs| {
+            let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
+            (means.len() > 1).then(|| (deviation(&means), means.len() - 1))
+        });
+        [
+            Self::of(base, spreads[0].or(spreads[1])),
+            Self::of(new, spreads[1].or(spreads[0])),
+        ]
+    }
+
+    /// `spread` is what runs differ by, their standard deviation, and the degrees of freedom it is known with.
+    fn of(runs: &[Vec<f64>], spread: Option<(f64, usize)>) -> Self {
         let all = runs.concat();
-        let (by_processes, by_runs) = (error(&all), error(&means));
+        let by_processes = deviation(&all) / (all.len() as f64).sqrt();
+        let (by_runs, freedom_of_runs) = spread.map_or((0.0, 0), |(deviation, freedom)| {
+            (deviation / (runs.len() as f64).sqrt(), freedom)
+        });
         let is_of_runs = by_runs > by_processes;
-        let values = if is_of_runs { means.len() } else { all.len() };
+        let freedom = match is_of_runs {
+            true => freedom_of_runs,
+            false => all.len().saturating_sub(1),
+        };
         MeanLog {
             mean: mean(&all),
             error: by_runs.max(by_processes),
-            freedom: values.saturating_sub(1).max(1) as f64,
+            freedom: freedom.max(1) as f64,
             is_of_runs,
         }
     }

@@ -51,7 +51,7 @@ Begin with:
 
 Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
 
-Exit codes: 0 done, 1 failure, 2 bad usage, 3 a gate is shut (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured, 130 interrupted")]
+Exit codes: 0 done, 1 failure, 2 bad usage, 3 a gate is shut (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -12,6 +12,7 @@ use syscost_store::Store;
 use crate::cli::AbArguments;
 use crate::error::exit;
 use crate::progress::Progress;
+use crate::terminal::say;
 use crate::{Failed, files, interrupt, selection};
 
 /// Runs the verb.
@@ -58,6 +59,15 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         }
     }
     let code = super::compare::pair(&a, &b, &arguments.output)?;
+    if interrupted.load(Ordering::Relaxed) {
+        say!(
+            "interrupted before everything was measured; what is compared was measured until then"
+        );
+    } else if !(a.complete && b.complete) {
+        say!(
+            "not everything was measured in that time; give it more with --budget, or name fewer rows"
+        );
+    }
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
     } else {

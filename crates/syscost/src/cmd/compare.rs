@@ -7,11 +7,11 @@ use syscost_report::compare::{markdown, table};
 use syscost_report::html;
 use syscost_report::table::TableOptions;
 use syscost_results::Run;
-use syscost_results::compare::{Comparison, compare, compare_pair};
+use syscost_results::compare::{Comparison, Row, compare, compare_pair};
 use syscost_store::Store;
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
-use crate::error::exit;
+use crate::error::{exit, is_broken_pipe};
 use crate::{
     Failed, files,
     terminal::{self, say},
@@ -19,9 +19,7 @@ use crate::{
 
 /// Compares two runs measured in turn; the exit code.
 pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput) -> Result<u8> {
-    let comparison = compare_pair(base, new);
-    write(&comparison, output)?;
-    judge(&comparison, output.fail_on)
+    write_and_judge(&compare_pair(base, new), output)
 }
 
 /// Runs the verb.
@@ -47,8 +45,17 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
         &new.iter().collect::<Vec<_>>(),
         &spread.iter().collect::<Vec<_>>(),
     );
-    write(&comparison, output)?;
-    judge(&comparison, output.fail_on)
+    write_and_judge(&comparison, output)
+}
+
+/// A reader that has gone opens no gate.
+fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8> {
+    let written = write(comparison, output);
+    let code = judge(comparison, output.fail_on)?;
+    match written {
+        Err(error) if !is_broken_pipe(&error) => Err(error),
+        _ => Ok(code),
+    }
 }
 
 /// The runs of a side.
@@ -130,19 +137,24 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
     let lost = comparison.missing.iter().find(|row| row.lost);
     if let Some(row) = lost {
         say!(
-            "{} counts as worse: it has no number on the new side, though it was tried ({})",
+            "the gate is shut: {} has no number on the new side, though it was tried ({})",
             row.name,
             row.reason
         );
         return Ok(exit::GATE);
     }
-    let mut worse = comparison
-        .rows
-        .iter()
-        .filter_map(|row| row.worse_by_at_least());
-    Ok(if worse.any(|by| by >= fail_on.worse_by) {
-        exit::GATE
-    } else {
-        exit::DONE
-    })
+    let is_too_much = |row: &&Row| {
+        row.worse_by_at_least()
+            .is_some_and(|by| by >= fail_on.worse_by)
+    };
+    let worse: Vec<&Row> = comparison.rows.iter().filter(is_too_much).collect();
+    let Some(first) = worse.first() else {
+        return Ok(exit::DONE);
+    };
+    let others = match worse.len() - 1 {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    say!("the gate is shut: {} is worse{others}", first.name);
+    Ok(exit::GATE)
 }

@@ -63,15 +63,19 @@ fn text(benchmark: &Benchmark) -> Result<String> {
     writeln!(out, "\n{BOLD}Rows{RESET}")?;
     for case in benchmark.cases.list() {
         write!(out, "  {}{}", benchmark.id, case.suffix())?;
+        let mut notes = Vec::new();
         if (benchmark.careful)(&case) {
-            write!(out, "  {DIM}in careful runs, or by name{RESET}")?;
+            notes.push("in careful runs, or by name".to_owned());
         } else if (benchmark.quick)(&case) {
-            write!(out, "  {DIM}in quick runs, too{RESET}")?;
+            notes.push("in quick runs, too".to_owned());
         }
         if let Err(reason) = (benchmark.support)(&case) {
-            write!(out, "  {DIM}not here: {reason}{RESET}")?;
+            notes.push(format!("not here: {reason}"));
         } else if !case.expect().is_empty() {
-            write!(out, "  {DIM}{}{RESET}", claims(&case))?;
+            notes.push(claims(&case));
+        }
+        if !notes.is_empty() {
+            write!(out, "  {DIM}{}{RESET}", notes.join("; "))?;
         }
         out.push('\n');
     }

@@ -180,7 +180,7 @@ fn show(index: &Index, name: &str, scope: &ScopeArguments, format: Format) -> Re
     }
     if followed.series.is_empty() {
         return Err(Failed::Usage(format!(
-            "none of {} has a row called `{name}`; see `syscost list` and `syscost history`",
+            "no row is called `{name}` in {}; see `syscost list` and `syscost history`",
             runs(followed.runs, "")
         ))
         .into());

@@ -1,8 +1,8 @@
 //! `cargo xtask steady`: whether a number depends on how one looks.
 //!
 //! Each trial measures all rows in two ways in turn, as `syscost ab` does: in batches half and twice as long, behind warm-ups
-//! of different length, and with half and twice the margin within which a core is our own. Profiles differ in nothing else but in how
-//! many processes they take; asked for, they are compared as well, as runs one after the other. Rows called changed depend on
+//! of different length, and with half and twice the margin within which a core is our own. Asked for,
+//! the profiles are compared as well, which differ in all of that, as runs one after the other. Rows called changed depend on
 //! how one looks, but for one in twenty of them, which is chance.
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::columns::{columns, line};
 use crate::host::is_of_the_host;
 use crate::program::Program;
 
-/// What is tried, each with the factors of its two sides. The longest warm-up is near that of a careful run.
+/// What is tried, each with the factors of its two sides. The longest warm-up is 20 ms; a careful run's is 50.
 const TRIALS: [(Trial, [f64; 2]); 3] = [
     (Trial::Batch, [0.5, 2.0]),
     (Trial::WarmUp, [0.5, 20.0]),

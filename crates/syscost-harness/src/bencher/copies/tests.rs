@@ -288,3 +288,11 @@ fn copies_one_after_the_other_are_refuted_and_copies_kept_apart_unverified() {
     assert_eq!(verdict(Pass::Timed, [1, 1, 100]), Verdict::Confirmed);
     assert_eq!(verdict(Pass::Timed, [1, 100, 100]), Verdict::Unverified);
 }
+
+#[test]
+fn ragged_ends_are_no_contention() {
+    // The second begins and ends a tenth later: each does ten turns in a hundred ticks.
+    let both = [stint(0, 100), stint(10, 110)];
+    assert!((turns_per_tick(&both) - 0.2).abs() < 1e-12);
+    assert!((turns_per_tick(&both[..1]) - 0.1).abs() < 1e-12);
+}

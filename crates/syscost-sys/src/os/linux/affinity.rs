@@ -35,7 +35,7 @@ pub(crate) fn set_affinity(cpus: &[u32]) -> io::Result<()> {
 }
 
 pub(crate) fn affinity() -> io::Result<Vec<u32>> {
-    // A sandbox may refuse the call; /proc shows the same.
+    // A sandbox may refuse the call; /proc shows as much, and those that are offline as well.
     asked().or_else(|refused| shown().ok_or(refused))
 }
 
@@ -44,7 +44,11 @@ fn shown() -> Option<Vec<u32>> {
     let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
     let mut lines = status.lines();
     let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    let cpus = parse_list(list).ok()?;
+    let mut cpus = parse_list(list).ok()?;
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
+    if let Some(online) = online.and_then(|list| parse_list(&list).ok()) {
+        cpus.retain(|cpu| online.contains(cpu));
+    }
     (!cpus.is_empty()).then_some(cpus)
 }
 

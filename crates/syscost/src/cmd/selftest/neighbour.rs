@@ -59,6 +59,10 @@ impl NeighbourResult {
         self.outcome != Outcome::Fail
     }
 
+    pub(super) fn is_skipped(&self) -> bool {
+        self.outcome == Outcome::Skip
+    }
+
     fn judged(neighbour: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
         let (outcome, reason) = match (seen >= MIN_SEEN_PERCENT, alone >= MIN_ALONE_PERCENT) {
             (true, true) => (Outcome::Pass, None),

@@ -85,13 +85,12 @@ pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -
             "syscall",
             "task.fork",
         ];
-        let mut child = sandbox.start(sandbox.command(&run))?;
+        let mut run = sandbox.start(sandbox.command(&run))?;
         while sandbox.journals().iter().all(|path| lines(path) < 8) {
-            ensure!(child.try_wait()?.is_none(), "no journal could be had");
+            ensure!(run.child.try_wait()?.is_none(), "no journal could be had");
             std::thread::sleep(std::time::Duration::from_millis(2));
         }
-        child.kill().context("killing a run")?;
-        child.wait().context("waiting for it")?;
+        run.kill()?;
         let journals = sandbox.journals();
         let journal = journals.first().context("the run has no journal")?;
         fs::rename(journal, &kept).context("keeping the journal")?;

@@ -34,10 +34,9 @@ pub(super) fn of_the_coordinator(
     rng: &mut Rng,
     tally: &mut Tally,
 ) -> Result<()> {
-    let mut child = sandbox.start(sandbox.command(&RUN))?;
+    let mut run = sandbox.start(sandbox.command(&RUN))?;
     sleep(Duration::from_millis(rng.u64(0..3500)));
-    child.kill().context("killing a run")?;
-    child.wait().context("waiting for it")?;
+    run.kill()?;
     let mut complaints = sandbox.processes_left();
     // Before the first worker has ended there is nothing to resume.
     let next = match sandbox.journals().first() {
@@ -62,12 +61,12 @@ pub(super) fn resume(sandbox: &Sandbox, journal: &str) -> Command {
 /// Workers and their partners: each costs a row at most.
 pub(super) fn of_workers(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
     let command = [&RUN[..], &["--no-save"]].concat();
-    let mut child = sandbox.start(sandbox.command(&command))?;
+    let mut run = sandbox.start(sandbox.command(&command))?;
     for _ in 0..5 {
         sleep(Duration::from_millis(rng.u64(50..500)));
-        kill_one(&mut child, rng)?;
+        kill_one(&mut run.child, rng)?;
     }
-    let mut complaints = sandbox.end(child)?.complaints_of_run();
+    let mut complaints = run.end()?.complaints_of_run();
     complaints.extend(sandbox.leftovers());
     tally.note("workers killed", complaints);
     Ok(())
@@ -91,15 +90,15 @@ pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Res
     let signals = [Signal::INT, Signal::TERM, Signal::HUP];
     let signal = signals[rng.usize(..signals.len())];
     let is_twice = rng.bool();
-    let mut child = sandbox.start(sandbox.command(&RUN))?;
+    let mut run = sandbox.start(sandbox.command(&RUN))?;
     sleep(Duration::from_millis(rng.u64(300..3000)));
     for _ in 0..1 + u32::from(is_twice) {
-        if child.try_wait().context("looking at a run")?.is_none() {
-            kill_process(Pid::from_child(&child), signal).context("ending a run")?;
+        if run.child.try_wait().context("looking at a run")?.is_none() {
+            kill_process(Pid::from_child(&run.child), signal).context("ending a run")?;
         }
         sleep(Duration::from_millis(rng.u64(0..100)));
     }
-    let ending = sandbox.end(child)?;
+    let ending = run.end()?;
     let mut complaints = match is_twice {
         // The second one ends it whatever it does.
         true => ending.complaints(),

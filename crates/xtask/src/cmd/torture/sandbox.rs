@@ -1,5 +1,6 @@
 //! Where the program is maltreated: folders of its own, and what may be left in them.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,50 @@ const LINGER: Duration = Duration::from_secs(10);
 pub(super) struct Sandbox {
     program: PathBuf,
     folder: TempDir,
+    /// How many programs it has started.
+    started: Cell<u32>,
+}
+
+/// A program at work.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) child: Child,
+    out: PathBuf,
+    err: PathBuf,
+}
+
+impl Running {
+    /// Waits for its end, not for ever.
+    pub(super) fn end(mut self) -> Result<Ending> {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().context("waiting")? {
+                break Some(status);
+            }
+            if begun.elapsed() > PATIENCE {
+                self.kill()?;
+                break None;
+            }
+            sleep(Duration::from_millis(5));
+        };
+        let read = |path: &Path| {
+            let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()));
+            let _ = fs::remove_file(path);
+            bytes
+        };
+        Ok(Ending {
+            status,
+            out: read(&self.out)?,
+            err: String::from_utf8_lossy(&read(&self.err)?).into_owned(),
+        })
+    }
+
+    /// Ends it by a signal that cannot be caught.
+    pub(super) fn kill(&mut self) -> Result<()> {
+        self.child.kill().context("killing it")?;
+        self.child.wait().context("waiting for it")?;
+        Ok(())
+    }
 }
 
 /// How a program ended.
@@ -47,6 +92,7 @@ impl Sandbox {
         Ok(Self {
             program: program.to_owned(),
             folder,
+            started: Cell::new(0),
         })
     }
 
@@ -62,14 +108,19 @@ impl Sandbox {
         self.within(command)
     }
 
-    /// The same, started by a shell that does something else before.
-    pub(super) fn behind(&self, script: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", &format!("{script}; exec \"$0\" \"$@\"")])
-            .arg(&self.program)
-            .args(arguments);
-        self.within(command)
+    /// The same, started by a shell that does something else before; `None` where that cannot be done here.
+    pub(super) fn behind(&self, script: &str, arguments: &[&str]) -> Result<Option<Command>> {
+        let script = format!("{script} || exit 1; exec \"$0\" \"$@\"");
+        let behind = |program: &Path, arguments: &[&str]| {
+            let mut command = Command::new("sh");
+            let shell = command.args(["-c", &script]).arg(program);
+            shell.args(arguments);
+            self.within(command)
+        };
+        // A program that does nothing and is there in any environment.
+        let shell = Path::new("/bin/sh");
+        let is_possible = self.run(behind(shell, &["-c", "exit 0"]))?.code() == Some(0);
+        Ok(is_possible.then(|| behind(&self.program, arguments)))
     }
 
     fn within(&self, mut command: Command) -> Command {
@@ -81,41 +132,29 @@ impl Sandbox {
         command
     }
 
-    /// Starts it; what it prints goes to files.
-    pub(super) fn start(&self, mut command: Command) -> Result<Child> {
-        let file = |name| File::create(self.file(name)).with_context(|| format!("making {name}"));
-        command
-            .stdout(file("out")?)
-            .stderr(file("err")?)
+    /// Starts it; what it prints goes to files of its own.
+    pub(super) fn start(&self, mut command: Command) -> Result<Running> {
+        let number = self.started.get();
+        self.started.set(number + 1);
+        let [out, err] = ["out", "err"].map(|name| self.file(&format!("{name}.{number}")));
+        let file =
+            |path: &Path| File::create(path).with_context(|| format!("making {}", path.display()));
+        let child = command
+            .stdout(file(&out)?)
+            .stderr(file(&err)?)
             .spawn()
-            .with_context(|| format!("starting {}", command.get_program().display()))
-    }
-
-    /// Waits for its end, not for ever.
-    pub(super) fn end(&self, mut child: Child) -> Result<Ending> {
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait().context("waiting")? {
-                break Some(status);
-            }
-            if begun.elapsed() > PATIENCE {
-                child.kill().context("killing it")?;
-                child.wait().context("waiting")?;
-                break None;
-            }
-            sleep(Duration::from_millis(5));
-        };
-        let read = |name| fs::read(self.file(name)).with_context(|| format!("reading {name}"));
-        Ok(Ending {
-            status,
-            out: read("out")?,
-            err: String::from_utf8_lossy(&read("err")?).into_owned(),
-        })
+            .with_context(|| format!("starting {}", command.get_program().display()))?;
+        Ok(Running { child, out, err })
     }
 
     /// Starts it and waits for its end.
     pub(super) fn run(&self, command: Command) -> Result<Ending> {
-        self.end(self.start(command)?)
+        self.start(command)?.end()
+    }
+
+    /// Keeps the folder, and tells where it is.
+    pub(super) fn keep(self) -> PathBuf {
+        self.folder.keep()
     }
 
     /// The journals of runs that were not saved.
@@ -140,11 +179,20 @@ impl Sandbox {
 
     /// What is left once everything has ended: processes and scratch files, a sentence each.
     pub(super) fn leftovers(&self) -> Vec<String> {
-        let folders = fs::read_dir(self.file("tmp"));
-        let folders = folders.into_iter().flatten().flatten();
-        let files = folders.flat_map(|folder| fs::read_dir(folder.path()));
-        let files = files.flatten().flatten();
-        let files = files.map(|file| format!("{} is left", file.path().display()));
+        let entries = |folder: PathBuf| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect::<Vec<PathBuf>>()
+        };
+        // The folder for scratch may stay, empty; documents are written under another name at first.
+        let (scratch, mut files): (Vec<_>, Vec<_>) = entries(self.file("tmp"))
+            .into_iter()
+            .partition(|path| path.is_dir());
+        files.extend(scratch.into_iter().flat_map(entries));
+        let documents = entries(self.file("syscost/runs")).into_iter();
+        files.extend(documents.filter(|path| path.extension().is_none_or(|end| end != "json")));
+        let files = files
+            .iter()
+            .map(|file| format!("{} is left", file.display()));
         self.processes_left().into_iter().chain(files).collect()
     }
 
