@@ -10,9 +10,11 @@ mod restricted;
 mod sandbox;
 mod together;
 
+use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use fastrand::Rng;
 
@@ -29,6 +31,9 @@ pub(crate) struct Arguments {
     /// Everything once or a few times, as CI does it
     #[arg(long, conflicts_with = "seconds")]
     quick: bool,
+    /// A binary that is there already, instead of the release built now
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
     /// Seed of times, places and damages: of each try by its number
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -71,7 +76,12 @@ impl Tally {
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = Program::build()?;
+    let binary = match &arguments.binary {
+        Some(file) => {
+            fs::canonicalize(file).with_context(|| format!("finding {}", file.display()))?
+        }
+        None => Program::build()?.path,
+    };
     let seconds = if arguments.quick {
         60
     } else {
@@ -83,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for (name, campaign) in CAMPAIGNS {
         eprintln!("{name}");
         let mut number = 0;
-        let sandbox = Sandbox::new(&program.path)?;
+        let sandbox = Sandbox::new(&binary)?;
         let mut tally = Tally::default();
         let begun = Instant::now();
         while tally.tried == 0 || begun.elapsed() < share {
