@@ -98,6 +98,13 @@ fn a_slower_row_is_found_told_and_fails_the_gate() {
         let (code, ..) = compare(&program, &["base.json", "new.json", "--fail-on", gate]);
         assert_eq!(code, Some(expected), "{gate}");
     }
+    // A reader that has gone opens no gate.
+    let piped = "$syscost compare base.json new.json --fail-on worse | true; echo ${PIPESTATUS[0]}";
+    if let Some(output) = program.script(&["bash"], piped) {
+        assert_eq!(output.stdout, b"3\n", "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("the gate is shut"), "{said}");
+    }
     let (code, text, _) = compare(&program, &["new.json", "base.json", "--fail-on", "worse"]);
     assert_eq!(code, Some(0), "better is no regression");
     assert!(text.contains("1.20x faster"), "{text}");
