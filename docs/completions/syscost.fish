@@ -173,7 +173,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand list" -l format -d 'What
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c syscost -n "__fish_syscost_using_subcommand explain" -s h -l help -d 'Print help'
-complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l watch -d 'Show live how much of the time each core works for nobody else, until Ctrl-C or for so many seconds' -r
+complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l watch -d 'Show live how much of the time each core works for nobody else, until Ctrl-C or for this many seconds' -r
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'

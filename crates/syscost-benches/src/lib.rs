@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// A quick run gives each of its rows many processes within seconds: that is so for about a hundred rows.
+    /// A quick run gives each of its rows many processes within seconds: that is so for some eighty rows, half of which are on every machine.
     #[test]
     fn a_quick_run_has_some_rows_of_every_group_and_not_many() {
         let mut on_every_machine = 0;
@@ -65,6 +65,6 @@ mod tests {
             }
             assert!(of_group > 0, "{}", group.name);
         }
-        assert!((50..=100).contains(&on_every_machine), "{on_every_machine}");
+        assert!((35..=80).contains(&on_every_machine), "{on_every_machine}");
     }
 }

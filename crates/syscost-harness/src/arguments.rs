@@ -80,7 +80,7 @@ impl ArgumentClaim {
         }
     }
 
-    /// The evidence when so many such calls were made by what prepares single operations.
+    /// The evidence when this many such calls were made by what prepares single operations.
     pub(crate) fn anticipated(&self, calls: usize, source: &str) -> Evidence {
         Evidence {
             observed: Some(Fact::Number(0.0)),

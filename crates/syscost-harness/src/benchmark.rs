@@ -97,7 +97,7 @@ pub enum Quantity {
 pub enum Setup {
     /// Done anew in every round without anybody noticing.
     Cheap,
-    /// Takes about so many seconds, e.g. a gigabyte to fill.
+    /// Takes about this many seconds, e.g. a gigabyte to fill.
     Dear {
         /// Seconds of one row's set-up on a common machine. Those of all rows of a benchmark are added up before they are compared with
         /// the budget.

@@ -56,7 +56,7 @@ impl Case {
         self
     }
 
-    /// The same case, whose set-up is dearer than its benchmark's: about so many seconds.
+    /// The same case, whose set-up is dearer than its benchmark's: about this many seconds.
     #[must_use]
     pub fn dear(mut self, seconds: f64) -> Self {
         self.setup = Some(Setup::Dear { seconds });

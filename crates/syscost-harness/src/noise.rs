@@ -33,7 +33,11 @@ pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Hea
         heard.extend(thread::scope(|scope| {
             let probes: Vec<_> = turn
                 .into_iter()
-                .map(|number| scope.spawn(move || probe_one(number, *clock, grain, time)))
+                .filter_map(|number| {
+                    // Where no thread can be had, nothing is heard.
+                    let probe = move || probe_one(number, *clock, grain, time);
+                    thread::Builder::new().spawn_scoped(scope, probe).ok()
+                })
                 .collect();
             let heard = probes.into_iter().filter_map(|probe| probe.join().ok()?);
             heard.collect::<Vec<Heard>>()

@@ -7,7 +7,7 @@ use crate::chart::number;
 /// More rows that differ in one number only are not all shown.
 const MANY: usize = 14;
 
-/// So many of them are.
+/// This many of them are.
 const SHOWN: usize = 9;
 
 /// A row that the table shows.

@@ -24,7 +24,7 @@ enum Column {
     Median,
     Unit,
     HalfWidth,
-    Min,
+    Best,
     Cycles,
 }
 
@@ -35,7 +35,7 @@ impl Column {
             Column::Median,
             Column::Unit,
             Column::HalfWidth,
-            Column::Min,
+            Column::Best,
             Column::Cycles,
         ],
         &[
@@ -52,7 +52,7 @@ impl Column {
             Column::Median => "median",
             Column::Unit => "",
             Column::HalfWidth => "± 95 %",
-            Column::Min => "min",
+            Column::Best => "best",
             Column::Cycles => "cycles",
         }
     }
@@ -62,7 +62,7 @@ impl Column {
             Column::Median => figures.median.clone(),
             Column::Unit => figures.unit.to_owned(),
             Column::HalfWidth => figures.half_width.clone(),
-            Column::Min => figures.min.clone(),
+            Column::Best => figures.best.clone(),
             Column::Cycles => cycles.map_or_else(String::new, units::cycles),
         }
     }

@@ -130,17 +130,17 @@ fn columns_give_way_before_names() {
     };
     let widths = [100, 86, 78];
     let columns = [
-        "median ± 95 % min cycles",
+        "median ± 95 % best cycles",
         "median ± 95 % cycles",
         "median ± 95 %",
     ];
     assert_eq!(widths.map(|width| header(&run, width)), columns);
     assert!(
-        draw(&run, 78).contains("± 95 %    min  cycles"),
+        draw(&run, 78).contains("± 95 %   best  cycles"),
         "other groups have them"
     );
     run.measurements.retain(|row| !row.name.contains("poll"));
-    assert_eq!(header(&run, 80), "median ± 95 % min cycles");
+    assert_eq!(header(&run, 80), "median ± 95 % best cycles");
     run.measurements[0].name = format!("timing.{}{{last=yes}}", "long".repeat(30));
     let text = draw(&run, 80);
     assert!(

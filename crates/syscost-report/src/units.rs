@@ -1,6 +1,6 @@
 //! Numbers at a readable scale: three digits, and a fourth where their interval allows it.
 
-use syscost_results::{Better, Estimate, Measurement, Status, Unit};
+use syscost_results::{Estimate, Measurement, Status, Unit};
 
 /// Most decimals of a number with a half width: picoseconds are the least worth telling of a cost.
 const MAX_DECIMALS: i32 = 3;
@@ -17,26 +17,26 @@ pub struct Figures {
     /// The larger side of the interval, rounded up; empty without an interval. With a plus sign where that is the upper one and no shorter than the median:
     /// the lower side must be shorter, for a cost is more than nothing.
     pub half_width: String,
-    /// The smallest sample; empty without one, and of a rate, whose smallest is its worst.
-    pub min: String,
+    /// The best sample: the smallest of a cost, the largest of a rate; empty without one.
+    pub best: String,
 }
 
 impl Figures {
     /// The figures that a row may show: none of a withheld row, whatever its document holds.
     pub fn of(row: &Measurement) -> Option<Self> {
-        let mut figures = match row.status {
-            Status::Ok => Figures::new(row.unit, &row.estimate),
+        match row.status {
+            Status::Ok => Figures::with_best(row.unit, &row.estimate, row.best()),
             Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
             _ => None,
-        }?;
-        if row.better == Better::Higher {
-            figures.min.clear();
         }
-        Some(figures)
     }
 
     /// The figures of an estimate; `None` without a median.
     pub fn new(unit: Unit, estimate: &Estimate) -> Option<Self> {
+        Self::with_best(unit, estimate, estimate.best)
+    }
+
+    fn with_best(unit: Unit, estimate: &Estimate, best: Option<f64>) -> Option<Self> {
         let median = estimate.median?;
         let half = estimate
             .ci95_low
@@ -57,9 +57,7 @@ impl Figures {
                 let sign = if is_upper(estimate) { "+" } else { "" };
                 format!("{sign}{}", up(half, decimals))
             }),
-            min: estimate
-                .min
-                .map_or_else(String::new, |min| seen(min / factor, decimals)),
+            best: best.map_or_else(String::new, |best| seen(best / factor, decimals)),
         })
     }
 
@@ -85,7 +83,7 @@ impl Figures {
             median: format!("< {}", up(bound, decimals(bound, None))),
             unit,
             half_width: String::new(),
-            min: String::new(),
+            best: String::new(),
         })
     }
 }
@@ -165,7 +163,7 @@ pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
     *reached.unwrap_or(&scales[scales.len() - 1])
 }
 
-/// Decimals that show so many digits of a number.
+/// Decimals that show this many digits of a number.
 fn for_digits(number: f64, digits: i32) -> i32 {
     match number.abs() {
         0.0 => i32::MAX,
@@ -187,7 +185,7 @@ fn decimals(value: f64, half: Option<f64>) -> usize {
     decimals.max(0) as usize
 }
 
-/// The value with so many decimals, or with two digits where nothing would be left of it.
+/// The value with this many decimals, or with two digits where nothing would be left of it.
 fn seen(value: f64, decimals: usize) -> String {
     let is_lost = value != 0.0 && value.abs() < 0.5 * 10f64.powi(-(decimals as i32));
     let digits = for_digits(value, 2).clamp(0, MAX_DECIMALS_ALONE) as usize;
@@ -197,7 +195,7 @@ fn seen(value: f64, decimals: usize) -> String {
 /// From here on a number is written with an exponent: no cost is so large, but a damaged document may hold one.
 const EXPONENT_FROM: f64 = 1e15;
 
-/// The value with so many decimals, a zero without its sign.
+/// The value with this many decimals, a zero without its sign.
 fn fixed(value: f64, decimals: usize) -> String {
     if value.abs() >= EXPONENT_FROM {
         return format!("{value:.2e}");
@@ -218,6 +216,8 @@ fn up(value: f64, decimals: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::Better;
+
     use super::*;
 
     fn figures(unit: Unit, low: f64, median: f64, high: f64) -> (String, &'static str, String) {
@@ -302,7 +302,7 @@ mod tests {
         };
         let figures = Figures::bound(Unit::Nanoseconds, &estimate).unwrap();
         assert_eq!(
-            (figures.median.as_str(), figures.unit, figures.min.as_str()),
+            (figures.median.as_str(), figures.unit, figures.best.as_str()),
             ("< 0.432", "ns", "")
         );
         let none = Estimate::default();
@@ -316,26 +316,33 @@ mod tests {
             median: Some(4e6),
             ci95_low: Some(1e6),
             ci95_high: Some(7e6),
-            min: Some(min),
+            best: Some(min),
             ..Estimate::default()
         };
-        let min = |min| Figures::new(Unit::Nanoseconds, &estimate(min)).unwrap().min;
+        let best = |best| {
+            Figures::new(Unit::Nanoseconds, &estimate(best))
+                .unwrap()
+                .best
+        };
         assert_eq!(
-            [0.0, 2_340.0, 49_999.0, 61_000.0, 3.2e6].map(min),
+            [0.0, 2_340.0, 49_999.0, 61_000.0, 3.2e6].map(best),
             ["0.00", "0.0023", "0.05", "0.06", "3.20"]
         );
     }
 
     #[test]
-    fn the_smallest_of_a_rate_is_not_told() {
+    fn the_best_of_a_rate_is_never_its_smallest() {
         let mut row =
             crate::fixture::row(&crate::fixture::run(), "syscall.null{call=getppid}").clone();
         row.estimate.min = Some(1.0);
-        assert_ne!(Figures::of(&row).unwrap().min, "");
+        row.estimate.best = None;
+        let best = |row: &Measurement| Figures::of(row).unwrap().best;
+        // Of before it was kept.
+        assert_eq!(best(&row), "1.00");
         row.better = Better::Higher;
-        let figures = Figures::of(&row).unwrap();
-        assert_eq!(figures.min, "");
-        assert_ne!(figures.median, "");
+        assert_eq!(best(&row), "");
+        row.estimate.best = Some(90.0);
+        assert_eq!(best(&row), "90.00");
         row.status = Status::Withheld;
         assert_eq!(Figures::of(&row), None);
     }

@@ -334,12 +334,13 @@ fn check_estimate(estimate: &Estimate) -> Result<(), String> {
         ci95_low,
         ci95_high,
         min,
+        best,
         mad,
         p99,
         raw_median,
         ..
     } = *estimate;
-    let all = [median, ci95_low, ci95_high, min, mad, p99, raw_median];
+    let all = [median, ci95_low, ci95_high, min, best, mad, p99, raw_median];
     if all.iter().flatten().any(|value| !value.is_finite()) {
         return Err("a number is not finite".to_owned());
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    measurement::{Estimate, Flag, RoundSamples, Unit},
+    measurement::{Better, Estimate, Flag, RoundSamples, Unit},
     stats::{interval, order, outliers},
 };
 
@@ -24,6 +24,8 @@ pub use tail::Tail;
 pub struct Rules<'a> {
     /// The unit of the samples.
     pub unit: Unit,
+    /// Which of two samples is the better one.
+    pub better: Better,
     /// Half width of the interval, as a share of the median, at which the estimate is good enough.
     pub target_half_width: f64,
     /// Whether zero and negative values are legal: true for a skew or a count, false for a cost or a rate.
@@ -42,10 +44,11 @@ pub struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// The rules of a cost or a rate in `unit`: never zero or negative, 2 % half width, nothing timed singly.
+    /// The rules of a cost in `unit`: never zero or negative, 2 % half width, nothing timed singly.
     pub fn new(unit: Unit) -> Self {
         Rules {
             unit,
+            better: Better::Lower,
             target_half_width: 0.02,
             signed: false,
             resolution: 0.0,
@@ -98,18 +101,19 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     });
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
+    let samples = || selected.processes.iter().flatten().copied();
 
     let mut out = Estimated {
         estimate: Estimate {
             median: Some(median).filter(|_| !below_resolution),
             ci95_low: interval.map(|_| low).filter(|_| !below_resolution),
             ci95_high: interval.map(|_| high),
-            min: selected
-                .processes
-                .iter()
-                .filter_map(|process| order::min(process))
-                .reduce(f64::min)
-                .filter(legal),
+            min: samples().reduce(f64::min).filter(legal),
+            best: match rules.better {
+                Better::Lower => samples().reduce(f64::min),
+                Better::Higher => samples().reduce(f64::max),
+            }
+            .filter(legal),
             mad: order::mad(&medians),
             p99: Tail::P99.of(rules.histogram).filter(legal),
             raw_median: raw_median.filter(legal),
@@ -131,6 +135,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         // One process that saw nothing bounds nothing.
         out.estimate.ci95_high = Some(bound).filter(|bound| *bound > 0.0);
         out.estimate.min = None;
+        out.estimate.best = None;
         out.estimate.shared_median = None;
     } else if interval.is_none() {
         out.details

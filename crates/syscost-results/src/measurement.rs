@@ -123,6 +123,16 @@ pub enum Better {
     Higher,
 }
 
+impl Measurement {
+    /// The best sample, also of documents that kept only the smallest: of a cost that is the same.
+    pub fn best(&self) -> Option<f64> {
+        self.estimate.best.or(match self.better {
+            Better::Lower => self.estimate.min,
+            Better::Higher => None,
+        })
+    }
+}
+
 /// Whether a measurement has a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -152,6 +162,9 @@ pub struct Estimate {
     pub ci95_high: Option<f64>,
     /// Smallest of the samples that the median is from.
     pub min: Option<f64>,
+    /// Best of them: the smallest cost, the largest rate. Null in documents of before it was kept; see [`Measurement::best`].
+    #[serde(default)]
+    pub best: Option<f64>,
     /// Median absolute deviation of the per-process medians.
     pub mad: Option<f64>,
     /// 99th percentile over operations timed singly; null when they were not.

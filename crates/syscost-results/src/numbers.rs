@@ -29,9 +29,9 @@ pub const ANY: &str = "*";
 enum Scale {
     /// It is one.
     Once,
-    /// It holds so many of them: a round trip is two switches.
+    /// It holds this many of them: a round trip is two switches.
     Holds(f64),
-    /// It is a rate in B/s: the time of so many bytes.
+    /// It is a rate in B/s: the time of this many bytes.
     Bytes(f64),
 }
 
@@ -107,11 +107,18 @@ const LIST: &[Wanted] = &[
         "timing.clock_read",
         &[("source", "monotonic")],
     ),
-    wanted(
-        "Main memory reference",
-        "memory.cache_latency",
-        &[("level", "memory")],
-    ),
+    Wanted {
+        // Beyond most last caches, in pages that hardly ever need a walk through page tables.
+        otherwise: Some((
+            "memory.latency",
+            &[("pages", "2m"), ("order", "random"), ("bytes", "128M")],
+        )),
+        ..wanted(
+            "Main memory reference",
+            "memory.cache_latency",
+            &[("level", "memory")],
+        )
+    },
     wanted("System call", "syscall.null", &[("call", "getppid")]),
     wanted(
         "Page fault",
@@ -178,6 +185,14 @@ pub struct Numbers {
     pub second: Option<String>,
     /// The lines, in the list's order.
     pub numbers: Vec<Number>,
+}
+
+impl Numbers {
+    /// Whether the run measured a good part of them: a look at a few rows did not.
+    pub fn are_many(&self) -> bool {
+        let known = self.numbers.iter().filter(|line| line.median_ns.is_some());
+        3 * known.count() >= self.numbers.len()
+    }
 }
 
 /// One line of the list.

@@ -16,7 +16,7 @@ use crate::store::StoreError;
 pub struct Scope {
     /// The machine, by host name or the beginning of its fingerprint.
     pub machine: Option<String>,
-    /// Only so many runs, the newest.
+    /// Only this many runs, the newest.
     pub last: Option<usize>,
     /// Only runs that began then or later.
     pub since: Option<Timestamp>,

@@ -17,6 +17,12 @@ pub struct Store {
     folder: PathBuf,
 }
 
+/// The name of the run kept last.
+pub(crate) const LATEST: &str = "latest";
+
+/// How many runs are looked through for one that has what is asked for.
+const LOOKED_THROUGH: usize = 30;
+
 /// A run and the file it came from.
 #[derive(Debug, Clone)]
 pub struct Loaded {
@@ -186,6 +192,36 @@ impl Store {
         Ok(Loaded { run, path })
     }
 
+    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is wanted of it, so that a run of three rows, or one that was broken
+    /// off, hides no other. The very latest if none of the last thirty has it. Tells how many later ones were passed over.
+    ///
+    /// # Errors
+    /// As [`Store::find`].
+    pub fn find_having(
+        &self,
+        name: &str,
+        has: impl Fn(&Run) -> bool,
+    ) -> Result<(Loaded, usize), StoreError> {
+        let newest = self.find(name)?;
+        if name != LATEST || Path::new(name).exists() || has(&newest.run) {
+            return Ok((newest, 0));
+        }
+        let machine = &newest.run.machine;
+        let earlier = self.kept()?.into_iter().rev();
+        let earlier = earlier.filter(|(_, path)| *path != newest.path);
+        for (passed, (_, path)) in (1..).zip(earlier.take(LOOKED_THROUGH)) {
+            // One that cannot be read is no reason not to show another; one of another machine is no answer.
+            if let Ok(run) = load(&path)
+                && (&run.machine.hostname, &run.machine.cpu_model)
+                    == (&machine.hostname, &machine.cpu_model)
+                && has(&run)
+            {
+                return Ok((Loaded { run, path }, passed));
+            }
+        }
+        Ok((newest, 0))
+    }
+
     fn path_of(&self, name: &str) -> Result<PathBuf, StoreError> {
         let file = Path::new(name);
         // What looks like a path is one, so that the error speaks of the file.
@@ -193,7 +229,7 @@ impl Store {
             return Ok(file.to_owned());
         }
         let kept = self.kept()?;
-        if let Some(back) = name.strip_prefix("latest") {
+        if let Some(back) = name.strip_prefix(LATEST) {
             let back = match back.strip_prefix('~') {
                 Some(number) => number.parse::<usize>().ok(),
                 None if back.is_empty() => Some(0),

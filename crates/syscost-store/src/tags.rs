@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use crate::store::{Store, StoreError};
+use crate::store::{LATEST, Store, StoreError};
 
 /// Longest tag, in characters.
 const LONGEST: usize = 64;
@@ -108,7 +108,7 @@ fn check(tag: &str) -> Result<(), StoreError> {
         "may hold only letters, digits and . _ + -"
     } else if tag.starts_with(['.', '-']) {
         "may not begin with . or -"
-    } else if tag == "latest" || tag.ends_with(".json") {
+    } else if tag == LATEST || tag.ends_with(".json") {
         "would be taken for another run"
     } else {
         return Ok(());

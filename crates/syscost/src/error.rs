@@ -36,6 +36,14 @@ impl Failed {
     }
 }
 
+/// What came of printing, but that its reader has gone.
+pub(crate) fn unless_broken_pipe(printed: anyhow::Result<()>) -> anyhow::Result<()> {
+    match printed {
+        Err(error) if is_broken_pipe(&error) => Ok(()),
+        printed => printed,
+    }
+}
+
 /// Whether the reader of our output has gone, as in `syscost list | head`: no error of ours.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error

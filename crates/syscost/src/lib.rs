@@ -11,6 +11,7 @@ pub mod cmd;
 mod error;
 mod files;
 mod interrupt;
+mod kept;
 mod progress;
 mod selection;
 mod terminal;

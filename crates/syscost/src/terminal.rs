@@ -37,8 +37,8 @@ pub(crate) fn say_line(text: fmt::Arguments<'_>) {
 /// Columns to write standard output in; where it is no terminal, as many as `COLUMNS` says.
 pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {
-        let told = std::env::var("COLUMNS").ok();
-        return told
+        let columns = std::env::var("COLUMNS").ok();
+        return columns
             .and_then(|columns| columns.parse().ok())
             .unwrap_or(COMMON_WIDTH);
     }
@@ -51,8 +51,13 @@ pub(crate) fn height() -> usize {
     terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
 }
 
-/// Text wrapped for the terminal, its first line and the others indented.
-pub(crate) fn wrapped(text: &str, first: &str, others: &str) -> String {
+/// Text wrapped for the terminal, each line indented.
+pub(crate) fn wrapped(text: &str, indent: &str) -> String {
+    wrapped_item(text, indent, indent)
+}
+
+/// The same, the first line behind the mark of a list.
+pub(crate) fn wrapped_item(text: &str, first: &str, others: &str) -> String {
     let options = textwrap::Options::new(width().min(COMMON_WIDTH))
         .initial_indent(first)
         .subsequent_indent(others);

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use common::{Program, stamped};
 use serde_json::Value;
 
-/// A program that has kept so many runs, a day apart; from the 21st on `a.b` costs a fifth more.
+/// A program that has kept this many runs, a day apart; from the 21st on `a.b` costs a fifth more.
 fn with_runs(count: u32) -> Program {
     let program = Program::new();
     let folder = runs(&program);
@@ -28,6 +28,32 @@ fn runs(program: &Program) -> PathBuf {
 
 fn files(program: &Program) -> usize {
     fs::read_dir(runs(program)).map_or(0, Iterator::count)
+}
+
+#[test]
+fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
+    let program = with_runs(3);
+    let (id, document) = stamped(3, 7.0);
+    let other = document.to_string().replace("a.b", "e.f");
+    fs::write(runs(&program).join(format!("{id}.json")), other).expect("written");
+    let show = |arguments: &[&str]| {
+        let all = [&["show"], arguments].concat();
+        let output = program.command(&all).output().expect("it runs");
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (shown, told) = show(&["latest", "a.b"]);
+    assert!(shown.contains("a.b") || shown.contains("{c=d}"), "{shown}");
+    assert!(
+        told.contains("20260103") && told.contains("a later run lacks"),
+        "{told}"
+    );
+    // What the very latest has, or is asked for as a whole, is the very latest's.
+    for arguments in [&["latest", "e.f"][..], &[]] {
+        let (_, told) = show(arguments);
+        assert_eq!(told, "", "{arguments:?}");
+    }
+    let (_, told) = show(&["latest", "g.h"]);
+    assert!(told.contains("no row called `g.h`"), "{told}");
 }
 
 fn text(bytes: &[u8]) -> String {

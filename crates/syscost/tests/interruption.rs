@@ -12,6 +12,7 @@ use std::time::Duration;
 use common::{Program, rows};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use syscost_harness::session::journal::{HEADERS, line};
 
 /// Rows of a run that takes some seconds.
 const SELECTION: &[&str] = &[
@@ -25,7 +26,7 @@ const SELECTION: &[&str] = &[
     "20",
 ];
 
-/// Starts a run and waits until its journal holds so many workers. The caller waits for its end.
+/// Starts a run and waits until its journal holds this many workers. The caller waits for its end.
 #[allow(clippy::zombie_processes)]
 fn start(program: &Program, workers: usize) -> (Child, PathBuf) {
     let child = program
@@ -36,7 +37,7 @@ fn start(program: &Program, workers: usize) -> (Child, PathBuf) {
         .expect("the binary starts");
     loop {
         if let Some(journal) = program.journals().first()
-            && lines(journal) > workers
+            && lines(journal) >= HEADERS + workers
         {
             return (child, journal.clone());
         }
@@ -99,8 +100,13 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
     let text = fs::read_to_string(journal).expect("the journal is there");
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     let mut found = Vec::new();
-    for line in whole.lines().skip(1) {
-        let record: Value = serde_json::from_str(line).expect("a whole line is JSON");
+    for line in whole.lines() {
+        let json = line::unsealed(line.as_bytes()).expect("a whole line");
+        let record: Value = serde_json::from_slice(json).expect("JSON");
+        // The header is not one.
+        let Some(round) = record["round"].as_u64() else {
+            continue;
+        };
         for case in record["cases"].as_array().expect("cases") {
             if let Some(first) = case[1]["Ok"]["values"][0].as_f64() {
                 let name = format!(
@@ -108,7 +114,7 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
                     record["benchmark"].as_str().unwrap_or_default(),
                     case[0].as_str().unwrap_or_default()
                 );
-                found.push((name, record["round"].as_u64().unwrap_or(u64::MAX), first));
+                found.push((name, round, first));
             }
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::Program;
 use serde_json::{Value, json};
+use syscost_harness::session::journal::line;
 
 /// The journal of a run that the budget ended.
 fn broken_off(program: &Program) -> PathBuf {
@@ -27,9 +28,11 @@ fn broken_off(program: &Program) -> PathBuf {
 /// Changes the first line.
 fn with_header(journal: &Path, text: &str, change: impl FnOnce(&mut Value)) {
     let (first, rest) = text.split_once('\n').expect("a header");
-    let mut header: Value = serde_json::from_str(first).expect("JSON");
+    let json = line::unsealed(first.as_bytes()).expect("as it was written");
+    let mut header: Value = serde_json::from_slice(json).expect("JSON");
     change(&mut header);
-    fs::write(journal, format!("{header}\n{rest}")).expect("written");
+    let first = line::sealed(header.to_string().as_bytes());
+    fs::write(journal, [&first, rest.as_bytes()].concat()).expect("written");
 }
 
 /// A change of a header.

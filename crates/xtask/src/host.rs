@@ -1,8 +1,9 @@
 //! Rows that a host's scheduler is part of: they are counted apart, since no look at a core tells what it adds.
 
-/// Benchmarks that sleep, wake another CPU or listen to what others do, whatever their case.
-const IDS: [&str; 4] = [
+/// Benchmarks that sleep, wake another CPU, listen to what others do or tell what frequency the host gives, whatever their case.
+const IDS: [&str; 5] = [
     "timing.noise",
+    "timing.core_frequency",
     "timing.sleep",
     "switch.wakeup",
     "memory.core_to_core",

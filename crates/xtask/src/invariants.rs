@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use syscost_harness::{Catalogue, Quantity};
 use syscost_results::estimate::selection::MIN_ROUNDS;
 use syscost_results::stats::interval;
-use syscost_results::{Estimate, Measurement, Run, SCHEMA_VERSION, Status, Verdict};
+use syscost_results::{Better, Estimate, Measurement, Run, SCHEMA_VERSION, Status, Verdict};
 
 /// Fewest rounds that have an exact interval.
 const MIN_EXACT: u32 = MIN_ROUNDS as u32;
@@ -116,6 +116,7 @@ fn ok_row(row: &Measurement, signed: bool) -> Vec<String> {
         ci95_low,
         ci95_high,
         min,
+        best,
         mad,
         rounds,
         ..
@@ -142,6 +143,13 @@ fn ok_row(row: &Measurement, signed: bool) -> Vec<String> {
     if min.is_some_and(|min| min > median) {
         found.push("its smallest sample exceeds its median".to_owned());
     }
+    let is_worse = |best: f64| match row.better {
+        Better::Lower => best > median,
+        Better::Higher => best < median,
+    };
+    if best.is_some_and(is_worse) {
+        found.push("its best sample is worse than its median".to_owned());
+    }
     let undisturbed = row.estimate.undisturbed_percent;
     if let Some(share) = undisturbed.filter(|share| !(0.0..=100.0).contains(share)) {
         found.push(format!("{share} % of its samples are undisturbed"));
@@ -153,6 +161,7 @@ fn ok_row(row: &Measurement, signed: bool) -> Vec<String> {
         ("median", Some(median)),
         ("ci95_low", ci95_low),
         ("min", min),
+        ("best", best),
         ("p99", row.estimate.p99),
         ("raw_median", row.estimate.raw_median),
         ("shared_median", row.estimate.shared_median),
@@ -173,6 +182,7 @@ fn below_resolution_row(row: &Measurement) -> Vec<String> {
         ci95_low,
         ci95_high,
         min,
+        best,
         ..
     } = row.estimate;
     let mut found = Vec::new();
@@ -186,6 +196,7 @@ fn below_resolution_row(row: &Measurement) -> Vec<String> {
         ("median", median),
         ("ci95_low", ci95_low),
         ("min", min),
+        ("best", best),
         ("shared_median", row.estimate.shared_median),
         ("core_cycles", row.core_cycles),
     ];
@@ -200,6 +211,7 @@ fn rowless_numbers(row: &Measurement) -> Vec<String> {
         ci95_low,
         ci95_high,
         min,
+        best,
         mad,
         p99,
         raw_median,
@@ -210,6 +222,7 @@ fn rowless_numbers(row: &Measurement) -> Vec<String> {
         ("ci95_low", ci95_low),
         ("ci95_high", ci95_high),
         ("min", min),
+        ("best", best),
         ("mad", mad),
         ("p99", p99),
         ("raw_median", raw_median),

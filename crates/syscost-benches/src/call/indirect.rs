@@ -43,9 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[],
         },
     ]),
-    quick: |case| {
-        ["pointer", "virtual"].contains(&case.get("through")) && case.get("target") == "predicted"
-    },
+    quick: |case| case.get("through") == "virtual" && case.get("target") == "predicted",
     support: |case| kernel(case, 0).map(drop),
     run: |b| {
         let seed = b.random().u64(..);

@@ -41,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         depth!("32", "two_places"),
         depth!("64", "two_places"),
     ]),
-    quick: |case| case.get("depth") == "64" && case.get("from") == "one_place",
     support: |case| kernel(case, 0).map(drop),
     run: |b| {
         let seed = b.random().u64(..);

@@ -20,7 +20,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.struct_argument",
     title: "Call, structure by value",
     cases: Cases::Grid(&[("bytes", &["16", "64"])]),
-    quick: |case| case.get("bytes") == "64",
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;

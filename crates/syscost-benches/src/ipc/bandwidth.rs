@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(cases),
     quick: |case| {
-        let ways = ["pipe", "unix_stream", "shared_spin", "process_vm_readv"];
+        let ways = ["pipe", "shared_spin"];
         is_plain(case) && ways.contains(&case.get("via")) && case.number("bytes") == 65536
     },
     support: channel::support,
@@ -181,7 +181,7 @@ struct Sender<C> {
 }
 
 impl<C: Channel> Sender<C> {
-    /// Sends so many messages and waits until the partner has them all.
+    /// Sends this many messages and waits until the partner has them all.
     fn send(&mut self, messages: u64) -> Result<(), Failure> {
         self.ledger.set_goal(self.sent.messages + messages);
         for _ in 0..messages {

@@ -174,7 +174,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a message of which so many bytes were moved, and if it was `whole` sums up its contents.
+    /// Counts a message of which this many bytes were moved, and if it was `whole` sums up its contents.
     #[inline(always)]
     pub(super) fn add(&mut self, moved: usize, message: &Message, whole: bool) {
         self.messages += 1;

@@ -11,14 +11,14 @@ const TYPE: usize = size_of::<c_long>();
 /// Bytes that tell the number of a message.
 const NUMBER: usize = size_of::<u64>();
 
-/// So many bytes at the start of a page, never paged in while they are measured.
+/// This many bytes at the start of a page, never paged in while they are measured.
 pub(crate) struct Message {
     buffer: Vec<u8>,
     start: usize,
 }
 
 impl Message {
-    /// A message of so many bytes.
+    /// A message of this many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         // Other than zeros, so that every page is there from now on.
         let mut buffer = vec![0xFF; bytes + TYPE + PAGE];

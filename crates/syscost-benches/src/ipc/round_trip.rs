@@ -37,7 +37,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(cases),
     quick: |case| {
-        let ways = ["pipe", "unix_stream", "shared_futex", "shared_spin"];
+        // A pipe's is `switch.pipe`.
+        let ways = ["unix_stream", "shared_spin"];
         is_plain(case) && ways.contains(&case.get("via")) && case.number("bytes") == 64
     },
     support: channel::support,

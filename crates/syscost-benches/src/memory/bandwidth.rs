@@ -6,7 +6,7 @@
 //! second-level one, 12 MiB beyond it, and 512 MiB for all together in memory. `read` only loads; `write` stores a constant (a fill is the same);
 //! `copy` is a = b, `scale` a = s b, `add` a = b + c, `triad` a = b + s c, `add_three` a = b + c + d, so that 1, 1, 2, 2 and 3 lines are read for each
 //! that is written. `_nontemporal` stores go past the caches. `rep_stosb`, `rep_movsb`, `memset` and `memcpy` have `simd=none`: the
-//! processor or the C library chooses how. The loops are assembly, unrolled, in whole cache lines from aligned arrays, in huge pages where
+//! processor or the C library chooses how, by the length of a call too, so one goes through a whole array. The loops are assembly, unrolled, in whole cache lines from aligned arrays, in huge pages where
 //! the machine has them (`page_bytes`).
 //! ## Does not measure
 //! What moves on the memory bus beside: a store to a line that is in no cache usually reads the line first (`with_write_allocate_bytes_per_s` adds
@@ -42,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases::cases),
     stays: true,
     quick: cases::quick,
+    revision: 2,
     support: |case| {
         let Setting { stream, simd, .. } = Setting::of(case)?;
         supports(stream, simd)
@@ -87,7 +88,7 @@ fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failu
     Ok(())
 }
 
-/// Claims that the streams of so many threads go through the memory that the case tells, with its instructions.
+/// Claims that the streams of this many threads go through the memory that the case tells, with its instructions.
 fn claim_stream(b: &mut Bencher, threads: usize, streaming: &Streaming) {
     let named = b.case().number("bytes") as f64;
     let bytes = (threads * streaming.course().footprint()) as f64;

@@ -9,7 +9,7 @@ use super::hierarchy::told;
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const BYTES: &str = "bytes";
 
-/// A cycle of so many lines is walked once before anything is timed. Of longer ones the measurement walks only a part, which no cache holds
+/// A cycle of this many lines is walked once before anything is timed. Of longer ones the measurement walks only a part, which no cache holds
 /// more of than of the rest.
 const WALKED: usize = (64 << 20) / LINE;
 
@@ -41,7 +41,7 @@ pub(super) fn chase(
     Ok(chase)
 }
 
-/// Claims that so many chains go round: a step of one that shares its time with others is no latency.
+/// Claims that this many chains go round: a step of one that shares its time with others is no latency.
 pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
     let claim = "chains whose places the checksum adds up";
     b.claim_equal(claim, chains, chase.chains(), "kernel");
@@ -52,8 +52,8 @@ pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
     }
 }
 
-/// Claims that the chase's memory is resident in the pages that the case names, and that its cycle has so many lines, each in another piece of
-/// so many bytes. The walk around it also warms the caches; where there is none, each page is touched, lest the chase walk page tables that
+/// Claims that the chase's memory is resident in the pages that the case names, and that its cycle has this many lines, each in another piece of
+/// this many bytes. The walk around it also warms the caches; where there is none, each page is touched, lest the chase walk page tables that
 /// nobody has walked before.
 pub(crate) fn claim(
     b: &mut Bencher,
@@ -80,13 +80,13 @@ pub(crate) fn claim(
     Ok(())
 }
 
-/// Claims which share of the steps leads so many bytes upwards: what tells one order from another.
+/// Claims which share of the steps leads this many bytes upwards: what tells one order from another.
 pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: Bound) {
     let claim = format!("share of steps to {bytes} bytes further");
     b.claim_within(&claim, share, chase.share_of_steps(bytes), "walk");
 }
 
-/// Claims that memory of so many bytes is beyond the last cache, as far as the system tells.
+/// Claims that memory of this many bytes is beyond the last cache, as far as the system tells.
 pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
     let beyond = told::is_beyond(told::last_bytes(), bytes as f64);
     b.claim_verdict(
@@ -116,17 +116,17 @@ pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
     );
 }
 
-/// The share of steps that may stay on their page, of 4 KiB, in a random order of so many bytes: three times as many as do by chance, and a few.
+/// The share of steps that may stay on their page, of 4 KiB, in a random order of this many bytes: three times as many as do by chance, and a few.
 fn within_a_page(bytes: usize) -> Bound {
     Bound::AtMost((0.05 + 3.0 * 4096.0 / bytes as f64).min(1.0))
 }
 
-/// The share that one distance may have in a random order of so many lines.
+/// The share that one distance may have in a random order of this many lines.
 fn random(lines: usize) -> Bound {
     Bound::AtMost(most_alike(lines))
 }
 
-/// Of steps upwards so many lead to the line behind: all but the last.
+/// Of steps upwards this many lead to the line behind: all but the last.
 pub(super) const UPWARDS: Bound = Bound::AtLeast(0.9);
 
 /// The pages of this case.

@@ -18,7 +18,7 @@ use syscost_results::{Evidence, Verdict};
 use super::hierarchy::{self, told};
 use super::line::DISTANCE;
 
-/// Distances whose costs differ less than so many times tell nothing.
+/// Distances whose costs differ less than this many times tell nothing.
 const LEAST_RATIO: f64 = 1.4;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -65,7 +65,7 @@ fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Whether so many larger distances cost as little as those within a line. Noise can do that, too.
+/// Whether this many larger distances cost as little as those within a line. Noise can do that, too.
 fn is_one_step(again: usize) -> Evidence {
     let verdict = match again {
         0 => Verdict::Confirmed,

@@ -132,7 +132,7 @@ fn fill(b: &Bencher) -> Result<(), Failure> {
         .try_for_each(|partner| Ok(partner.join()?))
 }
 
-/// So many turns of the chase, which must arrive where it has to.
+/// This many turns of the chase, which must arrive where it has to.
 fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
     let expected = chase.expected(turns);
     let sum = chase.run(turns);

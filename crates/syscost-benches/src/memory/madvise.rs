@@ -54,7 +54,7 @@ const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
     }
 }
 
-/// The longest batch has so many bytes, and so many calls at most.
+/// The longest batch has this many bytes, and this many calls at most.
 const MOST_BYTES: usize = 32 << 20;
 const MOST: usize = 1024;
 

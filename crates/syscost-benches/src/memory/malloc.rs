@@ -196,7 +196,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// So many operations are watched.
+/// This many operations are watched.
 const WATCHED: u64 = 64;
 
 /// Claims that the operation that is timed calls malloc and free once each, and writes to the last page of its block if that is told: the processor

@@ -53,7 +53,7 @@ const OLD_LENGTH: Argument = argument(1, "old length");
 const NEW_LENGTH: Argument = argument(2, "new length");
 const NEW_ADDRESS: Argument = argument(4, "new address");
 
-/// There and back so many times in the longest batch.
+/// There and back this many times in the longest batch.
 const MOST: u64 = 1 << 20;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {

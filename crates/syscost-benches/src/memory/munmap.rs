@@ -27,7 +27,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::MUNMAP)],
-    quick: |case| case.get(SIZE) == "1M",
     run,
     source: include_str!("munmap.rs"),
     ..Benchmark::DEFAULT
@@ -46,7 +45,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The longest batch has so many bytes, touched or not, and so many mappings at most. Strict machines promise memory for either.
+/// The longest batch has this many bytes, touched or not, and this many mappings at most. Strict machines promise memory for either.
 const MOST_TOUCHED: usize = 32 << 20;
 const MOST_BYTES: usize = 256 << 20;
 const MOST: usize = 512;

@@ -22,7 +22,7 @@ use super::chases;
 /// The parameter that says on how many pages there is a line.
 pub(super) const COUNT: &str = "count";
 
-/// From so many pages on the set-up takes longer than the measurement.
+/// From this many pages on the set-up takes longer than the measurement.
 const DEAR: u64 = 16_384;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -46,7 +46,7 @@ const MOST_THREADS: usize = 64;
 /// Of the batches, in this share all threads must have run.
 const RAN: f64 = 0.75;
 
-/// So many batches without all threads are no accident.
+/// This many batches without all threads are no accident.
 const LEAST_BATCHES: u64 = 10;
 
 fn cases() -> Vec<Case> {

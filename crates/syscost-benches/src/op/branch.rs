@@ -23,7 +23,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "direction",
         &["taken", "not_taken", "alternating", "random"],
     )]),
-    quick: |case| ["taken", "random"].contains(&case.get("direction")),
     support: |case| branch(kind(case, 0)?).map(drop),
     run: |b| {
         let seed = b.random().u64(..);

@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Turns of the batches that serve the claims: some ten thousand branches.
 const TURNS: u64 = 1000;
 
-/// How far the mean of so many fair outcomes may be from what is expected of it, relatively.
+/// How far the mean of this many fair outcomes may be from what is expected of it, relatively.
 const FAIR: f64 = 0.05;
 
 /// How much slower than the slower constant table a guessed one may be.

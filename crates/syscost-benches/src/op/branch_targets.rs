@@ -1,7 +1,7 @@
 //! Branches that are always taken, by how many there are.
 //!
 //! ## Measures
-//! One block of code of 16 bytes, of which so many stand one after the other and are gone through again and again. `code=jumps`: each block adds one to
+//! One block of code of 16 bytes, of which this many stand one after the other and are gone through again and again. `code=jumps`: each block adds one to
 //! a register and jumps to the next; the bytes between would trap. `code=straight`: the same bytes with instructions that do nothing in place of the jump, to
 //! tell what fetching so much code costs by itself. The register counts the blocks. The code is written when the benchmark starts.
 //! ## Does not measure

@@ -56,7 +56,7 @@ fn cases() -> Vec<Case> {
     [64, 128, 256, 512].into_iter().flat_map(of).collect()
 }
 
-/// Twelve chains of fused operations on registers of so many bits, and which vectors these hold.
+/// Twelve chains of fused operations on registers of this many bits, and which vectors these hold.
 fn kernel(bits: u64) -> Result<(Kernel, Option<Simd>), Unsupported> {
     let of = |simd| {
         let kernel = vector(simd, VectorOperation::FusedMultiplyAdd, Shape::Throughput)?;

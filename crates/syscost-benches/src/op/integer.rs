@@ -1,7 +1,7 @@
 //! Integer operations, 32 and 64 bits: until a result can be used, and how often one can start.
 //!
 //! ## Measures
-//! `latency`: a chain in which each operation needs the result before it. `throughput`: twelve independent chains, so many
+//! `latency`: a chain in which each operation needs the result before it. `throughput`: twelve independent chains, this many
 //! that the core never waits for a result. Operands are in registers, the loop around them costs less than 1 %.
 //! `divide` and `remainder` have a dividend of 15 bits and a divisor of 8, `divide_long` a dividend that fills the type and
 //! a divisor half as long: cores whose divider stops early take different times for them. The dividend is extended to

@@ -52,10 +52,10 @@ const TOGETHER: usize = 5;
 /// Bursts within which the shortest ramp can be told, as they are when the frequency is steady: three, which may be slower at first.
 const FEW: f64 = 16.0;
 
-/// So many are no interrupt's: a quarter of the work is over.
+/// This many are no interrupt's: a quarter of the work is over.
 const MANY: f64 = 400.0;
 
-/// So many courses are tried for one that says something.
+/// This many courses are tried for one that says something.
 const TRIES: usize = 5;
 
 /// How far the chains of both kinds may be from each other at their nearest: a burst holds the clock's own cost, and the frequency may move meanwhile.
@@ -128,7 +128,7 @@ fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure
     })
 }
 
-/// Whether so many bursts are few enough to tell a ramp. What interrupts them lengthens them, but not most of the courses to hundreds.
+/// Whether this many bursts are few enough to tell a ramp. What interrupts them lengthens them, but not most of the courses to hundreds.
 fn few(bursts: f64) -> Verdict {
     match bursts {
         ..=FEW => Verdict::Confirmed,

@@ -53,7 +53,7 @@ const NEAR_TURNS: u64 = 200;
 /// How often they are timed.
 const NEAR_TIMES: usize = 7;
 
-/// Twice as many instructions take at least so many times as long, even beside what the loads themselves take.
+/// Twice as many instructions take at least this many times as long, even beside what the loads themselves take.
 const LEAST_SLOPE: f64 = 1.5;
 
 /// What takes no longer than this has not executed them, whatever disturbed it.
@@ -165,7 +165,7 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     Ok(window)
 }
 
-/// Whether a step with twice as many instructions takes so many times as long as it must.
+/// Whether a step with twice as many instructions takes this many times as long as it must.
 fn slope(ratio: f64) -> Verdict {
     match ratio {
         LEAST_SLOPE.. => Verdict::Confirmed,

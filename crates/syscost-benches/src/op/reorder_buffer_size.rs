@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Loads that do not overlap cost at least so many times what those cost that do.
+/// Loads that do not overlap cost at least this many times what those cost that do.
 const LEAST_RISE: f64 = 1.4;
 
 /// This share of the rise lies between the two rows before the step and the two behind it.

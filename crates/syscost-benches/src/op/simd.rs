@@ -27,7 +27,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ("op", &["add", "fused_multiply_add"]),
         ("shape", &["latency", "throughput"]),
     ]),
-    quick: |case| case.get("op") == "fused_multiply_add" && case.get("shape") == "throughput",
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;

@@ -114,7 +114,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Why so many numbers of copies are too few, if so.
+/// Why this many numbers of copies are too few, if so.
 fn enough(points: usize) -> Result<(), String> {
     if points >= LEAST_POINTS {
         return Ok(());

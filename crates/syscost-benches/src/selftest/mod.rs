@@ -29,9 +29,9 @@ pub struct Truth {
 
 /// A known cost.
 pub enum Cost {
-    /// So many core cycles.
+    /// This many core cycles.
     CoreCycles(f64),
-    /// So many nanoseconds.
+    /// This many nanoseconds.
     Nanoseconds(f64),
     /// This ratio, computed from other rows.
     Ratio(f64),

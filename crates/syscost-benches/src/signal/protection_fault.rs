@@ -34,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
-    quick: |_| true,
     run,
     source: include_str!("protection_fault.rs"),
     ..Benchmark::DEFAULT

@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Round trip of two eventfds",
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
-    quick: ping_pong::quick,
     expect: &[
         switches(2.0),
         together(Sysno::READ, 2.0),

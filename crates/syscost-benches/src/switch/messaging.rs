@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each task at least once in a batch; at most a sleep for each end of a message.
         within(Counter::Switches, 0.001, 2.0),
     ],
-    // A turn is long, and so many tasks are made in each round.
+    // A turn is long, and this many tasks are made in each round.
     setup: Setup::Dear { seconds: 0.2 },
     run,
     source: include_str!("messaging.rs"),

@@ -37,9 +37,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::WRITE, 2.0),
     ],
     quick: |case| {
-        let placement = case.get(Placement::KEY);
         let is_of_processes = case.get("between") == Between::Processes.name();
-        placement == "same" || (is_of_processes && placement != "free")
+        is_of_processes && case.get(Placement::KEY) != "free"
     },
     run,
     source: include_str!("pipe.rs"),

@@ -53,7 +53,7 @@ impl Set {
         }
     }
 
-    /// Adds so many to a side's semaphore, or takes them once they are there.
+    /// Adds this many to a side's semaphore, or takes them once they are there.
     fn change(&self, side: Side, by: i16) -> Result<(), Bad> {
         let operation = libc::sembuf {
             sem_num: side as u16,

@@ -136,7 +136,7 @@ pub(crate) fn yielders<'t>(
         partners.push(partner?);
     }
     let (mut waiting, end) = (partners.len(), End(crowd.clone()));
-    // Yields that the last turns had more than they were asked for: the next need so many less.
+    // Yields that the last turns had more than they were asked for: the next need this many less.
     let mut ahead = 0;
     let turns = move |turns| {
         open.write_all(&vec![0; std::mem::take(&mut waiting)])

@@ -32,7 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_wake",
     title: "Futex wake, the waker's call",
     cases: Cases::Here(cases),
-    quick: |case| case.number("waiters") == 1,
+    quick: |case| case.number("waiters") == 1 && case.get(Placement::KEY) == "same",
     run,
     source: include_str!("futex_wake.rs"),
     ..Benchmark::DEFAULT

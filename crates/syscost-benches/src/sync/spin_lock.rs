@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.spin_lock",
     title: "Spin lock: lock and unlock",
     cases: Cases::Here(|| lock::cases(&[contention::KEEP_RUNNING])),
-    quick: |case| case.get("state") == "free",
     run,
     source: include_str!("spin_lock.rs"),
     ..Benchmark::DEFAULT

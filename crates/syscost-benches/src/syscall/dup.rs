@@ -33,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(Sysno::DUP3)],
         },
     ]),
-    quick: |case| case.get("call") == "dup_close",
     run,
     source: include_str!("dup.rs"),
     ..Benchmark::DEFAULT

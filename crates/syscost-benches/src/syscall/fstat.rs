@@ -19,7 +19,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fstat",
     cases: Cases::Grid(&[("of", &["file", "pipe"])]),
     expect: &[calls(Sysno::FSTAT)],
-    quick: |case| case.get("of") == "file",
     run,
     source: include_str!("fstat.rs"),
     ..Benchmark::DEFAULT

@@ -17,7 +17,7 @@ use std::os::fd::AsRawFd;
 use rustix::event::{FdSetElement, FdSetIter, fd_set_insert, fd_set_num_elements};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, is_quick_readiness, readiness_cases};
+use super::subject::{Descriptors, readiness_cases};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -25,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "select",
     cases: readiness_cases(),
     expect: &[calls(Sysno::PSELECT6)],
-    quick: is_quick_readiness,
     run,
     source: include_str!("select.rs"),
     ..Benchmark::DEFAULT

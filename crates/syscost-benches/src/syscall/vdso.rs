@@ -41,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(Sysno::GETCPU)],
         },
     ]),
-    quick: |case| case.get("call") == "clock_gettime",
     run,
     source: include_str!("vdso.rs"),
     ..Benchmark::DEFAULT

@@ -34,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fork by resident memory",
     cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
-    quick: |case| case.get("rss") == "16M" && case.get("pages") == "4k",
     run,
     source: include_str!("fork_by_rss.rs"),
     ..Benchmark::DEFAULT
@@ -79,7 +78,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// What is expected of so many forks.
+/// What is expected of this many forks.
 fn expected(forks: f64) -> Vec<Expect> {
     let once = |call| exactly(Counter::Syscall(call), forks);
     vec![

@@ -11,7 +11,7 @@ impl Bencher<'_> {
         self.begin(Manner::Batches)?;
         match self.pass {
             Pass::Timed => self.time_batches(per_turn, &mut body),
-            Pass::Evidence => self.count_batches(per_turn, body),
+            Pass::Evidence => self.count_batches(per_turn, &mut body),
         }
     }
 
@@ -28,7 +28,7 @@ impl Bencher<'_> {
         self.begin_on(manner, 1)
     }
 
-    /// Like `begin`, for tasks that may use so many CPUs at once.
+    /// Like `begin`, for tasks that may use this many CPUs at once.
     pub(super) fn begin_on(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
         if std::mem::replace(&mut self.measured, true) {
             return Err(Failure::Broken("measured twice".into()));

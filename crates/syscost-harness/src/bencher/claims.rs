@@ -9,7 +9,7 @@ use crate::arguments::{Argument, ArgumentClaim, Given};
 use crate::expect::Bound;
 use crate::failure::Failure;
 
-/// The kernel may split huge pages whenever it likes. So many left make the same memory nearly all.
+/// The kernel may split huge pages whenever it likes. This many left make the same memory nearly all.
 const MOST: f64 = 0.95;
 
 impl Bencher<'_> {

@@ -25,7 +25,7 @@ use crowd::{Crowd, MOST_COPIES, Stint};
 /// Turns of one copy in the audited child.
 const AUDITED: u64 = 32;
 
-/// A window has so many chunks, and a chunk lasts so many timer pairs: neither ragged ends nor looks at the clock are more than about a
+/// A window has this many chunks, and a chunk lasts this many timer pairs: neither ragged ends nor looks at the clock are more than about a
 /// hundredth of it, unless a single turn takes longer.
 const CHUNKS: f64 = 100.0;
 
@@ -59,10 +59,7 @@ where
     /// What each copy did in another window.
     fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<Stint>, Failure> {
         let stints = self.crowd.window(self.window_ns, self.chunk, bracket)?;
-        self.turns += stints
-            .iter()
-            .map(|stint| stint.operations + stint.led_in)
-            .sum::<u64>();
+        self.turns += stints.iter().map(Stint::turns).sum::<u64>();
         Ok(stints)
     }
 }
@@ -71,7 +68,7 @@ impl Bencher<'_> {
     /// Measures how many operations per second `count` copies of it do at once, each pinned to a CPU of its own: as processes or as
     /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
-    /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn is so many operations. All copies begin
+    /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn is this many operations. All copies begin
     /// together and go on until a common end. The value is the sum of their rates, each over its own time: that their ends are ragged is no
     /// contention.
     pub fn copies<O, E>(
@@ -100,7 +97,7 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// The CPUs of so many copies, the measuring task's first.
+    /// The CPUs of this many copies, the measuring task's first.
     fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
         let mut cpus = spread_from(self.cpu, &self.allowed);
         if count == 0 || count > cpus.len().min(MOST_COPIES) {
@@ -179,7 +176,7 @@ impl Bencher<'_> {
             self.findings.evidence.push(evidence);
         }
         // While this process has no other thread that a fork would lose.
-        self.judge_audit(AUDITED * per_turn, |audited| {
+        self.judge_audit(AUDITED * per_turn, &mut |audited| {
             let mut op = one()?;
             let turns = match audited {
                 Audited::Operations => 1 + AUDITED,
@@ -211,8 +208,7 @@ impl Bencher<'_> {
         // Each copy is judged by itself; the worst of them is told.
         let known = self.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
-            let stints = log.iter().map(|stints| stints[number]);
-            let turns: u64 = stints.map(|stint| stint.operations + stint.led_in).sum();
+            let turns: u64 = log.iter().map(|stints| stints[number].turns()).sum();
             let used = before.and_then(|before| Ok(after? - before));
             self.judge_counts(used.map(Counted::from), turns * per_turn);
         }

@@ -24,7 +24,7 @@ use growth::Growth;
 /// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
 pub(super) const COUNTED_NS: f64 = 250_000.0;
 
-/// So many operations are counted, if that takes no longer than this: of fewer, one stray fault would be many.
+/// This many operations are counted, if that takes no longer than this: of fewer, one stray fault would be many.
 const COUNTED_AT_LEAST: u64 = 128;
 const COUNTED_FOR: Duration = Duration::from_millis(10);
 
@@ -65,11 +65,9 @@ impl Bencher<'_> {
     pub(super) fn count_batches(
         &mut self,
         per_turn: u64,
-        mut body: impl Body,
+        body: &mut dyn Body,
     ) -> Result<(), Failure> {
-        let turns = self
-            .turns_lasting(COUNTED_NS, per_turn, &mut body)?
-            .min(1 << 20);
+        let turns = self.turns_lasting(COUNTED_NS, per_turn, body)?.min(1 << 20);
         let operations = turns * per_turn;
         let (mut used, mut counted) = (Ok(Usage::default()), 0);
         let mut growth = Growth::new(self.find(|counter| counter == Counter::ResidentBytes));
@@ -88,10 +86,10 @@ impl Bencher<'_> {
         self.operations += counted;
         self.judge_counts(used.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
-        self.count_by_tracepoint(turns, per_turn, &mut body)?;
+        self.count_by_tracepoint(turns, per_turn, body)?;
         // Before the audited child, which shares this memory and leaves what it read last in the caches.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
+            let evidence = self.judge_scaling(expect, per_turn, body)?;
             self.findings.evidence.push(evidence);
         }
         // Fewer of an operation that takes long by itself.
@@ -100,7 +98,7 @@ impl Bencher<'_> {
             .max(LEAST_AUDITED)
             .div_ceil(per_turn)
             .min(body.max_turns());
-        self.judge_audit(audited * per_turn, |audited_body| {
+        self.judge_audit(audited * per_turn, &mut |audited_body| {
             // What the preparation calls is no part of the operation.
             body.before(audited);
             match audited_body {
@@ -113,8 +111,8 @@ impl Bencher<'_> {
 
     pub(super) fn count_singles(
         &mut self,
-        mut prepare: impl FnMut() -> Result<(), Failure>,
-        mut op: impl FnMut() -> Result<(), Failure>,
+        prepare: &mut dyn FnMut() -> Result<(), Failure>,
+        op: &mut dyn FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let count = 16;
         self.operations += 1 + count;
@@ -132,7 +130,7 @@ impl Bencher<'_> {
         self.judge_counts(used.map(Counted::from), count);
         // What the last operation left, e.g. a child to wait for, is not handed on to the audited copy of this process.
         prepare()?;
-        self.judge_prepared_audit(AUDITED, true, |audited| {
+        self.judge_prepared_audit(AUDITED, true, &mut |audited| {
             for _ in 0..AUDITED {
                 prepare()?;
                 if audited == Audited::Operations {
@@ -154,7 +152,7 @@ impl Bencher<'_> {
     pub(super) fn judge_audit(
         &mut self,
         operations: u64,
-        body: impl FnMut(Audited) -> Result<(), Failure>,
+        body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.judge_prepared_audit(operations, false, body)
     }
@@ -165,7 +163,7 @@ impl Bencher<'_> {
         &mut self,
         operations: u64,
         is_each_prepared: bool,
-        mut body: impl FnMut(Audited) -> Result<(), Failure>,
+        body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let expected: Vec<Expect> = self
             .declared
@@ -245,7 +243,7 @@ impl Bencher<'_> {
         &mut self,
         turns: u64,
         per_turn: u64,
-        body: &mut impl Body,
+        body: &mut dyn Body,
     ) -> Result<(), Failure> {
         let operations = turns * per_turn;
         let expected: f64 = self

@@ -144,7 +144,7 @@ impl<'a> Bencher<'a> {
         syscost_results::stats::order::median(&self.findings.values)
     }
 
-    /// Makes the result a rate: each operation moves so many bytes. To be called before the measurement, by benchmarks in B/s. For
+    /// Makes the result a rate: each operation moves this many bytes. To be called before the measurement, by benchmarks in B/s. For
     /// [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::batches`], [`Bencher::together`] and
     /// [`Bencher::copies`]; the others measure times and refuse.
     pub fn rate(&mut self, bytes: u64) {
@@ -157,7 +157,7 @@ impl<'a> Bencher<'a> {
         self.findings.resolution = Some(least);
     }
 
-    /// Makes each turn of several tasks so many operations. To be called before the measurement.
+    /// Makes each turn of several tasks this many operations. To be called before the measurement.
     pub fn operations_per_turn(&mut self, count: u64) {
         self.set_too_late |= self.measured;
         self.per_turn = count;
@@ -240,7 +240,7 @@ impl<'a> Bencher<'a> {
     }
 
     /// Like [`Bencher::batches`], each batch after an untimed `prepare(turns)`, whose faults and calls are not the operation's: pages
-    /// that were given back, mappings to be removed. A batch has at most so many turns, at least two: as many as can be prepared at
+    /// that were given back, mappings to be removed. A batch has at most this many turns, at least two: as many as can be prepared at
     /// once. None of them is timed singly.
     pub fn prepared_batches(
         &mut self,
@@ -260,12 +260,12 @@ impl<'a> Bencher<'a> {
     pub fn slope(
         &mut self,
         per_turn: u64,
-        body: impl FnMut(u64) -> Result<(), Failure>,
+        mut body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.begin_times(Manner::Slopes, "slope")?;
         match self.pass {
             Pass::Timed => self.time_slope(per_turn, body),
-            Pass::Evidence => self.count_batches(per_turn, body),
+            Pass::Evidence => self.count_batches(per_turn, &mut body),
         }
     }
 
@@ -284,12 +284,12 @@ impl<'a> Bencher<'a> {
                 "compares kernels of different length".into(),
             ));
         }
-        let body = KernelBody::new(kernel);
+        let mut body = KernelBody::new(kernel);
         match self.pass {
             Pass::Timed => {
                 self.time_difference(per_turn, KernelBody::new(baseline), body, share)?;
             }
-            Pass::Evidence => self.count_batches(per_turn, body)?,
+            Pass::Evidence => self.count_batches(per_turn, &mut body)?,
         }
         self.claim("checksum of every batch", "equal", "equal", "kernel", true);
         Ok(())
@@ -299,13 +299,13 @@ impl<'a> Bencher<'a> {
     /// measured by an empty pair after the same preparation, is taken off; the raw values are kept.
     pub fn single(
         &mut self,
-        prepare: impl FnMut() -> Result<(), Failure>,
-        op: impl FnMut() -> Result<(), Failure>,
+        mut prepare: impl FnMut() -> Result<(), Failure>,
+        mut op: impl FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.begin_times(Manner::Singles, "single")?;
         match self.pass {
             Pass::Timed => self.time_singles(prepare, op),
-            Pass::Evidence => self.count_singles(prepare, op),
+            Pass::Evidence => self.count_singles(&mut prepare, &mut op),
         }
     }
 
@@ -318,7 +318,7 @@ impl<'a> Bencher<'a> {
         self.findings.observed = true;
         match self.pass {
             Pass::Timed => self.time_observations(observation),
-            Pass::Evidence => self.count_batches(1, |n: u64| {
+            Pass::Evidence => self.count_batches(1, &mut |n: u64| {
                 for _ in 0..n {
                     black_box(observation()?);
                 }

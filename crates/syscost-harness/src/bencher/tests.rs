@@ -284,7 +284,7 @@ fn time_that_does_not_double_with_the_work_is_refuted() {
     }
 }
 
-/// Work that moves so many bytes in an operation, in no time.
+/// Work that moves this many bytes in an operation, in no time.
 struct Moving(u64);
 
 impl Work for Moving {

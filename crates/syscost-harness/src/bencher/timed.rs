@@ -42,7 +42,7 @@ pub(super) struct Batch {
 
 impl Batch {
     /// How many untimed turns lead in to it. What is prepared before a batch comes between anyway.
-    pub(super) fn lead_in(self, body: &impl Body) -> u64 {
+    pub(super) fn lead_in(self, body: &(impl Body + ?Sized)) -> u64 {
         let part = self.turns / LEAD_IN_PART;
         if body.is_prepared() {
             return part;
@@ -253,7 +253,7 @@ impl Bencher<'_> {
         &mut self,
         target: f64,
         per_turn: u64,
-        body: &mut impl Body,
+        body: &mut (impl Body + ?Sized),
     ) -> Result<u64, Failure> {
         let most = body.max_turns();
         let mut turns: u64 = 1;
@@ -324,7 +324,11 @@ impl Bencher<'_> {
 
     /// Times a batch, in ns; what is checked around it is not timed.
     #[inline(always)]
-    pub(super) fn time_turns(&mut self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
+    pub(super) fn time_turns(
+        &mut self,
+        body: &mut (impl Body + ?Sized),
+        turns: u64,
+    ) -> Result<f64, Failure> {
         self.time_led_in(body, turns, 0)
     }
 
@@ -333,7 +337,7 @@ impl Bencher<'_> {
     #[inline(always)]
     pub(super) fn time_led_in(
         &mut self,
-        body: &mut impl Body,
+        body: &mut (impl Body + ?Sized),
         turns: u64,
         lead_in: u64,
     ) -> Result<f64, Failure> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use syscost_results::Machine;
-use syscost_results::estimate::frequency;
+use syscost_results::estimate::frequency::{self, Usual};
 use syscost_results::run::Noise;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::{CpuTimes, cpu_times};
@@ -84,12 +84,12 @@ impl Session<'_> {
             .for_each(|noise| noise.used = true);
     }
 
-    /// The frequency that the cores mostly ran at so far, in GHz.
-    pub(super) fn usual_ghz(&self) -> Option<f64> {
-        if self.common_ghz.is_some() {
-            return self.common_ghz;
+    /// The frequency that costs are of so far.
+    pub(super) fn usual_frequency(&self) -> Option<Usual> {
+        if self.common_frequency.is_some() {
+            return self.common_frequency;
         }
-        frequency::usual_ghz(self.states.iter().flat_map(|state| &state.rounds))
+        frequency::usual(self.states.iter().flat_map(|state| &state.rounds))
     }
 }
 

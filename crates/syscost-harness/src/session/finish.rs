@@ -30,11 +30,11 @@ impl Session<'_> {
         } else {
             "the time budget was spent"
         };
-        let usual_ghz = self.usual_ghz();
+        let usual = self.usual_frequency();
         let mut measurements: Vec<_> = self
             .states
             .iter()
-            .map(|state| state.measurement(true, missing, usual_ghz))
+            .map(|state| state.measurement(true, missing, usual))
             .collect();
         for (index, state) in self.states.iter().enumerate() {
             if state.row.benchmark.derive.is_some() {
@@ -87,7 +87,7 @@ impl Session<'_> {
             complete,
             machine: self.header.machine,
             clock,
-            core_ghz: usual_ghz.or(median(&frequencies)),
+            core_ghz: usual.map(|usual| usual.ghz).or(median(&frequencies)),
             noise: self.header.noise,
             config,
             warnings,

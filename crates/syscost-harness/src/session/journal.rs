@@ -1,10 +1,13 @@
 //! The journal: what is already measured, safe from Ctrl-C, kill -9 and power cuts of the process (not of the machine).
 //!
-//! One JSON object a line: a [`Header`], then one [`Record`] for every finished worker. A last line that is torn, because
-//! the process died while writing it, is ignored, as is one that is damaged: that worker is started again. A lock on the file tells whether its run still lives.
+//! One JSON object a line, with its [checksum](mod@line): a [`Header`], once more the same, and then a [`Record`] for every finished
+//! worker. A last line that is torn, because the process died while writing it, is ignored, as is one that is damaged: that
+//! worker is started again. A lock on the file tells whether its run still lives.
 
 mod check;
+pub mod line;
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +22,10 @@ use crate::failure::Failure;
 use crate::worker::Program;
 
 /// Version of the journal's shape; a journal of another version cannot be resumed.
-const JOURNAL_VERSION: u32 = 1;
+const JOURNAL_VERSION: u32 = 2;
+
+/// How many times the header is written: one of them may be damaged.
+pub const HEADERS: usize = 2;
 
 /// What a run knew before its first round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -157,8 +163,9 @@ impl Journal {
             file,
         };
         journal.lock()?;
-        if let Err(error) = journal.write_line(header) {
-            // Without its first line it is good for nothing.
+        let written = (0..HEADERS).try_for_each(|_| journal.write_line(header));
+        if let Err(error) = written {
+            // Without its first lines it is good for nothing.
             let _ = std::fs::remove_file(path);
             return Err(error);
         }
@@ -204,23 +211,7 @@ impl Journal {
             .iter()
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |end| end + 1);
-        let mut lines = bytes[..whole]
-            .split(|byte| *byte == b'\n')
-            .filter(|l| !l.is_empty());
-        let first = lines.next().ok_or_else(|| unusable("it is empty".into()))?;
-        let header: Header = serde_json::from_slice(first)
-            .map_err(|error| unusable(format!("its first line: {error}")))?;
-        if header.journal_version != JOURNAL_VERSION {
-            return Err(unusable(format!(
-                "its version is {}",
-                header.journal_version
-            )));
-        }
-        check::header(&header).map_err(&unusable)?;
-        let records = lines
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .filter(check::is_sound)
-            .collect();
+        let (header, records) = read(&bytes[..whole]).map_err(&unusable)?;
         if whole < bytes.len() {
             // Cut the torn line off, or the next record would be glued to it.
             journal
@@ -264,10 +255,41 @@ impl Journal {
 
     fn write_line(&mut self, entry: &impl Serialize) -> Result<(), JournalError> {
         let failed = io_error("writing", &self.path);
-        let mut line = serde_json::to_vec(entry).map_err(|error| failed(error.into()))?;
-        line.push(b'\n');
-        self.file.write_all(&line).map_err(failed)
+        let json = serde_json::to_vec(entry).map_err(|error| failed(error.into()))?;
+        self.file.write_all(&line::sealed(&json)).map_err(failed)
     }
+}
+
+/// What a journal of these bytes holds, or why it cannot be used.
+///
+/// # Errors
+/// When no line of it is a header that this version wrote.
+pub fn read(bytes: &[u8]) -> Result<(Header, Vec<Record>), String> {
+    let mut lines: Vec<&[u8]> = bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .collect();
+    if lines.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    // No two workers say the same to the last bit: a line that is there twice was copied.
+    let mut seen = BTreeSet::new();
+    lines.retain(|line| seen.insert(*line));
+    let whole: Vec<&[u8]> = lines.into_iter().filter_map(line::unsealed).collect();
+    let header: Header = whole
+        .first()
+        .and_then(|line| serde_json::from_slice(line).ok())
+        .ok_or("its first lines are damaged, or of another version")?;
+    if header.journal_version != JOURNAL_VERSION {
+        return Err(format!("its version is {}", header.journal_version));
+    }
+    check::header(&header)?;
+    let records = whole[1..]
+        .iter()
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .filter(check::is_sound)
+        .collect();
+    Ok((header, records))
 }
 
 fn io_error<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> JournalError + 'p {

@@ -18,6 +18,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use syscost_results::Run;
+use syscost_results::estimate::frequency::Usual;
 use syscost_results::run::{Config, Warning};
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
@@ -61,8 +62,8 @@ pub struct Session<'a> {
     /// What looks at the cores show while these are ours, and where that is kept.
     cores: Cores,
     known_cores: Option<PathBuf>,
-    /// The usual frequency of both runs of a pair, in GHz.
-    common_ghz: Option<f64>,
+    /// The usual frequency of both runs of a pair.
+    common_frequency: Option<Usual>,
     /// Whether it is one of two runs that are measured in turn.
     is_of_pair: bool,
     /// Whether rows may be deferred in this round.
@@ -263,7 +264,7 @@ impl<'a> Session<'a> {
             allowed,
             cores: Cores::default(),
             known_cores: options.known_cores.clone(),
-            common_ghz: None,
+            common_frequency: None,
             is_of_pair: false,
             may_defer: false,
             chosen: begun,

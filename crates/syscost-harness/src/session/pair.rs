@@ -107,8 +107,8 @@ impl<'a> Pair<'a> {
     fn settle(&mut self, profile: Profile) {
         // One frequency for both: each its own would be a difference of its own.
         let states = self.a.states.iter().chain(&self.b.states);
-        let usual = frequency::usual_ghz(states.flat_map(|state| &state.rounds));
-        (self.a.common_ghz, self.b.common_ghz) = (usual, usual);
+        let usual = frequency::usual(states.flat_map(|state| &state.rounds));
+        (self.a.common_frequency, self.b.common_frequency) = (usual, usual);
         self.a.settle(profile);
         self.b.settle(profile);
         for (a, b) in self.a.states.iter_mut().zip(&mut self.b.states) {
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
             allowed: self.allowed.clone(),
             cores: self.cores.clone(),
             known_cores: self.known_cores.clone(),
-            common_ghz: None,
+            common_frequency: None,
             is_of_pair: true,
             may_defer: false,
             chosen: self.chosen,

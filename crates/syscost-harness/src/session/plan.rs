@@ -208,10 +208,10 @@ impl Session<'_> {
     /// At a look, rows whose interval is narrow enough need no more rounds, and those that no more rounds would help.
     pub(super) fn settle(&mut self, profile: Profile) {
         let rule = profile.stop_rule();
-        let usual_ghz = self.usual_ghz();
+        let usual = self.usual_frequency();
         for state in &mut self.states {
             let looks = looks_of(state.row.setup(), rule.looks);
-            state.settled |= state.ends(StopRule { looks, ..rule }, usual_ghz);
+            state.settled |= state.ends(StopRule { looks, ..rule }, usual);
         }
         self.may_defer = self.cores_are_often_ours();
     }

@@ -6,8 +6,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use syscost_results::estimate::frequency::{self, Usual};
 use syscost_results::estimate::selection::select;
-use syscost_results::estimate::{Estimated, Rules, estimate, frequency, half_width_ratio};
+use syscost_results::estimate::{Estimated, Rules, estimate, half_width_ratio};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
@@ -224,36 +225,37 @@ impl RowState {
 
     /// Whether the row needs no more rounds than it has. Those count in which the core was ours often
     /// enough; the others are taken again, up to the maximum number of rounds.
-    pub(crate) fn ends(&self, rule: StopRule<'_>, usual_ghz: Option<f64>) -> bool {
+    pub(crate) fn ends(&self, rule: StopRule<'_>, usual: Option<Usual>) -> bool {
         // The interval may be of fewer: those at the usual frequency.
-        let tagged = self.tagged(usual_ghz);
+        let tagged = self.tagged(usual);
         let selected = select(&tagged, self.row.benchmark.unit).rounds.len();
         let rounds = selected.min(self.counting().0) as u32;
         // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
         let half_width = || match self.is_level() {
             true => Some(0.0),
-            false => half_width_ratio(&self.estimated(usual_ghz).estimate),
+            false => half_width_ratio(&self.estimated(usual).estimate),
         };
         self.rounds.len() as u32 >= REPEATS * rule.last()
             || rule.ends(rounds, half_width, || self.counting_medians().collect())
     }
 
     /// The rounds, their samples tagged that are of another frequency than this.
-    fn tagged(&self, usual_ghz: Option<f64>) -> Vec<RoundSamples> {
+    fn tagged(&self, usual: Option<Usual>) -> Vec<RoundSamples> {
         let mut rounds = self.rounds.clone();
-        if let Some(usual_ghz) = usual_ghz {
-            frequency::tag(&mut rounds, usual_ghz);
+        if let Some(usual) = usual {
+            frequency::tag(&mut rounds, usual);
         }
         rounds
     }
 
-    fn estimated(&self, usual_ghz: Option<f64>) -> Estimated {
+    fn estimated(&self, usual: Option<Usual>) -> Estimated {
         estimate(
-            &self.tagged(usual_ghz),
+            &self.tagged(usual),
             &Rules {
                 target_half_width: self.target_half_width,
                 signed: self.is_level(),
                 unit: self.row.benchmark.unit,
+                better: self.row.benchmark.better,
                 // One round that was disturbed does not hide what the others tell.
                 resolution: order::median(&self.resolutions).unwrap_or(0.0),
                 discrete: self.row.benchmark.quantity == Quantity::Choice,
@@ -269,7 +271,7 @@ impl RowState {
         &self,
         keep_samples: bool,
         missing: &str,
-        usual_ghz: Option<f64>,
+        usual: Option<Usual>,
     ) -> Measurement {
         let Estimated {
             mut estimate,
@@ -277,7 +279,7 @@ impl RowState {
             mut flags,
             below_resolution,
             details,
-        } = self.estimated(usual_ghz);
+        } = self.estimated(usual);
         let mut evidence = self.evidence.clone();
         evidence.extend(self.judge_floor(&estimate, core_cycles));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
@@ -323,7 +325,7 @@ impl RowState {
             } else {
                 Vec::new()
             },
-            samples: (keep_samples && told).then(|| self.tagged(usual_ghz)),
+            samples: (keep_samples && told).then(|| self.tagged(usual)),
         }
     }
 }

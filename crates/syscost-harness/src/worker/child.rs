@@ -103,7 +103,7 @@ impl Worker {
             killed: Vec::new(),
         };
         match input.write_all(&line) {
-            // A worker that ended at once is told apart by its exit.
+            // Its exit status says why a worker ended at once.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(worker),
         }

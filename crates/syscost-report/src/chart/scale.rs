@@ -4,7 +4,7 @@ mod ticks;
 
 pub(crate) use ticks::{even_marks, every};
 
-/// From so many times between the smallest and the largest value on, an axis is logarithmic.
+/// From this many times between the smallest and the largest value on, an axis is logarithmic.
 const LOGARITHMIC_FROM: f64 = 12.0;
 
 /// An axis between two places of a picture.

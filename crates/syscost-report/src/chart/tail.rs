@@ -6,7 +6,7 @@ use super::{Begin, Frame, Scale, canvas::Anchor};
 
 /// Height of a decade.
 const DECADE: f64 = 28.0;
-/// No run times so many operations; a document may say anything.
+/// No run times this many operations; a document may say anything.
 const MOST_DECADES: i32 = 12;
 /// A step of fewer pixels is not seen.
 const SEEN: f64 = 0.7;

@@ -44,6 +44,7 @@ pub(super) const COLUMNS: &[(&str, Value)] = &[
     ("ci95_low", Double(|record| record.estimate.ci95_low)),
     ("ci95_high", Double(|record| record.estimate.ci95_high)),
     ("min", Double(|record| record.estimate.min)),
+    ("best", Double(|record| record.estimate.best)),
     ("mad", Double(|record| record.estimate.mad)),
     ("p99", Double(|record| record.estimate.p99)),
     ("raw_median", Double(|record| record.estimate.raw_median)),

@@ -54,8 +54,8 @@ fn line(row: &Measurement) -> String {
         "" => String::new(),
         figure => format!("{figure} {unit}").trim_end().to_owned(),
     };
-    let [median, half_width, min] = match &figures {
-        Some(figures) => [&figures.median, &figures.half_width, &figures.min]
+    let [median, half_width, best] = match &figures {
+        Some(figures) => [&figures.median, &figures.half_width, &figures.best]
             .map(|figure| with_unit(figure, figures.unit)),
         None => [
             format!("*{}*", sentence::status(row.status)),
@@ -71,7 +71,7 @@ fn line(row: &Measurement) -> String {
     let undisturbed = row.estimate.undisturbed_percent.filter(|_| is_ok);
     let shared = row.estimate.shared_median.filter(|_| is_ok);
     format!(
-        "| {} | {} | {half_width} | {min} | {cycles} | {} | {} | {} | {} |\n",
+        "| {} | {} | {half_width} | {best} | {cycles} | {} | {} | {} | {} |\n",
         name(&row.name),
         // Only the bound of a row below resolution holds a sign of HTML.
         median.replace('<', "&lt;"),

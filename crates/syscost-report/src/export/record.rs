@@ -126,7 +126,10 @@ fn allowed(row: &Measurement) -> Estimate {
         ..Estimate::default()
     };
     match row.status {
-        Status::Ok => row.estimate.clone(),
+        Status::Ok => Estimate {
+            best: row.best(),
+            ..row.estimate.clone()
+        },
         Status::BelowResolution => Estimate {
             ci95_high: row.estimate.ci95_high,
             undisturbed_percent: row.estimate.undisturbed_percent,

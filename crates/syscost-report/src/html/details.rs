@@ -180,7 +180,7 @@ fn by_run(row: &Row<'_>, runs: &[&Run]) -> Markup {
                 thead { tr {
                     th scope="col" { "run" } th scope="col" { "median" }
                     @if columns {
-                        th scope="col" { "min" } th scope="col" { "cycles" } th scope="col" { "flags" }
+                        th scope="col" { "best" } th scope="col" { "cycles" } th scope="col" { "flags" }
                     }
                     th scope="col" { "evidence" }
                 } }
@@ -207,7 +207,7 @@ fn run_cells(row: &Measurement, all: bool) -> Markup {
     html! {
         td { (figures.with_half_width()) " " (figures.unit) }
         @if all {
-            td { (figures.min) }
+            td { (figures.best) }
             td { (cycles(row).map(units::cycles).unwrap_or_default()) }
             td { (words::flags(row)) }
         }

@@ -82,7 +82,7 @@ fn heading(shape: Shape) -> Markup {
         (column("operation", "name", None))
         @match shape {
             Shape::One => {
-                (column("median", "num", None)) (column("± 95 %", "num", None)) (column("min", "num", None))
+                (column("median", "num", None)) (column("± 95 %", "num", None)) (column("best", "num", None))
                 (column("cycles", "num", None)) (axis(1))
                 (column("evidence", "", None)) (column("flags", "", None))
             }
@@ -161,7 +161,7 @@ fn one(row: &Measurement) -> Markup {
             ..Estimate::default()
         },
     };
-    let min = estimate.min.filter(|_| !figures.min.is_empty());
+    let best = row.best().filter(|_| !figures.best.is_empty());
     let half = estimate
         .ci95_low
         .zip(estimate.ci95_high)
@@ -174,7 +174,7 @@ fn one(row: &Measurement) -> Markup {
             strong { (figures.median) } " " span class="unit" { (figures.unit) }
         }))
         (cell(share, &html! { (figures.half_width) }))
-        (cell(min, &html! { (figures.min) }))
+        (cell(best, &html! { (figures.best) }))
         (cell(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
         td class="plot" { (marks(&[Some(row)])) }
         td data-v=(Mark::of(&row.evidence) as u8) { (words::mark(&row.evidence)) }

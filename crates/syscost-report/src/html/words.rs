@@ -116,7 +116,7 @@ pub(super) fn legend(runs: &[&Run]) -> Markup {
                 dt { "median" } dd { "the median of the rounds' medians; a round is one fresh process" }
                 dt { "± 95 %" } dd { "how far the 95 % confidence interval of that median reaches, on its longer side" }
                 dt { "picture" } dd { "the interval in shares of the row's own median, on the same axis in all rows; an arrow: it goes on beyond" }
-                dt { "min" } dd { "the smallest sample; of a rate it says nothing and is left out" }
+                dt { "best" } dd { "the best sample: the smallest of a cost, the largest of a rate" }
                 dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
                 @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
                     dt { span class={ "mark " (class(mark)) } { (mark.sign()) } }

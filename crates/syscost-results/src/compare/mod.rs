@@ -31,7 +31,7 @@ pub const MIN_MARGIN: f64 = 0.02;
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
 /// However much a metric's runs differ, a larger change is never called the same: a wide margin is ignorance, not equality.
 pub const MAX_SAME: f64 = 0.10;
-/// Of the rows called better or worse, so many may be wrong on average.
+/// Of the rows called better or worse, this many may be wrong on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
 /// What became of a metric.

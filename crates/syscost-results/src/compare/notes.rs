@@ -7,8 +7,8 @@ const FREQUENCY_TOLERANCE: f64 = 0.01;
 /// So large a part.
 const FREQUENCY_SHARE: f64 = 0.25;
 
-/// What is to be said of these sides; `change` is the logarithm of the ratio.
-pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
+/// What is to be said of these sides, but of their frequencies.
+pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     for (pooled, side) in [(base, "base's"), (new, "new")] {
         if let Some((count, reason)) = &pooled.without {
@@ -35,6 +35,12 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<Str
     if base.samples.is_none() || new.samples.is_none() {
         notes.push("no samples kept: reckoned from the intervals of the medians".to_owned());
     }
+    notes
+}
+
+/// What is to be said of their frequencies where both are compared in time; `change` is the logarithm of the ratio.
+pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
+    let mut notes = Vec::new();
     if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
         && (after / before).ln().abs() > FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs())
     {
@@ -141,7 +147,7 @@ mod tests {
             let row = &mut run.measurements[0];
             row.core_cycles = cycles;
             for round in row.samples.iter_mut().flatten() {
-                (round.usual_ghz, round.core_ghz) = (Some(ghz), Some(3.0));
+                round.core_ghz = Some(ghz);
             }
             run
         };

@@ -3,7 +3,8 @@
 //! What the machine did meanwhile met both sides of a round alike and cancels in the round's own ratio; only what the
 //! ratios of rounds differ by is uncertainty.
 
-use super::notes::notes;
+use super::frequency;
+use super::notes::{notes, of_frequency};
 use super::pool::Pooled;
 use super::ratio::{MIN_EXACT, MIN_PROCESSES, distance_of_pairs, grain};
 use super::{Change, MIN_PAIRED_MARGIN, Row, same_within};
@@ -13,8 +14,16 @@ use crate::stats::{interval, order, signed_rank, student};
 /// The row, its verdict still open. `None` without medians.
 pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
-    let (logs, are_undisturbed) = log_ratios(left, right);
-    let mut notes = notes(base, new, signed_rank::centre(&logs).unwrap_or(0.0));
+    let is_of_cycles = frequency::is_of_cycles(left, right) && !differ_in_frequency(left, right);
+    let (logs, are_undisturbed) = log_ratios(left, right, is_of_cycles);
+    let mut notes = notes(base, new);
+    match is_of_cycles {
+        true => notes.push("compared in core cycles".to_owned()),
+        false => {
+            let change = signed_rank::centre(&logs).unwrap_or(0.0);
+            notes.extend(of_frequency(base, new, change));
+        }
+    }
     if !are_undisturbed && !base.is_disturbed && !new.is_disturbed {
         notes.push(
             "too few rounds are undisturbed on both sides at once: all are used, and a neighbour may be part of the difference"
@@ -36,7 +45,7 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let found = found.map(|(low, high)| (low - grain, high + grain));
     let (base_median, new_median) = (base.median()?, new.median()?);
     let ratio = signed_rank::centre(&logs).map_or(new_median / base_median, f64::exp);
-    // The centre of so many ratios spreads as their mean does, where two of them are so far apart.
+    // The centre of this many ratios spreads as their mean does, where two of them are so far apart.
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let spread = distance_of_pairs(&[ratios]) / (2.0 * logs.len().max(1) as f64).sqrt();
     let spread = spread.max(grain);
@@ -62,14 +71,35 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     })
 }
 
-/// The logarithm of each round's ratio, for the rounds that both sides have: of those that are undisturbed on both, where these are enough; and
+/// Whether one side ran at another frequency, round by round: what is measured in turn does so by its own doing, which is a part of its cost.
+fn differ_in_frequency(base: &Measurement, new: &Measurement) -> bool {
+    let rounds = |row: &Measurement| -> Vec<(u32, f64)> {
+        let rounds = row.samples.iter().flatten();
+        rounds
+            .filter_map(|round| Some((round.round, round.core_ghz?)))
+            .collect()
+    };
+    let new = rounds(new);
+    let ratio = |(round, before): (u32, f64)| {
+        let (_, after) = new.iter().find(|(other, _)| *other == round)?;
+        Some((after / before).ln())
+    };
+    let logs: Vec<f64> = rounds(base).into_iter().filter_map(ratio).collect();
+    signed_rank::interval(&logs).is_some_and(|found| found.low > 0.0 || found.high < 0.0)
+}
+
+/// The logarithm of each round's ratio, in cycles or as it is, for the rounds that both sides have: of those that are undisturbed on both, where these are enough; and
 /// whether all of them are.
-fn log_ratios(base: &Measurement, new: &Measurement) -> (Vec<f64>, bool) {
+fn log_ratios(base: &Measurement, new: &Measurement, is_of_cycles: bool) -> (Vec<f64>, bool) {
     let rounds = |row: &Measurement| -> Vec<(u32, f64, bool)> {
         let rounds = row.samples.iter().flatten();
         rounds
             .filter_map(|round| {
-                let median = order::median(&round.best())?;
+                let values = match is_of_cycles {
+                    true => round.best_at_ghz(row.unit, 1.0)?,
+                    false => round.best(),
+                };
+                let median = order::median(&values)?;
                 Some((round.round, median, round.is_undisturbed()))
             })
             .collect()

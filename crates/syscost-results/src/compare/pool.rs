@@ -1,7 +1,7 @@
 //! The rows of a side's runs under one name, pooled.
 
 use crate::estimate::selection::{Choice, Selection, select};
-use crate::measurement::Flag;
+use crate::measurement::{Flag, RoundSamples};
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
 
@@ -35,7 +35,7 @@ impl Rows<'_> {
     }
 }
 
-/// The rows of one name, if there are any, on a side of so many runs.
+/// The rows of one name, if there are any, on a side of this many runs.
 pub(super) fn rows<'a>(found: Option<&Vec<&'a Measurement>>, runs: usize) -> Rows<'a> {
     let has_number = |row: &&Measurement| row.status == Status::Ok && row.estimate.median.is_some();
     let (numbers, without) = found.into_iter().flatten().partition(|row| has_number(row));
@@ -131,6 +131,8 @@ pub(super) struct Pooled<'a> {
     pub(super) first: Option<&'a Measurement>,
     /// The samples by run and process; `None` if a run has none.
     pub(super) samples: Option<Vec<Vec<Vec<f64>>>>,
+    /// The processes by run whose samples were undisturbed at whatever frequency.
+    pub(super) rounds: Vec<Vec<&'a RoundSamples>>,
     /// The estimate of each run.
     pub(super) estimates: Vec<&'a Estimate>,
     /// How many runs have no number, and why.
@@ -160,6 +162,7 @@ impl<'a> Pooled<'a> {
                 .into_iter()
                 .map(|selection| Some(selection?.processes).filter(|all| !all.is_empty()))
                 .collect(),
+            rounds: numbers().map(|row| undisturbed(row)).collect(),
             estimates: numbers().map(|row| &row.estimate).collect(),
             without: (without > 0).then(|| (without, rows.reason())),
             core_ghz: order::median(&frequencies),
@@ -196,10 +199,15 @@ impl<'a> Pooled<'a> {
 
     /// The median of each run.
     pub(super) fn run_medians(&self) -> Vec<f64> {
-        self.estimates
-            .iter()
-            .filter_map(|estimate| estimate.median)
-            .collect()
+        match self.process_medians() {
+            // Of what is compared, which may be another frequency than the estimate's.
+            Some(runs) => runs.iter().filter_map(|run| order::median(run)).collect(),
+            None => self
+                .estimates
+                .iter()
+                .filter_map(|estimate| estimate.median)
+                .collect(),
+        }
     }
 
     /// The median of the process medians of all runs, or of the runs' medians where there are no samples.
@@ -213,11 +221,26 @@ impl<'a> Pooled<'a> {
     }
 }
 
-/// The frequencies, in GHz, that the selected samples are of: the usual one where they were chosen for it or converted to it.
-fn frequencies(selection: &Selection<'_>) -> Vec<f64> {
-    let is_usual = matches!(selection.choice, Choice::Undisturbed | Choice::Converted);
-    let rounds = selection.rounds.iter();
+/// The processes of a row that have enough undisturbed samples, at whatever frequency.
+pub(super) fn undisturbed(row: &Measurement) -> Vec<&RoundSamples> {
+    let looked = |round: &&RoundSamples| round.alone_percent.is_some();
+    let rounds = row.samples.iter().flatten().filter(looked);
     rounds
-        .filter_map(|round| round.usual_ghz.filter(|_| is_usual).or(round.core_ghz))
+        .filter(|round| Choice::AnyFrequency.counts(round))
         .collect()
+}
+
+/// The frequencies, in GHz, that the selected samples are of, by process: their own, or the usual one where they were converted to it.
+fn frequencies(selection: &Selection<'_>) -> Vec<f64> {
+    let own = |round: &RoundSamples| {
+        let samples = selection.choice.of(round);
+        let known = samples.filter_map(|(index, _)| round.sample_ghz.get(index).copied());
+        let known: Vec<f64> = known.filter(|ghz| *ghz > 0.0).collect();
+        order::median(&known).or(round.core_ghz)
+    };
+    let of = |round: &&RoundSamples| match selection.choice {
+        Choice::Converted => round.usual_ghz,
+        _ => own(round),
+    };
+    selection.rounds.iter().filter_map(of).collect()
 }

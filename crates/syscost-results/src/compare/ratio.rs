@@ -2,33 +2,68 @@
 
 use std::f64::consts::FRAC_PI_3;
 
-use super::frequency;
-use super::notes::notes;
+use super::frequency::{self, Ways};
+use super::notes::{notes, of_frequency};
 use super::pool::Pooled;
 use super::{Change, MIN_MARGIN, Row, same_within};
 use crate::Estimate;
 use crate::estimate::selection::MIN_ROUNDS;
+use crate::stats::shift::{self, Shift};
 use crate::stats::student::{deviation, mean};
-use crate::stats::{interval, normal, order, shift, student};
+use crate::stats::{interval, normal, order, student};
 
 /// Processes a side needs for an interval, as everywhere, and for an exact one.
 pub(super) const MIN_PROCESSES: usize = interval::MIN_VALUES;
 pub(super) const MIN_EXACT: usize = MIN_ROUNDS;
 /// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
 const SPREAD_QUANTILE: f64 = 0.95;
+
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
+    match frequency::ways(base, new, spread) {
+        Ways::InTime => row_of(base, new, spread, None),
+        Ways::AtOne(one) => row_of(&one.base, &one.new, &one.spread, one.note),
+        Ways::Either(one) => {
+            let in_cycles = row_of(&one.base, &one.new, &one.spread, None)?;
+            Some(either(row_of(base, new, spread, one.note)?, &in_cycles))
+        }
+    }
+}
+
+/// A row of which it is not known which of two ways to compare holds: its interval is that of both, and it changed only if it did either way.
+fn either(row: Row, other: &Row) -> Row {
+    let both = |one: Option<f64>, other: Option<f64>, of: fn(f64, f64) -> f64| {
+        one.zip(other).map(|(one, other)| of(one, other))
+    };
+    Row {
+        ci95_low: both(row.ci95_low, other.ci95_low, f64::min),
+        ci95_high: both(row.ci95_high, other.ci95_high, f64::max),
+        p_value: both(row.p_value, other.p_value, f64::max),
+        margin: row.margin.max(other.margin),
+        same_within: row.same_within.max(other.same_within),
+        ..row
+    }
+}
+
+/// The row of two sides as they are.
+fn row_of(
+    base: &Pooled<'_>,
+    new: &Pooled<'_>,
+    spread: &Pooled<'_>,
+    note: Option<String>,
+) -> Option<Row> {
     let first = base.first?;
-    let aligned = frequency::at_the_bases(base, new);
-    let new = aligned.as_ref().map_or(new, |(new, _)| new);
     let (base_median, new_median) = (base.median()?, new.median()?);
     let logs = log_medians(base).zip(log_medians(new));
     let shift = logs
         .as_ref()
-        .and_then(|(left, right)| shift::centre(&left.concat(), &right.concat()));
-    let ratio = shift.map_or(new_median / base_median, f64::exp);
-    let mut notes = notes(base, new, ratio.ln());
-    notes.extend(aligned.as_ref().map(|(_, note)| note.clone()));
+        .and_then(|(left, right)| shift::of(&left.concat(), &right.concat()));
+    let ratio = shift.map_or(new_median / base_median, |shift| shift.centre.exp());
+    let mut notes = notes(base, new);
+    match note {
+        Some(note) => notes.push(note),
+        None => notes.extend(of_frequency(base, new, ratio.ln())),
+    }
     let grain = grain(base).hypot(grain(new));
     let uncertainty = if base.processes().min(new.processes()) < MIN_PROCESSES {
         notes.push(format!(
@@ -45,7 +80,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     } else {
         let have_samples = base.samples.is_some() && new.samples.is_some();
         let found = match &logs {
-            Some((left, right)) => of_processes(left, right, grain),
+            Some((left, right)) => shift.and_then(|shift| of_processes(left, right, shift, grain)),
             None if have_samples => None,
             None => of_intervals(base, new, ratio),
         };
@@ -106,25 +141,33 @@ fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
     Some(runs)
 }
 
-/// The uncertainty of two sides whose samples were kept. `grain` is how far the clock's steps may put both off together, as a
-/// logarithm: it widens the interval.
-fn of_processes(base: &[Vec<f64>], new: &[Vec<f64>], grain: f64) -> Option<Uncertainty> {
-    let [left, right] = [base, new].map(|side| side.concat());
+/// The uncertainty of two sides whose samples were kept and lie `shift` apart. `grain` is how far the clock's steps may put
+/// both off together, as a logarithm: it widens the interval.
+fn of_processes(
+    base: &[Vec<f64>],
+    new: &[Vec<f64>],
+    shift: Shift,
+    grain: f64,
+) -> Option<Uncertainty> {
     let means = MeanLog::of_both(base, new);
     let difference = means[0].to(&means[1]).beside(grain);
-    let chance = 1.0 - interval::CONFIDENCE;
-    let reach = student::quantile_two_sided(chance, difference.freedom) * difference.error;
-    let (low, high) = if left.len().min(right.len()) < MIN_EXACT {
-        (difference.distance - reach, difference.distance + reach)
+    let around = |centre: f64| {
+        let chance = 1.0 - interval::CONFIDENCE;
+        let reach = student::quantile_two_sided(chance, difference.freedom) * difference.error;
+        (centre - reach, centre + reach)
+    };
+    let is_small = [base, new]
+        .map(|runs| runs.iter().map(Vec::len).sum::<usize>())
+        .iter()
+        .any(|processes| *processes < MIN_EXACT);
+    let (low, high) = if is_small {
+        around(difference.distance)
     } else {
-        let exact = shift::interval(&left, &right)?;
+        let exact = shift.interval?;
         if means.iter().any(|mean| mean.is_of_runs) {
             // Processes that agree within their run, but not between runs, are not independent.
-            let centre = shift::centre(&left, &right)?;
-            (
-                exact.low.min(centre - reach),
-                exact.high.max(centre + reach),
-            )
+            let (low, high) = around(shift.centre);
+            (exact.low.min(low), exact.high.max(high))
         } else {
             (exact.low, exact.high)
         }
@@ -312,7 +355,7 @@ pub(super) fn distance_of_pairs(groups: &[Vec<f64>]) -> f64 {
     order::quantile(&distances, SPREAD_QUANTILE).unwrap_or(0.0)
 }
 
-/// What is left of the distance of two values if each side has so many of them.
+/// What is left of the distance of two values if each side has this many of them.
 fn share(base: usize, new: usize) -> f64 {
     ((1.0 / base as f64 + 1.0 / new as f64) / 2.0).sqrt()
 }

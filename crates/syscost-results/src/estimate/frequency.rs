@@ -1,7 +1,7 @@
 //! The frequency that the core mostly ran at, and the samples that were taken at another.
 //!
-//! A core's frequency depends on what its neighbours do, in steps of 100 MHz and several in a second, so a cost in ns means one frequency. Samples of
-//! another are left out as long as there are others; else [`selection`](super::selection) may convert them.
+//! A core's frequency depends on what its neighbours do, in steps of 100 MHz and several in a second, so a cost in ns means one frequency. What is work of the
+//! core is converted to it; of other rows, samples of another frequency are left out as long as there are enough ([`selection`](super::selection)).
 
 use crate::measurement::{Cause, Disturbance, RoundSamples};
 
@@ -16,14 +16,30 @@ const MIN_SHARE: f64 = 0.25;
 /// Width of a bin of the histogram, as a share.
 const BIN: f64 = 0.002;
 
-/// The frequency that most undisturbed samples of these rounds were taken at, in GHz; `None` where they agree on none.
-pub fn usual_ghz<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Option<f64> {
+/// The frequency that the costs of a run are of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usual {
+    /// In GHz.
+    pub ghz: f64,
+    /// Whether enough samples were taken at it for those of others to be left out.
+    pub is_common: bool,
+}
+
+/// The frequency that most undisturbed samples of these rounds were taken at, or their median where they agree on none; `None` where it is not known
+/// of any.
+pub fn usual<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Option<Usual> {
     let mut known: Vec<f64> = Vec::new();
     for round in rounds {
         let ghz = |(index, _)| round.sample_ghz.get(index).copied();
         known.extend(Choice::AnyFrequency.of(round).filter_map(ghz));
     }
-    mode(known)
+    known.retain(|ghz| ghz.is_finite() && *ghz > 0.0);
+    let middle = crate::stats::order::median(&known)?;
+    let common = mode(known);
+    Some(Usual {
+        ghz: common.unwrap_or(middle),
+        is_common: common.is_some(),
+    })
 }
 
 /// The densest of these frequencies; `None` where no quarter of them agrees.
@@ -57,12 +73,15 @@ pub fn are_same(one: f64, other: f64) -> bool {
     (one / other).ln().abs() <= SAME
 }
 
-/// Tags the samples that were taken at another frequency than the usual one.
-pub fn tag(rounds: &mut [RoundSamples], usual_ghz: f64) {
+/// Notes the usual frequency, and tags the samples that were taken at another.
+pub fn tag(rounds: &mut [RoundSamples], usual: Usual) {
     for round in rounds {
-        round.usual_ghz = Some(usual_ghz);
+        round.usual_ghz = Some(usual.ghz);
+        if !usual.is_common {
+            continue;
+        }
         let others = round.sample_ghz.iter().enumerate();
-        let others = others.filter(|(_, ghz)| !are_same(**ghz, usual_ghz));
+        let others = others.filter(|(_, ghz)| !are_same(**ghz, usual.ghz));
         round.disturbed.extend(others.map(|(index, _)| Disturbance {
             sample: index as u32,
             cause: Cause::OtherFrequency,
@@ -85,8 +104,11 @@ mod tests {
     #[test]
     fn most_samples_decide_and_the_others_are_tagged() {
         let mut rounds = [round(&[3.9, 3.901, 3.8, 3.6]), round(&[3.899, 3.6, 3.9])];
-        let usual = usual_ghz(&rounds).expect("most agree");
-        assert!((usual - 3.9).abs() < 0.002, "{usual}");
+        let usual = usual(&rounds).expect("it is known");
+        assert!(
+            usual.is_common && (usual.ghz - 3.9).abs() < 0.002,
+            "{usual:?}"
+        );
         tag(&mut rounds, usual);
         let tagged = |round: &RoundSamples| -> Vec<u32> {
             round
@@ -104,7 +126,11 @@ mod tests {
     #[test]
     fn a_frequency_that_wanders_has_no_usual_value() {
         let wandering: Vec<f64> = (0..200).map(|n| 1.0 + 0.02 * f64::from(n)).collect();
-        assert_eq!(usual_ghz(&[round(&wandering)]), None);
-        assert_eq!(usual_ghz(&[]), None);
+        let mut rounds = [round(&wandering)];
+        let middle = usual(&rounds).expect("it is known");
+        assert!(!middle.is_common, "{middle:?}");
+        tag(&mut rounds, middle);
+        assert!(rounds[0].disturbed.is_empty() && rounds[0].usual_ghz == Some(middle.ghz));
+        assert_eq!(usual(&[]), None);
     }
 }

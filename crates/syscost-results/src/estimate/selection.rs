@@ -13,6 +13,9 @@ pub const MIN_ROUNDS: usize = 6;
 /// In cycles, processes must scatter by no more than this share of what they scatter by in time for their costs to be converted.
 const MUCH_LESS: f64 = 0.5;
 
+/// So far may the converted cost be from that of samples of the usual frequency, as a share.
+const MAX_APART: f64 = 0.01;
+
 /// Fewest processes for a shared cost.
 const MIN_SHARED: usize = 3;
 
@@ -64,7 +67,7 @@ impl Choice {
     }
 
     /// Whether enough of a round's samples are left for the process to count.
-    fn counts(self, round: &RoundSamples) -> bool {
+    pub(crate) fn counts(self, round: &RoundSamples) -> bool {
         let least = MIN_SAMPLES.min(round.values.len());
         least > 0 && self.of(round).count() >= least
     }
@@ -76,16 +79,40 @@ impl RoundSamples {
         self.alone_percent.is_none() || Choice::AnyFrequency.counts(self)
     }
 
+    /// The samples of this choice whose frequency is known, as if the core had run at this one, if all they take is cycles of it; `None` of too few, or
+    /// where the unit is neither a time nor a rate.
+    pub(crate) fn at_ghz(&self, choice: Choice, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
+        let converted = |(index, value)| Some(value * self.factor(index, unit, ghz)?);
+        let all: Vec<f64> = choice.of(self).filter_map(converted).collect();
+        (all.len() >= MIN_SAMPLES.min(self.values.len())).then_some(all)
+    }
+
+    /// By what a sample is multiplied to be as if the core had run at this frequency.
+    fn factor(&self, sample: usize, unit: Unit, ghz: f64) -> Option<f64> {
+        let known = self.sample_ghz.get(sample).filter(|ghz| **ghz > 0.0)?;
+        match unit {
+            Unit::Nanoseconds => Some(known / ghz),
+            Unit::BytesPerSecond | Unit::OperationsPerSecond => Some(ghz / known),
+            Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => None,
+        }
+    }
+
     /// The samples by which this process is known: its undisturbed ones, or all if these are too few.
     pub fn best(&self) -> Vec<f64> {
         let choices = [Choice::Undisturbed, Choice::AnyFrequency];
         let choice = choices.into_iter().find(|choice| choice.counts(self));
         let choice = choice.filter(|_| self.alone_percent.is_some());
-        choice
-            .unwrap_or(Choice::All)
-            .of(self)
-            .map(|(_, value)| value)
-            .collect()
+        let choice = choice.unwrap_or(Choice::All);
+        choice.of(self).map(|(_, value)| value).collect()
+    }
+
+    /// The same as if the core had run at this frequency, at whatever frequency they were taken.
+    pub(crate) fn best_at_ghz(&self, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
+        let choice = match Choice::AnyFrequency.counts(self) {
+            true => Choice::AnyFrequency,
+            false => Choice::All,
+        };
+        self.at_ghz(choice, unit, ghz)
     }
 }
 
@@ -94,8 +121,8 @@ impl RoundSamples {
 const FEW_ROUNDS: usize = 2;
 const FEW_SHARE: f64 = 0.25;
 
-/// Chooses: undisturbed samples where enough processes have some, without regard of the frequency where not; then those of a few processes, else
-/// all. Rounds without values are ignored.
+/// Chooses: undisturbed samples, converted to the usual frequency if they agree much better so; else those of that frequency where enough processes have
+/// some, without regard of it where not; then those of a few processes, else all. Rounds without values are ignored.
 pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     let rounds: Vec<&RoundSamples> = rounds
         .iter()
@@ -112,6 +139,14 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         let count = rounds.iter().filter(|round| choice.counts(round)).count();
         (count >= needed.min(rounds.len())).then_some(choice)
     };
+    // What is work of the core tells so by its samples of all frequencies, and then these are more than those of one.
+    let any = Selection::of(Choice::AnyFrequency, &rounds);
+    if was_looked
+        && let Some(converted) = any.converted(unit)
+        && converted.agrees(&Selection::of(Choice::Undisturbed, &rounds))
+    {
+        return converted;
+    }
     let choice = match was_looked {
         true => [
             (Choice::Undisturbed, MIN_ROUNDS),
@@ -124,22 +159,7 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         .unwrap_or(Choice::All),
         false => Choice::Unlooked,
     };
-    let rounds: Vec<&RoundSamples> = rounds
-        .into_iter()
-        .filter(|round| choice.counts(round))
-        .collect();
-    let selection = Selection {
-        processes: rounds
-            .iter()
-            .map(|round| choice.of(round).map(|(_, value)| value).collect())
-            .collect(),
-        rounds,
-        choice,
-    };
-    match choice {
-        Choice::AnyFrequency => selection.converted(unit),
-        _ => selection,
-    }
+    Selection::of(choice, &rounds)
 }
 
 /// How far processes are from the median of all, in the mean and as a share of it.
@@ -153,31 +173,23 @@ pub(crate) fn scatter(processes: &[Vec<f64>]) -> Option<f64> {
     Some(distances.sum::<f64>() / medians.len() as f64)
 }
 
-impl Selection<'_> {
+impl<'a> Selection<'a> {
+    /// The samples of this choice, of the processes that have enough of them.
+    fn of(choice: Choice, rounds: &[&'a RoundSamples]) -> Self {
+        let rounds = rounds.iter().copied().filter(|round| choice.counts(round));
+        let rounds: Vec<&RoundSamples> = rounds.collect();
+        let values = |round: &&RoundSamples| choice.of(round).map(|(_, value)| value).collect();
+        Self {
+            processes: rounds.iter().map(values).collect(),
+            rounds,
+            choice,
+        }
+    }
+
     /// What is work of the core takes as many cycles at any frequency; what waits for memory does not. The samples tell which: if processes at
-    /// different frequencies agree much better in cycles than in time, each sample counts as its cycles at the usual frequency.
-    fn converted(self, unit: Unit) -> Self {
-        let convert = |round: &&RoundSamples| -> Option<Vec<f64>> {
-            let usual = round.usual_ghz?;
-            let samples = self.choice.of(round);
-            let ghz = |index: usize| round.sample_ghz.get(index).filter(|ghz| **ghz > 0.0);
-            samples
-                .map(|(index, value)| {
-                    let times_as_fast = ghz(index)? / usual;
-                    match unit {
-                        Unit::Nanoseconds => Some(value * times_as_fast),
-                        Unit::BytesPerSecond | Unit::OperationsPerSecond => {
-                            Some(value / times_as_fast)
-                        }
-                        Unit::Bytes
-                        | Unit::Gigahertz
-                        | Unit::Percent
-                        | Unit::Count
-                        | Unit::Ratio => None,
-                    }
-                })
-                .collect()
-        };
+    /// different frequencies agree much better in cycles than in time, each sample counts as its cycles at the usual frequency. `None` if they do not.
+    fn converted(self, unit: Unit) -> Option<Self> {
+        let convert = |round: &&RoundSamples| round.at_ghz(self.choice, unit, round.usual_ghz?);
         let converted: Option<Vec<Vec<f64>>> = self.rounds.iter().map(convert).collect();
         let is_better = |converted: &Vec<Vec<f64>>| {
             let scatters = scatter(converted).zip(scatter(&self.processes));
@@ -185,14 +197,27 @@ impl Selection<'_> {
             self.rounds.len() >= MIN_ROUNDS
                 && scatters.is_some_and(|(cycles, time)| time > 0.0 && cycles <= MUCH_LESS * time)
         };
-        match converted.filter(is_better) {
-            Some(processes) => Self {
-                processes,
-                choice: Choice::Converted,
-                ..self
-            },
-            None => self,
-        }
+        let processes = converted.filter(is_better)?;
+        Some(Self {
+            processes,
+            choice: Choice::Converted,
+            ..self
+        })
+    }
+
+    /// Whether it tells what the samples of the usual frequency themselves tell, where enough processes have some: a row that is partly work of
+    /// the core agrees better in cycles as well.
+    fn agrees(&self, direct: &Self) -> bool {
+        let median = |selection: &Self| {
+            let medians = selection.processes.iter();
+            order::median(
+                &medians
+                    .filter_map(|one| order::median(one))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let apart = |(one, other): (f64, f64)| (one / other - 1.0).abs() <= MAX_APART;
+        direct.rounds.len() < MIN_ROUNDS || median(self).zip(median(direct)).is_some_and(apart)
     }
 
     /// The median of each process before overhead was taken off; of the samples themselves where nothing was.
@@ -202,7 +227,13 @@ impl Selection<'_> {
             .filter_map(|(round, process)| match round.raw.is_empty() {
                 true => order::median(process),
                 false => {
-                    let raw = |(index, _)| round.raw.get(index).copied();
+                    let at_one = |index| match (self.choice, round.usual_ghz) {
+                        (Choice::Converted, Some(ghz)) => {
+                            round.factor(index, Unit::Nanoseconds, ghz)
+                        }
+                        _ => Some(1.0),
+                    };
+                    let raw = |(index, _)| Some(round.raw.get(index)? * at_one(index)?);
                     order::median(&self.choice.of(round).filter_map(raw).collect::<Vec<_>>())
                 }
             })

@@ -10,7 +10,7 @@ use super::{Rules, suffix};
 pub struct Tail {
     /// Its name without the unit, as in details: `p99_9`.
     pub name: &'static str,
-    /// One operation in so many is slower.
+    /// One operation in this many is slower.
     pub one_in: u64,
     /// Operations it needs.
     pub least: u64,
@@ -38,7 +38,7 @@ impl Tail {
         },
     ];
 
-    /// The bound of the histogram's bin under which all but one in so many operations lie; `None` of too few.
+    /// The bound of the histogram's bin under which all but one in this many operations lie; `None` of too few.
     pub fn of(self, histogram: &[(f64, u64)]) -> Option<f64> {
         let total: u64 = histogram.iter().map(|(_, count)| count).sum();
         if total < self.least {

@@ -44,6 +44,7 @@ fn estimates_from_process_medians_and_not_from_samples() {
         ci95_low: Some(10.0),
         ci95_high: Some(15.0),
         min: Some(9.0),
+        best: Some(9.0),
         mad: Some(1.5),
         p99: None,
         raw_median: Some(12.5),

@@ -13,32 +13,32 @@ use super::order::median;
 /// counted in integers of 128 bits.
 const MAX_EXACT: usize = 100;
 
-/// The median of the differences of all pairs, `right` less `left`; `None` where a sample is empty.
-pub fn centre(left: &[f64], right: &[f64]) -> Option<f64> {
-    median(&differences(left, right))
+/// How far one sample lies above another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shift {
+    /// The median of the differences of all pairs.
+    pub centre: f64,
+    /// Its 95 % interval; `None` where the samples are too small for one: three beside four, or two beside seven.
+    pub interval: Option<Interval>,
 }
 
-/// The 95 % interval of the shift from `left` to `right`; `None` where the samples are too small for one: three beside
-/// four, or two beside seven.
-pub fn interval(left: &[f64], right: &[f64]) -> Option<Interval> {
-    let tail = (1.0 - CONFIDENCE) / 2.0;
-    let (outside, beyond) = outside(left.len(), right.len(), tail)?;
-    let differences = differences(left, right);
-    Some(Interval {
-        low: differences[outside],
-        high: differences[differences.len() - 1 - outside],
-        coverage: 1.0 - 2.0 * beyond,
-    })
-}
-
-/// Ascending.
-fn differences(left: &[f64], right: &[f64]) -> Vec<f64> {
+/// How far `right` lies above `left`; `None` where a sample is empty.
+pub fn of(left: &[f64], right: &[f64]) -> Option<Shift> {
     let mut differences: Vec<f64> = left
         .iter()
         .flat_map(|value| right.iter().map(move |other| other - value))
         .collect();
     differences.sort_unstable_by(f64::total_cmp);
-    differences
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    let interval = outside(left.len(), right.len(), tail).map(|(outside, beyond)| Interval {
+        low: differences[outside],
+        high: differences[differences.len() - 1 - outside],
+        coverage: 1.0 - 2.0 * beyond,
+    });
+    Some(Shift {
+        centre: median(&differences)?,
+        interval,
+    })
 }
 
 /// How many differences lie below the interval, and as many above, so that the shift lies on either side with a chance of
@@ -119,13 +119,15 @@ mod tests {
     fn a_shift_is_found_and_its_interval_holds_it() {
         let left = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let right = left.map(|value| value + 10.0);
-        assert_eq!(centre(&left, &right), Some(10.0));
-        let found = interval(&left, &right).expect("an interval");
+        let found = of(&left, &right).expect("a shift");
+        assert_eq!(found.centre, 10.0);
+        let found = found.interval.expect("an interval");
         // The sixth difference from either end: 10 - 5 comes once, 10 - 4 twice, 10 - 3 three times.
         assert_eq!((found.low, found.high), (7.0, 13.0));
         assert!((found.coverage - 0.959).abs() < 0.001, "{found:?}");
-        assert_eq!(interval(&left[..3], &right[..3]), None);
-        assert_eq!(centre(&left, &[]), None);
+        let few = of(&left[..3], &right[..3]).expect("a shift");
+        assert_eq!((few.centre, few.interval), (10.0, None));
+        assert_eq!(of(&left, &[]), None);
     }
 
     #[test]
@@ -142,7 +144,8 @@ mod tests {
                         .collect()
                 };
                 let (left, right) = (draw(0.0), draw(3.0));
-                let found = interval(&left, &right).expect("an interval");
+                let found = of(&left, &right).and_then(|shift| shift.interval);
+                let found = found.expect("an interval");
                 found.low <= 3.0 && 3.0 <= found.high
             });
             let share = held.count() as f64 / f64::from(trials);

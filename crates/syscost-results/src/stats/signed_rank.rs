@@ -17,7 +17,7 @@ pub fn centre(differences: &[f64]) -> Option<f64> {
 pub fn interval(differences: &[f64]) -> Option<Interval> {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     let below = cumulative(differences.len());
-    // So many pairwise means lie outside at each end.
+    // This many pairwise means lie outside at each end.
     let outside = below.iter().take_while(|chance| **chance <= tail).count();
     let last = outside.checked_sub(1)?;
     let means = pairwise_means(differences);

@@ -17,10 +17,10 @@ const FLAT: f64 = 1.4;
 /// and by no more than this over each doubling of the size.
 const FLAT_PER_DOUBLING: f64 = 1.22;
 
-/// A plateau spans so many doublings at least,
+/// A plateau spans this many doublings at least,
 const LEAST_DOUBLINGS: f64 = 0.9;
 
-/// and so many points.
+/// and this many points.
 const LEAST_LENGTH: usize = 3;
 
 /// Plateaus less far apart than this are one.

@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-/// More degrees of freedom change no chance by more than a thousandth of it where it is told.
+/// More degrees of freedom change no chance by more than a thousandth of it where it is printed.
 const MAX_FREEDOM: u32 = 100_000;
 
 /// The chance of a value at least as far from zero as `t`, on either side, with `freedom` degrees of freedom (one at

@@ -2,6 +2,8 @@
 
 use std::ops::{Add, Sub};
 
+use rustix::time::{ClockId, clock_gettime};
+
 use super::proc_file::ProcFile;
 use super::sched::{parse, parse_migrations};
 use crate::{Unsupported, os};
@@ -32,6 +34,7 @@ pub struct TaskPlace(ProcFile);
 /// The statistics of one task, kept open.
 #[derive(Debug)]
 pub struct TaskStat {
+    task: TaskId,
     status: ProcFile,
     place: TaskPlace,
     schedule: Option<ProcFile>,
@@ -96,6 +99,7 @@ impl TaskStat {
     /// `Unsupported` when there is no such task, it is another user's, or outside Linux.
     pub fn of(task: TaskId) -> Result<TaskStat, Unsupported> {
         Ok(TaskStat {
+            task,
             status: open(task, "status")?,
             place: TaskPlace::of(task)?,
             schedule: open(task, "schedstat").ok(),
@@ -124,7 +128,10 @@ impl TaskStat {
             involuntary_switches,
             minor_faults: stat.minor_faults,
             major_faults: stat.major_faults,
-            run_ns: schedule.map(|now| now.run_ns),
+            run_ns: match self.task == TaskId::own() {
+                true => Some(own_run_ns()),
+                false => schedule.map(|now| now.run_ns),
+            },
             delay_ns: schedule.map(|now| now.run_delay_ns),
             migrations: of(&self.debug, parse_migrations),
         })
@@ -145,6 +152,13 @@ impl TaskStat {
     pub fn is_asleep(&self) -> Result<bool, Unsupported> {
         Ok(self.place.numbers()?.is_asleep)
     }
+}
+
+/// Time that the calling thread ran, in ns. Of a thread that runs /proc tells what it was at the last tick or switch, which is nothing new for
+/// milliseconds.
+fn own_run_ns() -> u64 {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// What `/proc/PID/task/TID/stat` tells.
@@ -273,5 +287,18 @@ mod tests {
         }
         drop(go);
         thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_thread_that_runs_sees_its_own_time_pass() {
+        let stat = match TaskStat::of(TaskId::own()) {
+            Ok(stat) => stat,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        let before = stat.read().unwrap().run_ns;
+        (0..1_000_u64).for_each(|turn| {
+            std::hint::black_box(turn);
+        });
+        assert!(stat.read().unwrap().run_ns > before);
     }
 }

@@ -14,13 +14,13 @@ use crate::memory::Memory;
 use route::Sequence;
 pub use route::{LINE, Order, Route, most_alike};
 
-/// Parts in which a cycle is walked at once: so many misses most processors have under way.
+/// Parts in which a cycle is walked at once: this many misses most processors have under way.
 const PARTS: usize = 16;
 
-/// Steps that are looked at to tell an order, two at each of so many places.
+/// Steps that are looked at to tell an order, two at each of this many places.
 const SOME_STEPS: usize = 4096;
 
-/// Steps that stay within so many bytes are on one page, whatever the pages are.
+/// Steps that stay within this many bytes are on one page, whatever the pages are.
 const NEAR: usize = 4096;
 
 /// What is on a line of a chase.
@@ -59,10 +59,10 @@ pub struct Chase {
 }
 
 impl Chase {
-    /// Lays a cycle along this route into the memory, for so many chains.
+    /// Lays a cycle along this route into the memory, for this many chains.
     ///
     /// # Errors
-    /// `Unsupported` when nobody has written it for this processor or for so many chains, or when the memory is too small for the route.
+    /// `Unsupported` when nobody has written it for this processor or for this many chains, or when the memory is too small for the route.
     pub fn new(memory: Memory, route: Route, chains: usize) -> Result<Self, Unsupported> {
         let code = machine::chase(chains)?;
         if route.bytes > memory.bytes() || route.lines() < chains {
@@ -110,7 +110,7 @@ impl Chase {
         self.route.lines()
     }
 
-    /// How many chains there are: the checksum is a sum over so many positions.
+    /// How many chains there are: the checksum is a sum over this many positions.
     pub fn chains(&self) -> usize {
         self.chains
     }
@@ -141,7 +141,7 @@ impl Chase {
         self.visited_apart(self.route.least_distance())
     }
 
-    /// The same of which only those count that are in different pieces of so many bytes, e.g. pages.
+    /// The same of which only those count that are in different pieces of this many bytes, e.g. pages.
     ///
     /// It is walked in parts, all at once. A part that does not end where the next one begins counts for nothing.
     pub fn visited_apart(&self, bytes: usize) -> usize {
@@ -198,12 +198,12 @@ impl Chase {
         }
     }
 
-    /// The share of the cycle's steps, of thousands from all over it, that lead so many bytes upwards.
+    /// The share of the cycle's steps, of thousands from all over it, that lead this many bytes upwards.
     pub fn share_of_steps(&self, bytes: usize) -> f64 {
         self.share_of(|at, next| next.wrapping_sub(at) == bytes)
     }
 
-    /// The share of those steps that lead so many bytes up- or downwards.
+    /// The share of those steps that lead this many bytes up- or downwards.
     pub fn share_of_steps_apart(&self, bytes: usize) -> f64 {
         self.share_of(|at, next| next.abs_diff(at) == bytes)
     }
@@ -328,7 +328,7 @@ impl Work for Chase {
         let steps = turns * (self.operations_per_turn / self.chains as u64);
         self.steps.set(self.steps.get().wrapping_add(steps));
         let table = self.table.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: the entry is that of a chase of so many chains as the table has places; these are nodes that `link` made, which lead
+        // SAFETY: the entry is that of a chase of this many chains as the table has places; these are nodes that `link` made, which lead
         // only to each other. The table consists of `Cell`s, so it may be written through a shared borrow; nothing else uses it
         // meanwhile because `Chase` is not `Sync`.
         unsafe { (self.entry)(turns, table, 0) }
@@ -343,7 +343,7 @@ impl Work for Chase {
     }
 }
 
-/// Why there is no chase of so many chains.
+/// Why there is no chase of this many chains.
 pub(super) fn no_such_chains(chains: usize) -> Unsupported {
     Unsupported::new(format!(
         "a chase has 1 to 12, 16, 24 or 32 chains and no more than lines, not {chains}"

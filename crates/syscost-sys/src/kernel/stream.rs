@@ -117,7 +117,7 @@ impl Streaming {
         })
     }
 
-    /// The same that looks at so many words after each run, instead of four.
+    /// The same that looks at this many words after each run, instead of four.
     #[must_use]
     pub fn looking_at(mut self, words: usize) -> Self {
         self.looks_per_run = words;

@@ -120,7 +120,7 @@ impl Walks {
         unsafe { std::ptr::with_exposed_provenance::<u64>(node as usize).read() }
     }
 
-    /// The sum of the numbers of the nodes that both walks reach after so many more steps.
+    /// The sum of the numbers of the nodes that both walks reach after this many more steps.
     fn after(&self, steps: u64) -> u64 {
         let place = (self.steps.get() + steps) % self.order[0].len() as u64;
         let numbers = self
@@ -131,7 +131,7 @@ impl Walks {
     }
 }
 
-/// Steps of both walks in turn, with so many instructions that do nothing after each. One operation is one step with what
+/// Steps of both walks in turn, with this many instructions that do nothing after each. One operation is one step with what
 /// follows it.
 #[derive(Debug)]
 pub struct Window {

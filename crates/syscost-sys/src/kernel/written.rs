@@ -67,7 +67,7 @@ pub(super) enum Does {
     AddsNumber,
     /// Loads the address that it goes on from.
     Loads,
-    /// Goes on so many bytes after its own beginning, as long as there are turns left.
+    /// Goes on this many bytes after its own beginning, as long as there are turns left.
     Jumps(isize),
     /// Something that prepares, counts turns or finishes.
     Else,

@@ -2,7 +2,7 @@
 
 use crate::{Unsupported, os};
 
-/// From now on malloc gives each block of so many bytes or more a mapping of its own, and takes smaller ones from its heap, which keeps
+/// From now on malloc gives each block of this many bytes or more a mapping of its own, and takes smaller ones from its heap, which keeps
 /// what is freed. Without this the GNU C library raises the threshold by itself, as it sees large blocks freed.
 ///
 /// # Errors

@@ -40,7 +40,7 @@ pub struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// So many bytes, rounded up to whole pages of this size, every page of them written by the calling thread and confirmed to be
+    /// This many bytes, rounded up to whole pages of this size, every page of them written by the calling thread and confirmed to be
     /// resident in pages of this size.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Memory {
         Self::reserve(bytes, pages)?.filled()
     }
 
-    /// The same in small pages where the kernel gives no others, or not so many: [`Memory::pages`] tells.
+    /// The same in small pages where the kernel gives no others, or not this many: [`Memory::pages`] tells.
     ///
     /// # Errors
     /// As [`Memory::fill`], but for that.

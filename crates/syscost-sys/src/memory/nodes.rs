@@ -5,7 +5,7 @@ use std::fs;
 use super::{Memory, Pages, half_of};
 use crate::{Unsupported, cpu, os};
 
-/// So many pages are asked for their node.
+/// This many pages are asked for their node.
 const ASKED: usize = 512;
 
 /// The nodes that have memory, by number; only node 0 on a kernel that knows none.

@@ -11,7 +11,7 @@ pub use real_time::{Class, RealTime, class};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub use status::{Seccomp, is_traced, resident_bytes, seccomp_mode};
 pub(crate) use tree::started;
-pub use tree::{Owner, descendants, kill_tree, killed_children, sees_itself};
+pub use tree::{Owner, descendants, has_variable, kill_tree, killed_children, sees_itself};
 
 use crate::{SystemError, Unsupported, os};
 

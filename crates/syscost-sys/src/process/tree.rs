@@ -165,12 +165,15 @@ impl Owner {
 
     fn owns(&self, pid: u32) -> bool {
         let is_of_group = stat(pid).is_some_and(|stat| stat.group == self.group);
-        is_of_group || {
-            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            variables.any(|variable| variable == self.variable.as_bytes())
-        }
+        is_of_group || has_variable(pid, &self.variable)
     }
+}
+
+/// Whether process `pid` began with this `NAME=value` in its environment; no if that cannot be read.
+pub fn has_variable(pid: u32, variable: &str) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.any(|one| one == variable.as_bytes())
 }
 
 /// Kills `pid` and all it started, and returns once none of them runs any more (or one second has

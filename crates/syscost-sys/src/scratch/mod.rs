@@ -104,7 +104,7 @@ pub fn message_queue() -> Result<MessageQueue, SystemError> {
     Ok(MessageQueue { record, id })
 }
 
-/// A new set of so many SysV semaphores.
+/// A new set of this many SysV semaphores.
 ///
 /// # Errors
 /// When it cannot be recorded, or the system has no more of them.

@@ -111,7 +111,7 @@ pub struct ExplainArguments {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Show live how much of the time each core works for nobody else, until Ctrl-C or for so many seconds
+    /// Show live how much of the time each core works for nobody else, until Ctrl-C or for this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, value_parser = seconds, conflicts_with = "format")]
     pub watch: Option<Option<Duration>>,
     /// What to print

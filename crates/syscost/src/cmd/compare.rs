@@ -11,7 +11,7 @@ use syscost_results::compare::{Comparison, Row, compare, compare_pair};
 use syscost_store::Store;
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
-use crate::error::{exit, is_broken_pipe};
+use crate::error::{exit, unless_broken_pipe};
 use crate::{
     Failed, files,
     terminal::{self, say},
@@ -52,10 +52,8 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
 fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8> {
     let written = write(comparison, output);
     let code = judge(comparison, output.fail_on)?;
-    match written {
-        Err(error) if !is_broken_pipe(&error) => Err(error),
-        _ => Ok(code),
-    }
+    unless_broken_pipe(written)?;
+    Ok(code)
 }
 
 /// The runs of a side.

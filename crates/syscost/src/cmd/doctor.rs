@@ -146,7 +146,7 @@ fn text(examination: &Examination) -> Result<String> {
             writeln!(
                 out,
                 "{DIM}{}{RESET}",
-                wrapped(finding.advice, "           ", "           ")
+                wrapped(finding.advice, "           ")
             )?;
         }
     }
@@ -211,11 +211,7 @@ fn text(examination: &Examination) -> Result<String> {
     advice.retain(|advice| !advice.is_empty());
     advice.dedup();
     for advice in advice {
-        writeln!(
-            out,
-            "{DIM}{}{RESET}",
-            wrapped(advice, "           ", "           ")
-        )?;
+        writeln!(out, "{DIM}{}{RESET}", wrapped(advice, "           "))?;
     }
     let troubles = findings
         .iter()

@@ -9,7 +9,7 @@ use syscost_harness::{Benchmark, Case, Expect};
 
 use crate::cli::ExplainArguments;
 use crate::error::exit;
-use crate::terminal::{BOLD, DIM, RESET, wrapped};
+use crate::terminal::{BOLD, DIM, RESET, wrapped, wrapped_item};
 use crate::{Failed, selection};
 
 /// Runs the verb.
@@ -110,8 +110,8 @@ fn block(text: &str) -> String {
         }
     }
     let wrapped = pieces.iter().map(|piece| match piece.strip_prefix(ITEM) {
-        Some(item) => wrapped(item, "  - ", "    "),
-        None => wrapped(piece, "  ", "  "),
+        Some(item) => wrapped_item(item, "  - ", "    "),
+        None => wrapped(piece, "  "),
     });
     wrapped.collect::<Vec<_>>().join("\n")
 }

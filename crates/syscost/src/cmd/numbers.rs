@@ -4,17 +4,18 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_report::numbers::numbers as render;
 use syscost_report::table::TableOptions;
+use syscost_results::Run;
 use syscost_results::numbers::numbers;
-use syscost_store::Store;
 
 use crate::cli::{Format, NumbersArguments};
 use crate::error::exit;
-use crate::terminal;
+use crate::{kept, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
-    let run = Store::of_user().find(&arguments.run)?.run;
-    let numbers = numbers(&run, |id| CATALOGUE.find(id).is_some());
+    let all = |run: &Run| numbers(run, |id| CATALOGUE.find(id).is_some());
+    let run = kept::find(&arguments.run, |run| all(run).are_many())?;
+    let numbers = all(&run);
     match arguments.format {
         Format::Json => super::print_json(&numbers)?,
         Format::Table => {

@@ -6,13 +6,12 @@ use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
 use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, draw, text};
 use syscost_results::numbers::numbers;
 use syscost_results::{Run, Unit};
-use syscost_store::Store;
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
-use crate::selection::rows_of;
+use crate::selection::{measures, rows_of};
 use crate::{
-    Failed, files,
+    Failed, files, kept,
     terminal::{self, say},
 };
 
@@ -22,7 +21,7 @@ const NUMBERS: &str = "numbers";
 /// Runs the verb.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let Some(output) = &arguments.output else {
-        let run = Store::of_user().find(&arguments.run)?.run;
+        let run = find(arguments)?;
         super::print(&characters(&run, arguments)?)?;
         return Ok(exit::DONE);
     };
@@ -35,13 +34,21 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
         .into());
     }
     files::check_writable(output)?;
-    let run = Store::of_user().find(&arguments.run)?.run;
+    let run = find(arguments)?;
     let svg = svg(&run, arguments)?;
     files::write(output, svg.as_bytes())?;
     if is_svg {
         say!("Wrote {}", output.display());
     }
     Ok(exit::DONE)
+}
+
+/// The run to draw, one that has these rows if it is to be the latest.
+fn find(arguments: &PlotArguments) -> Result<Run> {
+    kept::find(&arguments.run, |run| match &arguments.names[..] {
+        [name] if name == NUMBERS => numbers(run, |id| CATALOGUE.find(id).is_some()).are_many(),
+        names => measures(run, names),
+    })
 }
 
 /// The picture that these arguments ask for, of a run.

@@ -18,7 +18,7 @@ use syscost_store::Store;
 use syscost_sys::cpu;
 
 use crate::cli::{Format, RunArguments};
-use crate::error::{exit, is_broken_pipe};
+use crate::error::{exit, unless_broken_pipe};
 use crate::progress::Progress;
 use crate::{
     files, interrupt, selection,
@@ -99,10 +99,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         Some(comparison) => super::compare::judge(&comparison, arguments.fail_on)?,
         None => exit::DONE,
     };
-    printed.or_else(|error| match is_broken_pipe(&error) {
-        true => Ok(()),
-        false => Err(error),
-    })?;
+    unless_broken_pipe(printed)?;
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED
     } else if code == exit::NOTHING || regression == exit::DONE {
@@ -153,10 +150,12 @@ fn program(real_time: bool) -> Result<Program> {
     Ok(program.with_environment(environment))
 }
 
-/// Keeps the document where it was asked for and in the data folder; tells where it can be found.
+/// Keeps the document where it was asked for and in the data folder; tells where it can be found. A run in which nothing was even tried is not kept there:
+/// it would be the latest, and hide one with numbers.
 fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
     let text = serde_json::to_vec_pretty(run)?;
-    if arguments.no_save {
+    let is_tried = |row: &Measurement| !matches!(row.status, Status::Skipped | Status::Unsupported);
+    if arguments.no_save || !run.measurements.iter().any(is_tried) {
         return match &arguments.output {
             Some(output) => files::write(output, &text).map(|()| Some(output.clone())),
             None => Ok(None),
@@ -187,7 +186,7 @@ fn print(
                 color: true,
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
-                name: name(saved_to, arguments.no_save),
+                name: name(saved_to),
             };
             super::print(&table(run, &options))?;
             if let Some(comparison) = comparison {
@@ -195,7 +194,7 @@ fn print(
                 super::print(&format!("\n{text}"))?;
             }
             if let Some(path) = saved_to {
-                super::print(&next(path, arguments.no_save))?;
+                super::print(&next(path))?;
             }
             Ok(())
         }
@@ -203,16 +202,17 @@ fn print(
 }
 
 /// What commands call a run: a kept one is the latest, another is named by its file.
-fn name(saved_to: Option<&Path>, no_save: bool) -> String {
-    match saved_to.filter(|_| no_save) {
+fn name(saved_to: Option<&Path>) -> String {
+    let kept = Store::of_user().runs();
+    match saved_to.filter(|path| !path.starts_with(kept)) {
         Some(path) => path.display().to_string(),
         None => "latest".to_owned(),
     }
 }
 
 /// What one may want to do with the run.
-fn next(path: &Path, no_save: bool) -> String {
-    let name = name(Some(path), no_save);
+fn next(path: &Path) -> String {
+    let name = name(Some(path));
     format!(
         "Next: syscost numbers {name}, or a page to look at: syscost report {name} -o report.html\n"
     )

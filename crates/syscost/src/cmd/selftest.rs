@@ -1,6 +1,7 @@
 //! `syscost selftest`: operations of known cost, lies that must be refuted, and neighbours that must be seen.
 
 mod neighbour;
+mod outcome;
 
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
@@ -16,11 +17,12 @@ use syscost_results::{Flag, Measurement, Run, Status};
 use syscost_sys::{cpu, scratch};
 
 use self::neighbour::NeighbourResult;
+use self::outcome::Outcome;
 use crate::cli::{Format, SelftestArguments};
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::selection;
-use crate::terminal::{BOLD, DIM, GREEN, RED, RESET};
+use crate::terminal::{BOLD, DIM, RESET};
 
 /// How far a known cost may be missed, relative.
 const TOLERANCE: f64 = 0.01;
@@ -44,12 +46,18 @@ struct Report {
 }
 
 impl Report {
-    /// How much could not be judged here.
-    fn skipped(&self) -> usize {
-        let truths = self.truths.iter().filter(|truth| truth.is_undecided);
-        let liars = self.liars.iter().filter(|liar| liar.is_skipped());
-        let neighbours = self.neighbours.iter().filter(|one| one.is_skipped());
-        truths.count() + liars.count() + neighbours.count()
+    fn outcomes(&self) -> impl Iterator<Item = Outcome> {
+        let truths = self.truths.iter().map(|truth| truth.outcome);
+        let liars = self.liars.iter().map(|liar| liar.outcome);
+        let neighbours = self.neighbours.iter().map(|one| one.outcome);
+        truths.chain(liars).chain(neighbours)
+    }
+
+    /// Whether a known cost was met, so that the self-test shows anything.
+    fn has_met_a_truth(&self) -> bool {
+        self.truths
+            .iter()
+            .any(|truth| truth.outcome == Outcome::Pass)
     }
 }
 
@@ -63,9 +71,8 @@ struct TruthResult {
     ci95_low: Option<f64>,
     ci95_high: Option<f64>,
     bias_percent: Option<f64>,
-    passed: bool,
-    /// It did not pass, but a neighbour on its core may be all there is to it.
-    is_undecided: bool,
+    /// Skipped if a neighbour on its core may be all there is to a miss.
+    outcome: Outcome,
     reason: Option<String>,
 }
 
@@ -77,14 +84,8 @@ struct LiarResult {
     expected: Status,
     status: Status,
     reason: Option<String>,
-    passed: bool,
-}
-
-impl LiarResult {
-    /// Whether its lie could not be told here.
-    fn is_skipped(&self) -> bool {
-        self.passed && self.status == Status::Unsupported
-    }
+    /// Skipped if this machine lacks what its lie needs.
+    outcome: Outcome,
 }
 
 /// Runs the verb.
@@ -100,26 +101,24 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
         .iter()
         .filter_map(|(name, expected)| Some(judge_liar(find(name)?, *expected, &excused)))
         .collect();
-    let neighbours = neighbour::check(&run.machine);
-    let passed = truths.len() == TRUTHS.len()
-        && liars.len() == LIARS.len()
-        && truths
-            .iter()
-            .all(|truth| truth.passed || truth.is_undecided)
-        && truths.iter().any(|truth| truth.passed)
-        && liars.iter().all(|liar| liar.passed)
-        && neighbours.iter().all(NeighbourResult::has_passed);
-    let report = Report {
+    let are_all_there = truths.len() == TRUTHS.len() && liars.len() == LIARS.len();
+    let mut report = Report {
         truths,
         liars,
-        neighbours,
-        passed,
+        neighbours: neighbour::check(&run.machine),
+        passed: false,
     };
+    let has_failed = report.outcomes().any(|outcome| outcome == Outcome::Fail);
+    report.passed = are_all_there && report.has_met_a_truth() && !has_failed;
     match arguments.format {
         Format::Json => super::print_json(&report)?,
         Format::Table => super::print(&text(&report)?)?,
     }
-    Ok(if passed { exit::DONE } else { exit::FAILURE })
+    Ok(if report.passed {
+        exit::DONE
+    } else {
+        exit::FAILURE
+    })
 }
 
 fn measure() -> Result<Run> {
@@ -168,8 +167,11 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
     let scaled = |value: Option<f64>| Some(value? * scale?);
     let measured = scaled(row.estimate.median);
     let bias = measured.map(|measured| measured / truth - 1.0);
-    let passed = row.status == Status::Ok && bias.is_some_and(|bias| bias.abs() <= TOLERANCE);
-    let is_undecided = !passed && may_be_a_neighbours(row, cost, bias);
+    let is_met = row.status == Status::Ok && bias.is_some_and(|bias| bias.abs() <= TOLERANCE);
+    let outcome = match !is_met && may_be_a_neighbours(row, cost, bias) {
+        true => Outcome::Skip,
+        false => Outcome::of(is_met),
+    };
     let of_neighbours = "somebody else worked on the core; try again when it is quieter";
     TruthResult {
         name: row.name.clone(),
@@ -179,11 +181,10 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
         ci95_low: scaled(row.estimate.ci95_low),
         ci95_high: scaled(row.estimate.ci95_high),
         bias_percent: bias.map(|bias| 100.0 * bias),
-        passed,
-        is_undecided,
-        reason: match is_undecided {
-            true => Some(of_neighbours.to_owned()),
-            false => row.reason.clone(),
+        outcome,
+        reason: match outcome {
+            Outcome::Skip => Some(of_neighbours.to_owned()),
+            Outcome::Pass | Outcome::Fail => row.reason.clone(),
         },
     }
 }
@@ -214,35 +215,29 @@ fn is_harmless(id: &str, status: Status, expected: Status, excused: &[&str]) -> 
 
 fn judge_liar(row: &Measurement, expected: Status, excused: &[&str]) -> LiarResult {
     let is_harmless = is_harmless(&row.id, row.status, expected, excused);
+    let has_no_number = row.estimate.median.is_none();
     LiarResult {
         name: row.name.clone(),
         title: row.title.clone(),
         expected,
         status: row.status,
         reason: row.reason.clone(),
-        passed: is_harmless && row.estimate.median.is_none(),
+        outcome: match row.status {
+            Status::Unsupported if is_harmless && has_no_number => Outcome::Skip,
+            _ => Outcome::of(is_harmless && has_no_number),
+        },
     }
 }
 
 fn text(report: &Report) -> Result<String> {
     let mut out = String::new();
-    let mark = |passed: bool| {
-        if passed {
-            (GREEN, "pass")
-        } else {
-            (RED, "FAIL")
-        }
-    };
     writeln!(
         out,
         "{BOLD}Operations of known cost{RESET}  {DIM}must be met within {} %{RESET}",
         100.0 * TOLERANCE
     )?;
     for truth in &report.truths {
-        let (style, word) = match truth.is_undecided {
-            true => (DIM, "skip"),
-            false => mark(truth.passed),
-        };
+        let (style, word) = truth.outcome.mark();
         write!(
             out,
             "{style}{word}{RESET}  {:<26} {:>8} {:<11}",
@@ -256,9 +251,10 @@ fn text(report: &Report) -> Result<String> {
                     out,
                     " measured {measured:.3} [{low:.3}, {high:.3}], bias {bias:+.2} %"
                 )?;
-                let reason = truth.reason.iter();
-                reason.for_each(|reason| out.push_str(&format!(": {reason}")));
-                out.push('\n');
+                match &truth.reason {
+                    Some(reason) => writeln!(out, ": {reason}")?,
+                    None => out.push('\n'),
+                }
             }
             _ => writeln!(out, " {}", truth.reason.as_deref().unwrap_or("no number"))?,
         }
@@ -268,10 +264,7 @@ fn text(report: &Report) -> Result<String> {
         "\n{BOLD}Lies{RESET}  {DIM}none may get a number{RESET}"
     )?;
     for liar in &report.liars {
-        let (style, word) = match liar.is_skipped() {
-            true => (DIM, "skip"),
-            false => mark(liar.passed),
-        };
+        let (style, word) = liar.outcome.mark();
         writeln!(
             out,
             "{style}{word}{RESET}  {:<18} {:<34} {:?}: {}",
@@ -282,12 +275,14 @@ fn text(report: &Report) -> Result<String> {
         )?;
     }
     out += &neighbour::text(&report.neighbours);
-    let skipped = report.skipped();
-    let end = match (report.passed, skipped) {
+    let skipped = report
+        .outcomes()
+        .filter(|outcome| *outcome == Outcome::Skip);
+    let end = match (report.passed, skipped.count()) {
         (true, 0) => "all passed".to_owned(),
-        (true, _) => format!("passed, but for {skipped} skipped"),
-        (false, _) if report.truths.iter().all(|truth| truth.is_undecided) => {
-            "the self-test failed: no known cost could be measured on a core of its own".to_owned()
+        (true, skipped) => format!("passed, but for {skipped} skipped"),
+        (false, _) if !report.has_met_a_truth() => {
+            "the self-test failed: no known cost was met".to_owned()
         }
         (false, _) => "the self-test failed".to_owned(),
     };

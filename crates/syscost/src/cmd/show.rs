@@ -2,16 +2,15 @@
 
 use anyhow::Result;
 use syscost_report::table::{TableOptions, table};
-use syscost_store::Store;
 
 use crate::cli::ShowArguments;
 use crate::error::exit;
-use crate::selection::rows_of;
-use crate::terminal;
+use crate::selection::{measures, rows_of};
+use crate::{kept, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
-    let mut run = Store::of_user().find(&arguments.run)?.run;
+    let mut run = kept::find(&arguments.run, |run| measures(run, &arguments.selectors))?;
     if !arguments.selectors.is_empty() {
         let rows = rows_of(&run, &arguments.run, &arguments.selectors)?;
         run.measurements = rows.into_iter().cloned().collect();

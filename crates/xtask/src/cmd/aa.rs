@@ -16,7 +16,7 @@ use crate::columns::{columns, line};
 use crate::host::is_of_the_host;
 use crate::program::{Program, read_run};
 
-/// At most one row in so many may be called better or worse when nothing changed.
+/// At most one row in this many may be called better or worse when nothing changed.
 const GOAL: usize = 200;
 /// The slowdowns put in, as factors.
 const SLOWDOWNS: [f64; 4] = [1.02, 1.05, 1.10, 1.20];
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// Runs pooled on each side
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pool: u32,
-    /// Also shuffle the runs into new pairs so many times
+    /// Also shuffle the runs into new pairs this many times
     #[arg(long, default_value_t = 0)]
     shuffles: u64,
     /// Runs at the end that are compared with none, but tell the base's spread

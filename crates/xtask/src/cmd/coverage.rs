@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// Seed of the simulations
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Instead, so many real quick runs: in how many does the interval hold the median of all?
+    /// Instead, this many real quick runs: in how many does the interval hold the median of all?
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     real: Option<u32>,
     /// Row of the real runs
@@ -117,7 +117,7 @@ impl Plan {
     }
 }
 
-/// Of a share in percent, found by so many experiments.
+/// Of a share in percent, found by this many experiments.
 fn standard_error(percent: f64, experiments: u32) -> f64 {
     (percent * (100.0 - percent) / f64::from(experiments)).sqrt()
 }
@@ -148,7 +148,7 @@ fn simulated(experiments: u32, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// For each noise, the coverage of each plan, with so many samples in a round.
+/// For each noise, the coverage of each plan, with this many samples in a round.
 fn simulate(samples: usize, experiments: u32, seed: u64) -> Vec<Vec<Coverage>> {
     let one = |noise| -> Vec<Coverage> {
         let simulation = Simulation::new(noise, samples, seed);

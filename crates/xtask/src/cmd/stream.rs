@@ -99,7 +99,7 @@ impl Part {
         black_box(self);
     }
 
-    /// Whether the arrays hold what so many rounds leave there.
+    /// Whether the arrays hold what this many rounds leave there.
     fn is_right(&self) -> bool {
         let (mut a, mut b, mut c): (f64, f64, f64) = (1.0, 2.0, 0.5);
         for _ in 0..ROUNDS {

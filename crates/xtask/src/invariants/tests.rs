@@ -63,6 +63,7 @@ pub(crate) fn row(adds: &str) -> Measurement {
             ci95_low: Some(9.0),
             ci95_high: Some(12.0),
             min: Some(8.5),
+            best: Some(8.5),
             mad: Some(0.2),
             p99: None,
             raw_median: Some(10.5),
@@ -112,6 +113,7 @@ fn below_resolution() -> Measurement {
     row.estimate.median = None;
     row.estimate.ci95_low = None;
     row.estimate.min = None;
+    row.estimate.best = None;
     row.estimate.shared_median = None;
     row
 }

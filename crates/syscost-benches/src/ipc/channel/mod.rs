@@ -44,10 +44,10 @@ pub(crate) trait Channel: Sized + Send + 'static {
     /// How often a side may wait for each part of a message.
     const WAITS: f64 = 1.0;
 
-    /// Both ends of a new way for messages of so many bytes: the measuring task's and the partner's.
+    /// Both ends of a new way for messages of this many bytes: the measuring task's and the partner's.
     fn open(bytes: usize) -> Result<(Self, Self), Failure>;
 
-    /// What so many messages cost in calls of both tasks, each message in so many parts at most.
+    /// What this many messages cost in calls of both tasks, each message in this many parts at most.
     fn calls(messages: f64, parts: f64) -> Vec<Expect>;
 
     /// The measuring task's end learns who the partner is.

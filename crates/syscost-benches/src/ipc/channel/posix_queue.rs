@@ -90,7 +90,7 @@ fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)
 }
 
-/// A queue for so many messages of so many bytes, without a name.
+/// A queue for this many messages of this many bytes, without a name.
 fn queue(depth: u64, bytes: usize) -> Result<OwnedFd, Failure> {
     let name = scratch::posix_queue().map_err(|error| Failure::of("name a queue", error))?;
     // SAFETY: all zeros are a valid structure, of which two numbers are read.

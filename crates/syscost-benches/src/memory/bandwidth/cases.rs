@@ -18,7 +18,7 @@ pub(in crate::memory) struct Level {
 }
 
 impl Level {
-    /// Bytes of all arrays of so many threads.
+    /// Bytes of all arrays of this many threads.
     pub(in crate::memory) fn bytes(&self, threads: usize) -> usize {
         match self.is_shared {
             true => self.each,
@@ -26,7 +26,7 @@ impl Level {
         }
     }
 
-    /// Bytes of the arrays of one of so many threads.
+    /// Bytes of the arrays of one of this many threads.
     pub(in crate::memory) fn bytes_of_each(&self, threads: usize) -> usize {
         self.bytes(threads) / threads
     }
@@ -166,9 +166,8 @@ pub(super) fn quick(case: &Case) -> bool {
     let Ok(setting) = Setting::of(case) else {
         return false;
     };
-    // What is written takes as much memory again, and so do several threads; and a virtual machine's host may take a second or two to find half a gigabyte.
-    let is_small = !setting.is_in_memory();
-    is_small && setting.stream == Stream::Read && setting.simd == widest() && setting.threads == 1
+    // What is written takes as much memory again, and so do several threads.
+    setting.stream == Stream::Read && setting.simd == widest() && setting.threads == 1
 }
 
 /// What a case says.
@@ -219,12 +218,14 @@ impl Setting {
         self.level().is_some_and(|level| level.is_shared)
     }
 
-    /// How each thread goes through its arrays. Short operations where many threads have to end at once.
+    /// How each thread goes through its arrays. Short operations where many threads have to end at once; whole arrays where the processor or
+    /// the C library chooses by the length of a call how it is done.
     pub(super) fn course(&self) -> Course {
         let each = self.bytes / self.threads;
-        let operation = match self.threads > 1 && each > 1 << 20 {
-            true => 128 << 10,
-            false => 1 << 20,
+        let operation = match (self.stream.is_vector(), self.threads) {
+            (false, _) => each.max(1 << 20),
+            (true, 2..) if each > 1 << 20 => 128 << 10,
+            (true, _) => 1 << 20,
         };
         Course::new(self.stream, each, operation)
     }
@@ -244,6 +245,19 @@ mod tests {
             assert_eq!(size_name(setting.bytes), case.get("bytes"));
             assert!(setting.course().footprint() <= level.bytes_of_each(setting.threads));
             assert!(setting.course().footprint() > level.bytes_of_each(setting.threads) * 9 / 10);
+        }
+    }
+
+    #[test]
+    fn a_call_of_the_library_goes_through_a_whole_array() {
+        for (bytes, array) in [(512 << 20, 256 << 20), (12 << 20, 6 << 20)] {
+            let setting = Setting {
+                stream: Stream::Memcpy,
+                simd: Simd::Sse2,
+                bytes,
+                threads: 1,
+            };
+            assert_eq!(setting.course().bytes(), 2 * array);
         }
     }
 

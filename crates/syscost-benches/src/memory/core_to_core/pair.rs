@@ -105,7 +105,7 @@ impl Lines {
         self.page.word(ANSWER)
     }
 
-    /// Makes so many round trips after `done` ones. Neither side pauses, which would lengthen them.
+    /// Makes this many round trips after `done` ones. Neither side pauses, which would lengthen them.
     fn ask(&self, done: u64, trips: u64) {
         let (question, answer) = (self.question(), self.answer());
         match self.method {

@@ -13,7 +13,7 @@ fn nanoseconds(bytes: f64) -> f64 {
     }
 }
 
-/// What translation of so many pages adds.
+/// What translation of this many pages adds.
 fn translation_ns(pages: f64) -> f64 {
     match pages {
         ..=96.0 => 0.0,

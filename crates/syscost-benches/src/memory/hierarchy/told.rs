@@ -8,7 +8,7 @@ use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::cpu;
 use syscost_sys::topology::{CacheKind, Cpu, Topology};
 
-/// Of memory so many times as long as the last cache, that holds half at most.
+/// Of memory this many times as long as the last cache, that holds half at most.
 const BEYOND: f64 = 2.0;
 
 /// The CPUs that this thread may use: of a worker's, the one it measures.
@@ -82,7 +82,7 @@ pub(in super::super) fn agrees(claim: &str, told: Option<f64>, found: f64) -> Ev
     }
 }
 
-/// Whether memory of so many bytes is beyond the last cache, which is told to be so large. What is told may be wrong, so it refutes nothing.
+/// Whether memory of this many bytes is beyond the last cache, which is told to be so large. What is told may be wrong, so it refutes nothing.
 pub(in super::super) fn is_beyond(last: Option<f64>, bytes: f64) -> Evidence {
     let least = last.map(|last| BEYOND * last);
     let reason = match least {

@@ -57,7 +57,7 @@ pub(super) struct Load {
     course: Course,
     /// How long its threads pause; `None` if they only wait.
     delay_ns: Option<u64>,
-    /// Ticks of what was timed, in so many batches.
+    /// Ticks of what was timed, in this many batches.
     ticks: Cell<u64>,
     batches: Cell<u64>,
 }
@@ -73,7 +73,7 @@ pub(super) struct Share {
 }
 
 impl Load {
-    /// A thread on each of these CPUs that pauses so many ns after each stretch, or only waits. All of them are at it.
+    /// A thread on each of these CPUs that pauses this many ns after each stretch, or only waits. All of them are at it.
     pub(super) fn start(
         cpus: &[u32],
         delay_ns: Option<u64>,

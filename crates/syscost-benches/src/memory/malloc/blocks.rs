@@ -45,7 +45,7 @@ impl Left {
             } else {
                 filled.push(block);
             }
-            // SAFETY: the block has so many bytes.
+            // SAFETY: the block has this many bytes.
             unsafe { black_box(block).write_bytes(MARK, bytes) };
             black_box(block);
             give(block);
@@ -63,7 +63,7 @@ impl Left {
     }
 }
 
-/// So many blocks are taken before one is given back.
+/// This many blocks are taken before one is given back.
 const BLOCKS: usize = 16;
 
 /// What was seen of blocks that were all in use at once.
@@ -115,7 +115,7 @@ impl Kept {
         })
     }
 
-    /// Claims that they were blocks of so many bytes, each of its own.
+    /// Claims that they were blocks of this many bytes, each of its own.
     pub(super) fn claim(&self, b: &mut Bencher, bytes: usize, is_touched: bool) {
         let what = format!("of {BLOCKS} blocks in use, those apart from the others");
         b.claim_equal(&what, BLOCKS, self.apart, "addresses");
@@ -169,7 +169,7 @@ mod tests {
         }
         let one = taken(1024, false);
         let zeroed = || {
-            // SAFETY: the block has so many bytes.
+            // SAFETY: the block has this many bytes.
             unsafe { one.write_bytes(0, 1024) };
             Ok::<_, ()>(one)
         };

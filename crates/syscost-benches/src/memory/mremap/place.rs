@@ -25,7 +25,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// So many bytes, at a multiple of 2 MiB.
+    /// This many bytes, at a multiple of 2 MiB.
     pub(super) fn reserve(bytes: usize) -> Result<Self, Failure> {
         let failed = |cause: Errno| not_mapped("reserve a place", cause);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -85,7 +85,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// So many bytes, none touched.
+    /// This many bytes, none touched.
     pub(super) fn map(bytes: usize) -> Result<Self, Failure> {
         let failed = |cause: Errno| not_mapped("map a block", cause);
         let mut place = Place::reserve(bytes)?;

@@ -21,6 +21,9 @@ const MAPPINGS: usize = 16;
 /// Pages that a fault brings in by default, 64 KiB, where the page cache holds them one by one.
 const AROUND: usize = 16;
 
+/// How often a file is read until all of it is in the page cache: a kernel that gives memory back to its host may have taken some of it.
+const TRIES: u32 = 5;
+
 const READ: &str = "bytes fetched from storage";
 const MAJOR: &str = "major page faults of timed operations";
 
@@ -220,8 +223,15 @@ fn read_so_far(io: &Result<IoReader, Unsupported>) -> Result<u64, Unsupported> {
 /// A file of which every page is in the page cache.
 fn warm(b: &mut Bencher) -> Result<FilePages, Failure> {
     let file = FilePages::make(PAGES)?;
-    file.sum();
-    b.claim_equal("pages in the page cache", PAGES, file.cached()?, "mincore");
+    let mut cached = 0;
+    for _ in 0..TRIES {
+        file.sum();
+        cached = file.cached()?;
+        if cached == PAGES {
+            break;
+        }
+    }
+    b.claim_equal("pages in the page cache", PAGES, cached, "mincore");
     Ok(file)
 }
 

@@ -7,7 +7,7 @@ use syscost_sys::topology::{CacheKind, Topology};
 
 use crate::memory::bandwidth::Level;
 
-/// Arrays in memory are so many times as large as all last caches in use: going from end to end finds little in these then.
+/// Arrays in memory are this many times as large as all last caches in use: going from end to end finds little in these then.
 const WELL_ABOVE: u64 = 2;
 
 /// The nearest cache that holds the arrays of all threads that share it is that of this level.
@@ -57,7 +57,7 @@ pub(super) fn lies_in(
     }
 }
 
-/// The CPUs that so many threads may have been on: one set for each CPU that may have been the measured one. There is one thread, or
+/// The CPUs that this many threads may have been on: one set for each CPU that may have been the measured one. There is one thread, or
 /// one on each CPU.
 fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTreeSet<u32>> {
     let with = |own: u32| -> BTreeSet<u32> {
@@ -72,7 +72,7 @@ fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTree
         .collect()
 }
 
-/// The nearest cache of a CPU that holds so many bytes of each of these CPUs that share it; `None` if nothing is told.
+/// The nearest cache of a CPU that holds this many bytes of each of these CPUs that share it; `None` if nothing is told.
 fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Option<String> {
     let caches = &topology.cpu(cpu)?.caches;
     if caches.iter().all(|cache| cache.size_bytes == 0) {
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::memory::bandwidth::LEVELS;
 
-    /// A machine of so many CPUs, `smt` of which share a core and `near` a third cache.
+    /// A machine of this many CPUs, `smt` of which share a core and `near` a third cache.
     fn machine(cpus: u32, smt: u32, near: u32, sizes: [u64; 3]) -> Topology {
         let group = |cpu: u32, size: u32| -> Vec<u32> {
             let first = cpu / size * size;
@@ -167,7 +167,7 @@ mod tests {
     fn a_level_that_is_another_is_refuted() {
         let small = machine(2, 1, 2, [32 << 10, 256 << 10, 16 << 20]);
         assert_eq!(verdicts(1, &small)[1], Verdict::Refuted);
-        // All 512 MiB fit into the third caches of so many cores.
+        // All 512 MiB fit into the third caches of this many cores.
         let large = machine(64, 1, 8, [48 << 10, 2 << 20, 96 << 20]);
         assert_eq!(verdicts(64, &large)[3], Verdict::Refuted);
     }

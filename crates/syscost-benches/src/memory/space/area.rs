@@ -10,7 +10,7 @@ use syscost_sys::memory::{Memory, Pages};
 
 use super::pagemap::{self, Seen};
 
-/// Anonymous memory of so many pages, small ones or huge ones.
+/// Anonymous memory of this many pages, small ones or huge ones.
 pub(crate) struct Area {
     memory: Memory,
     page: usize,
@@ -62,7 +62,7 @@ impl Area {
         }
     }
 
-    /// Gives advice on so many bytes from this page on.
+    /// Gives advice on this many bytes from this page on.
     #[inline(always)]
     pub(crate) fn advise(&self, from: usize, bytes: usize, advice: Advice) -> Result<(), Failure> {
         assert!(from * self.page + bytes <= self.memory.bytes());
@@ -84,7 +84,7 @@ impl Area {
         self.advise(0, self.memory.bytes(), Advice::LinuxDontNeed)
     }
 
-    /// What the kernel says of the first so many pages, which must be small ones.
+    /// What the kernel says of the first this many pages, which must be small ones.
     pub(crate) fn look(&self, pages: usize) -> Result<Seen, Failure> {
         assert!(pages <= self.pages());
         pagemap::look(self.memory.start(), pages * self.page)

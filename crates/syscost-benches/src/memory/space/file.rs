@@ -19,7 +19,7 @@ use super::{maps, pagemap};
 /// Attempts to drop a file from the page cache: a page that the kernel has in hand stays for a moment.
 const TRIES: usize = 20;
 
-/// A scratch file of so many pages, and a mapping of it.
+/// A scratch file of this many pages, and a mapping of it.
 pub(crate) struct FilePages {
     mapped: Mapped,
     file: File,
@@ -158,7 +158,7 @@ impl Mapped {
         maps::dirty_bytes(self.start.addr())
     }
 
-    /// Writes the first so many bytes back, or asks for it.
+    /// Writes the first this many bytes back, or asks for it.
     #[inline(always)]
     pub(crate) fn sync(&self, bytes: usize, flags: MsyncFlags) -> Result<(), Failure> {
         assert!(bytes <= self.pages * self.page);

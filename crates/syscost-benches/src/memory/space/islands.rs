@@ -22,12 +22,12 @@ pub(crate) struct Islands {
     bytes: usize,
     /// From one to the next, in bytes.
     stride: usize,
-    /// The first so many are mapped no more.
+    /// The first this many are mapped no more.
     gone: usize,
 }
 
 impl Islands {
-    /// So many of so many bytes each, a multiple of the page size. No page is there yet.
+    /// This many of this many bytes each, a multiple of the page size. No page is there yet.
     pub(crate) fn make(count: usize, bytes: usize) -> Result<Self, Failure> {
         let failed = |cause: Errno| not_mapped("map pieces of memory", cause);
         let stride = bytes + page_size();
@@ -58,7 +58,7 @@ impl Islands {
         Ok(islands)
     }
 
-    /// How many bytes of the first so many are mapped with these rights.
+    /// How many bytes of the first this many are mapped with these rights.
     pub(crate) fn bytes_with(&self, rights: &str, count: usize) -> Result<usize, Failure> {
         let start = self.start.addr();
         maps::bytes_with(rights, start..start + count * self.stride)
@@ -69,7 +69,7 @@ impl Islands {
         self.start.wrapping_add(number * self.stride)
     }
 
-    /// Writes every page of the first so many, and tells how many pages are there then.
+    /// Writes every page of the first this many, and tells how many pages are there then.
     pub(crate) fn touch(&self, count: usize) -> Result<usize, Failure> {
         assert!(self.gone == 0 && count <= self.count);
         enough_for(count * self.bytes)?;
@@ -89,7 +89,7 @@ impl Islands {
         self.present(count)
     }
 
-    /// How many pages of the first so many are there.
+    /// How many pages of the first this many are there.
     pub(crate) fn present(&self, count: usize) -> Result<usize, Failure> {
         Ok(pagemap::look(self.start, count * self.stride)?.present)
     }
@@ -116,7 +116,7 @@ impl Islands {
         }
     }
 
-    /// Unmaps the first so many. They are not to be touched any more.
+    /// Unmaps the first this many. They are not to be touched any more.
     #[inline(always)]
     pub(crate) fn unmap(&mut self, count: usize) -> Result<(), Errno> {
         assert!(count <= self.count);

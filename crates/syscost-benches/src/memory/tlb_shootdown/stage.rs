@@ -24,7 +24,7 @@ use crate::sides::Padded;
 /// Calls in the longest batch, each on a page of its own.
 pub(super) const MOST: u64 = 256;
 
-/// Before a batch, threads that another program keeps from running are waited for: so often for so many turns of a waiting loop, a
+/// Before a batch, threads that another program keeps from running are waited for: so often for this many turns of a waiting loop, a
 /// few microseconds.
 const PATIENCE: usize = 10_000;
 const SPINS: usize = 100;
@@ -66,7 +66,7 @@ impl Call {
     }
 }
 
-/// The CPUs of so many threads, the nearest to the measuring one first.
+/// The CPUs of this many threads, the nearest to the measuring one first.
 pub(super) fn others(own: u32, allowed: &[u32], count: usize) -> Result<Vec<u32>, Failure> {
     let mut cpus = spread_from(own, allowed).split_off(1);
     if cpus.len() < count {
@@ -231,7 +231,7 @@ impl Stage {
         }
     }
 
-    /// Makes so many calls.
+    /// Makes this many calls.
     #[inline(always)]
     pub(super) fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let turns = turns as usize;

@@ -22,7 +22,7 @@ pub(super) struct Board {
 const OVER: u32 = u32::MAX;
 
 impl Board {
-    /// Lets every sender make so many loops more, for so many receivers altogether.
+    /// Lets every sender make this many loops more, for this many receivers altogether.
     pub(super) fn order(&self, loops: u32, receivers: u32) {
         self.waiting.store(receivers, Relaxed);
         self.ordered.fetch_add(loops, Release);
@@ -63,12 +63,12 @@ impl Board {
         self.ordered.load(Acquire)
     }
 
-    /// A sender has sent so many.
+    /// A sender has sent this many.
     pub(super) fn count_sent(&self, messages: u64) {
         self.sent.fetch_add(messages, Relaxed);
     }
 
-    /// A receiver has got everything, so many messages.
+    /// A receiver has got everything, this many messages.
     pub(super) fn count_received(&self, messages: u64) {
         self.received.fetch_add(messages, Relaxed);
         if self.waiting.fetch_sub(1, AcqRel) == 1 {

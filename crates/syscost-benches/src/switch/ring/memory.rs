@@ -14,7 +14,7 @@ const WORDS: usize = LINE / size_of::<u64>();
 pub(super) struct Memory(Option<memory::Memory>);
 
 impl Memory {
-    /// So many KiB, of which nothing is touched yet.
+    /// This many KiB, of which nothing is touched yet.
     pub(super) fn reserve(kib: u64) -> Result<Self, Unsupported> {
         let reserve = || memory::Memory::reserve(kib as usize * 1024, Pages::Small);
         Ok(Memory((kib > 0).then(reserve).transpose()?))

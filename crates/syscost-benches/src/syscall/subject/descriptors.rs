@@ -29,7 +29,7 @@ pub(in super::super) fn is_quick_readiness(case: &Case) -> bool {
 /// Descriptors a process has anyway, with room to spare.
 const OTHERS: usize = 64;
 
-/// So many descriptors of one kind, numbered without gaps, and what keeps them open.
+/// This many descriptors of one kind, numbered without gaps, and what keeps them open.
 pub(in super::super) struct Descriptors {
     watched: Vec<OwnedFd>,
     _peers: Vec<OwnedFd>,

@@ -17,7 +17,7 @@ pub(super) const HUGE: usize = 2 << 20;
 pub(super) struct Memory(Filled);
 
 impl Memory {
-    /// So many bytes, a multiple of 2 MiB, in pages of 4 KiB or 2 MiB.
+    /// This many bytes, a multiple of 2 MiB, in pages of 4 KiB or 2 MiB.
     pub(super) fn fill(bytes: usize, is_huge: bool) -> Result<Self, Failure> {
         let (pages, size) = match is_huge {
             true => (Pages::Huge, HUGE),

@@ -93,6 +93,13 @@ pub(super) struct Stint {
     pub(super) is_shared: bool,
 }
 
+impl Stint {
+    /// All it did, also untimed.
+    pub(super) fn turns(&self) -> u64 {
+        self.operations + self.led_in
+    }
+}
+
 /// Copies of an operation: the measuring task does the first itself, partners the others.
 pub(super) struct Crowd<O> {
     op: O,
@@ -145,8 +152,8 @@ where
         Ok(crowd)
     }
 
-    /// One window of so many ns: what each copy did in it. As long as a part of it, all work untimed before, which brings back
-    /// what waiting and a look at the core took. `bracket` is that of the measuring task.
+    /// One window of this length: what each copy did in it. Before it, all work untimed for a part of that length, which brings
+    /// back what waiting and a look at the core took. `bracket` is that of the measuring task.
     pub(super) fn window(
         &mut self,
         ns: f64,

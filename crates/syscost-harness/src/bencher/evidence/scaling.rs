@@ -72,7 +72,7 @@ impl Bencher<'_> {
         &mut self,
         expect: Expect,
         per_turn: u64,
-        body: &mut impl Body,
+        body: &mut dyn Body,
     ) -> Result<Evidence, Failure> {
         let mut all = vec![self.proportion(expect, per_turn, body)?];
         while all.len() < ATTEMPTS && !PERHAPS_NOISE.contains(&all[all.len() - 1].ratio) {
@@ -110,7 +110,7 @@ impl Bencher<'_> {
         &mut self,
         expect: Expect,
         per_turn: u64,
-        body: &mut impl Body,
+        body: &mut dyn Body,
     ) -> Result<Proportion, Failure> {
         let turns = self.turns_lasting(BATCH_NS, per_turn, body)?;
         let turns = turns.min(body.max_turns() / 2);

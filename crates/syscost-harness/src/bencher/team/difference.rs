@@ -117,7 +117,7 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Times so many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took. Tells
+    /// Times this many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took. Tells
     /// how many it made.
     fn time_leg(
         &mut self,

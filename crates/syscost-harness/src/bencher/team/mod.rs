@@ -50,7 +50,7 @@ const NEIGHBOURS: Duration = Duration::from_millis(5);
 /// kernel's own threads take less.
 const MAX_OTHERS: f64 = 0.05;
 
-/// So many different complaints are told.
+/// This many different complaints are told.
 const MOST_WORDS: usize = 3;
 
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
@@ -107,7 +107,7 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// The same team for batches of at most so many turns, at least [`Bencher::together`]'s hundred: as many as are prepared at once.
+    /// The same team for batches of at most this many turns, at least [`Bencher::together`]'s hundred: as many as are prepared at once.
     #[must_use]
     pub fn at_most(self, turns: u64) -> Self {
         Self {
@@ -286,7 +286,7 @@ impl Bencher<'_> {
     ) -> Result<Seen, Failure> {
         // First, while this process has no other thread that a fork would lose.
         let audited_turns = AUDITED_TOGETHER.div_ceil(per_turn);
-        self.judge_audit(audited_turns * per_turn, |audited| {
+        self.judge_audit(audited_turns * per_turn, &mut |audited| {
             make(cpus)?.audited(|team| {
                 team.single()?;
                 (team.prepare)()?;

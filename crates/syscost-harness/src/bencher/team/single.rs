@@ -48,7 +48,7 @@ impl Bencher<'_> {
         cpus: &[u32],
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        self.judge_audit(AUDITED_TOGETHER, |audited| {
+        self.judge_audit(AUDITED_TOGETHER, &mut |audited| {
             make(cpus)?.audited(|team| {
                 team.single()?;
                 for _ in 0..AUDITED_TOGETHER {

@@ -97,7 +97,7 @@ fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
     }
 }
 
-/// Three rows of kind a: 1, 2 and 3 times the round's number plus one, in so many rounds each; and one of kind b.
+/// Three rows of kind a: 1, 2 and 3 times the round's number plus one, in this many rounds each; and one of kind b.
 fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
     let benchmark: &'static Benchmark = &MEASURED;
     let make = |size: u32, kind: &'static str, rounds: u32| {
@@ -206,7 +206,7 @@ fn what_the_machine_cannot_do_takes_no_part() {
     );
 }
 
-/// Two rows of so many rounds, in the last of which there is nothing to see.
+/// Two rows of this many rounds, in the last of which there is nothing to see.
 fn seen_in(having: u32, all: u32) -> Measurement {
     let mut measured = run([all, all, 0]);
     measured.remove(2);

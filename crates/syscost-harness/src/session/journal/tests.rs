@@ -97,17 +97,14 @@ fn what_is_no_journal_is_refused_with_the_line() {
         Journal::open(&path).expect_err("refused").to_string()
     };
     assert!(refusal(b"").contains("it is empty"));
-    assert!(refusal(b"\x7fELF\n").contains("its first line"));
+    assert!(refusal(b"\x7fELF\n").contains("its first lines"));
+    let sealed = |header: &Header| line::sealed(&serde_json::to_vec(header).expect("JSON"));
     let mut other = header();
     other.journal_version = 99;
-    let mut text = serde_json::to_vec(&other).expect("JSON");
-    text.push(b'\n');
-    assert!(refusal(&text).contains("its version is 99"));
+    assert!(refusal(&sealed(&other)).contains("its version is 99"));
     let mut other = header();
     other.id = "../elsewhere".to_owned();
-    let mut text = serde_json::to_vec(&other).expect("JSON");
-    text.push(b'\n');
-    assert!(refusal(&text).contains("is no name"));
+    assert!(refusal(&sealed(&other)).contains("is no name"));
     let endless = Journal::open(Path::new("/dev/zero")).expect_err("refused");
     assert!(endless.to_string().contains("no regular file"), "{endless}");
 }
@@ -122,8 +119,25 @@ fn a_damaged_line_costs_one_worker() {
     }
     drop(journal);
     let text = std::fs::read_to_string(&path).expect("read");
-    let damaged = text.replacen("\"round\":1", "\"round\":?", 1);
-    std::fs::write(&path, damaged).expect("damaged");
-    let (_journal, _, records) = Journal::open(&path).expect("opened");
-    assert_eq!(rounds(&records), [0, 2]);
+    let rounds_with = |original: &str, other: &str| {
+        assert!(text.contains(original), "{original}");
+        let (_, records) = read(text.replacen(original, other, 1).as_bytes()).expect("read");
+        rounds(&records)
+    };
+    assert_eq!(rounds_with("\"round\":1", "\"round\":?"), [0, 2]);
+    // It would be another number, or none of the evidence.
+    assert_eq!(rounds_with("91.5", "19.5"), [1, 2]);
+    assert_eq!(rounds_with("\"evidence\":[]", "\"evidence\":[ ]"), [1, 2]);
+    // Of the header there are two.
+    assert_eq!(rounds_with("\"seed\":1", "\"seed\":2"), [0, 1, 2]);
+}
+
+#[test]
+fn a_line_that_was_copied_counts_once() {
+    let sealed = |json: Vec<u8>| line::sealed(&json);
+    let header = sealed(serde_json::to_vec(&header()).expect("JSON"));
+    let record = |round| sealed(serde_json::to_vec(&record(round)).expect("JSON"));
+    let lines = [header, record(0), record(1), record(0)].concat();
+    let (_, records) = read(&lines).expect("read");
+    assert_eq!(rounds(&records), [0, 1]);
 }

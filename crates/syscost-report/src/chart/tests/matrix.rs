@@ -5,7 +5,7 @@ use syscost_results::Measurement;
 use super::{chosen, rows, svg};
 use crate::chart::{Chart, Theme};
 
-/// Round trips between each pair of so many CPUs, by two methods.
+/// Round trips between each pair of this many CPUs, by two methods.
 fn matrix(cpus: u32) -> Vec<Measurement> {
     let pairs = || (0..cpus).flat_map(|from| (0..cpus).map(move |to| (from, to)));
     let cases: Vec<String> = ["exchange", "message"]

@@ -45,7 +45,7 @@ pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
     out
 }
 
-/// A bar so many columns long, to an eighth.
+/// A bar this many columns long, to an eighth.
 fn eighths(columns: f64) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (columns.max(0.0) * 8.0).round() as usize;

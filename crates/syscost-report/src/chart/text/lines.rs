@@ -1,14 +1,9 @@
 //! Lines in a field of Braille dots: eight to a character.
 
 use anstyle::{AnsiColor, Style};
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::Rect;
-use ratatui_core::style::Color;
-use ratatui_core::symbols::Marker;
-use ratatui_core::widgets::Widget;
-use ratatui_widgets::canvas::{Canvas, Line as Stroke, Points};
 use syscost_results::Unit;
 
+use super::braille::{Cell, Field};
 use super::{TextOptions, ascending};
 use crate::chart::scale::{even_marks, every, parameter};
 use crate::chart::{Begin, Distribution, Line, Scale, Value, bars::ends};
@@ -18,17 +13,17 @@ use crate::paint::{self, Paint};
 const HEIGHT: usize = 16;
 
 /// The colours of lines, in turn, for the field and for the names.
-const COLORS: [(Color, AnsiColor); 6] = [
-    (Color::Cyan, AnsiColor::Cyan),
-    (Color::Yellow, AnsiColor::Yellow),
-    (Color::Magenta, AnsiColor::Magenta),
-    (Color::Green, AnsiColor::Green),
-    (Color::Red, AnsiColor::Red),
-    (Color::Blue, AnsiColor::Blue),
+const COLORS: [AnsiColor; 6] = [
+    AnsiColor::Cyan,
+    AnsiColor::Yellow,
+    AnsiColor::Magenta,
+    AnsiColor::Green,
+    AnsiColor::Red,
+    AnsiColor::Blue,
 ];
 
 /// The marks of lines, in turn: so many that each colour comes with several, and that they tell the lines apart where there is none.
-const MARKS: [&str; 12] = ["●", "■", "▲", "◆", "○", "□", "△", "◇", "▼", "×", "+", "▽"];
+const MARKS: [char; 12] = ['●', '■', '▲', '◆', '○', '□', '△', '◇', '▼', '×', '+', '▽'];
 /// Columns from a line's mark to its next at least: the line is to be seen between them.
 const BETWEEN: usize = 8;
 
@@ -109,13 +104,13 @@ fn field(
     let margin = labels.iter().map(|label| paint::width(label)).max();
     let margin = margin.unwrap_or(0);
     let room = options.width().saturating_sub(margin + 2);
-    let buffer = drawn(courses, room);
+    let field = drawn(courses, room);
 
     let mut out = String::new();
     for (row, label) in labels.iter().enumerate() {
         let tick = if label.is_empty() { '│' } else { '┤' };
         out.push_str(&format!("{label:>margin$} {tick}"));
-        out.push_str(&line_of(&buffer, row as u16, paint));
+        out.push_str(&line_of(field.row(row), paint));
         out.push('\n');
     }
     let (axis, beneath) = axis(&marks, room);
@@ -131,7 +126,7 @@ fn field(
         let end = |course: &Course| course.points.last().map_or(0.0, |(_, y)| *y);
         named.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
         for (index, course) in named {
-            let style = Style::new().fg_color(Some(COLORS[index % COLORS.len()].1.into()));
+            let style = Style::new().fg_color(Some(COLORS[index % COLORS.len()].into()));
             out.push_str(&format!(
                 "{:margin$}  {} {}\n",
                 "",
@@ -145,57 +140,35 @@ fn field(
 }
 
 /// The lines in Braille.
-fn drawn(courses: &[Course], room: usize) -> Buffer {
-    let area = Rect::new(0, 0, room as u16, HEIGHT as u16);
-    let mut buffer = Buffer::empty(area);
-    Canvas::default()
-        .marker(Marker::Braille)
-        .x_bounds([0.0, 1.0])
-        .y_bounds([0.0, 1.0])
-        .paint(|context| {
-            for (index, course) in courses.iter().enumerate() {
-                let color = COLORS[index % COLORS.len()].0;
-                for pair in course.points.windows(2) {
-                    let ((x1, y1), (x2, y2)) = (pair[0], pair[1]);
-                    context.draw(&Stroke {
-                        x1,
-                        y1,
-                        x2,
-                        y2,
-                        color,
-                    });
-                }
-                if let [only] = course.points[..] {
-                    context.draw(&Points {
-                        coords: &[only],
-                        color,
-                    });
-                }
-            }
-        })
-        .render(area, &mut buffer);
-    if courses.len() > 1 {
-        mark(&mut buffer, courses);
+fn drawn(courses: &[Course], room: usize) -> Field {
+    let mut field = Field::new(room, HEIGHT);
+    for (index, course) in courses.iter().enumerate() {
+        let color = COLORS[index % COLORS.len()];
+        for pair in course.points.windows(2) {
+            field.line(pair[0], pair[1], color);
+        }
+        if let [only] = course.points[..] {
+            field.line(only, only, color);
+        }
     }
-    buffer
+    if courses.len() > 1 {
+        mark(&mut field, courses, room);
+    }
+    field
 }
 
 /// Marks on the lines' points, each line's own.
-fn mark(buffer: &mut Buffer, courses: &[Course]) {
-    let room = usize::from(buffer.area.width);
+fn mark(field: &mut Field, courses: &[Course], room: usize) {
     for (index, course) in courses.iter().enumerate() {
         let mut free = 0;
         for (x, y) in &course.points {
-            let column = column_of(*x, room);
-            if column < free {
-                continue;
-            }
-            let cell = buffer.cell_mut((column as u16, row_of(*y) as u16));
+            let (column, row) = (column_of(*x, room), row_of(*y));
+            let is_free = column >= free && column < room && row < HEIGHT;
             // Where lines run together, each has its marks at points of its own.
-            if let Some(cell) = cell.filter(|cell| !MARKS.contains(&cell.symbol())) {
+            if is_free && !field.row(row)[column].is_marked() {
                 free = column + BETWEEN;
-                cell.set_symbol(MARKS[index % MARKS.len()]);
-                cell.set_fg(COLORS[index % COLORS.len()].0);
+                let color = COLORS[index % COLORS.len()];
+                field.mark(column, row, MARKS[index % MARKS.len()], color);
             }
         }
     }
@@ -207,7 +180,7 @@ fn row_of(share: f64) -> usize {
 }
 
 /// One line of the field, its colours in as few changes as there are.
-fn line_of(buffer: &Buffer, row: u16, paint: Paint) -> String {
+fn line_of(cells: &[Cell], paint: Paint) -> String {
     let mut out = String::new();
     let mut run: (Option<AnsiColor>, String) = (None, String::new());
     let mut flush = |(color, text): (Option<AnsiColor>, String)| match color {
@@ -217,20 +190,12 @@ fn line_of(buffer: &Buffer, row: u16, paint: Paint) -> String {
         }
         None => out.push_str(&text),
     };
-    for column in 0..buffer.area.width {
-        let cell = &buffer[(column, row)];
-        let symbol = match cell.symbol() {
-            "\u{2800}" => " ",
-            symbol => symbol,
-        };
-        let color = COLORS
-            .iter()
-            .find(|(color, _)| *color == cell.fg && symbol != " ")
-            .map(|(_, ansi)| *ansi);
+    for cell in cells {
+        let (letter, color) = cell.shown();
         if color != run.0 {
             flush(std::mem::replace(&mut run, (color, String::new())));
         }
-        run.1.push_str(symbol);
+        run.1.push(letter);
     }
     run.1.truncate(run.1.trim_end().len());
     flush(run);

@@ -1,6 +1,7 @@
 //! Charts of characters, for a terminal.
 
 mod bars;
+mod braille;
 mod grid;
 mod lines;
 

@@ -172,7 +172,7 @@ fn a_bound_is_told_as_one() {
     let csv = line(to_csv(&[&run]).expect("written"));
     assert!(
         csv.contains(
-            ",below_resolution,the interval of the cost touches zero,,,0.0431,,,,,,9,270,"
+            ",below_resolution,the interval of the cost touches zero,,,0.0431,,,,,,,9,270,"
         )
     );
     let metrics = line(to_openmetrics(&run).expect("written"));

@@ -49,12 +49,22 @@ pub fn measure_warp(cpu_a: u32, cpu_b: u32) -> Result<Warp, Unsupported> {
     };
     // Threads of their own, so the caller's affinity stays as it is.
     let (first, second) = thread::scope(|scope| {
-        let first = scope.spawn(|| line.exchange(cpu_a, 0));
-        let second = scope.spawn(|| line.exchange(cpu_b, 1));
-        (first.join(), second.join())
+        let line = &line;
+        let start = |cpu, side| {
+            let exchange = move || line.exchange(cpu, side);
+            let thread = thread::Builder::new().spawn_scoped(scope, exchange);
+            thread.map_err(move |cause| {
+                line.stop.store(true, Ordering::Relaxed);
+                Unsupported::new(format!("no thread can be started: {cause}"))
+            })
+        };
+        let ends = [start(cpu_a, 0), start(cpu_b, 1)].map(|thread| {
+            let lost = |_| Unsupported::new("a thread of the warp test panicked");
+            thread?.join().map_err(lost)?
+        });
+        ends.into()
     });
-    let lost = |_| Unsupported::new("a thread of the warp test panicked");
-    let (first, second) = (first.map_err(lost)??, second.map_err(lost)??);
+    let (first, second): (Seen, Seen) = (first?, second?);
     if first.tightest == u64::MAX || second.reads == 0 {
         return Err(Unsupported::new(format!(
             "cpus {cpu_a} and {cpu_b} did not run at the same time"

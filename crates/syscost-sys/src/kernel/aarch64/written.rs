@@ -18,12 +18,12 @@ const ADD_X9: u32 = 0x9100_0529; // add x9, x9, 1
 const MOV_X9_0: u32 = 0xD280_0009;
 const MOV_X0_X9: u32 = 0xAA09_03E0;
 
-/// `b` by so many instructions, at most 2^25 of them either way.
+/// `b` by this many instructions, at most 2^25 of them either way.
 fn branch(by: i32) -> u32 {
     0x1400_0000 | by.cast_unsigned() & 0x3FF_FFFF
 }
 
-/// A conditional branch by so many instructions, at most 2^18 of them either way.
+/// A conditional branch by this many instructions, at most 2^18 of them either way.
 fn conditional(branch: u32, by: i32) -> u32 {
     branch | (by.cast_unsigned() & 0x7_FFFF) << 5
 }

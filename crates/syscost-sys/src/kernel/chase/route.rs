@@ -14,7 +14,7 @@ const PAGE: usize = 4096;
 /// Lines of a block whose pages are visited in turn.
 const BLOCK: usize = PAGE / LINE;
 
-/// Beyond so many bytes a random order by single lines would take longer to make than to measure.
+/// Beyond this many bytes a random order by single lines would take longer to make than to measure.
 const BY_LINES: usize = 64 << 20;
 
 /// Among so few lines an order may by chance be regular, one that could be fetched ahead of. Of even fewer every order is.
@@ -41,7 +41,7 @@ pub enum Order {
 /// A cycle's lines and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// So many bytes from the memory's start have lines.
+    /// This many bytes from the memory's start have lines.
     pub bytes: usize,
     /// From one line (or block of two) to the next, in bytes: a multiple of 16. From a page on, the line moves on by one in each page, so
     /// that lines of many pages do not all fall into the same set of a cache.
@@ -51,7 +51,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// Every line of so many bytes, in this order.
+    /// Every line of this many bytes, in this order.
     pub fn dense(bytes: usize, order: Order) -> Self {
         Self {
             bytes,
@@ -202,7 +202,7 @@ impl Sequence {
     }
 }
 
-/// The share of the steps that may lead equally far in a random order of so many lines. Of very few lines many are alike by chance, but not all but one, as in
+/// The share of the steps that may lead equally far in a random order of this many lines. Of very few lines many are alike by chance, but not all but one, as in
 /// a regular order.
 pub fn most_alike(lines: usize) -> f64 {
     (0.1 + 6.0 / lines as f64).min(0.75)

@@ -4,10 +4,10 @@ use super::Course;
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
-/// Sums are kept of so many bytes of the source.
+/// Sums are kept of this many bytes of the source.
 pub(super) const SUMMED: usize = 16 << 10;
 
-/// Long destinations begin so many bytes further within their pages than sources do, half a huge page. Streams that go through the same places of their
+/// Long destinations begin this many bytes further within their pages than sources do, half a huge page. Streams that go through the same places of their
 /// pages at the same time meet in the same banks of memory: a copy of 256 MiB took a fifth longer on a Zen 4. Small offsets help some kernels and harm others,
 /// and any that is no multiple of 4 KiB makes loads wait for stores that seem to overlap them.
 const SKEW: usize = 1 << 20;
@@ -15,7 +15,7 @@ const SKEW: usize = 1 << 20;
 /// What is shorter lies in caches, which do not mind.
 const LONG: usize = 16 * SKEW;
 
-/// How far into its memory a destination of so many bytes begins.
+/// How far into its memory a destination of this many bytes begins.
 fn skew(bytes: usize) -> usize {
     if bytes < LONG { 0 } else { SKEW }
 }
@@ -181,7 +181,7 @@ impl Arrays {
         self.source()
     }
 
-    /// What so many words of the source add up to, from this one on.
+    /// What this many words of the source add up to, from this one on.
     pub(super) fn sum(&self, first: usize, words: usize) -> u64 {
         const WORDS: usize = SUMMED / 8;
         match &self.source {

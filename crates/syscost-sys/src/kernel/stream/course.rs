@@ -28,7 +28,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of a stream whose arrays have so many bytes together. One operation goes through about `operation` bytes: a part of them, or all of
+    /// Of a stream whose arrays have this many bytes together. One operation goes through about `operation` bytes: a part of them, or all of
     /// them as often as fits.
     pub fn new(stream: Stream, bytes: usize, operation: usize) -> Self {
         let count = stream.arrays();
@@ -74,7 +74,7 @@ impl Course {
         (stream.sources() * array, stream.destinations() * array)
     }
 
-    /// What so many operations, from this one on, of a stream that only reads add up to, each going through another part. From what words are, not from
+    /// What this many operations, from this one on, of a stream that only reads add up to, each going through another part. From what words are, not from
     /// memory.
     pub fn sum(&self, first: u64, operations: u64) -> u64 {
         let (parts, words) = (self.parts(), self.part / 8);

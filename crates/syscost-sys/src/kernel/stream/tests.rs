@@ -3,7 +3,7 @@
 use super::*;
 use crate::memory::Pages;
 
-/// Arrays of so many bytes.
+/// Arrays of this many bytes.
 fn streaming(stream: Stream, simd: Simd, bytes: usize, operation: usize) -> Option<Streaming> {
     let course = Course::new(stream, bytes, operation);
     match Streaming::new(simd, course, Arrays::new(Pages::Small)) {

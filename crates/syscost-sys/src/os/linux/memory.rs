@@ -15,7 +15,7 @@ pub(crate) fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-/// Maps so many bytes of private anonymous memory, in pages of 1 GiB if they are to be gigantic.
+/// Maps this many bytes of private anonymous memory, in pages of 1 GiB if they are to be gigantic.
 pub(crate) fn map(bytes: usize, gigantic: bool) -> io::Result<*mut u8> {
     let mut flags = MapFlags::PRIVATE;
     if gigantic {

@@ -2,8 +2,9 @@
 //! be made busy.
 
 use std::fmt::Write;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -15,7 +16,8 @@ use syscost_results::run::Noise;
 use syscost_sys::cpu;
 use syscost_sys::neighbour::{Alone, Probe};
 
-use crate::terminal::{BOLD, DIM, GREEN, RED, RESET};
+use super::outcome::Outcome;
+use crate::terminal::{BOLD, DIM, RESET};
 
 /// How long the cores are listened to, to find what they show while they are ours.
 const CALIBRATION: Duration = Duration::from_millis(500);
@@ -32,15 +34,6 @@ const MIN_ALONE_PERCENT: f64 = 0.5;
 /// A core that is shared now may be ours a moment later.
 const TRIES: usize = 5;
 
-/// What came of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Outcome {
-    Pass,
-    Fail,
-    Skip,
-}
-
 /// One neighbour.
 #[derive(Debug, Serialize)]
 pub(super) struct NeighbourResult {
@@ -50,19 +43,11 @@ pub(super) struct NeighbourResult {
     alone_percent: Option<f64>,
     /// Share of the looks with it that found the core shared, in percent.
     seen_percent: Option<f64>,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
     reason: Option<&'static str>,
 }
 
 impl NeighbourResult {
-    pub(super) fn has_passed(&self) -> bool {
-        self.outcome != Outcome::Fail
-    }
-
-    pub(super) fn is_skipped(&self) -> bool {
-        self.outcome == Outcome::Skip
-    }
-
     fn judged(neighbour: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
         let (outcome, reason) = match (seen >= MIN_SEEN_PERCENT, alone >= MIN_ALONE_PERCENT) {
             (true, true) => (Outcome::Pass, None),
@@ -100,47 +85,64 @@ impl NeighbourResult {
     }
 }
 
+const NO_THREAD: &str = "this process may start no more threads";
+
 const SLOWED: &str = "a probe slowed to half";
 const SIBLING: &str = "a busy hardware thread of the same core";
 
 /// Checks both.
 pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
-    let Some((probe, alone, number)) = prepare() else {
-        let reason = "this processor has no probe, or its looks agree on no level";
-        return [SLOWED, SIBLING]
-            .map(|neighbour| NeighbourResult::skipped(neighbour, reason))
-            .into();
+    let neither = |reason| {
+        let skipped = |neighbour| NeighbourResult::skipped(neighbour, reason);
+        vec![skipped(SLOWED), skipped(SIBLING)]
     };
+    let Some((probe, alone, number)) = prepare() else {
+        return neither("this processor has no probe, or its looks agree on no level");
+    };
+    with_both(machine, probe, alone, number).unwrap_or_else(|_| neither(NO_THREAD))
+}
+
+/// Looks with either neighbour and without, each in a thread of its own.
+fn with_both(
+    machine: &Machine,
+    probe: Probe,
+    alone: Alone,
+    number: u32,
+) -> io::Result<Vec<NeighbourResult>> {
     let mut own = 0.0;
     for _ in 0..TRIES {
-        own = on(number, || alone_percent(&probe, &alone));
+        own = on(number, || alone_percent(&probe, &alone))?;
         if own >= MIN_ALONE_PERCENT {
             break;
         }
     }
-    let slowed = 100.0 - on(number, || alone_percent(&probe.slowed(2), &alone));
+    let slowed = 100.0 - on(number, || alone_percent(&probe.slowed(2), &alone))?;
     let allowed = cpu::allowed().unwrap_or_default();
     let sibling = cpu::siblings(number)
         .into_iter()
         .find(|cpu| allowed.contains(cpu));
     let beside = match sibling {
         Some(sibling) => {
-            let seen = 100.0
-                - beside(sibling, &probe, || {
-                    on(number, || alone_percent(&probe, &alone))
-                });
+            let seen = beside(sibling, &probe, || {
+                on(number, || alone_percent(&probe, &alone))
+            });
             let is_certain = machine.hypervisor.is_none();
-            NeighbourResult::judged(SIBLING, number, own, seen, is_certain)
+            match seen.flatten() {
+                Ok(alone) => {
+                    NeighbourResult::judged(SIBLING, number, own, 100.0 - alone, is_certain)
+                }
+                Err(_) => NeighbourResult::skipped(SIBLING, NO_THREAD),
+            }
         }
         None => NeighbourResult::skipped(
             SIBLING,
             "the system shows no second hardware thread that may be used",
         ),
     };
-    vec![
+    Ok(vec![
         NeighbourResult::judged(SLOWED, number, own, slowed, true),
         beside,
-    ]
+    ])
 }
 
 /// A probe, what the core that is ours most of the time shows while it is, and its CPU.
@@ -160,32 +162,32 @@ fn prepare() -> Option<(Probe, Alone, u32)> {
 }
 
 /// What comes of it on this CPU.
-fn on<T: Send>(number: u32, work: impl FnOnce() -> T + Send) -> T {
+fn on<T: Send>(number: u32, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
-        let worker = scope.spawn(move || {
+        let worker = Builder::new().spawn_scoped(scope, move || {
             // Listened to a moment ago, so it can be used.
             let _ = cpu::pin(number);
             work()
-        });
-        worker
+        })?;
+        Ok(worker
             .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
 /// What comes of it while another CPU is busy.
-fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> T {
+fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> io::Result<T> {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        Builder::new().spawn_scoped(scope, || {
             let _ = cpu::pin(busy);
             while !is_done.load(Ordering::Relaxed) {
                 probe.throughput();
             }
-        });
+        })?;
         let result = work();
         is_done.store(true, Ordering::Relaxed);
-        result
+        Ok(result)
     })
 }
 
@@ -206,11 +208,7 @@ pub(super) fn text(results: &[NeighbourResult]) -> String {
         "\n{BOLD}Neighbours{RESET}  {DIM}must be seen when they are there, and only then{RESET}\n"
     );
     for result in results {
-        let (style, word) = match result.outcome {
-            Outcome::Pass => (GREEN, "pass"),
-            Outcome::Fail => (RED, "FAIL"),
-            Outcome::Skip => (DIM, "skip"),
-        };
+        let (style, word) = result.outcome.mark();
         let mut parts = Vec::new();
         if let (Some(cpu), Some(seen), Some(alone)) =
             (result.cpu, result.seen_percent, result.alone_percent)

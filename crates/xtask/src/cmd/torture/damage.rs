@@ -5,6 +5,8 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
 
+use syscost_harness::session::journal::line;
+
 use super::Tally;
 use super::kills::resume;
 use super::sandbox::Sandbox;
@@ -86,7 +88,7 @@ pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -
             "task.fork",
         ];
         let mut run = sandbox.start(sandbox.command(&run))?;
-        while sandbox.journals().iter().all(|path| lines(path) < 8) {
+        while sandbox.journals().iter().all(|path| lines(path) < 9) {
             ensure!(run.child.try_wait()?.is_none(), "no journal could be had");
             std::thread::sleep(std::time::Duration::from_millis(2));
         }
@@ -97,7 +99,12 @@ pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -
     }
     let text = fs::read(&kept).context("reading the journal")?;
     let damaged = sandbox.file("syscost/journals/damaged.journal");
-    fs::write(&damaged, self::damaged(&text, rng)).context("writing a journal")?;
+    let mut bytes = self::damaged(&text, rng);
+    if rng.bool() {
+        // A damage that no checksum shows.
+        bytes = resealed(&bytes);
+    }
+    fs::write(&damaged, bytes).context("writing a journal")?;
     let ending = sandbox.run(resume(sandbox, &damaged.to_string_lossy()))?;
     let mut complaints = match ending.out.is_empty() {
         true => ending.complaints(),
@@ -112,6 +119,13 @@ pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -
 fn lines(path: &std::path::Path) -> usize {
     let bytes = fs::read(path).unwrap_or_default();
     bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The lines with the checksums of what is in them now.
+fn resealed(journal: &[u8]) -> Vec<u8> {
+    let lines = journal.split(|byte| *byte == b'\n');
+    let json = lines.filter_map(|line| line.split(|byte| *byte == b'\t').next());
+    json.flat_map(line::sealed).collect()
 }
 
 /// The text with some damages.

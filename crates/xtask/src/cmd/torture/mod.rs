@@ -6,6 +6,7 @@
 
 mod damage;
 mod kills;
+mod refused;
 mod restricted;
 mod sandbox;
 mod together;
@@ -31,6 +32,9 @@ pub(crate) struct Arguments {
     /// Everything once or a few times, as CI does it
     #[arg(long, conflicts_with = "seconds")]
     quick: bool,
+    /// Only campaigns whose names contain this
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    only: String,
     /// A binary that is there already, instead of the release built now
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
@@ -42,7 +46,7 @@ pub(crate) struct Arguments {
 /// One way to maltreat it, once: how often something was tried, and what went wrong.
 type Campaign = fn(&Sandbox, &mut Rng, &mut Tally) -> Result<()>;
 
-const CAMPAIGNS: [(&str, Campaign); 7] = [
+const CAMPAIGNS: [(&str, Campaign); 8] = [
     (
         "coordinator killed, then resumed",
         kills::of_the_coordinator,
@@ -50,6 +54,7 @@ const CAMPAIGNS: [(&str, Campaign); 7] = [
     ("workers killed", kills::of_workers),
     ("politely ended", kills::polite),
     ("restricted environments", restricted::all),
+    ("refused system calls", refused::one),
     ("damaged documents", damage::of_documents),
     ("damaged journals", damage::of_journals),
     ("eight runs at once", together::eight),
@@ -87,10 +92,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         arguments.seconds
     };
-    let share = Duration::from_secs(seconds) / CAMPAIGNS.len() as u32;
+    let chosen = CAMPAIGNS
+        .into_iter()
+        .filter(|(name, _)| name.contains(&arguments.only));
+    let count = chosen.clone().count();
+    ensure!(count > 0, "no campaign is called {}", arguments.only);
+    let share = Duration::from_secs(seconds) / count as u32;
     let mut lines = vec![line(["", "tried", "complaints"])];
     let mut complaints = Vec::new();
-    for (name, campaign) in CAMPAIGNS {
+    for (name, campaign) in chosen {
         eprintln!("{name}");
         let mut number = 0;
         let sandbox = Sandbox::new(&binary)?;
@@ -112,7 +122,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 .complaints
                 .push(format!("its files are in {}", kept.display()));
         }
-        if number > 0 && !tally.not_tried.is_empty() {
+        if !tally.not_tried.is_empty() {
             tally.not_tried.sort_unstable();
             tally.not_tried.dedup();
             println!("{name}: this machine cannot {}", tally.not_tried.join(", "));

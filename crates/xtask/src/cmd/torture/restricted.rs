@@ -4,10 +4,10 @@ use anyhow::Result;
 use fastrand::Rng;
 
 use super::Tally;
-use super::sandbox::Sandbox;
+use super::sandbox::{Ending, Sandbox};
 
 /// What a shell does before it starts the program.
-const RESTRICTIONS: [&str; 30] = [
+const RESTRICTIONS: [&str; 31] = [
     "true",
     "ulimit -n 6",
     "ulimit -n 12",
@@ -38,49 +38,56 @@ const RESTRICTIONS: [&str; 30] = [
     "set -- \"$@\" --real-time",
     "exec unshare --user --map-root-user --mount --pid --fork \"$0\" \"$@\"",
     "exec setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs \"$0\" \"$@\"",
+    "exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'ulimit -u 1; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
 ];
 
 /// Restrictions under which nothing may be written, not even what is wrong.
 const MUTE: [&str; 2] = ["ulimit -f 0", "ulimit -f 1"];
 
+/// A short run of what needs the most different things.
+pub(super) const RUN: [&str; 13] = [
+    "run",
+    "--profile",
+    "quick",
+    "--budget",
+    "1",
+    "--no-save",
+    "--format",
+    "json",
+    "syscall.null",
+    "ipc.round_trip",
+    "task.fork",
+    "memory.malloc",
+    "timing.clock_read",
+];
+
+/// What is wrong with the end of such a run: where nothing can run it says why; where something ran there is a document.
+pub(super) fn complaints(ending: &Ending) -> Vec<String> {
+    let mut complaints = match ending.out.is_empty() {
+        true => ending.complaints(),
+        false => ending.complaints_of_run(),
+    };
+    if ending.out.is_empty() && ending.err.trim().is_empty() {
+        complaints.push("neither a document nor a word".to_owned());
+    }
+    if ending.code() == Some(2) {
+        complaints.push(format!("its arguments are wrong: {}", ending.err));
+    }
+    complaints
+}
+
 /// All of them.
 pub(super) fn all(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
     for script in RESTRICTIONS {
-        let restricted = sandbox.behind(
-            script,
-            &[
-                "run",
-                "--profile",
-                "quick",
-                "--budget",
-                "1",
-                "--no-save",
-                "--format",
-                "json",
-                "syscall.null",
-                "ipc.round_trip",
-                "task.fork",
-                "memory.malloc",
-                "timing.clock_read",
-            ],
-        )?;
-        let Some(command) = restricted else {
+        let Some(command) = sandbox.behind(script, &RUN)? else {
             tally.not_tried.push(script);
             continue;
         };
         let ending = sandbox.run(command)?;
-        let is_mute = MUTE.contains(&script);
-        // Where nothing can run it says why; where something ran there is a document.
-        let mut complaints = match ending.out.is_empty() || is_mute {
+        let mut complaints = match MUTE.contains(&script) {
             true => ending.complaints(),
-            false => ending.complaints_of_run(),
+            false => complaints(&ending),
         };
-        if ending.out.is_empty() && ending.err.trim().is_empty() && !is_mute {
-            complaints.push("neither a document nor a word".to_owned());
-        }
-        if ending.code() == Some(2) {
-            complaints.push(format!("its arguments are wrong: {}", ending.err));
-        }
         complaints.extend(sandbox.leftovers());
         tally.note(script, complaints);
     }

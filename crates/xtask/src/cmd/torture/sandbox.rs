@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_results::document;
+use syscost_sys::process;
 use tempfile::TempDir;
 
 use crate::invariants::violations;
@@ -159,30 +160,22 @@ impl Sandbox {
 
     /// The journals of runs that were not saved.
     pub(super) fn journals(&self) -> Vec<PathBuf> {
-        let folder = self.file("syscost/journals");
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).collect()
+        entries(self.file("syscost/journals"))
     }
 
     /// Processes that still have this sandbox in their environment.
     pub(super) fn processes(&self) -> Vec<u32> {
         let mark = format!("XDG_DATA_HOME={}", self.folder.path().display());
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid: &u32| {
-            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            variables.any(|variable| variable == mark.as_bytes())
-        })
-        .collect()
+        let entries = entries(PathBuf::from("/proc"));
+        let pids = entries
+            .iter()
+            .filter_map(|path| path.file_name()?.to_str()?.parse().ok());
+        pids.filter(|pid| process::has_variable(*pid, &mark))
+            .collect()
     }
 
     /// What is left once everything has ended: processes and scratch files, a sentence each.
     pub(super) fn leftovers(&self) -> Vec<String> {
-        let entries = |folder: PathBuf| {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            entries.map(|entry| entry.path()).collect::<Vec<PathBuf>>()
-        };
         // The folder for scratch may stay, empty; documents are written under another name at first.
         let (scratch, mut files): (Vec<_>, Vec<_>) = entries(self.file("tmp"))
             .into_iter()
@@ -252,6 +245,12 @@ impl Ending {
         }
         complaints
     }
+}
+
+/// What is in a folder; nothing if it is not there.
+fn entries(folder: PathBuf) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 /// What it said first, for a complaint.

@@ -17,13 +17,13 @@ use crate::program::{Program, measured};
 const LONGEST: &str = "60";
 /// How timeout(1) tells that it ended its command.
 const TIMED_OUT: i32 = 124;
-/// So many lines of what a peer printed are told when it fails.
+/// This many lines of what a peer printed are told when it fails.
 const MOST_LINES: usize = 6;
 
 /// The CPUs of a placement; none means all that this process may use.
 ///
 /// # Errors
-/// When there are not so many.
+/// When there are not this many.
 pub(super) fn cpus(placement: Cpus, cpu: u32, allowed: &[u32]) -> Result<Vec<u32>> {
     Ok(match placement {
         Cpus::One => vec![cpu],
