@@ -1,13 +1,13 @@
 //! A metric over time: its value in each kept run, and where its level changed.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::changes::changes;
 use crate::{Better, Unit};
 
 /// One metric over the runs of one machine, oldest first.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// Name of the row, e.g. `syscall.null{call=getppid}`.
     pub name: String,
@@ -46,7 +46,8 @@ impl Series {
 }
 
 /// A metric's value in one run.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Id of the run.
     pub run: String,
@@ -63,7 +64,8 @@ pub struct Point {
 }
 
 /// A change of a metric's level between two runs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangePoint {
     /// Index of the first point of the new level.
     pub index: usize,

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One measured case of one benchmark.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measurement {
     /// Id and case, e.g. `syscall.null{call=getppid}`; unique in a run.
     pub name: String,
@@ -52,7 +52,8 @@ pub(crate) fn first_revision() -> u32 {
 }
 
 /// The unit of a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unit {
     /// Nanoseconds (per operation).
     #[serde(rename = "ns")]
@@ -114,7 +115,8 @@ impl Unit {
 }
 
 /// Which direction of a measurement is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// A lower value is better: costs.
@@ -134,7 +136,8 @@ impl Measurement {
 }
 
 /// Whether a measurement has a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// There is a number, and no evidence against it.
@@ -152,7 +155,8 @@ pub enum Status {
 }
 
 /// The numbers of one measurement, each in its unit; null where there is none.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// Median of the per-process medians.
     pub median: Option<f64>,
@@ -191,9 +195,8 @@ pub struct Estimate {
 }
 
 /// What a careful reader should know about the samples.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Flag {
     /// Fewer than six rounds count: of three to five the interval is Student's, of fewer there is none.
@@ -220,7 +223,8 @@ pub enum Flag {
 }
 
 /// A number or a sentence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Fact {
     /// A number.
@@ -277,7 +281,8 @@ impl std::fmt::Display for Fact {
 }
 
 /// What a benchmark claimed and what was counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What is claimed, e.g. `getppid system calls per operation`.
     pub claim: String,
@@ -295,9 +300,8 @@ pub struct Evidence {
 }
 
 /// What a count says about a claim.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {
     /// The count agrees with the claim.
     Confirmed,
@@ -308,7 +312,8 @@ pub enum Verdict {
 }
 
 /// The samples of one round: one fresh process.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundSamples {
     /// Number of the round, from 0.
     pub round: u32,
@@ -341,7 +346,8 @@ pub struct RoundSamples {
 }
 
 /// One disturbed sample.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
     /// Index of the sample in its round.
     pub sample: u32,
@@ -350,9 +356,8 @@ pub struct Disturbance {
 }
 
 /// What disturbed a sample.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The task moved to another CPU.

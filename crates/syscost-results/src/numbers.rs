@@ -2,7 +2,6 @@
 //!
 //! After Jeff Dean's list ("Numbers Everyone Should Know", 2009), with the rows of a run in place of its figures.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Estimate, Flag, Measurement, Run, Status, Unit};
@@ -177,7 +176,8 @@ const LIST: &[Wanted] = &[
 ];
 
 /// The list of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Numbers {
     /// Id of the run.
     pub run: String,
@@ -196,7 +196,8 @@ impl Numbers {
 }
 
 /// One line of the list.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
     /// What it is, for people.
     pub title: String,

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Machine, Measurement};
@@ -13,7 +12,8 @@ use crate::{Machine, Measurement};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of syscost on one machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Version of the document's shape, [`SCHEMA_VERSION`] when written.
     pub schema_version: u32,
@@ -44,7 +44,8 @@ pub struct Run {
 }
 
 /// The program that measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// Always `syscost`.
     pub name: String,
@@ -53,7 +54,8 @@ pub struct Tool {
 }
 
 /// The clock that took the samples, and whether it can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clock {
     /// `tsc`, `cntvct` or `clock_gettime`.
     pub source: String,
@@ -70,7 +72,8 @@ pub struct Clock {
 }
 
 /// One check of the clock.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
     /// What was checked, e.g. `invariant`.
     pub check: String,
@@ -81,7 +84,8 @@ pub struct Health {
 }
 
 /// The noise probe of one CPU: a loop that only reads the clock and notes where time went missing.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// Logical CPU number.
     pub cpu: u32,
@@ -113,7 +117,8 @@ pub struct Noise {
 }
 
 /// How the run was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Config {
     /// `quick`, `standard` or `careful`.
     pub profile: String,
@@ -144,7 +149,8 @@ pub struct Config {
 }
 
 /// Something a reader should know before believing the numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// Stable name, e.g. `steal`.
     pub code: String,

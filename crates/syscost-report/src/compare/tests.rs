@@ -1,7 +1,9 @@
 //! A hand-made comparison, as people see it.
 
 use insta::assert_snapshot;
-use syscost_results::compare::{Change, Comparison, Difference, Missing, Refused, Row, Side};
+use syscost_results::compare::{
+    Change, ComparedIn, Comparison, Difference, Missing, Refused, Row, Side,
+};
 use syscost_results::{Better, Unit};
 
 use super::{change, markdown, summary, table};
@@ -14,6 +16,7 @@ fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
         id: name.split('{').next().unwrap_or_default().to_owned(),
         unit: Unit::Nanoseconds,
         better: Better::Lower,
+        compared_in: ComparedIn::Time,
         base,
         new,
         ratio,

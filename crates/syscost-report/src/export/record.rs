@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use syscost_results::{
     Better, Estimate, Evidence, Flag, Measurement, Run, Status, Unit, measurement,
@@ -11,7 +10,8 @@ use syscost_results::{
 use crate::sentence;
 
 /// One row of one run: a line of the JSON lines export.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// Id of the run.
     pub run: String,

@@ -3,7 +3,9 @@
 use base64::Engine;
 use insta::assert_snapshot;
 use sha2::Digest;
-use syscost_results::compare::{Change, Comparison, Difference, Missing, Refused, Row, Side};
+use syscost_results::compare::{
+    Change, ComparedIn, Comparison, Difference, Missing, Refused, Row, Side,
+};
 use syscost_results::history::{ChangePoint, Point, Series};
 use syscost_results::measurement::RoundSamples;
 use syscost_results::numbers::numbers;
@@ -332,6 +334,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             id: "syscall.null".to_owned(),
             unit: Unit::Nanoseconds,
             better: Better::Lower,
+            compared_in: ComparedIn::Time,
             base: 80.0,
             new: 100.0,
             ratio: 1.25,

@@ -207,7 +207,7 @@ pub(super) fn is_of_cycles(base: &Measurement, new: &Measurement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::run_of;
-    use super::super::{Change, compare};
+    use super::super::{Change, ComparedIn, compare};
     use crate::Run;
 
     /// Eight processes at this frequency that take this many cycles.
@@ -244,6 +244,10 @@ mod tests {
         let (verdict, ratio, notes) = judged(&side(3.3, 400.0), &side(3.6, 400.0));
         assert_eq!((verdict, ratio), (Change::Same, 1.0), "{notes}");
         assert!(notes.contains("as many at any frequency"), "{notes}");
+        let row = &compare(&[&side(3.3, 400.0)], &[&side(3.6, 400.0)], &[]).rows[0];
+        assert_eq!(row.compared_in, ComparedIn::CoreCycles);
+        // Both medians are those at the base's frequency.
+        assert!((row.new / row.base - 1.0).abs() < 0.002, "{row:?}");
         let (verdict, ratio, notes) = judged(&side(3.3, 400.0), &side(3.6, 416.0));
         assert!((ratio - 1.04).abs() < 1e-3, "{ratio}");
         assert_eq!(verdict, Change::Worse, "{notes}");
@@ -255,6 +259,8 @@ mod tests {
         let (verdict, ratio, notes) = judged(&side(3.3, 90.0), &side(3.6, 90.0));
         assert_eq!((verdict, ratio), (Change::Same, 1.0), "{notes}");
         assert_eq!(judged(&side(3.3, 90.0), &side(3.6, 94.0)).0, Change::Worse);
+        let row = &compare(&[&side(3.3, 90.0)], &[&side(3.6, 90.0)], &[]).rows[0];
+        assert_eq!(row.compared_in, ComparedIn::Time);
     }
 
     #[test]
@@ -290,6 +296,8 @@ mod tests {
         let (verdict, _, notes) = judged(&half(3.3, 90.0), &half(3.6, 90.0));
         assert_eq!(verdict, Change::Inconclusive, "{notes}");
         assert!(notes.contains("holds either way"), "{notes}");
+        let row = &compare(&[&half(3.3, 90.0)], &[&half(3.6, 90.0)], &[]).rows[0];
+        assert_eq!(row.compared_in, ComparedIn::Either);
         assert_eq!(judged(&half(3.3, 90.0), &half(3.6, 110.0)).0, Change::Worse);
     }
 

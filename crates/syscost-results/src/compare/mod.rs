@@ -17,7 +17,6 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::multiple::benjamini_hochberg;
@@ -35,7 +34,8 @@ pub const MAX_SAME: f64 = 0.10;
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
 /// What became of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// It changed for the worse, by more than the margin.
@@ -49,7 +49,8 @@ pub enum Change {
 }
 
 /// The comparison of two sides.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// What is compared with.
     pub base: Side,
@@ -96,7 +97,8 @@ impl Change {
 }
 
 /// One side of a comparison: one run, or several pooled.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Ids of the pooled runs.
     pub runs: Vec<String>,
@@ -109,7 +111,8 @@ pub struct Side {
 }
 
 /// A fact that differs between the sides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Its name in the run document, e.g. `machine.kernel`.
     pub fact: String,
@@ -122,7 +125,8 @@ pub struct Difference {
 }
 
 /// One compared row.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// Name of the row, e.g. `syscall.null{call=getppid}`.
     pub name: String,
@@ -132,7 +136,10 @@ pub struct Row {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// Median of the base's side, in `unit`.
+    /// What was compared: the times, or the core cycles they took.
+    pub compared_in: ComparedIn,
+    /// Median of the base's side, in `unit`. Where core cycles were compared of runs that were not measured in turn, both medians are as if
+    /// both cores had run at the base's frequency, so they differ from those of the runs themselves.
     pub base: f64,
     /// Median of the new side, in `unit`.
     pub new: f64,
@@ -160,8 +167,22 @@ pub struct Row {
     pub notes: Vec<String>,
 }
 
+/// In which quantity two sides were compared. A row in no unit of time is compared as it is: in [`ComparedIn::Time`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ComparedIn {
+    /// As measured.
+    Time,
+    /// In core cycles: the row is work of the core, whose frequency wanders.
+    CoreCycles,
+    /// In both; the interval and the verdict hold either way.
+    Either,
+}
+
 /// A row that must not be compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {
     /// Name of the row.
     pub name: String,
@@ -170,7 +191,8 @@ pub struct Refused {
 }
 
 /// A row that one side lacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
     /// Name of the row.
     pub name: String,

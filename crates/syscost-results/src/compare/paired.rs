@@ -7,7 +7,7 @@ use super::frequency;
 use super::notes::{notes, of_frequency};
 use super::pool::Pooled;
 use super::ratio::{MIN_EXACT, MIN_PROCESSES, distance_of_pairs, grain};
-use super::{Change, MIN_PAIRED_MARGIN, Row, same_within};
+use super::{Change, ComparedIn, MIN_PAIRED_MARGIN, Row, same_within};
 use crate::Measurement;
 use crate::stats::{interval, order, signed_rank, student};
 
@@ -54,6 +54,10 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
         id: left.id.clone(),
         unit: left.unit,
         better: left.better,
+        compared_in: match is_of_cycles {
+            true => ComparedIn::CoreCycles,
+            false => ComparedIn::Time,
+        },
         base: base_median,
         new: new_median,
         ratio,

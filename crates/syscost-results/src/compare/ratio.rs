@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_3;
 use super::frequency::{self, Ways};
 use super::notes::{notes, of_frequency};
 use super::pool::Pooled;
-use super::{Change, MIN_MARGIN, Row, same_within};
+use super::{Change, ComparedIn, MIN_MARGIN, Row, same_within};
 use crate::Estimate;
 use crate::estimate::selection::MIN_ROUNDS;
 use crate::stats::shift::{self, Shift};
@@ -22,7 +22,13 @@ const SPREAD_QUANTILE: f64 = 0.95;
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     match frequency::ways(base, new, spread) {
         Ways::InTime => row_of(base, new, spread, None),
-        Ways::AtOne(one) => row_of(&one.base, &one.new, &one.spread, one.note),
+        Ways::AtOne(one) => {
+            let in_cycles = row_of(&one.base, &one.new, &one.spread, one.note)?;
+            Some(Row {
+                compared_in: ComparedIn::CoreCycles,
+                ..in_cycles
+            })
+        }
         Ways::Either(one) => {
             let in_cycles = row_of(&one.base, &one.new, &one.spread, None)?;
             Some(either(row_of(base, new, spread, one.note)?, &in_cycles))
@@ -36,6 +42,7 @@ fn either(row: Row, other: &Row) -> Row {
         one.zip(other).map(|(one, other)| of(one, other))
     };
     Row {
+        compared_in: ComparedIn::Either,
         ci95_low: both(row.ci95_low, other.ci95_low, f64::min),
         ci95_high: both(row.ci95_high, other.ci95_high, f64::max),
         p_value: both(row.p_value, other.p_value, f64::max),
@@ -98,6 +105,7 @@ fn row_of(
         id: first.id.clone(),
         unit: first.unit,
         better: first.better,
+        compared_in: ComparedIn::Time,
         base: base_median,
         new: new_median,
         ratio,

@@ -280,6 +280,7 @@ mod tests {
             id: name.to_owned(),
             unit: Unit::Nanoseconds,
             better: Better::Lower,
+            compared_in: compare::ComparedIn::Time,
             base: 100.0,
             new: 110.0,
             ratio: 1.1,
