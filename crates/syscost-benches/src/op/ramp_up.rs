@@ -64,7 +64,8 @@ const APART: f64 = 0.05;
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
     let ramps = RefCell::new(Vec::new());
-    let apart = RefCell::new(Vec::new());
+    // Of each course that both chains followed: how far its bursts were from them, and the frequency that they told.
+    let chains = RefCell::new(Vec::new());
     if core_frequency(&clock).add_ghz.is_none() {
         let reason = "no chain of known length has been written for this processor, or its clock does not move";
         return Err(Failure::Unsupported(reason.into()));
@@ -77,7 +78,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 .and_then(Ramp::of)
         })?;
         if let Some(ghz) = core_frequency(&clock).agreed() {
-            apart.borrow_mut().push((ramp.steady_ghz / ghz - 1.0).abs());
+            chains
+                .borrow_mut()
+                .push(((ramp.steady_ghz / ghz - 1.0).abs(), ghz));
         }
         let ns = ramp.ns;
         ramps.borrow_mut().push(ramp);
@@ -86,8 +89,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let ramps = ramps.into_inner();
     let steady = ramps.iter().filter(|ramp| ramp.is_steady).count();
     b.report(STEADY, steady as f64);
-    let nearest = apart.into_inner().into_iter().min_by(f64::total_cmp);
-    let (verdict, reason) = agree(nearest);
+    let chains = chains.into_inner();
+    let nearest = chains.iter().map(|(apart, _)| *apart).reduce(f64::min);
+    let (verdict, reason) = agree(nearest, moved(&chains));
     b.claim_verdict(
         "difference of the bursts and of the two chains",
         format!("at most {:.0} %", 100.0 * APART),
@@ -137,10 +141,22 @@ fn few(bursts: f64) -> Verdict {
     }
 }
 
-/// Whether bursts and chains agree, by how near they were at the nearest; `None` where the chains never agreed with each other.
-fn agree(nearest: Option<f64>) -> (Verdict, Option<&'static str>) {
+/// How far the core's frequency moved from one course to another, as the chains told it.
+fn moved(chains: &[(f64, f64)]) -> f64 {
+    let all = || chains.iter().map(|(_, ghz)| *ghz);
+    let least = all().fold(f64::INFINITY, f64::min);
+    all().fold(0.0, f64::max) / least - 1.0
+}
+
+/// Whether bursts and chains agree, by how near they were at the nearest (`None` where the chains never agreed with each other) and by how far
+/// the frequency moved meanwhile: the chains follow the bursts, so that a frequency which wanders puts them apart.
+fn agree(nearest: Option<f64>, moved: f64) -> (Verdict, Option<&'static str>) {
     match nearest {
         Some(apart) if apart <= APART => (Verdict::Confirmed, None),
+        Some(_) if moved > APART / 2.0 => {
+            let reason = "the core's frequency moved from one course to the next";
+            (Verdict::Unverified, Some(reason))
+        }
         Some(_) => (Verdict::Refuted, None),
         None => {
             let reason = "the two chains never agreed with each other: the frequency moved, or others used the core";
@@ -259,8 +275,18 @@ mod tests {
 
     #[test]
     fn chains_that_never_agreed_refute_nothing() {
-        assert_eq!(agree(Some(0.01)).0, Verdict::Confirmed);
-        assert_eq!(agree(Some(0.5)).0, Verdict::Refuted);
-        assert!(matches!(agree(None), (Verdict::Unverified, Some(_))));
+        assert_eq!(agree(Some(0.01), 0.0).0, Verdict::Confirmed);
+        assert_eq!(agree(Some(0.5), 0.0).0, Verdict::Refuted);
+        assert!(matches!(agree(None, 0.0), (Verdict::Unverified, Some(_))));
+    }
+
+    #[test]
+    fn a_frequency_that_wanders_refutes_nothing_but_one_that_stands_does() {
+        let steady = [(0.06, 3.0), (0.07, 3.01), (0.06, 3.0)];
+        let wandering = [(0.06, 3.0), (0.07, 3.2), (0.06, 3.7)];
+        assert!(moved(&steady) < 0.004 && moved(&wandering) > 0.2);
+        assert_eq!(agree(Some(0.06), moved(&steady)).0, Verdict::Refuted);
+        let (verdict, reason) = agree(Some(0.06), moved(&wandering));
+        assert_eq!((verdict, reason.is_some()), (Verdict::Unverified, true));
     }
 }
