@@ -139,6 +139,12 @@ impl Bencher<'_> {
             }
             self.judge_core(number, value, &mut progress);
         }
+        self.finish_looks(&progress);
+        Ok(())
+    }
+
+    /// What all looks and the samples between them say together.
+    fn finish_looks(&mut self, progress: &Progress) {
         if let Some(bracket) = &self.bracket {
             self.findings.alone_percent = bracket.alone_percent();
             self.findings.alone_ratio =
@@ -149,10 +155,9 @@ impl Bencher<'_> {
             }
         }
         self.findings.grain = self.grain();
-        self.excuse_after_effects(&progress);
+        self.excuse_after_effects(progress);
         let known = self.findings.sample_ghz.iter().copied();
         self.findings.core_ghz = median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
-        Ok(())
     }
 
     /// What half a step of the clock makes of a value, in the benchmark's unit; 0 of values that the benchmark observed itself or that are of many copies.

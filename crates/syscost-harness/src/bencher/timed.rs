@@ -188,6 +188,12 @@ impl Bencher<'_> {
             bencher.operations += 1;
             Ok((ns, None))
         })?;
+        self.subtract_timer(empty);
+        Ok(())
+    }
+
+    /// Takes the timer's own cost, `empty` of each pair, off the operations that were timed singly.
+    fn subtract_timer(&mut self, empty: Vec<f64>) {
         // Of pairs on a core of our own, where there are some: on a shared one timer and operation are slower.
         let own: Vec<usize> = (0..empty.len())
             .filter(|index| !self.is_disturbed(*index as u32))
@@ -207,7 +213,6 @@ impl Bencher<'_> {
             self.record_single(self.findings.values[index]);
         }
         self.detail("timer_overhead_ns", overhead);
-        Ok(())
     }
 
     pub(super) fn time_observations(
@@ -224,11 +229,11 @@ impl Bencher<'_> {
         })
     }
 
-    /// Warms up and finds what a batch is.
+    /// Warms up and finds what a batch is. Compiled once for all loops: none of these batches is a sample.
     pub(super) fn prepare_batches(
         &mut self,
         per_turn: u64,
-        body: &mut impl Body,
+        body: &mut dyn Body,
     ) -> Result<Batch, Failure> {
         let factor = match body.is_prepared() {
             true => PREPARED_FACTOR,
@@ -253,7 +258,7 @@ impl Bencher<'_> {
         &mut self,
         target: f64,
         per_turn: u64,
-        body: &mut (impl Body + ?Sized),
+        body: &mut dyn Body,
     ) -> Result<u64, Failure> {
         let most = body.max_turns();
         let mut turns: u64 = 1;

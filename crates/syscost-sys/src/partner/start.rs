@@ -68,6 +68,9 @@ enum Handle {
     Thread(Option<JoinHandle<bool>>),
 }
 
+/// What a partner does, and why it failed.
+type Work = Box<dyn FnOnce() -> Result<(), String> + Send>;
+
 /// The first byte of a task's first report.
 const READY: u8 = b'+';
 
@@ -83,6 +86,12 @@ impl Partner {
         cpus: &[u32],
         work: impl FnOnce() -> Result<(), E> + Send + 'static,
     ) -> Result<Partner, PartnerError> {
+        let work = move || work().map_err(|error| error.to_string());
+        Self::start_boxed(between, cpus, Box::new(work))
+    }
+
+    /// The same, compiled once for all work.
+    fn start_boxed(between: Between, cpus: &[u32], work: Work) -> Result<Partner, PartnerError> {
         let failed = |what| move |cause| PartnerError::Start(what, cause);
         let (reports, report) = pipe().map_err(failed("pipe"))?;
         let cpus = cpus.to_vec();
@@ -201,11 +210,7 @@ fn pinned(cpus: &[u32]) -> Result<(), String> {
 }
 
 /// The task's side: prepare, tell that it is ready, work, tell what went wrong. Returns whether all went well.
-fn run<E: fmt::Display>(
-    mut report: PipeWriter,
-    prepare: impl FnOnce() -> Result<(), String>,
-    work: impl FnOnce() -> Result<(), E>,
-) -> bool {
+fn run(mut report: PipeWriter, prepare: impl FnOnce() -> Result<(), String>, work: Work) -> bool {
     let result = prepare().and_then(|()| {
         let own = TaskId::own();
         let mut greeting = vec![READY];
@@ -215,7 +220,7 @@ fn run<E: fmt::Display>(
             .write_all(&greeting)
             .map_err(|error| error.to_string())?;
         match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(result) => result.map_err(|error| error.to_string()),
+            Ok(result) => result,
             Err(_) => Err("it panicked".to_owned()),
         }
     });

@@ -78,7 +78,7 @@ impl Bencher<'_> {
         &mut self,
         turns: u64,
         per_turn: u64,
-        body: &mut impl Body,
+        body: &mut dyn Body,
     ) -> Result<Option<f64>, Failure> {
         let mut warm_up = WarmUp::new(self.effort);
         while warm_up.goes_on() {
