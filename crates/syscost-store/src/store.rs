@@ -193,7 +193,7 @@ impl Store {
     }
 
     /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is wanted of it, so that a run of three rows, or one that was broken
-    /// off, hides no other. The very latest if none of the last thirty has it. Tells how many later ones were passed over.
+    /// off, hides no other. The very latest if none of the last thirty has it. The number is that of later runs of this machine that lack it.
     ///
     /// # Errors
     /// As [`Store::find`].
@@ -209,14 +209,16 @@ impl Store {
         let machine = &newest.run.machine;
         let earlier = self.kept()?.into_iter().rev();
         let earlier = earlier.filter(|(_, path)| *path != newest.path);
-        for (passed, (_, path)) in (1..).zip(earlier.take(LOOKED_THROUGH)) {
+        let mut passed = 1;
+        for (_, path) in earlier.take(LOOKED_THROUGH) {
             // One that cannot be read is no reason not to show another; one of another machine is no answer.
-            if let Ok(run) = load(&path)
-                && (&run.machine.hostname, &run.machine.cpu_model)
-                    == (&machine.hostname, &machine.cpu_model)
-                && has(&run)
-            {
-                return Ok((Loaded { run, path }, passed));
+            let Ok(run) = load(&path) else { continue };
+            let is_same = (&run.machine.hostname, &run.machine.cpu_model)
+                == (&machine.hostname, &machine.cpu_model);
+            match is_same {
+                true if has(&run) => return Ok((Loaded { run, path }, passed)),
+                true => passed += 1,
+                false => {}
             }
         }
         Ok((newest, 0))

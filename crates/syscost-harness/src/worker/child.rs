@@ -167,7 +167,7 @@ impl Worker {
     pub(super) fn ending(&mut self) -> (ExitStatus, String) {
         let deadline = Instant::now() + LINGER;
         while !has_exited(&self.child) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_micros(100));
+            process::pause(Duration::from_micros(100));
         }
         let mut stderr = [0; MAX_STDERR];
         let said = match &mut self.child.stderr {

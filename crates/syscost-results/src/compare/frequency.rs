@@ -38,16 +38,16 @@ impl Nature {
         } else {
             self.core
         };
-        (other + self.off) * apart.abs()
+        (other + self.off).min(1.0) * apart.abs()
     }
 }
 
 /// How two sides are to be compared.
 pub(super) enum Ways<'a> {
-    /// As they are.
-    InTime,
-    /// Both as if at one frequency.
-    AtOne(Converted<'a>),
+    /// As they are. By what share this may be off, as a logarithm, where the frequencies differ.
+    InTime(f64),
+    /// Both as if at one frequency; by what share this may be off.
+    AtOne(Converted<'a>, f64),
     /// In both ways: which one holds is not known.
     Either(Converted<'a>),
 }
@@ -63,47 +63,51 @@ pub(super) struct Converted<'a> {
 
 /// How these sides are to be compared; `spread` are the base's further runs.
 pub(super) fn ways<'a>(base: &Pooled<'a>, new: &Pooled<'a>, spread: &Pooled<'a>) -> Ways<'a> {
-    try_ways(base, new, spread).unwrap_or(Ways::InTime)
-}
-
-/// The same; `None` if in time, or where the frequency of a side is not known.
-fn try_ways<'a>(base: &Pooled<'a>, new: &Pooled<'a>, spread: &Pooled<'a>) -> Option<Ways<'a>> {
+    let known = base.core_ghz.zip(new.core_ghz).zip(base.first);
+    let Some(((before, after), first)) = known else {
+        return Ways::InTime(0.0);
+    };
     if base.is_disturbed || new.is_disturbed {
         // All samples count there, and of a shared core.
-        return None;
+        return Ways::InTime(0.0);
     }
-    let (before, after, unit) = (base.core_ghz?, new.core_ghz?, base.first?.unit);
     let apart = (after / before).ln();
     let is_another = apart.abs() > SAME;
-    let nature = nature(&base.rounds, &new.rounds, unit);
-    let is_of_time = |one: Nature| one.core < 0.5 && one.worst(false, apart) <= MAX_OFF;
-    if nature.map_or(!is_another, is_of_time) {
-        return None;
+    let nature = nature(&base.rounds, &new.rounds, first.unit);
+    let off = |in_cycles| nature.map(|nature| nature.worst(in_cycles, apart));
+    match nature {
+        None if !is_another => return Ways::InTime(0.0),
+        Some(Nature { core, .. }) if core < 0.5 && off(false) <= Some(MAX_OFF) => {
+            return Ways::InTime(off(false).unwrap_or(0.0));
+        }
+        _ => {}
     }
-    let converted = at_the_bases(base, new, spread)?;
-    let (what, is_sure) = match nature {
-        Some(nature) if nature.core > 0.5 && nature.worst(true, apart) <= MAX_OFF => (
+    let Some(converted) = at_the_bases(base, new, spread) else {
+        return Ways::InTime(apart.abs());
+    };
+    let (what, off) = match nature {
+        Some(Nature { core, .. }) if core > 0.5 && off(true) <= Some(MAX_OFF) => (
             ": compared in core cycles, of which its processes take as many at any frequency",
-            true,
+            off(true),
         ),
         None if explains(base, new, &converted) == Some(true) => (
             ": compared in core cycles, in which the two sides agree much better",
-            true,
+            Some(0.0),
         ),
         _ => (
             ", and how much of this is work of the core is not known well enough: the interval holds either way",
-            false,
+            None,
         ),
     };
     let note = format!("the core ran at {after:.2} GHz instead of {before:.2} GHz{what}");
     let converted = Converted {
-        note: is_another.then_some(note),
+        note: Some(note),
         ..converted
     };
-    Some(match is_sure {
-        true => Ways::AtOne(converted),
-        false => Ways::Either(converted),
-    })
+    match off {
+        Some(off) => Ways::AtOne(converted, off),
+        None => Ways::Either(converted),
+    }
 }
 
 /// What the processes of these runs tell, each run by itself, so that a change between two is no part of it; `None` of too few, or where they ran
@@ -207,7 +211,8 @@ pub(super) fn is_of_cycles(base: &Measurement, new: &Measurement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::run_of;
-    use super::super::{Change, ComparedIn, compare};
+    use super::super::{Change, ComparedIn, compare, compare_pair};
+    use super::*;
     use crate::Run;
 
     /// Eight processes at this frequency that take this many cycles.
@@ -322,6 +327,71 @@ mod tests {
         assert_eq!(
             compare(&[&base], &[&new], &[]).rows[0].verdict,
             Change::Worse
+        );
+    }
+
+    #[test]
+    fn what_is_worse_in_time_is_not_the_same_because_cycles_scatter() {
+        // A fifth is work of the core; the clock is 4 % slower, and the rest takes 2.5 % longer.
+        let side = |middle: f64, ns: f64| {
+            wandering(middle, 0.016, move |ghz| ns * (0.8 + 0.2 * middle / ghz))
+        };
+        let (verdict, ratio, notes) = judged(&side(3.6, 100.0), &side(3.456, 102.5));
+        assert_ne!(verdict, Change::Same, "{ratio} {notes}");
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_rows_nature_is_in_its_interval() {
+        let known = |nature: Nature| nature.worst(true, 0.04);
+        let (core, off) = (0.8, 0.02);
+        assert!((known(Nature { core, off }) - 0.04 * 0.22).abs() < 1e-12);
+        // Never more than the frequencies are apart.
+        assert_eq!(known(Nature { core, off: 8.0 }), 0.04);
+        let side =
+            |middle: f64| wandering(middle, 0.01, move |ghz| 100.0 * (0.1 + 0.9 * 3.6 / ghz));
+        let row = compare(&[&side(3.6)], &[&side(3.5)], &[]).rows.remove(0);
+        assert!(
+            row.ci95_low < Some(1.0) && row.ci95_high > Some(1.0),
+            "{row:?}"
+        );
+    }
+
+    #[test]
+    fn a_rate_is_converted_the_other_way() {
+        let round = RoundSamples {
+            values: vec![100.0; 3],
+            sample_ghz: vec![2.0; 3],
+            ..RoundSamples::default()
+        };
+        let at_four = |unit| round.at_ghz(Choice::AnyFrequency, unit, 4.0);
+        assert_eq!(at_four(Unit::Nanoseconds), Some(vec![50.0; 3]));
+        assert_eq!(at_four(Unit::BytesPerSecond), Some(vec![200.0; 3]));
+        assert_eq!(at_four(Unit::Percent), None);
+    }
+
+    #[test]
+    fn of_two_measured_in_turn_one_that_lowers_the_frequency_is_dearer() {
+        let in_turn = |new: &Run| {
+            compare_pair(&wandering(3.6, 0.01, |ghz| 400.0 / ghz), new)
+                .rows
+                .remove(0)
+        };
+        let row = in_turn(&wandering(3.6, 0.01, |ghz| 420.0 / ghz));
+        assert_eq!(
+            (row.compared_in, row.verdict),
+            (ComparedIn::CoreCycles, Change::Worse)
+        );
+        assert!((row.ratio - 1.05).abs() < 1e-3, "{row:?}");
+        let row = in_turn(&wandering(3.3, 0.01, |ghz| 400.0 / ghz));
+        assert_eq!(
+            (row.compared_in, row.verdict),
+            (ComparedIn::Time, Change::Worse)
+        );
+        // Each round's frequencies are apart by up to 7 %, now one way, now the other.
+        let row = in_turn(&wandering(3.6, -0.01, |ghz| 400.0 / ghz));
+        assert_eq!(
+            (row.compared_in, row.verdict),
+            (ComparedIn::Either, Change::Inconclusive)
         );
     }
 }

@@ -167,7 +167,7 @@ pub struct Row {
     pub notes: Vec<String>,
 }
 
-/// In which quantity two sides were compared. A row in no unit of time is compared as it is: in [`ComparedIn::Time`].
+/// In which quantity two sides were compared: times or rates as they are, or what they would be at one frequency of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

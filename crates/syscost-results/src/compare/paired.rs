@@ -6,15 +6,34 @@
 use super::frequency;
 use super::notes::{notes, of_frequency};
 use super::pool::Pooled;
-use super::ratio::{MIN_EXACT, MIN_PROCESSES, distance_of_pairs, grain};
+use super::ratio::{MIN_EXACT, MIN_PROCESSES, distance_of_pairs, either, grain};
 use super::{Change, ComparedIn, MIN_PAIRED_MARGIN, Row, same_within};
 use crate::Measurement;
 use crate::stats::{interval, order, signed_rank, student};
 
 /// The row, its verdict still open. `None` without medians.
+///
+/// Work of the core is compared in cycles unless one side lowers the frequency itself, which is a part of its cost; where the frequency wanders too
+/// much to tell, both ways.
 pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
-    let is_of_cycles = frequency::is_of_cycles(left, right) && !differ_in_frequency(left, right);
+    if !frequency::is_of_cycles(left, right) {
+        return row_in(false, base, new);
+    }
+    match are_of_one_frequency(left, right) {
+        Some(is_one) => row_in(is_one, base, new),
+        None => {
+            let mut row = either(row_in(false, base, new)?, &row_in(true, base, new)?);
+            let note = "the core's frequency wandered too much to tell whether one side lowers it: the interval holds in time and in core cycles";
+            row.notes.push(note.to_owned());
+            Some(row)
+        }
+    }
+}
+
+/// The row in core cycles, or in time.
+fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
+    let (left, right) = (base.first?, new.first?);
     let (logs, are_undisturbed) = log_ratios(left, right, is_of_cycles);
     let mut notes = notes(base, new);
     match is_of_cycles {
@@ -75,8 +94,8 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     })
 }
 
-/// Whether one side ran at another frequency, round by round: what is measured in turn does so by its own doing, which is a part of its cost.
-fn differ_in_frequency(base: &Measurement, new: &Measurement) -> bool {
+/// Whether both sides ran at one frequency, round by round; `None` where the rounds do not tell.
+fn are_of_one_frequency(base: &Measurement, new: &Measurement) -> Option<bool> {
     let rounds = |row: &Measurement| -> Vec<(u32, f64)> {
         let rounds = row.samples.iter().flatten();
         rounds
@@ -89,7 +108,12 @@ fn differ_in_frequency(base: &Measurement, new: &Measurement) -> bool {
         Some((after / before).ln())
     };
     let logs: Vec<f64> = rounds(base).into_iter().filter_map(ratio).collect();
-    signed_rank::interval(&logs).is_some_and(|found| found.low > 0.0 || found.high < 0.0)
+    let found = signed_rank::interval(&logs)?;
+    let within = MIN_PAIRED_MARGIN.ln_1p();
+    if -within <= found.low && found.high <= within {
+        return Some(true);
+    }
+    (found.low > 0.0 || found.high < 0.0).then_some(false)
 }
 
 /// The logarithm of each round's ratio, in cycles or as it is, for the rounds that both sides have: of those that are undisturbed on both, where these are enough; and

@@ -21,12 +21,12 @@ const SPREAD_QUANTILE: f64 = 0.95;
 /// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     match frequency::ways(base, new, spread) {
-        Ways::InTime => row_of(base, new, spread, None),
-        Ways::AtOne(one) => {
+        Ways::InTime(off) => Some(widened(row_of(base, new, spread, None)?, off)),
+        Ways::AtOne(one, off) => {
             let in_cycles = row_of(&one.base, &one.new, &one.spread, one.note)?;
             Some(Row {
                 compared_in: ComparedIn::CoreCycles,
-                ..in_cycles
+                ..widened(in_cycles, off)
             })
         }
         Ways::Either(one) => {
@@ -36,8 +36,17 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     }
 }
 
+/// The row whose ratio may be off by so much, as a logarithm.
+fn widened(row: Row, off: f64) -> Row {
+    Row {
+        ci95_low: row.ci95_low.map(|low| low * (-off).exp()),
+        ci95_high: row.ci95_high.map(|high| high * off.exp()),
+        ..row
+    }
+}
+
 /// A row of which it is not known which of two ways to compare holds: its interval is that of both, and it changed only if it did either way.
-fn either(row: Row, other: &Row) -> Row {
+pub(super) fn either(row: Row, other: &Row) -> Row {
     let both = |one: Option<f64>, other: Option<f64>, of: fn(f64, f64) -> f64| {
         one.zip(other).map(|(one, other)| of(one, other))
     };
@@ -47,7 +56,8 @@ fn either(row: Row, other: &Row) -> Row {
         ci95_high: both(row.ci95_high, other.ci95_high, f64::max),
         p_value: both(row.p_value, other.p_value, f64::max),
         margin: row.margin.max(other.margin),
-        same_within: row.same_within.max(other.same_within),
+        // Both ways must be the same.
+        same_within: row.same_within.min(other.same_within),
         ..row
     }
 }

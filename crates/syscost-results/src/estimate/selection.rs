@@ -1,5 +1,6 @@
 //! Which samples an estimate is from: those that nothing disturbed, chosen by cause and never by value.
 
+use super::frequency::are_same;
 use crate::measurement::{Cause, RoundSamples, Unit};
 use crate::stats::interval::MIN_VALUES;
 use crate::stats::order;
@@ -89,7 +90,11 @@ impl RoundSamples {
 
     /// By what a sample is multiplied to be as if the core had run at this frequency.
     fn factor(&self, sample: usize, unit: Unit, ghz: f64) -> Option<f64> {
-        let known = self.sample_ghz.get(sample).filter(|ghz| **ghz > 0.0)?;
+        let known = match self.sample_ghz.is_empty() {
+            // Of older documents the process's own is known.
+            true => self.core_ghz.as_ref()?,
+            false => self.sample_ghz.get(sample).filter(|ghz| **ghz > 0.0)?,
+        };
         match unit {
             Unit::Nanoseconds => Some(known / ghz),
             Unit::BytesPerSecond | Unit::OperationsPerSecond => Some(ghz / known),
@@ -143,7 +148,7 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     let any = Selection::of(Choice::AnyFrequency, &rounds);
     if was_looked
         && let Some(converted) = any.converted(unit)
-        && converted.agrees(&Selection::of(Choice::Undisturbed, &rounds))
+        && converted.agrees_with_the_usual(&rounds)
     {
         return converted;
     }
@@ -205,19 +210,29 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// Whether it tells what the samples of the usual frequency themselves tell, where enough processes have some: a row that is partly work of
+    /// Whether it tells what the samples of the usual frequency themselves tell, where enough of these processes have some: a row that is partly work of
     /// the core agrees better in cycles as well.
-    fn agrees(&self, direct: &Self) -> bool {
-        let median = |selection: &Self| {
-            let medians = selection.processes.iter();
-            order::median(
-                &medians
-                    .filter_map(|one| order::median(one))
-                    .collect::<Vec<_>>(),
-            )
+    fn agrees_with_the_usual(&self, rounds: &[&RoundSamples]) -> bool {
+        let direct = |round: &&RoundSamples| {
+            let is_usual = |index: usize| {
+                let ghz = round.sample_ghz.get(index).zip(round.usual_ghz.as_ref());
+                ghz.is_some_and(|(ghz, usual)| are_same(*ghz, *usual))
+            };
+            let samples = Choice::AnyFrequency.of(round);
+            let usual: Vec<f64> = samples
+                .filter(|(index, _)| is_usual(*index))
+                .map(|(_, value)| value)
+                .collect();
+            order::median(&usual).filter(|_| usual.len() >= MIN_SAMPLES)
         };
-        let apart = |(one, other): (f64, f64)| (one / other - 1.0).abs() <= MAX_APART;
-        direct.rounds.len() < MIN_ROUNDS || median(self).zip(median(direct)).is_some_and(apart)
+        let direct: Vec<f64> = rounds.iter().filter_map(direct).collect();
+        if direct.len() < MIN_ROUNDS {
+            return true;
+        }
+        let own = self.processes.iter();
+        let own: Vec<f64> = own.filter_map(|process| order::median(process)).collect();
+        let both = order::median(&own).zip(order::median(&direct));
+        both.is_some_and(|(one, other)| (one / other - 1.0).abs() <= MAX_APART)
     }
 
     /// The median of each process before overhead was taken off; of the samples themselves where nothing was.

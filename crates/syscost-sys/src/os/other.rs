@@ -226,6 +226,11 @@ pub(crate) fn limit_real_time(_: Option<u64>) -> io::Result<Option<u64>> {
     refused()
 }
 
+pub(crate) fn wait_for_nothing(length: std::time::Duration) -> std::io::Result<()> {
+    std::thread::sleep(length);
+    Ok(())
+}
+
 pub(crate) fn is_readable(_: std::os::fd::BorrowedFd<'_>) -> bool {
     false
 }

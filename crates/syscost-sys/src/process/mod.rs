@@ -6,6 +6,9 @@ mod stack;
 mod status;
 mod tree;
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 pub use batch::Batch;
 pub use real_time::{Class, RealTime, class};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
@@ -37,6 +40,20 @@ pub fn die_with_parent(expected_parent: u32) -> Result<(), SystemError> {
         _ => Err(error(std::io::Error::other(
             "that parent has already ended",
         ))),
+    }
+}
+
+/// Waits about so long, by any call that is not refused: [`std::thread::sleep`] panics in a sandbox without clock_nanosleep.
+pub fn pause(length: Duration) {
+    let end = Instant::now() + length;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        if os::wait_for_nothing(left).is_err() {
+            thread::yield_now();
+        }
     }
 }
 
@@ -122,5 +139,12 @@ mod tests {
         assert_eq!(timer_slack().unwrap(), 1_234);
         set_timer_slack(0).unwrap();
         assert_eq!(timer_slack().unwrap(), before);
+    }
+
+    #[test]
+    fn a_pause_is_as_long_as_it_should_be() {
+        let begun = Instant::now();
+        pause(Duration::from_millis(20));
+        assert!(begun.elapsed() >= Duration::from_millis(20));
     }
 }

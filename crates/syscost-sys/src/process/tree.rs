@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::thread;
 use std::time::Duration;
 
 use crate::{SystemError, os};
@@ -223,7 +222,7 @@ pub fn kill_tree(pid: u32) -> Result<Vec<u32>, SystemError> {
                 Err(cause) => refused = Err(refusal(target, cause)),
             }
         }
-        thread::sleep(Duration::from_millis(1));
+        super::pause(Duration::from_millis(1));
     }
     refused.map(|()| killed.into_iter().collect())
 }
@@ -232,6 +231,7 @@ pub fn kill_tree(pid: u32) -> Result<Vec<u32>, SystemError> {
 mod tests {
     use super::*;
     use std::process::{Child, Command, Stdio};
+    use std::thread;
 
     #[test]
     fn state_and_parent_are_read_behind_the_name() {

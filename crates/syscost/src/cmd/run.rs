@@ -155,7 +155,11 @@ fn program(real_time: bool) -> Result<Program> {
 fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
     let text = serde_json::to_vec_pretty(run)?;
     let is_tried = |row: &Measurement| !matches!(row.status, Status::Skipped | Status::Unsupported);
-    if arguments.no_save || !run.measurements.iter().any(is_tried) {
+    let is_worth_keeping = run.measurements.iter().any(is_tried);
+    if !arguments.no_save && !is_worth_keeping {
+        say!("nothing was tried: this run is not among those of `syscost history`");
+    }
+    if arguments.no_save || !is_worth_keeping {
         return match &arguments.output {
             Some(output) => files::write(output, &text).map(|()| Some(output.clone())),
             None => Ok(None),

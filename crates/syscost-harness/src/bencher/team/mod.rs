@@ -13,12 +13,12 @@ mod sentinel;
 mod single;
 
 use std::mem;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use syscost_results::measurement::Cause;
 use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
+use syscost_sys::process::pause;
 
 use super::Bencher;
 use super::body::MAX_TURNS;
@@ -154,10 +154,10 @@ impl<'t> Team<'t> {
             if partners.is_empty() || begun.elapsed() > LAST_WORDS {
                 return failure;
             }
-            thread::sleep(NEIGHBOURS);
+            pause(NEIGHBOURS);
         }
         // One after the other sees that its neighbour is gone.
-        thread::sleep(NEIGHBOURS);
+        pause(NEIGHBOURS);
         let mut said: Vec<String> = Vec::new();
         for partner in partners.into_iter().filter(Partner::has_ended) {
             let words = partner.join().err().map(|error| error.to_string());

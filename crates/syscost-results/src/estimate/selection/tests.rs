@@ -185,3 +185,46 @@ fn shared_tags(shared: bool) -> Vec<Disturbance> {
         .into_iter()
         .collect()
 }
+
+#[test]
+fn where_no_frequency_is_common_work_of_the_core_is_converted_all_the_same() {
+    // Nothing is tagged, and the row's own middle is 5 % from that of the whole run.
+    let rounds: Vec<RoundSamples> = (0..9)
+        .map(|index| {
+            let ghz = 3.2 + 0.05 * f64::from(index);
+            RoundSamples {
+                values: vec![400.0 / ghz; 5],
+                sample_ghz: vec![ghz; 5],
+                usual_ghz: Some(3.57),
+                alone_percent: Some(99.0),
+                ..RoundSamples::default()
+            }
+        })
+        .collect();
+    let selected = select(&rounds, Unit::Nanoseconds);
+    assert_eq!(selected.choice, Choice::Converted);
+    assert!((selected.processes[0][0] - 400.0 / 3.57).abs() < 1e-9);
+}
+
+#[test]
+fn what_samples_of_the_usual_frequency_contradict_is_not_converted() {
+    // Much better in cycles than in time, but those of the usual frequency say 5 % more than all say in cycles.
+    let rounds: Vec<RoundSamples> = (0..20)
+        .map(|index| {
+            let ghz = if index < 6 {
+                3.6
+            } else {
+                3.0 + 0.02 * f64::from(index)
+            };
+            let ns = if index < 6 { 1.05 } else { 1.0 };
+            RoundSamples {
+                values: vec![ns * 400.0 / ghz; 5],
+                sample_ghz: vec![ghz; 5],
+                usual_ghz: Some(3.6),
+                alone_percent: Some(99.0),
+                ..RoundSamples::default()
+            }
+        })
+        .collect();
+    assert_ne!(select(&rounds, Unit::Nanoseconds).choice, Choice::Converted);
+}

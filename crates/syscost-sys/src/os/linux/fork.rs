@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
@@ -47,6 +48,13 @@ pub(crate) fn is_readable(reader: BorrowedFd<'_>) -> bool {
     let mut ready = [PollFd::from_borrowed_fd(reader, PollFlags::IN)];
     let at_once = Timespec::default();
     rustix::io::retry_on_intr(|| poll(&mut ready, Some(&at_once))).is_ok_and(|count| count > 0)
+}
+
+/// Waits so long, or until a signal comes.
+pub(crate) fn wait_for_nothing(length: Duration) -> io::Result<()> {
+    let length = Timespec::try_from(length).map_err(io::Error::other)?;
+    poll(&mut [], Some(&length))?;
+    Ok(())
 }
 
 pub(crate) fn thread_id() -> u32 {

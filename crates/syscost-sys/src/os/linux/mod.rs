@@ -16,7 +16,7 @@ mod usage;
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use clock::monotonic_raw_ns;
-pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for};
+pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
 pub(crate) use memfd::program_in_memory;
 pub(crate) use memory::{
     advise_copying, advise_huge, bind_to_node, forbid, free_bytes, make_executable, map,

@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -10,6 +9,7 @@ use syscost_harness::clock::RunClock;
 use syscost_harness::{machine, noise};
 use syscost_results::run::Noise;
 use syscost_sys::cpu;
+use syscost_sys::process::pause;
 
 use super::meter::{Summary, frame, lines};
 use crate::cmd::print;
@@ -67,7 +67,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
         };
         print(&text)?;
         if !is_over(begun, time, &interrupted) {
-            thread::sleep(REST);
+            pause(REST);
         }
     }
     print(&format!("\n{}", summary.text()))?;

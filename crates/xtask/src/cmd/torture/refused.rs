@@ -121,7 +121,7 @@ pub(super) fn one(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result
             refuse(sandbox, what, errno, calls, tally)?;
         }
     }
-    let (name, call) = CALLS[tally.tried % CALLS.len()];
+    let (name, call) = CALLS[(tally.tried - TOGETHER.len()) % CALLS.len()];
     let (word, errno) = match rng.bool() {
         true => ("EPERM", libc::EPERM),
         false => ("ENOSYS", libc::ENOSYS),
