@@ -1,4 +1,5 @@
-//! Whatever the bytes: a run that may be gone on with, or one harmless line. Each line gets its checksum, or nothing behind it was tried.
+//! Whatever the bytes: a run that may be gone on with, or one harmless line. Each line gets its
+//! checksum, or nothing behind it was tried.
 #![no_main]
 
 use std::collections::BTreeSet;

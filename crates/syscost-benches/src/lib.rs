@@ -49,7 +49,8 @@ mod tests {
 
     use super::*;
 
-    /// A quick run gives each of its rows many processes within seconds: that is so for some eighty rows, half of which are on every machine.
+    /// A quick run gives each of its rows many processes within seconds: that is so for some eighty
+    /// rows, half of which are on every machine.
     #[test]
     fn a_quick_run_has_some_rows_of_every_group_and_not_many() {
         let mut on_every_machine = 0;

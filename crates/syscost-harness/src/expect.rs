@@ -122,8 +122,8 @@ pub const fn together(call: Sysno, count: f64) -> Expect {
     within(Counter::Syscall(call), 0.95 * count, 1.05 * count)
 }
 
-/// This many switches per operation, over all tasks that do it together. A twentieth is allowed for: other tasks of the machine
-/// preempt, too.
+/// This many switches per operation, over all tasks that do it together. A twentieth is allowed
+/// for: other tasks of the machine preempt, too.
 pub const fn switches(count: f64) -> Expect {
     within(Counter::Switches, 0.95 * count, 1.05 * count)
 }
@@ -231,7 +231,8 @@ impl Manner {
 /// calls beside those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
 /// several tasks do together is expected not to switch and not to migrate, copies not to migrate.
 ///
-/// `cpus` is how many CPUs the tasks of an operation may use: this many of its calls can be made at the same time.
+/// `cpus` is how many CPUs the tasks of an operation may use: this many of its calls can be made at
+/// the same time.
 pub fn complete(declared: &[Expect], manner: Manner, cpus: usize) -> Vec<Expect> {
     let mut all = declared.to_vec();
     if manner == Manner::Observations {

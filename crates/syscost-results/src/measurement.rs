@@ -166,7 +166,8 @@ pub struct Estimate {
     pub ci95_high: Option<f64>,
     /// Smallest of the samples that the median is from.
     pub min: Option<f64>,
-    /// Best of them: the smallest cost, the largest rate. Null in documents of before it was kept; see [`Measurement::best`].
+    /// Best of them: the smallest cost, the largest rate. Null in documents of before it was kept;
+    /// see [`Measurement::best`].
     #[serde(default)]
     pub best: Option<f64>,
     /// Median absolute deviation of the per-process medians.

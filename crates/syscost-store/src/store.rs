@@ -192,8 +192,10 @@ impl Store {
         Ok(Loaded { run, path })
     }
 
-    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is wanted of it, so that a run of three rows, or one that was broken
-    /// off, hides no other. The very latest if none of the last thirty has it. The number is that of later runs of this machine that lack it.
+    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is
+    /// wanted of it, so that a run of three rows, or one that was broken off, hides no other. The
+    /// very latest if none of the last thirty has it. The number is that of later runs of this
+    /// machine that lack it.
     ///
     /// # Errors
     /// As [`Store::find`].

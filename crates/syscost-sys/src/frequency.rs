@@ -63,8 +63,9 @@ pub struct Moment {
     pub ghz: f64,
 }
 
-/// The frequency from now on, for this many ns, by one burst of adds after the other; `None` where the target has no such chain, or the
-/// clock does not move. A burst that was interrupted shows a frequency that is too low.
+/// The frequency from now on, for this many ns, by one burst of adds after the other; `None` where
+/// the target has no such chain, or the clock does not move. A burst that was interrupted shows a
+/// frequency that is too low.
 pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
     let bursts = Bursts::new(clock, arch::add_chain()?);
     let cycles = f64::from(bursts.turns * bursts.chain.cycles_per_turn);

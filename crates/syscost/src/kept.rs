@@ -6,8 +6,8 @@ use syscost_store::Store;
 
 use crate::terminal::say;
 
-/// The run called `name`. Where that is `latest`, and the latest run lacks what is asked for, it is the latest that has it,
-/// and standard error says so.
+/// The run called `name`. Where that is `latest`, and the latest run lacks what is asked for, it is
+/// the latest that has it, and standard error says so.
 ///
 /// # Errors
 /// When there is no such run, or its document cannot be read.

@@ -41,19 +41,19 @@ fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
         let output = program.command(&all).output().expect("it runs");
         (text(&output.stdout), text(&output.stderr))
     };
-    let (shown, told) = show(&["latest", "a.b"]);
+    let (shown, message) = show(&["latest", "a.b"]);
     assert!(shown.contains("a.b") || shown.contains("{c=d}"), "{shown}");
     assert!(
-        told.contains("20260103") && told.contains("a later run lacks"),
-        "{told}"
+        message.contains("20260103") && message.contains("a later run lacks"),
+        "{message}"
     );
     // What the very latest has, or is asked for as a whole, is the very latest's.
     for arguments in [&["latest", "e.f"][..], &[]] {
-        let (_, told) = show(arguments);
-        assert_eq!(told, "", "{arguments:?}");
+        let (_, message) = show(arguments);
+        assert_eq!(message, "", "{arguments:?}");
     }
-    let (_, told) = show(&["latest", "g.h"]);
-    assert!(told.contains("no row called `g.h`"), "{told}");
+    let (_, message) = show(&["latest", "g.h"]);
+    assert!(message.contains("no row called `g.h`"), "{message}");
 }
 
 fn text(bytes: &[u8]) -> String {

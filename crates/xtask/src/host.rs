@@ -1,6 +1,7 @@
 //! Rows that a host's scheduler is part of: they are counted apart, since no look at a core tells what it adds.
 
-/// Benchmarks that sleep, wake another CPU, listen to what others do or tell what frequency the host gives, whatever their case.
+/// Benchmarks that sleep, wake another CPU, listen to what others do or tell what frequency the
+/// host gives, whatever their case.
 const IDS: [&str; 5] = [
     "timing.noise",
     "timing.core_frequency",

@@ -45,8 +45,9 @@ impl Setting {
         self.bytes.div_ceil(4096) as f64
     }
 
-    /// Expects what an operation of this many messages makes of calls, and switches of both: each side waits once for each part of a
-    /// message, or as its way tells. One that spins never waits, but may be preempted.
+    /// Expects what an operation of this many messages makes of calls, and switches of both: each
+    /// side waits once for each part of a message, or as its way tells. One that spins never waits,
+    /// but may be preempted.
     pub(super) fn expect<C: Channel>(&self, b: &mut Bencher, messages: f64, least: f64) {
         for expect in C::calls(messages, self.parts()) {
             b.expect(expect);

@@ -1,13 +1,16 @@
 //! How many bytes per second are read, written and copied, in each cache and in memory, by one thread and by many.
 //!
 //! ## Measures
-//! Bytes that the program's instructions load and store per second, by all threads together. Each thread is on a CPU of its own and has arrays of
-//! its own, which it touched first. `bytes` is the size of all arrays of all threads: 24 KiB each lie in a first-level cache, 384 KiB in a
-//! second-level one, 12 MiB beyond it, and 512 MiB for all together in memory. `read` only loads; `write` stores a constant (a fill is the same);
-//! `copy` is a = b, `scale` a = s b, `add` a = b + c, `triad` a = b + s c, `add_three` a = b + c + d, so that 1, 1, 2, 2 and 3 lines are read for each
-//! that is written. `_nontemporal` stores go past the caches. `rep_stosb`, `rep_movsb`, `memset` and `memcpy` have `simd=none`: the
-//! processor or the C library chooses how, by the length of a call too, so one goes through a whole array. The loops are assembly, unrolled, in whole cache lines from aligned arrays, in huge pages where
-//! the machine has them (`page_bytes`).
+//! Bytes that the program's instructions load and store per second, by all threads together. Each
+//! thread is on a CPU of its own and has arrays of its own, which it touched first. `bytes` is the
+//! size of all arrays of all threads: 24 KiB each lie in a first-level cache, 384 KiB in a
+//! second-level one, 12 MiB beyond it, and 512 MiB for all together in memory. `read` only loads;
+//! `write` stores a constant (a fill is the same); `copy` is a = b, `scale` a = s b, `add` a = b +
+//! c, `triad` a = b + s c, `add_three` a = b + c + d, so that 1, 1, 2, 2 and 3 lines are read for
+//! each that is written. `_nontemporal` stores go past the caches. `rep_stosb`, `rep_movsb`,
+//! `memset` and `memcpy` have `simd=none`: the processor or the C library chooses how, by the
+//! length of a call too, so one goes through a whole array. The loops are assembly, unrolled, in
+//! whole cache lines from aligned arrays, in huge pages where the machine has them (`page_bytes`).
 //! ## Does not measure
 //! What moves on the memory bus beside: a store to a line that is in no cache usually reads the line first (`with_write_allocate_bytes_per_s` adds
 //! those reads), and every changed line goes back to memory once. Access in any other order than forwards (`memory.latency`), the kernel's copying.
@@ -88,7 +91,8 @@ fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failu
     Ok(())
 }
 
-/// Claims that the streams of this many threads go through the memory that the case tells, with its instructions.
+/// Claims that the streams of this many threads go through the memory that the case tells, with its
+/// instructions.
 fn claim_stream(b: &mut Bencher, threads: usize, streaming: &Streaming) {
     let named = b.case().number("bytes") as f64;
     let bytes = (threads * streaming.course().footprint()) as f64;

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use syscost_harness::prelude::*;
 
 use super::chases::BYTES;
-use super::hierarchy::{self, LEVEL, told};
+use super::hierarchy::{self, LEVEL, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_latency",
@@ -42,13 +42,13 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             let points = hierarchy::points(sources, BYTES, "memory.latency");
             let (plateau, claim) = hierarchy::memory(&points, &curve)?;
             evidence.push(claim);
-            evidence.push(told::is_beyond(told::last_bytes(), plateau.to));
+            evidence.push(reported::is_beyond(reported::last_bytes(), plateau.to));
             plateau
         }
         _ => {
             let level = case.number(LEVEL) as u32;
             let (plateau, end, _) = hierarchy::step(&curve, level as usize)?;
-            evidence.push(told::is_level(told::cache_bytes(level), end));
+            evidence.push(reported::is_level(reported::cache_bytes(level), end));
             plateau
         }
     };

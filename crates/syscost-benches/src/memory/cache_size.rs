@@ -17,7 +17,7 @@
 use syscost_harness::prelude::*;
 
 use super::chases::BYTES;
-use super::hierarchy::{self, LEVEL, told};
+use super::hierarchy::{self, LEVEL, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_size",
@@ -38,11 +38,11 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
     let level = case.number(LEVEL);
     let (plateau, end, next) = hierarchy::step(&curve, level as usize)?;
-    let told = told::cache_bytes(level as u32);
+    let told = reported::cache_bytes(level as u32);
     let mut derived = Derived {
         value: end,
         limits: hierarchy::around(&hierarchy::points(sources, BYTES, "memory.latency"), end),
-        evidence: [hierarchy::rises(&curve), told::is_level(told, end)]
+        evidence: [hierarchy::rises(&curve), reported::is_level(told, end)]
             .into_iter()
             .chain(hierarchy::without_translation(sources))
             .collect(),

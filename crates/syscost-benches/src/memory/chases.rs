@@ -4,13 +4,13 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Route, Work, most_alike};
 use syscost_sys::memory::{Memory, Pages};
 
-use super::hierarchy::told;
+use super::hierarchy::reported;
 
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const BYTES: &str = "bytes";
 
-/// A cycle of this many lines is walked once before anything is timed. Of longer ones the measurement walks only a part, which no cache holds
-/// more of than of the rest.
+/// A cycle of this many lines is walked once before anything is timed. Of longer ones the
+/// measurement walks only a part, which no cache holds more of than of the rest.
 const WALKED: usize = (64 << 20) / LINE;
 
 /// No cache of one core's, or what it gets of a shared one, holds more, in bytes.
@@ -52,9 +52,10 @@ pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
     }
 }
 
-/// Claims that the chase's memory is resident in the pages that the case names, and that its cycle has this many lines, each in another piece of
-/// this many bytes. The walk around it also warms the caches; where there is none, each page is touched, lest the chase walk page tables that
-/// nobody has walked before.
+/// Claims that the chase's memory is resident in the pages that the case names, and that its cycle
+/// has this many lines, each in another piece of this many bytes. The walk around it also warms the
+/// caches; where there is none, each page is touched, lest the chase walk page tables that nobody
+/// has walked before.
 pub(crate) fn claim(
     b: &mut Bencher,
     chase: &Chase,
@@ -88,7 +89,7 @@ pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: B
 
 /// Claims that memory of this many bytes is beyond the last cache, as far as the system tells.
 pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
-    let beyond = told::is_beyond(told::last_bytes(), bytes as f64);
+    let beyond = reported::is_beyond(reported::last_bytes(), bytes as f64);
     b.claim_verdict(
         &beyond.claim,
         beyond.expected,
@@ -116,7 +117,8 @@ pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
     );
 }
 
-/// The share of steps that may stay on their page, of 4 KiB, in a random order of this many bytes: three times as many as do by chance, and a few.
+/// The share of steps that may stay on their page, of 4 KiB, in a random order of this many bytes:
+/// three times as many as do by chance, and a few.
 fn within_a_page(bytes: usize) -> Bound {
     Bound::AtMost((0.05 + 3.0 * 4096.0 / bytes as f64).min(1.0))
 }

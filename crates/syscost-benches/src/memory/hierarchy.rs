@@ -1,6 +1,6 @@
 //! Shared: what is read off the curves of memory: caches and TLBs.
 
-pub(super) mod told;
+pub(super) mod reported;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
@@ -44,7 +44,8 @@ pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
     found(&points(sources, BYTES, "memory.latency"))
 }
 
-/// The plateaus of the latency of a line on each of this many pages, without what as many dense lines cost more than the fewest.
+/// The plateaus of the latency of a line on each of this many pages, without what as many dense
+/// lines cost more than the fewest.
 pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
     let dense = points(sources, BYTES, "memory.latency");
     let Some((_, nearest)) = dense.first().copied() else {

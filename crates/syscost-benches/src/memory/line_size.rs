@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-use super::hierarchy::{self, told};
+use super::hierarchy::{self, reported};
 use super::line::DISTANCE;
 
 /// Distances whose costs differ less than this many times tell nothing.
@@ -50,12 +50,12 @@ fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     };
     let beyond = points.iter().filter(|(distance, _)| *distance >= value);
     let again = beyond.filter(|(_, cost)| !is_miss(*cost)).count();
-    let told = told::line_bytes();
+    let told = reported::line_bytes();
     Ok(Derived {
         value,
         evidence: vec![
             is_one_step(again),
-            told::agrees("length of a line as the system tells it", told, value),
+            reported::agrees("length of a line as the system tells it", told, value),
         ],
         details: told
             .map(|told| ("told_bytes".to_owned(), told))

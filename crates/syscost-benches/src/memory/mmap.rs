@@ -31,7 +31,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The longest batch has this many bytes, and this many mappings at most. Strict machines promise memory for every second of them.
+/// The longest batch has this many bytes, and this many mappings at most. Strict machines promise
+/// memory for every second of them.
 const MOST_BYTES: usize = 256 << 20;
 const MOST: usize = 512;
 

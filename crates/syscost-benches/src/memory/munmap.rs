@@ -45,7 +45,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The longest batch has this many bytes, touched or not, and this many mappings at most. Strict machines promise memory for either.
+/// The longest batch has this many bytes, touched or not, and this many mappings at most. Strict
+/// machines promise memory for either.
 const MOST_TOUCHED: usize = 32 << 20;
 const MOST_BYTES: usize = 256 << 20;
 const MOST: usize = 512;

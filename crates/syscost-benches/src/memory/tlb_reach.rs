@@ -1,9 +1,12 @@
 //! How much memory a TLB covers in small pages, read off the latency of one line a page.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `memory.tlb`, and of `memory.latency` in random order, in huge pages where there are any. From the latency of one line on each of this many pages it takes off
-//! what as many dense lines cost more than the fewest; what is left rises when a TLB no longer holds all translations. `level=1` is the memory covered where
-//! the first plateau ends, `level=2` the second. Between a plateau and the next must lie most of the rise: a curve that rises evenly has no step.
+//! Nothing by itself: it is computed from the rows of `memory.tlb`, and of `memory.latency` in
+//! random order, in huge pages where there are any. From the latency of one line on each of this
+//! many pages it takes off what as many dense lines cost more than the fewest; what is left rises
+//! when a TLB no longer holds all translations. `level=1` is the memory covered where the first
+//! plateau ends, `level=2` the second. Between a plateau and the next must lie most of the rise: a
+//! curve that rises evenly has no step.
 //! ## Does not measure
 //! TLBs of instructions, or for huge pages, which often have entries of their own.
 //! ## Reading it

@@ -1,9 +1,11 @@
 //! Branches that are always taken, by how many there are.
 //!
 //! ## Measures
-//! One block of code of 16 bytes, of which this many stand one after the other and are gone through again and again. `code=jumps`: each block adds one to
-//! a register and jumps to the next; the bytes between would trap. `code=straight`: the same bytes with instructions that do nothing in place of the jump, to
-//! tell what fetching so much code costs by itself. The register counts the blocks. The code is written when the benchmark starts.
+//! One block of 16 bytes of code; `branches` of them stand in a row and are executed over and over.
+//! `code=jumps`: each block adds one to a register and jumps to the next; the
+//! bytes between would trap. `code=straight`: the same bytes with instructions that do nothing in
+//! place of the jump, to tell what fetching so much code costs by itself. The register counts the
+//! blocks. The code is written when the benchmark starts.
 //! ## Does not measure
 //! Wrong guesses of a direction (`op.branch_miss`), branches farther apart or several on few bytes, whose share of the predictor differs. Where jumps
 //! cost more, the instruction cache may be the reason as well as the predictor: 32 KiB hold 2048 blocks.

@@ -1,12 +1,13 @@
 //! Integer operations, 32 and 64 bits: until a result can be used, and how often one can start.
 //!
 //! ## Measures
-//! `latency`: a chain in which each operation needs the result before it. `throughput`: twelve independent chains, this many
-//! that the core never waits for a result. Operands are in registers, the loop around them costs less than 1 %.
-//! `divide` and `remainder` have a dividend of 15 bits and a divisor of 8, `divide_long` a dividend that fills the type and
-//! a divisor half as long: cores whose divider stops early take different times for them. The dividend is extended to
-//! double length first, as a compiler does. A chain of quotients has a register move on it, which most cores rename away;
-//! one of remainders an addition, which is included.
+//! `latency`: a chain in which each operation needs the result before it. `throughput`: twelve
+//! independent chains, enough that the core never waits for a result. Operands are in registers,
+//! the loop around them costs less than 1 %. `divide` and `remainder` have a dividend of 15 bits
+//! and a divisor of 8, `divide_long` a dividend that fills the type and a divisor half as long:
+//! cores whose divider stops early take different times for them. The dividend is extended to
+//! double length first, as a compiler does. A chain of quotients has a register move on it, which
+//! most cores rename away; one of remainders an addition, which is included.
 //! ## Does not measure
 //! Operands from memory (`memory.latency`), other lengths of quotient, constants as divisors: compilers replace those by
 //! multiplications.

@@ -64,7 +64,8 @@ const APART: f64 = 0.05;
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
     let ramps = RefCell::new(Vec::new());
-    // Of each course that both chains followed: how far its bursts were from them, and the frequency that they told.
+    // Of each course that both chains followed: how far its bursts were from them, and the
+    // frequency that they measured.
     let chains = RefCell::new(Vec::new());
     if core_frequency(&clock).add_ghz.is_none() {
         let reason = "no chain of known length has been written for this processor, or its clock does not move";
@@ -132,7 +133,8 @@ fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure
     })
 }
 
-/// Whether this many bursts are few enough to tell a ramp. What interrupts them lengthens them, but not most of the courses to hundreds.
+/// Whether this many bursts are few enough to tell a ramp. What interrupts them lengthens them, but
+/// not most of the courses to hundreds.
 fn few(bursts: f64) -> Verdict {
     match bursts {
         ..=FEW => Verdict::Confirmed,
@@ -141,15 +143,16 @@ fn few(bursts: f64) -> Verdict {
     }
 }
 
-/// How far the core's frequency moved from one course to another, as the chains told it.
+/// How far the core's frequency moved from one course to another, as the chains measured it.
 fn moved(chains: &[(f64, f64)]) -> f64 {
     let all = || chains.iter().map(|(_, ghz)| *ghz);
     let least = all().fold(f64::INFINITY, f64::min);
     all().fold(0.0, f64::max) / least - 1.0
 }
 
-/// Whether bursts and chains agree, by how near they were at the nearest (`None` where the chains never agreed with each other) and by how far
-/// the frequency moved meanwhile: the chains follow the bursts, so that a frequency which wanders puts them apart.
+/// Whether bursts and chains agree, by how near they were at the nearest (`None` where the chains
+/// never agreed with each other) and by how far the frequency moved meanwhile: the chains follow
+/// the bursts, so that a frequency which wanders puts them apart.
 fn agree(nearest: Option<f64>, moved: f64) -> (Verdict, Option<&'static str>) {
     match nearest {
         Some(apart) if apart <= APART => (Verdict::Confirmed, None),

@@ -53,7 +53,8 @@ const NEAR_TURNS: u64 = 200;
 /// How often they are timed.
 const NEAR_TIMES: usize = 7;
 
-/// Twice as many instructions take at least this many times as long, even beside what the loads themselves take.
+/// Twice as many instructions take at least this many times as long, even beside what the loads
+/// themselves take.
 const LEAST_SLOPE: f64 = 1.5;
 
 /// What takes no longer than this has not executed them, whatever disturbed it.

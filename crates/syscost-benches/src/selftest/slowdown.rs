@@ -1,8 +1,8 @@
 //! Twenty small operations, or more: a slowdown of known size, to see whether a comparison finds it.
 //!
 //! ## Measures
-//! What `SYSCOST_TEST_SLOWDOWN=5` in the environment makes of it: this many percent more operations than twenty, to the next
-//! whole one.
+//! What `SYSCOST_TEST_SLOWDOWN=5` in the environment makes of it: this many percent more operations
+//! than twenty, to the next whole one.
 //! ## Does not measure
 //! Anything about this machine.
 //! ## Reading it

@@ -32,8 +32,8 @@ const LEAST_SHARE_PERCENT: f64 = 2.0;
 /// Nobody sleeps; the tick and other tasks of the machine preempt now and then.
 pub(super) const KEEP_RUNNING: Expect = at_most(Counter::Switches, 0.01);
 
-/// Two threads wherever two CPUs of this machine stand to each other, and 4, 8, 16… if it has this many CPUs. `what` stands
-/// first in their names.
+/// Two threads wherever two CPUs of this machine stand to each other, and 4, 8, 16… if it has this
+/// many CPUs. `what` stands first in their names.
 pub(super) fn cases(what: &[(&'static str, &str)], expect: &[Expect]) -> Vec<Case> {
     let pairs = hand_over::placements().filter(|at| *at != Placement::At(Relation::SameCpu));
     let cpus = cpu::allowed().map_or(1, |allowed| allowed.len());

@@ -70,7 +70,8 @@ impl Bed {
     }
 }
 
-/// The calls of [`Watch::until_all_sleep`] beyond the first look at each: at most this many of each kind per operation.
+/// The calls of [`Watch::until_all_sleep`] beyond the first look at each: at most this many of each
+/// kind per operation.
 pub(super) const fn looks(most: f64) -> [Expect; 2] {
     [
         at_most(Counter::Syscall(Sysno::PREAD64), most),

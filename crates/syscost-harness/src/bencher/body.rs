@@ -9,8 +9,8 @@ pub(super) const MAX_TURNS: u64 = 1 << 36;
 
 /// A measured loop of a given number of turns.
 ///
-/// The timed pass is compiled for each of them, the evidence pass once, for `dyn Body`: an indirect call shortly before a batch changes what the batch
-/// costs (docs/ARCHITECTURE.md, "Decisions").
+/// The timed pass is compiled for each of them, the evidence pass once, for `dyn Body`: an indirect
+/// call shortly before a batch changes what the batch costs (docs/ARCHITECTURE.md, "Decisions").
 pub(super) trait Body {
     /// Turns that it can do at once.
     fn max_turns(&self) -> u64 {

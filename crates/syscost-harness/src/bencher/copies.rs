@@ -25,8 +25,8 @@ use crowd::{Crowd, MOST_COPIES, Stint};
 /// Turns of one copy in the audited child.
 const AUDITED: u64 = 32;
 
-/// A window has this many chunks, and a chunk lasts this many timer pairs: neither ragged ends nor looks at the clock are more than about a
-/// hundredth of it, unless a single turn takes longer.
+/// A window has this many chunks, and a chunk lasts this many timer pairs: neither ragged ends nor
+/// looks at the clock are more than about a hundredth of it, unless a single turn takes longer.
 const CHUNKS: f64 = 100.0;
 
 /// Copies that overlap by this share of a window worked at once.
@@ -68,8 +68,9 @@ impl Bencher<'_> {
     /// Measures how many operations per second `count` copies of it do at once, each pinned to a CPU of its own: as processes or as
     /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
-    /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn is this many operations. All copies begin
-    /// together and go on until a common end. The value is the sum of their rates, each over its own time: that their ends are ragged is no
+    /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn
+    /// is this many operations. All copies begin together and go on until a common end. The value
+    /// is the sum of their rates, each over its own time: that their ends are ragged is no
     /// contention.
     pub fn copies<O, E>(
         &mut self,

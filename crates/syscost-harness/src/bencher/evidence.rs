@@ -24,7 +24,8 @@ use growth::Growth;
 /// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
 pub(super) const COUNTED_NS: f64 = 250_000.0;
 
-/// This many operations are counted, if that takes no longer than this: of fewer, one stray fault would be many.
+/// This many operations are counted, if that takes no longer than this: of fewer, one stray fault
+/// would be many.
 const COUNTED_AT_LEAST: u64 = 128;
 const COUNTED_FOR: Duration = Duration::from_millis(10);
 

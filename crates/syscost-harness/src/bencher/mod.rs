@@ -144,9 +144,10 @@ impl<'a> Bencher<'a> {
         syscost_results::stats::order::median(&self.findings.values)
     }
 
-    /// Makes the result a rate: each operation moves this many bytes. To be called before the measurement, by benchmarks in B/s. For
-    /// [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::batches`], [`Bencher::together`] and
-    /// [`Bencher::copies`]; the others measure times and refuse.
+    /// Makes the result a rate: each operation moves this many bytes. To be called before the
+    /// measurement, by benchmarks in B/s. For [`Bencher::iter`], [`Bencher::try_iter`],
+    /// [`Bencher::kernel`], [`Bencher::batches`], [`Bencher::together`] and [`Bencher::copies`];
+    /// the others measure times and refuse.
     pub fn rate(&mut self, bytes: u64) {
         self.set_too_late |= self.measured;
         self.findings.bytes = Some(bytes as f64);
@@ -239,9 +240,10 @@ impl<'a> Bencher<'a> {
         self.measure(per_turn, body)
     }
 
-    /// Like [`Bencher::batches`], each batch after an untimed `prepare(turns)`, whose faults and calls are not the operation's: pages
-    /// that were given back, mappings to be removed. A batch has at most this many turns, at least two: as many as can be prepared at
-    /// once. None of them is timed singly.
+    /// Like [`Bencher::batches`], each batch after an untimed `prepare(turns)`, whose faults and
+    /// calls are not the operation's: pages that were given back, mappings to be removed. A batch
+    /// has at most this many turns, at least two: as many as can be prepared at once. None of them
+    /// is timed singly.
     pub fn prepared_batches(
         &mut self,
         per_turn: u64,

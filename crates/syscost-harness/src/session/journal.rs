@@ -1,8 +1,9 @@
 //! The journal: what is already measured, safe from Ctrl-C, kill -9 and power cuts of the process (not of the machine).
 //!
-//! One JSON object a line, with its [checksum](mod@line): a [`Header`], once more the same, and then a [`Record`] for every finished
-//! worker. A last line that is torn, because the process died while writing it, is ignored, as is one that is damaged: that
-//! worker is started again. A lock on the file tells whether its run still lives.
+//! One JSON object a line, with its [checksum](mod@line): a [`Header`], once more the same, and
+//! then a [`Record`] for every finished worker. A last line that is torn, because the process died
+//! while writing it, is ignored, as is one that is damaged: that worker is started again. A lock on
+//! the file tells whether its run still lives.
 
 mod check;
 pub mod line;

@@ -283,8 +283,8 @@ impl RowState {
         let mut evidence = self.evidence.clone();
         evidence.extend(self.judge_floor(&estimate, core_cycles));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
-        let told = matches!(status, Status::Ok | Status::BelowResolution);
-        if !told {
+        let is_shown = matches!(status, Status::Ok | Status::BelowResolution);
+        if !is_shown {
             // A refuted number is no number, not even in the raw samples.
             estimate = Estimate {
                 rounds: estimate.rounds,
@@ -293,7 +293,7 @@ impl RowState {
             };
             flags.clear();
         }
-        if told && evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
+        if is_shown && evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
             flags.push(Flag::PartlyUnverified);
         }
         let mut all_details: BTreeMap<String, f64> = self
@@ -319,13 +319,17 @@ impl RowState {
             core_cycles: core_cycles.filter(|_| status == Status::Ok),
             flags,
             evidence,
-            details: if told { all_details } else { BTreeMap::new() },
-            histogram: if told {
+            details: if is_shown {
+                all_details
+            } else {
+                BTreeMap::new()
+            },
+            histogram: if is_shown {
                 self.histogram.clone()
             } else {
                 Vec::new()
             },
-            samples: (keep_samples && told).then(|| self.tagged(usual)),
+            samples: (keep_samples && is_shown).then(|| self.tagged(usual)),
         }
     }
 }

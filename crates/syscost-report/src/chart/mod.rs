@@ -221,7 +221,8 @@ fn places(names: &[Vec<String>], least: f64) -> (Vec<f64>, f64) {
     (middles.collect(), end)
 }
 
-/// A text in lines of at most this many characters, broken behind a comma or space where it has one; nothing is lost.
+/// A text in lines of at most this many characters, broken behind a comma or space where it has
+/// one; nothing is lost.
 fn wrapped(label: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;

@@ -138,8 +138,9 @@ pub struct Row {
     pub better: Better,
     /// What was compared: the times, or the core cycles they took.
     pub compared_in: ComparedIn,
-    /// Median of the base's side, in `unit`. Where core cycles were compared of runs that were not measured in turn, both medians are as if
-    /// both cores had run at the base's frequency, so they differ from those of the runs themselves.
+    /// Median of the base's side, in `unit`. Where core cycles were compared of runs that were not
+    /// measured in turn, both medians are as if both cores had run at the base's frequency, so they
+    /// differ from those of the runs themselves.
     pub base: f64,
     /// Median of the new side, in `unit`.
     pub new: f64,
@@ -167,7 +168,8 @@ pub struct Row {
     pub notes: Vec<String>,
 }
 
-/// In which quantity two sides were compared: times or rates as they are, or what they would be at one frequency of the core.
+/// In which quantity two sides were compared: times or rates as they are, or what they would be at
+/// one frequency of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -38,7 +38,8 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
     notes
 }
 
-/// What is to be said of their frequencies where both are compared in time; `change` is the logarithm of the ratio.
+/// What is to be said of their frequencies where both are compared in time; `change` is the
+/// logarithm of the ratio.
 pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)

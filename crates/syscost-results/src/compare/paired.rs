@@ -13,8 +13,8 @@ use crate::stats::{interval, order, signed_rank, student};
 
 /// The row, its verdict still open. `None` without medians.
 ///
-/// Work of the core is compared in cycles unless one side lowers the frequency itself, which is a part of its cost; where the frequency wanders too
-/// much to tell, both ways.
+/// Work of the core is compared in cycles unless one side lowers the frequency itself, which is a
+/// part of its cost; where the frequency wanders too much to tell, both ways.
 pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
     if !frequency::is_of_cycles(left, right) {
@@ -116,8 +116,8 @@ fn are_of_one_frequency(base: &Measurement, new: &Measurement) -> Option<bool> {
     (found.low > 0.0 || found.high < 0.0).then_some(false)
 }
 
-/// The logarithm of each round's ratio, in cycles or as it is, for the rounds that both sides have: of those that are undisturbed on both, where these are enough; and
-/// whether all of them are.
+/// The logarithm of each round's ratio, in cycles or as it is, for the rounds that both sides have:
+/// of those that are undisturbed on both, where these are enough; and whether all of them are.
 fn log_ratios(base: &Measurement, new: &Measurement, is_of_cycles: bool) -> (Vec<f64>, bool) {
     let rounds = |row: &Measurement| -> Vec<(u32, f64, bool)> {
         let rounds = row.samples.iter().flatten();

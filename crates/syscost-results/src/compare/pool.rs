@@ -230,7 +230,8 @@ pub(super) fn undisturbed(row: &Measurement) -> Vec<&RoundSamples> {
         .collect()
 }
 
-/// The frequencies, in GHz, that the selected samples are of, by process: their own, or the usual one where they were converted to it.
+/// The frequencies, in GHz, that the selected samples are of, by process: their own, or the usual
+/// one where they were converted to it.
 fn frequencies(selection: &Selection<'_>) -> Vec<f64> {
     let own = |round: &RoundSamples| {
         let samples = selection.choice.of(round);

@@ -45,7 +45,8 @@ fn widened(row: Row, off: f64) -> Row {
     }
 }
 
-/// A row of which it is not known which of two ways to compare holds: its interval is that of both, and it changed only if it did either way.
+/// A row of which it is not known which of two ways to compare holds: its interval is that of both,
+/// and it changed only if it did either way.
 pub(super) fn either(row: Row, other: &Row) -> Row {
     let both = |one: Option<f64>, other: Option<f64>, of: fn(f64, f64) -> f64| {
         one.zip(other).map(|(one, other)| of(one, other))
@@ -159,8 +160,8 @@ fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
     Some(runs)
 }
 
-/// The uncertainty of two sides whose samples were kept and lie `shift` apart. `grain` is how far the clock's steps may put
-/// both off together, as a logarithm: it widens the interval.
+/// The uncertainty of two sides whose samples were kept and lie `shift` apart. `grain` is how far
+/// the clock's steps may put both off together, as a logarithm: it widens the interval.
 fn of_processes(
     base: &[Vec<f64>],
     new: &[Vec<f64>],

@@ -1,7 +1,9 @@
 //! The frequency that the core mostly ran at, and the samples that were taken at another.
 //!
-//! A core's frequency depends on what its neighbours do, in steps of 100 MHz and several in a second, so a cost in ns means one frequency. What is work of the
-//! core is converted to it; of other rows, samples of another frequency are left out as long as there are enough ([`selection`](super::selection)).
+//! A core's frequency depends on what its neighbours do, in steps of 100 MHz and several in a
+//! second, so a cost in ns means one frequency. What is work of the core is converted to it; of
+//! other rows, samples of another frequency are left out as long as there are enough
+//! ([`selection`](super::selection)).
 
 use crate::measurement::{Cause, Disturbance, RoundSamples};
 
@@ -25,8 +27,8 @@ pub struct Usual {
     pub is_common: bool,
 }
 
-/// The frequency that most undisturbed samples of these rounds were taken at, or their median where they agree on none; `None` where it is not known
-/// of any.
+/// The frequency that most undisturbed samples of these rounds were taken at, or their median where
+/// they agree on none; `None` where it is not known of any.
 pub fn usual<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Option<Usual> {
     let mut known: Vec<f64> = Vec::new();
     for round in rounds {

@@ -80,8 +80,9 @@ impl RoundSamples {
         self.alone_percent.is_none() || Choice::AnyFrequency.counts(self)
     }
 
-    /// The samples of this choice whose frequency is known, as if the core had run at this one, if all they take is cycles of it; `None` of too few, or
-    /// where the unit is neither a time nor a rate.
+    /// The samples of this choice whose frequency is known, as if the core had run at this one, if
+    /// all they take is cycles of it; `None` of too few, or where the unit is neither a time nor a
+    /// rate.
     pub(crate) fn at_ghz(&self, choice: Choice, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
         let converted = |(index, value)| Some(value * self.factor(index, unit, ghz)?);
         let all: Vec<f64> = choice.of(self).filter_map(converted).collect();
@@ -126,8 +127,9 @@ impl RoundSamples {
 const FEW_ROUNDS: usize = 2;
 const FEW_SHARE: f64 = 0.25;
 
-/// Chooses: undisturbed samples, converted to the usual frequency if they agree much better so; else those of that frequency where enough processes have
-/// some, without regard of it where not; then those of a few processes, else all. Rounds without values are ignored.
+/// Chooses: undisturbed samples, converted to the usual frequency if they agree much better so;
+/// else those of that frequency where enough processes have some, without regard of it where not;
+/// then those of a few processes, else all. Rounds without values are ignored.
 pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     let rounds: Vec<&RoundSamples> = rounds
         .iter()
@@ -144,7 +146,8 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         let count = rounds.iter().filter(|round| choice.counts(round)).count();
         (count >= needed.min(rounds.len())).then_some(choice)
     };
-    // What is work of the core tells so by its samples of all frequencies, and then these are more than those of one.
+    // What is work of the core tells so by its samples of all frequencies, and then these are more
+    // than those of one.
     let any = Selection::of(Choice::AnyFrequency, &rounds);
     if was_looked
         && let Some(converted) = any.converted(unit)
@@ -165,6 +168,11 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         false => Choice::Unlooked,
     };
     Selection::of(choice, &rounds)
+}
+
+/// Whether processes agree so much better in cycles than in time that they are work of the core.
+pub(crate) fn is_much_less(cycles_scatter: f64, time_scatter: f64) -> bool {
+    cycles_scatter <= MUCH_LESS * time_scatter
 }
 
 /// How far processes are from the median of all, in the mean and as a share of it.
@@ -191,8 +199,10 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// What is work of the core takes as many cycles at any frequency; what waits for memory does not. The samples tell which: if processes at
-    /// different frequencies agree much better in cycles than in time, each sample counts as its cycles at the usual frequency. `None` if they do not.
+    /// What is work of the core takes as many cycles at any frequency; what waits for memory does
+    /// not. The samples tell which: if processes at different frequencies agree much better in
+    /// cycles than in time, each sample counts as its cycles at the usual frequency. `None` if they
+    /// do not.
     fn converted(self, unit: Unit) -> Option<Self> {
         let convert = |round: &&RoundSamples| round.at_ghz(self.choice, unit, round.usual_ghz?);
         let converted: Option<Vec<Vec<f64>>> = self.rounds.iter().map(convert).collect();
@@ -200,7 +210,7 @@ impl<'a> Selection<'a> {
             let scatters = scatter(converted).zip(scatter(&self.processes));
             // Processes of one frequency tell nothing about another, however even they are.
             self.rounds.len() >= MIN_ROUNDS
-                && scatters.is_some_and(|(cycles, time)| time > 0.0 && cycles <= MUCH_LESS * time)
+                && scatters.is_some_and(|(cycles, time)| time > 0.0 && is_much_less(cycles, time))
         };
         let processes = converted.filter(is_better)?;
         Some(Self {
@@ -210,8 +220,9 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// Whether it tells what the samples of the usual frequency themselves tell, where enough of these processes have some: a row that is partly work of
-    /// the core agrees better in cycles as well.
+    /// Whether it tells what the samples of the usual frequency themselves tell, where enough of
+    /// these processes have some: a row that is partly work of the core agrees better in cycles as
+    /// well.
     fn agrees_with_the_usual(&self, rounds: &[&RoundSamples]) -> bool {
         let direct = |round: &&RoundSamples| {
             let is_usual = |index: usize| {

@@ -38,7 +38,8 @@ impl Tail {
         },
     ];
 
-    /// The bound of the histogram's bin under which all but one in this many operations lie; `None` of too few.
+    /// The bound of the histogram's bin under which all but one in this many operations lie; `None`
+    /// of too few.
     pub fn of(self, histogram: &[(f64, u64)]) -> Option<f64> {
         let total: u64 = histogram.iter().map(|(_, count)| count).sum();
         if total < self.least {

@@ -163,8 +163,8 @@ fn change_at(values: &[f64], places: &[usize], number: usize) -> Option<Change> 
     })
 }
 
-/// The rank test's p-value with its normal score lessened as for this many fewer independent values as neighbours
-/// resemble each other: a machine's mood lasts longer than a run.
+/// The rank test's p-value with its normal score lessened as for this many fewer independent values
+/// as neighbours resemble each other: a machine's mood lasts longer than a run.
 fn corrected(before: &[f64], after: &[f64]) -> f64 {
     let p_value = mann_whitney(before, after);
     let around = |side: &[f64]| {

@@ -32,7 +32,8 @@ pub fn between(least: u32, most: u32) -> impl Iterator<Item = u32> {
         .filter(move |look| (least..=most).contains(look))
 }
 
-/// A row whose interval would still be this many times as wide as it should be after the last look is not waited for.
+/// A row whose interval would still be this many times as wide as it should be after the last look
+/// is not waited for.
 const HOPELESS: f64 = 2.0;
 
 /// Before this number of rounds only an interval of this share of the target is narrow enough: what agrees so well does not by luck.
@@ -60,8 +61,9 @@ impl StopRule<'_> {
         self.looks.last().copied().unwrap_or_default()
     }
 
-    /// Whether a row of this many rounds needs no more. `half_width` tells that of its interval, relative to the median, where it has one, and
-    /// `medians` those of its rounds, in order; both are asked for at looks only.
+    /// Whether a row of this many rounds needs no more. `half_width` tells that of its interval,
+    /// relative to the median, where it has one, and `medians` those of its rounds, in order; both
+    /// are asked for at looks only.
     pub fn ends(
         &self,
         rounds: u32,

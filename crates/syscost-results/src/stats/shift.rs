@@ -18,7 +18,8 @@ const MAX_EXACT: usize = 100;
 pub struct Shift {
     /// The median of the differences of all pairs.
     pub centre: f64,
-    /// Its 95 % interval; `None` where the samples are too small for one: three beside four, or two beside seven.
+    /// Its 95 % interval; `None` where the samples are too small for one: three beside four, or two
+    /// beside seven.
     pub interval: Option<Interval>,
 }
 

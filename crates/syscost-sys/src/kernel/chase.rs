@@ -62,7 +62,8 @@ impl Chase {
     /// Lays a cycle along this route into the memory, for this many chains.
     ///
     /// # Errors
-    /// `Unsupported` when nobody has written it for this processor or for this many chains, or when the memory is too small for the route.
+    /// `Unsupported` when nobody has written it for this processor or for this many chains, or when
+    /// the memory is too small for the route.
     pub fn new(memory: Memory, route: Route, chains: usize) -> Result<Self, Unsupported> {
         let code = machine::chase(chains)?;
         if route.bytes > memory.bytes() || route.lines() < chains {
@@ -328,9 +329,10 @@ impl Work for Chase {
         let steps = turns * (self.operations_per_turn / self.chains as u64);
         self.steps.set(self.steps.get().wrapping_add(steps));
         let table = self.table.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: the entry is that of a chase of this many chains as the table has places; these are nodes that `link` made, which lead
-        // only to each other. The table consists of `Cell`s, so it may be written through a shared borrow; nothing else uses it
-        // meanwhile because `Chase` is not `Sync`.
+        // SAFETY: the entry is that of a chase of this many chains as the table has places; these
+        // are nodes that `link` made, which lead only to each other. The table consists of `Cell`s,
+        // so it may be written through a shared borrow; nothing else uses it meanwhile because
+        // `Chase` is not `Sync`.
         unsafe { (self.entry)(turns, table, 0) }
     }
 

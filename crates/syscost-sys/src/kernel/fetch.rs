@@ -46,7 +46,8 @@ impl Filler {
 /// Bytes of an addition of one.
 const ADDITION: usize = 4;
 
-/// This many bytes of code without a branch, in blocks of [`Fetch::BLOCK`] bytes, written at run time. One operation is one block.
+/// This many bytes of code without a branch, in blocks of [`Fetch::BLOCK`] bytes, written at run
+/// time. One operation is one block.
 ///
 /// What proves the blocks: each adds its number, from 1 on, so that few blocks gone through more often do not come to the same sum as many.
 /// The additions of one are in it, too.

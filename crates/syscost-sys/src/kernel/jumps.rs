@@ -26,7 +26,8 @@ impl Path {
     }
 }
 
-/// This many blocks of [`Jumps::SPACING`] bytes each, written at run time. One operation is one block, which counts itself.
+/// This many blocks of [`Jumps::SPACING`] bytes each, written at run time. One operation is one
+/// block, which counts itself.
 #[derive(Debug)]
 pub struct Jumps {
     code: Written,

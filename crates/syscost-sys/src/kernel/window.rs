@@ -131,8 +131,8 @@ impl Walks {
     }
 }
 
-/// Steps of both walks in turn, with this many instructions that do nothing after each. One operation is one step with what
-/// follows it.
+/// Steps of both walks in turn, with this many instructions that do nothing after each. One
+/// operation is one step with what follows it.
 #[derive(Debug)]
 pub struct Window {
     code: Written,

@@ -2,8 +2,9 @@
 
 use crate::{Unsupported, os};
 
-/// From now on malloc gives each block of this many bytes or more a mapping of its own, and takes smaller ones from its heap, which keeps
-/// what is freed. Without this the GNU C library raises the threshold by itself, as it sees large blocks freed.
+/// From now on malloc gives each block of this many bytes or more a mapping of its own, and takes
+/// smaller ones from its heap, which keeps what is freed. Without this the GNU C library raises the
+/// threshold by itself, as it sees large blocks freed.
 ///
 /// # Errors
 /// `Unsupported` where the C library has no such setting, or refuses this one.

@@ -40,8 +40,8 @@ pub struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// This many bytes, rounded up to whole pages of this size, every page of them written by the calling thread and confirmed to be
-    /// resident in pages of this size.
+    /// This many bytes, rounded up to whole pages of this size, every page of them written by the
+    /// calling thread and confirmed to be resident in pages of this size.
     ///
     /// # Errors
     /// `Unsupported` with the reason when the machine has no such pages, when that would be more than half of the memory

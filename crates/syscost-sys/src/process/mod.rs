@@ -43,7 +43,8 @@ pub fn die_with_parent(expected_parent: u32) -> Result<(), SystemError> {
     }
 }
 
-/// Waits about so long, by any call that is not refused: [`std::thread::sleep`] panics in a sandbox without clock_nanosleep.
+/// Waits about so long, by any call that is not refused: [`std::thread::sleep`] panics in a sandbox
+/// without clock_nanosleep.
 pub fn pause(length: Duration) {
     let end = Instant::now() + length;
     loop {

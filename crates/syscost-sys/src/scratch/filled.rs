@@ -12,7 +12,8 @@ const SPARE: u64 = 4;
 /// Written at once, in bytes: what is written together the page cache of some kernels keeps together, in larger pages.
 const PAGE: usize = 4 << 10;
 
-/// A file of this many bytes in this user's folder, on its device already. Its content is random, so that no file system stores less of it.
+/// A file of this many bytes in this user's folder, on its device already. Its content is random,
+/// so that no file system stores less of it.
 ///
 /// # Errors
 /// When it cannot be written, or when the file system, or memory, where its pages are cached, has less than four times as much left.

@@ -17,7 +17,7 @@ use crate::error::{Failed, exit};
 use crate::selection::Selector;
 use crate::terminal::{self, say};
 
-/// From this many documents on, first reading them takes long enough to be told.
+/// From this many documents on, first reading them takes long enough to say so.
 const MANY: usize = 50;
 
 /// Runs the verb.

@@ -150,8 +150,9 @@ fn program(real_time: bool) -> Result<Program> {
     Ok(program.with_environment(environment))
 }
 
-/// Keeps the document where it was asked for and in the data folder; tells where it can be found. A run in which nothing was even tried is not kept there:
-/// it would be the latest, and hide one with numbers.
+/// Keeps the document where it was asked for and in the data folder; tells where it can be found. A
+/// run in which nothing was even tried is not kept there: it would be the latest, and hide one with
+/// numbers.
 fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
     let text = serde_json::to_vec_pretty(run)?;
     let is_tried = |row: &Measurement| !matches!(row.status, Status::Skipped | Status::Unsupported);

@@ -86,7 +86,8 @@ pub(crate) fn rows(run: &Value) -> &Vec<Value> {
         .expect("measurements is an array")
 }
 
-/// Id and text of a small run document of one row, `a.b`, measured this many days after the beginning of 2026.
+/// Id and text of a small run document of one row, `a.b`, measured this many days after the
+/// beginning of 2026.
 pub(crate) fn stamped(day: u32, median: f64) -> (String, Value) {
     let (month, day_of_month) = (1 + day / 31, 1 + day % 31);
     let id = format!("2026{month:02}{day_of_month:02}T120000Z-{day}");

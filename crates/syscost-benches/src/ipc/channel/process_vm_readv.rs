@@ -85,7 +85,8 @@ impl Channel for VmRead {
     fn calls(messages: f64, _: f64) -> Vec<Expect> {
         vec![
             together(Sysno::PROCESS_VM_READV, messages),
-            // Each of two gates takes a wait and a wake, and twice that where who moved it was preempted before it rang: its late bell wakes for nothing.
+            // Each of two gates takes a wait and a wake, and twice that where who moved it was
+            // preempted before it rang: its late bell wakes for nothing.
             within(Counter::Syscall(gate::CALL), 0.0, 8.2 * messages),
         ]
     }

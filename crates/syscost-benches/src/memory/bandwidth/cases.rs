@@ -218,8 +218,9 @@ impl Setting {
         self.level().is_some_and(|level| level.is_shared)
     }
 
-    /// How each thread goes through its arrays. Short operations where many threads have to end at once; whole arrays where the processor or
-    /// the C library chooses by the length of a call how it is done.
+    /// How each thread goes through its arrays. Short operations where many threads have to end at
+    /// once; whole arrays where the processor or the C library chooses by the length of a call how
+    /// it is done.
     pub(super) fn course(&self) -> Course {
         let each = self.bytes / self.threads;
         let operation = match (self.stream.is_vector(), self.threads) {

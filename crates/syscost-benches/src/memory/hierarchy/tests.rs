@@ -205,10 +205,10 @@ fn without_rows_there_is_no_hierarchy() {
 
 #[test]
 fn what_is_told_wrongly_is_doubted_and_refutes_nothing() {
-    let right = told::is_level(Some(2.1e6), 1.9e6);
+    let right = reported::is_level(Some(2.1e6), 1.9e6);
     assert_eq!(right.verdict, Verdict::Confirmed);
     for (told, why) in [(Some(270e6), "virtual machine"), (None, "does not tell")] {
-        let doubted = told::is_level(told, 20e6);
+        let doubted = reported::is_level(told, 20e6);
         assert_eq!(doubted.verdict, Verdict::Unverified);
         assert!(doubted.reason.is_some_and(|reason| reason.contains(why)));
     }
@@ -233,7 +233,7 @@ fn levels_are_compared_with_what_is_told_and_small_pages_are_doubted() {
         let evidence = derived(benchmark, "1").unwrap().evidence;
         let compared = evidence.iter().find(|one| one.source == "sysfs").unwrap();
         // 48 KiB, as far as this machine tells.
-        let expected = told::is_level(told::cache_bytes(1), 49152.0).expected;
+        let expected = reported::is_level(reported::cache_bytes(1), 49152.0).expected;
         assert_eq!(compared.expected, expected);
     }
 }

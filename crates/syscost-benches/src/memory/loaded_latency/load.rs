@@ -73,7 +73,8 @@ pub(super) struct Share {
 }
 
 impl Load {
-    /// A thread on each of these CPUs that pauses this many ns after each stretch, or only waits. All of them are at it.
+    /// A thread on each of these CPUs that pauses this many ns after each stretch, or only waits.
+    /// All of them are at it.
     pub(super) fn start(
         cpus: &[u32],
         delay_ns: Option<u64>,

@@ -142,7 +142,8 @@ fn prepared(
     Ok(())
 }
 
-/// Claims that after the first 256 pages were touched all are mapped, and this many are pages of this process's own.
+/// Claims that after the first 256 pages were touched all are mapped, and this many are pages of
+/// this process's own.
 fn claim(b: &mut Bencher, area: &Area, own: usize) -> Result<(), Failure> {
     let mapped = area.look(area.pages())?.present;
     b.claim_equal("pages mapped after 256", LOOKED_AT, mapped, "pagemap");

@@ -21,7 +21,8 @@ const MAPPINGS: usize = 16;
 /// Pages that a fault brings in by default, 64 KiB, where the page cache holds them one by one.
 const AROUND: usize = 16;
 
-/// How often a file is read until all of it is in the page cache: a kernel that gives memory back to its host may have taken some of it.
+/// How often a file is read until all of it is in the page cache: a kernel that gives memory back
+/// to its host may have taken some of it.
 const TRIES: u32 = 5;
 
 const READ: &str = "bytes fetched from storage";

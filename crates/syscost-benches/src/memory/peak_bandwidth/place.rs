@@ -7,7 +7,8 @@ use syscost_sys::topology::{CacheKind, Topology};
 
 use crate::memory::bandwidth::Level;
 
-/// Arrays in memory are this many times as large as all last caches in use: going from end to end finds little in these then.
+/// Arrays in memory are this many times as large as all last caches in use: going from end to end
+/// finds little in these then.
 const WELL_ABOVE: u64 = 2;
 
 /// The nearest cache that holds the arrays of all threads that share it is that of this level.
@@ -57,8 +58,8 @@ pub(super) fn lies_in(
     }
 }
 
-/// The CPUs that this many threads may have been on: one set for each CPU that may have been the measured one. There is one thread, or
-/// one on each CPU.
+/// The CPUs that this many threads may have been on: one set for each CPU that may have been the
+/// measured one. There is one thread, or one on each CPU.
 fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTreeSet<u32>> {
     let with = |own: u32| -> BTreeSet<u32> {
         let others = allowed.iter().copied().filter(move |cpu| *cpu != own);
@@ -72,7 +73,8 @@ fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTree
         .collect()
 }
 
-/// The nearest cache of a CPU that holds this many bytes of each of these CPUs that share it; `None` if nothing is told.
+/// The nearest cache of a CPU that holds this many bytes of each of these CPUs that share it;
+/// `None` if the system reports no sizes.
 fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Option<String> {
     let caches = &topology.cpu(cpu)?.caches;
     if caches.iter().all(|cache| cache.size_bytes == 0) {

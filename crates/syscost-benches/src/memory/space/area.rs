@@ -84,7 +84,7 @@ impl Area {
         self.advise(0, self.memory.bytes(), Advice::LinuxDontNeed)
     }
 
-    /// What the kernel says of the first this many pages, which must be small ones.
+    /// What the kernel says of the first `pages` pages, which must be small ones.
     pub(crate) fn look(&self, pages: usize) -> Result<Seen, Failure> {
         assert!(pages <= self.pages());
         pagemap::look(self.memory.start(), pages * self.page)

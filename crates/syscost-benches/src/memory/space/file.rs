@@ -158,7 +158,7 @@ impl Mapped {
         maps::dirty_bytes(self.start.addr())
     }
 
-    /// Writes the first this many bytes back, or asks for it.
+    /// Writes the first `bytes` bytes back, or asks for it.
     #[inline(always)]
     pub(crate) fn sync(&self, bytes: usize, flags: MsyncFlags) -> Result<(), Failure> {
         assert!(bytes <= self.pages * self.page);

@@ -22,7 +22,7 @@ pub(crate) struct Islands {
     bytes: usize,
     /// From one to the next, in bytes.
     stride: usize,
-    /// The first this many are mapped no more.
+    /// How many, from the first, are mapped no more.
     gone: usize,
 }
 
@@ -58,7 +58,7 @@ impl Islands {
         Ok(islands)
     }
 
-    /// How many bytes of the first this many are mapped with these rights.
+    /// How many bytes of the first `count` are mapped with these rights.
     pub(crate) fn bytes_with(&self, rights: &str, count: usize) -> Result<usize, Failure> {
         let start = self.start.addr();
         maps::bytes_with(rights, start..start + count * self.stride)
@@ -69,7 +69,7 @@ impl Islands {
         self.start.wrapping_add(number * self.stride)
     }
 
-    /// Writes every page of the first this many, and tells how many pages are there then.
+    /// Writes every page of the first `count` and returns how many pages are resident then.
     pub(crate) fn touch(&self, count: usize) -> Result<usize, Failure> {
         assert!(self.gone == 0 && count <= self.count);
         enough_for(count * self.bytes)?;
@@ -89,7 +89,7 @@ impl Islands {
         self.present(count)
     }
 
-    /// How many pages of the first this many are there.
+    /// How many pages of the first `count` are resident.
     pub(crate) fn present(&self, count: usize) -> Result<usize, Failure> {
         Ok(pagemap::look(self.start, count * self.stride)?.present)
     }
@@ -116,7 +116,7 @@ impl Islands {
         }
     }
 
-    /// Unmaps the first this many. They are not to be touched any more.
+    /// Unmaps the first `count`. They are not to be touched any more.
     #[inline(always)]
     pub(crate) fn unmap(&mut self, count: usize) -> Result<(), Errno> {
         assert!(count <= self.count);

@@ -70,7 +70,8 @@ pub(super) const fn argument(position: usize, name: &'static str) -> Argument {
 /// more than twice as much.
 pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 
-/// Every operation gives back this many pages. In every fourth the process may get or lose one of its own: batches are short.
+/// Every operation gives back this many pages. In every fourth the process may get or lose one of
+/// its own: batches are short.
 pub(super) fn gives_back(pages: usize) -> Expect {
     let (bytes, own) = ((pages * page_size()) as f64, page_size() as f64 / 4.0);
     within(

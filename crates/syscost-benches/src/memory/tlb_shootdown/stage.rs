@@ -24,8 +24,8 @@ use crate::sides::Padded;
 /// Calls in the longest batch, each on a page of its own.
 pub(super) const MOST: u64 = 256;
 
-/// Before a batch, threads that another program keeps from running are waited for: so often for this many turns of a waiting loop, a
-/// few microseconds.
+/// Before a batch, threads that another program keeps from running are waited for: so often for
+/// this many turns of a waiting loop, a few microseconds.
 const PATIENCE: usize = 10_000;
 const SPINS: usize = 100;
 

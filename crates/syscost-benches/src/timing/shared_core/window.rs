@@ -8,7 +8,8 @@ use syscost_sys::neighbour::{Alone, Look, Probe};
 
 const WINDOW_NS: f64 = 20e6;
 
-/// No neighbour makes independent instructions this many times as slow: that was an interrupt, and tells nothing of the core.
+/// No neighbour makes independent instructions this many times as slow: that was an interrupt, and
+/// tells nothing of the core.
 const MAX_SLOWDOWN: f64 = 4.0;
 
 /// A ratio so far below that of a core of our own is of an interrupted chain.

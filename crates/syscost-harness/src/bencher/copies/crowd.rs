@@ -152,8 +152,9 @@ where
         Ok(crowd)
     }
 
-    /// One window of this length: what each copy did in it. Before it, all work untimed for a part of that length, which brings
-    /// back what waiting and a look at the core took. `bracket` is that of the measuring task.
+    /// One window of this length: what each copy did in it. Before it, all work untimed for a part
+    /// of that length, which brings back what waiting and a look at the core took. `bracket` is
+    /// that of the measuring task.
     pub(super) fn window(
         &mut self,
         ns: f64,

@@ -117,8 +117,8 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Times this many operations of a team, in ns per operation, after untimed ones that bring back the caches the last leg took. Tells
-    /// how many it made.
+    /// Times this many operations of a team, in ns per operation, after untimed ones that bring
+    /// back the caches the last leg took. Tells how many it made.
     fn time_leg(
         &mut self,
         work: &mut AtWork<'_>,

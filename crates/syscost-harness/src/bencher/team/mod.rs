@@ -50,7 +50,7 @@ const NEIGHBOURS: Duration = Duration::from_millis(5);
 /// kernel's own threads take less.
 const MAX_OTHERS: f64 = 0.05;
 
-/// This many different complaints are told.
+/// Maximum number of different complaints in a reason.
 const MOST_WORDS: usize = 3;
 
 /// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
@@ -107,7 +107,8 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// The same team for batches of at most this many turns, at least [`Bencher::together`]'s hundred: as many as are prepared at once.
+    /// The same team for batches of at most this many turns, at least [`Bencher::together`]'s
+    /// hundred: as many as are prepared at once.
     #[must_use]
     pub fn at_most(self, turns: u64) -> Self {
         Self {

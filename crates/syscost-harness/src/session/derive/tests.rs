@@ -97,7 +97,8 @@ fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
     }
 }
 
-/// Three rows of kind a: 1, 2 and 3 times the round's number plus one, in this many rounds each; and one of kind b.
+/// Three rows of kind a: 1, 2 and 3 times the round's number plus one, in this many rounds each;
+/// and one of kind b.
 fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
     let benchmark: &'static Benchmark = &MEASURED;
     let make = |size: u32, kind: &'static str, rounds: u32| {

@@ -1,5 +1,5 @@
-//! A line of a journal: JSON, a tab, and the checksum of that JSON, CRC-32 in hexadecimal digits. Without it a changed digit would be
-//! another number, and nobody would know.
+//! A line of a journal: JSON, a tab, and the checksum of that JSON, CRC-32 in hexadecimal digits.
+//! Without it a changed digit would be another number, and nobody would know.
 
 /// Parts the JSON, in which tabs are escaped, from its checksum.
 const BETWEEN: u8 = b'\t';

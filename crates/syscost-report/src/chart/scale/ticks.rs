@@ -6,8 +6,8 @@ use super::Scale;
 use crate::units;
 
 impl Scale {
-    /// Round values on the axis with their labels, about `most` of them; where this many are round, at least three, for two
-    /// do not tell whether an axis is logarithmic.
+    /// Round values on the axis with their labels, about `most` of them; where this many are round,
+    /// at least three, for two do not tell whether an axis is logarithmic.
     pub(crate) fn ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
         let most = most.max(6);
         if !self.logarithmic {
@@ -87,7 +87,8 @@ fn round_step(rough: f64) -> f64 {
         .unwrap_or(10.0 * decade)
 }
 
-/// Powers of two from one value to another, every one, every second, every third... so that they are at most this many.
+/// Powers of two from one value to another, every one, every second, every third... so that they
+/// are at most this many.
 fn octaves(low: f64, high: f64, most: usize) -> Vec<f64> {
     let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
     let step = (last - first).max(0) / most.max(1) as i32 + 1;

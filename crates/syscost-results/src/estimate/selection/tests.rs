@@ -208,7 +208,8 @@ fn where_no_frequency_is_common_work_of_the_core_is_converted_all_the_same() {
 
 #[test]
 fn what_samples_of_the_usual_frequency_contradict_is_not_converted() {
-    // Much better in cycles than in time, but those of the usual frequency say 5 % more than all say in cycles.
+    // Much better in cycles than in time, but those of the usual frequency say 5 % more than all
+    // say in cycles.
     let rounds: Vec<RoundSamples> = (0..20)
         .map(|index| {
             let ghz = if index < 6 {

@@ -202,8 +202,8 @@ impl Sequence {
     }
 }
 
-/// The share of the steps that may lead equally far in a random order of this many lines. Of very few lines many are alike by chance, but not all but one, as in
-/// a regular order.
+/// The share of the steps that may lead equally far in a random order of this many lines. Of very
+/// few lines many are alike by chance, but not all but one, as in a regular order.
 pub fn most_alike(lines: usize) -> f64 {
     (0.1 + 6.0 / lines as f64).min(0.75)
 }

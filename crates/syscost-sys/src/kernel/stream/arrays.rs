@@ -7,9 +7,11 @@ use crate::memory::{Memory, Pages};
 /// Sums are kept of this many bytes of the source.
 pub(super) const SUMMED: usize = 16 << 10;
 
-/// Long destinations begin this many bytes further within their pages than sources do, half a huge page. Streams that go through the same places of their
-/// pages at the same time meet in the same banks of memory: a copy of 256 MiB took a fifth longer on a Zen 4. Small offsets help some kernels and harm others,
-/// and any that is no multiple of 4 KiB makes loads wait for stores that seem to overlap them.
+/// Long destinations begin this many bytes further within their pages than sources do, half a huge
+/// page. Streams that go through the same places of their pages at the same time meet in the same
+/// banks of memory: a copy of 256 MiB took a fifth longer on a Zen 4. Small offsets help some
+/// kernels and harm others, and any that is no multiple of 4 KiB makes loads wait for stores that
+/// seem to overlap them.
 const SKEW: usize = 1 << 20;
 
 /// What is shorter lies in caches, which do not mind.

@@ -28,8 +28,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of a stream whose arrays have this many bytes together. One operation goes through about `operation` bytes: a part of them, or all of
-    /// them as often as fits.
+    /// Of a stream whose arrays have this many bytes together. One operation goes through about
+    /// `operation` bytes: a part of them, or all of them as often as fits.
     pub fn new(stream: Stream, bytes: usize, operation: usize) -> Self {
         let count = stream.arrays();
         let grain = |bytes: usize, grain: usize| (bytes / grain * grain).max(grain);
@@ -74,8 +74,8 @@ impl Course {
         (stream.sources() * array, stream.destinations() * array)
     }
 
-    /// What this many operations, from this one on, of a stream that only reads add up to, each going through another part. From what words are, not from
-    /// memory.
+    /// What this many operations, from this one on, of a stream that only reads add up to, each
+    /// going through another part. From what words are, not from memory.
     pub fn sum(&self, first: u64, operations: u64) -> u64 {
         let (parts, words) = (self.parts(), self.part / 8);
         let sums: Vec<u64> = (0..parts as usize)

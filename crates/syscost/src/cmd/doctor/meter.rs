@@ -17,7 +17,8 @@ const MAX_BAR: usize = 40;
 const GOOD_PERCENT: f64 = 80.0;
 const BAD_PERCENT: f64 = 20.0;
 
-/// A line for each CPU with a bar of the share of the time in which its core was ours, on a terminal of this many columns and lines.
+/// A line for each CPU with a bar of the share of the time in which its core was ours, on a
+/// terminal of this many columns and lines.
 pub(super) fn frame(noise: &[Noise], columns: usize, lines: usize) -> String {
     let bar = columns.saturating_sub(BESIDE).clamp(MIN_BAR, MAX_BAR);
     let mut out = String::new();

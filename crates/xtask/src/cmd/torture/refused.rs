@@ -62,8 +62,8 @@ const CALLS: [(&str, libc::c_long); 44] = [
     ("fchmod", libc::SYS_fchmod),
 ];
 
-/// What refuses many at once: the default profile of Docker (moby, profiles/seccomp/default.json) in an old kernel, and gVisor, by its list of
-/// system calls that it does not have.
+/// What refuses many at once: the default profile of Docker (moby, profiles/seccomp/default.json)
+/// in an old kernel, and gVisor, by its list of system calls that it does not have.
 const TOGETHER: [(&str, i32, &[libc::c_long]); 2] = [
     (
         "as in a container",
@@ -155,7 +155,8 @@ fn refusing(command: &mut Command, errno: i32, calls: &[libc::c_long]) -> Result
     let filter = SeccompFilter::new(always, SeccompAction::Allow, refusal, architecture)
         .context("building a filter")?;
     let filter: BpfProgram = filter.try_into().context("building a filter")?;
-    // SAFETY: between fork and exec it makes two system calls and takes no lock, and nothing is allocated unless it fails.
+    // SAFETY: between fork and exec it makes two system calls and takes no lock, and nothing is
+    // allocated unless it fails.
     unsafe {
         command.pre_exec(move || {
             apply_filter(&filter).map_err(|error| std::io::Error::other(error.to_string()))

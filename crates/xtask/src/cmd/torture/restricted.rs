@@ -61,7 +61,8 @@ pub(super) const RUN: [&str; 13] = [
     "timing.clock_read",
 ];
 
-/// What is wrong with the end of such a run: where nothing can run it says why; where something ran there is a document.
+/// What is wrong with the end of such a run: where nothing can run it says why; where something ran
+/// there is a document.
 pub(super) fn complaints(ending: &Ending) -> Vec<String> {
     let mut complaints = match ending.out.is_empty() {
         true => ending.complaints(),

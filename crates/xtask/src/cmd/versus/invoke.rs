@@ -17,7 +17,7 @@ use crate::program::{Program, measured};
 const LONGEST: &str = "60";
 /// How timeout(1) tells that it ended its command.
 const TIMED_OUT: i32 = 124;
-/// This many lines of what a peer printed are told when it fails.
+/// Maximum lines of a peer's output in the error when it fails.
 const MOST_LINES: usize = 6;
 
 /// The CPUs of a placement; none means all that this process may use.

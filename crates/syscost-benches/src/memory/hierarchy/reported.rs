@@ -1,6 +1,6 @@
 //! What the system says of its caches.
 //!
-//! It may say something else of each CPU, and a computed row is not told which of them was measured: what is said of all that
+//! It may say something else of each CPU, and a computed row does not know which of them was measured: what is said of all that
 //! could have been.
 
 use syscost_results::stats::staircase::agree;
@@ -20,33 +20,34 @@ fn cpus() -> Vec<Cpu> {
         .collect()
 }
 
-/// What is told of each of these CPUs; nothing if it is not told of all.
-fn of_each(cpus: &[Cpu], told: impl Fn(&Cpu) -> Option<u64>) -> Option<Vec<u64>> {
-    let told = |cpu: &Cpu| told(cpu).filter(|number| *number > 0);
-    cpus.iter().map(told).collect()
+/// What is reported of each of these CPUs; nothing if it is not reported of all.
+fn of_each(cpus: &[Cpu], reported: impl Fn(&Cpu) -> Option<u64>) -> Option<Vec<u64>> {
+    let reported = |cpu: &Cpu| reported(cpu).filter(|number| *number > 0);
+    cpus.iter().map(reported).collect()
 }
 
-/// What is told of all of these CPUs alike.
-fn of_all(cpus: &[Cpu], told: impl Fn(&Cpu) -> Option<u64>) -> Option<f64> {
-    let told = of_each(cpus, told)?;
-    let first = *told.first()?;
-    told.iter()
+/// What is reported of all of these CPUs alike.
+fn of_all(cpus: &[Cpu], reported: impl Fn(&Cpu) -> Option<u64>) -> Option<f64> {
+    let reported = of_each(cpus, reported)?;
+    let first = *reported.first()?;
+    reported
+        .iter()
         .all(|other| *other == first)
         .then_some(first as f64)
 }
 
-/// The size of the data cache of this level, in bytes, if it is told.
+/// The size of the data cache of this level, in bytes, if it is reported.
 pub(in super::super) fn cache_bytes(level: u32) -> Option<f64> {
     of_all(&cpus(), |cpu| Some(cpu.data_cache(level)?.size_bytes))
 }
 
-/// The size of the last cache, in bytes, if it is told: of several the largest.
+/// The size of the last cache, in bytes, if it is reported: of several the largest.
 pub(in super::super) fn last_bytes() -> Option<f64> {
-    let told = of_each(&cpus(), |cpu| Some(cpu.last_level_cache()?.size_bytes))?;
-    told.into_iter().max().map(|bytes| bytes as f64)
+    let reported = of_each(&cpus(), |cpu| Some(cpu.last_level_cache()?.size_bytes))?;
+    reported.into_iter().max().map(|bytes| bytes as f64)
 }
 
-/// The length of a line of the nearest data cache, in bytes, if it is told.
+/// The length of a line of the nearest data cache, in bytes, if it is reported.
 pub(in super::super) fn line_bytes() -> Option<f64> {
     of_all(&cpus(), |cpu| {
         let mut caches = cpu.caches.iter();
@@ -56,22 +57,22 @@ pub(in super::super) fn line_bytes() -> Option<f64> {
 }
 
 /// Whether a cache that ends there is the one of the level that the system tells to be so large.
-pub(in super::super) fn is_level(told: Option<f64>, end: f64) -> Evidence {
-    agrees("size of the cache as the system tells it", told, end)
+pub(in super::super) fn is_level(reported: Option<f64>, end: f64) -> Evidence {
+    agrees("size of the cache as the system tells it", reported, end)
 }
 
-/// Whether what is told agrees with what was found. If not, that refutes nothing: either may be right.
-pub(in super::super) fn agrees(claim: &str, told: Option<f64>, found: f64) -> Evidence {
-    let reason = match told {
+/// Whether what is reported agrees with what was found. If not, that refutes nothing: either may be right.
+pub(in super::super) fn agrees(claim: &str, reported: Option<f64>, found: f64) -> Evidence {
+    let reason = match reported {
         None => Some("the system does not tell"),
-        Some(told) if !agree(told, found) => Some(
+        Some(reported) if !agree(reported, found) => Some(
             "a virtual machine may be told another size than it has, and others may use the same cache",
         ),
         Some(_) => None,
     };
     Evidence {
         claim: claim.to_owned(),
-        expected: told.map_or_else(|| "not told".into(), Fact::from),
+        expected: reported.map_or_else(|| "not told".into(), Fact::from),
         observed: Some(found.into()),
         source: "sysfs".to_owned(),
         verdict: match reason {
@@ -82,7 +83,8 @@ pub(in super::super) fn agrees(claim: &str, told: Option<f64>, found: f64) -> Ev
     }
 }
 
-/// Whether memory of this many bytes is beyond the last cache, which is told to be so large. What is told may be wrong, so it refutes nothing.
+/// Whether memory of this many bytes is beyond the last cache, given the size that the system reports. What
+/// it reports may be wrong, so it refutes nothing.
 pub(in super::super) fn is_beyond(last: Option<f64>, bytes: f64) -> Evidence {
     let least = last.map(|last| BEYOND * last);
     let reason = match least {
