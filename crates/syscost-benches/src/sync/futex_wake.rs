@@ -11,7 +11,7 @@
 //! do, it must also be roused, by a message from core to core; in a virtual machine that goes through the hypervisor and may cost
 //! ten times as much. Eight waiters there need one message.
 //! Where another program wants the same CPU all the time, the kernel switches within the call, and mostly to the waiter: then the number
-//! would be that of more than the call, and is withheld.
+//! is that of more than the call, and flagged as disturbed.
 //! ## Source
 //! `perf bench futex wake`.
 

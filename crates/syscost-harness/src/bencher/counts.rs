@@ -4,13 +4,15 @@ use syscost_results::Verdict;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, Usage};
 
-use super::Bencher;
+use super::{Bencher, company};
 use crate::expect::{Bound, Counter, Expect};
 
 const RUSAGE: &str = "getrusage";
 const NOT_TOLD: &str = "this kernel does not tell";
 const OUTSIDERS: &str = "other tasks of the machine may have preempted them";
 const EARLY: &str = "on CPUs of their own, some were served before they had fallen asleep";
+const IN_VAIN: &str =
+    "other tasks of the machine wanted their CPU, and had some of them yield in vain";
 const FEW: &str = "so few that they took less than a hundredth of the time";
 
 /// Other tasks of a busy machine preempt a running one about every fourth millisecond. So often at most, in ns of its running time, is
@@ -23,6 +25,13 @@ const CHANCE_PREEMPTIONS: u64 = 2;
 /// Of the sleeps of tasks that wait for each other on CPUs of their own, this part takes place wherever they do wait: one side may find
 /// its answer there already, where the call that woke the other took longer than the other's turn, but then the other has slept.
 const ASLEEP_AT_LEAST: f64 = 0.5;
+
+/// Of the yields of tasks on one CPU, this part leads to a switch also where others want the CPU: the kernel owes time to one task at a
+/// time, then, and which has its turn again is seldom the one that has just yielded.
+const YIELDED_AT_LEAST: f64 = 0.5;
+
+/// Tasks that yield to each other sleep in this share of the operations at most.
+const NEVER_ASLEEP: f64 = 0.01;
 
 /// A page fault without a device takes about so long, in ns.
 const FAULT_NS: f64 = 2_000.0;
@@ -41,6 +50,8 @@ pub(super) struct Counted {
     run_ns: Option<u64>,
     /// Whether the tasks may run at the same time.
     are_apart: bool,
+    /// The share of the time that others had of the CPU, where the tasks were all on one and the kernel tells.
+    others: Option<f64>,
     source: &'static str,
 }
 
@@ -54,6 +65,7 @@ impl From<Usage> for Counted {
             migrations: None,
             run_ns: None,
             are_apart: false,
+            others: None,
             source: RUSAGE,
         }
     }
@@ -69,6 +81,7 @@ impl From<TaskReading> for Counted {
             migrations: used.migrations,
             run_ns: used.run_ns,
             are_apart: false,
+            others: None,
             source: "/proc",
         }
     }
@@ -76,8 +89,14 @@ impl From<TaskReading> for Counted {
 
 impl Counted {
     /// The same of tasks that may run at the same time, each on a CPU of its own.
-    pub(super) fn apart(self, are_apart: bool) -> Self {
+    pub(super) fn apart(self) -> Self {
+        let are_apart = true;
         Self { are_apart, ..self }
+    }
+
+    /// The same of tasks that all were on one CPU, of which others had this share of the time.
+    pub(super) fn beside(self, others: Option<f64>) -> Self {
+        Self { others, ..self }
     }
 
     /// Whether the switches beyond the bound may be other programs' doing: the tasks made no more by themselves than it allows, and the
@@ -98,6 +117,23 @@ impl Counted {
         self.are_apart && (ASLEEP_AT_LEAST * least..least).contains(&per_operation)
     }
 
+    /// Whether the switches beyond the bound may be those to others that wanted the CPU all the time: no task fell asleep more often than
+    /// it allows. What is timed beside such others is tagged.
+    fn may_be_companys(&self, bound: Bound, operations: u64) -> bool {
+        let most = bound.most().map(|most| most * operations as f64);
+        most.is_some_and(|most| {
+            self.voluntary_switches as f64 <= most && self.switches as f64 > most
+        })
+    }
+
+    /// Whether too few switches are what happens to tasks that yield a CPU which others want as well.
+    fn may_be_in_vain(&self, bound: Bound, operations: u64) -> bool {
+        let per_operation = |count| count as f64 / operations as f64;
+        let least = bound.least();
+        per_operation(self.voluntary_switches) <= NEVER_ASLEEP
+            && (YIELDED_AT_LEAST * least..least).contains(&per_operation(self.switches))
+    }
+
     /// Whether the faults beyond the bound took next to no time. Where the kernel does not tell how long the tasks ran, nothing is excused.
     fn are_harmless(&self, bound: Bound, operations: u64) -> bool {
         let (Some(most), Some(run_ns)) = (bound.most(), self.run_ns) else {
@@ -107,12 +143,25 @@ impl Counted {
         excess * FAULT_NS <= HARMLESS * run_ns as f64
     }
 
+    /// Whether others wanted the one CPU of the tasks: they had it while there was counting, or, as that may be shorter than a slice of
+    /// the scheduler's, want it now.
+    fn had_company(&self) -> bool {
+        self.others
+            .is_some_and(|others| others > company::MAX_OTHERS || company::is_there())
+    }
+
     /// What may have led to a count that the bound does not allow, other than that the claim is wrong.
     fn excuse(&self, expect: &Expect, operations: u64) -> Option<&'static str> {
         let bound = expect.bound;
         match (expect.counter, bound) {
             (Counter::Switches, _) if self.may_be_outsiders(bound, operations) => Some(OUTSIDERS),
             (Counter::Switches, _) if self.may_be_early(bound, operations) => Some(EARLY),
+            (Counter::Switches, _) if self.may_be_companys(bound, operations) => {
+                self.had_company().then_some(OUTSIDERS)
+            }
+            (Counter::Switches, _) if self.may_be_in_vain(bound, operations) => {
+                self.had_company().then_some(IN_VAIN)
+            }
             (Counter::MinorFaults, Bound::AtMost(_)) if self.are_harmless(bound, operations) => {
                 Some(FEW)
             }
@@ -179,6 +228,7 @@ pub(super) fn plus(a: Usage, b: Usage) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expect::within;
 
     fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Counted {
         Counted {
@@ -189,6 +239,7 @@ mod tests {
             migrations: Some(0),
             run_ns,
             are_apart: false,
+            others: None,
             source: "/proc",
         }
     }
@@ -225,16 +276,49 @@ mod tests {
     #[test]
     fn who_waits_on_a_cpu_of_its_own_need_not_sleep_each_time() {
         let bound = Bound::Within(1.9, 2.1);
-        let seen = |switches, are_apart| {
-            let counted = counted(switches, switches, None).apart(are_apart);
-            counted.may_be_early(bound, 1000)
-        };
-        assert!(seen(1070, true));
+        let here = |switches| counted(switches, switches, None);
+        let apart = |switches| here(switches).apart().may_be_early(bound, 1000);
+        assert!(apart(1070));
         // On one CPU each must make way for the other.
-        assert!(!seen(1070, false));
+        assert!(!here(1070).may_be_early(bound, 1000));
         // Neither side sleeps: they spin.
-        assert!(!seen(900, true));
-        assert!(!seen(2200, true));
+        assert!(!apart(900));
+        assert!(!apart(2200));
+    }
+
+    #[test]
+    fn who_yields_beside_others_may_do_so_in_vain() {
+        let bound = Bound::Within(0.95, 1.05);
+        let seen =
+            |voluntary, switches| counted(voluntary, switches, None).may_be_in_vain(bound, 1000);
+        assert!(seen(0, 917));
+        // There is nobody to yield to, whoever else there is.
+        assert!(!seen(0, 300));
+        // Tasks that sleep switch each time, whatever others do.
+        assert!(!seen(900, 917));
+        assert!(!seen(0, 1200));
+    }
+
+    #[test]
+    fn others_on_the_cpu_may_be_switched_to_at_any_time() {
+        let bound = Bound::Within(0.95, 1.05);
+        let seen =
+            |voluntary, switches| counted(voluntary, switches, None).may_be_companys(bound, 1000);
+        assert!(seen(1000, 1930));
+        // Who falls asleep does so by itself.
+        assert!(!seen(1930, 1930));
+        assert!(!seen(0, 900));
+    }
+
+    #[test]
+    fn only_company_excuses_what_company_may_have_caused() {
+        let expect = within(Counter::Switches, 0.95, 1.05);
+        let seen = |switches, others| counted(0, switches, None).beside(others);
+        assert_eq!(seen(917, Some(0.3)).excuse(&expect, 1000), Some(IN_VAIN));
+        assert_eq!(seen(1930, Some(0.3)).excuse(&expect, 1000), Some(OUTSIDERS));
+        // On CPUs of their own, or where the kernel does not say.
+        assert_eq!(seen(917, None).excuse(&expect, 1000), None);
+        assert_eq!(seen(1930, None).excuse(&expect, 1000), None);
     }
 
     #[test]

@@ -38,6 +38,9 @@ pub(super) const AUDITED_TOGETHER: u64 = 64;
 /// Operations of several tasks counted at least.
 pub(super) const COUNTED_TOGETHER: u64 = 100;
 
+/// The same for each task: where they do not take turns, each may be an operation ahead or behind at either end.
+pub(super) const COUNTED_PER_TASK: u64 = 32;
+
 /// Operations audited at least.
 const LEAST_AUDITED: u64 = 4;
 

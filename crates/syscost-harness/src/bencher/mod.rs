@@ -64,6 +64,8 @@ pub struct Bencher<'a> {
     cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
     timed_switches: Option<f64>,
+    /// Whether others ran on the one CPU of a team that was timed.
+    had_company: bool,
     random: fastrand::Rng,
     findings: Findings,
     operations: u64,
@@ -103,6 +105,7 @@ impl<'a> Bencher<'a> {
             per_turn: 1,
             cpu_ns: None,
             timed_switches: None,
+            had_company: false,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
             operations: 0,

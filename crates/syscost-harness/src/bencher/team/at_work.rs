@@ -63,6 +63,11 @@ impl<'t> AtWork<'t> {
         readings.try_fold(first, |sum, reading| Ok(sum + reading?))
     }
 
+    /// How many tasks it has, with the measuring one.
+    pub(super) fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
     /// Notes where its tasks are, the measuring one first.
     pub(super) fn look(&mut self) {
         let now = self.places.iter().map(TaskPlace::processor).collect();

@@ -20,11 +20,11 @@ use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
 use syscost_sys::process::pause;
 
-use super::Bencher;
 use super::body::MAX_TURNS;
 use super::counts::Counted;
-use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_TOGETHER};
+use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
+use super::{Bencher, company};
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -45,10 +45,6 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// How long its neighbours may take to feel it, too.
 const NEIGHBOURS: Duration = Duration::from_millis(5);
-
-/// Others may have this share of the time of a CPU that all tasks of a team are on: interrupts and the
-/// kernel's own threads take less.
-const MAX_OTHERS: f64 = 0.05;
 
 /// Maximum number of different complaints in a reason.
 const MOST_WORDS: usize = 3;
@@ -204,13 +200,6 @@ impl<'t> Team<'t> {
     }
 }
 
-/// The share of the time in which a CPU ran others than the tasks of a team that all were on it, at most:
-/// none of these ran then, but one of them was ready to. Tasks that sleep and wait for each other as well
-/// are suspected too often rather than too rarely.
-fn others(passed_ns: f64, run_ns: f64, delay_ns: f64) -> f64 {
-    (passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns
-}
-
 impl Bencher<'_> {
     /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
     /// is called anew in the audited child, so that the calls of all tasks are counted.
@@ -240,6 +229,12 @@ impl Bencher<'_> {
         self.timed_switches
     }
 
+    /// Whether others ran on the one CPU of a team while [`Bencher::together`] timed it, for longer than interrupts and the
+    /// kernel's own threads do (its samples are then tagged), or want that CPU now.
+    pub fn had_company(&self) -> bool {
+        self.had_company || company::is_there()
+    }
+
     /// A team whose first turn is done, and counts as any other in what the benchmark reports per operation.
     fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
         self.operations += per_turn;
@@ -265,12 +260,12 @@ impl Bencher<'_> {
 
     /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
     fn tag_others(&mut self, used: &TaskReading, passed_ns: f64) {
-        let (Some(run_ns), Some(delay_ns)) = (used.run_ns, used.delay_ns) else {
+        let Some(others) = company::share(used, passed_ns) else {
             return;
         };
-        let others = others(passed_ns, run_ns as f64, delay_ns as f64);
         self.detail("others_percent", 100.0 * others);
-        if others > MAX_OTHERS {
+        self.had_company = others > company::MAX_OTHERS;
+        if self.had_company {
             for sample in 0..self.findings.values.len() as u32 {
                 if !self.is_disturbed(sample) {
                     self.disturbed(sample, Cause::Preempted);
@@ -298,17 +293,22 @@ impl Bencher<'_> {
             })
         })?;
         self.at_work(make(cpus)?, per_turn)?.lead(|work| {
+            let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
             let turns = self
                 .turns_lasting(COUNTED_NS, per_turn, work)?
-                .clamp(COUNTED_TOGETHER.div_ceil(per_turn), 1 << 20);
+                .clamp(least.div_ceil(per_turn), 1 << 20);
             (work.team.prepare)()?;
             // The first reading may fault on its own code and stack.
             let before = work.read().and_then(|_| work.read());
+            let begun = Instant::now();
             (work.team.turns)(turns)?;
+            let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = before.and_then(|before| Ok(work.read()? - before));
             self.operations += turns * per_turn;
-            let are_apart = cpus != [self.cpu];
-            let counted = used.map(|used| Counted::from(used).apart(are_apart));
+            let counted = used.map(|used| match cpus == [self.cpu] {
+                true => Counted::from(used).beside(company::share(&used, passed_ns)),
+                false => Counted::from(used).apart(),
+            });
             self.judge_counts(counted, turns * per_turn);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
                 let evidence = self.judge_scaling(expect, per_turn, work)?;
@@ -316,18 +316,5 @@ impl Bencher<'_> {
             }
             Ok(())
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn others_ran_while_some_task_was_ready_and_none_ran() {
-        assert_eq!(others(100.0, 98.0, 90.0), 0.02, "of two that take turns");
-        assert_eq!(others(100.0, 10.0, 1.0), 0.01, "of tasks that sleep");
-        assert_eq!(others(100.0, 40.0, 140.0), 0.6, "beside a busy loop");
-        assert_eq!(others(100.0, 101.0, 90.0), 0.0, "read a little later");
     }
 }

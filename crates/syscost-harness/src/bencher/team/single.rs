@@ -1,5 +1,7 @@
 //! One task's share of an operation that several tasks do, timed alone: a waker's call.
 
+use std::time::Instant;
+
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
@@ -7,7 +9,7 @@ use syscost_sys::partner::Partner;
 use super::{Make, Seen, Team};
 use crate::bencher::counts::{Counted, plus, since};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER};
-use crate::bencher::{Bencher, Pass};
+use crate::bencher::{Bencher, Pass, company};
 use crate::expect::Manner;
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -38,8 +40,15 @@ impl Bencher<'_> {
     ) -> Result<Seen, Failure> {
         self.at_work(make(cpus)?, 1)?.lead(|work| {
             work.look();
+            let own = TaskStat::of(TaskId::own())?;
+            let (before, begun) = (own.read()?, Instant::now());
             let Team { prepare, turns, .. } = &mut work.team;
-            self.time_singles(prepare, || turns(1))
+            self.time_singles(prepare, || turns(1))?;
+            let passed_ns = begun.elapsed().as_nanos() as f64;
+            if cpus == [self.cpu] {
+                self.tag_others(&(own.read()? - before), passed_ns);
+            }
+            Ok(())
         })
     }
 
@@ -62,16 +71,22 @@ impl Bencher<'_> {
             })
         })?;
         self.at_work(make(cpus)?, 1)?.lead(|work| {
-            let used = count_turns(&mut work.team)?;
+            let begun = Instant::now();
+            let (own, used) = count_turns(&mut work.team)?;
+            let passed_ns = begun.elapsed().as_nanos() as f64;
             self.operations += COUNTED_TOGETHER;
-            self.judge_counts(Ok(Counted::from(used)), COUNTED_TOGETHER);
+            let is_one_cpu = cpus == [self.cpu];
+            let others = is_one_cpu.then(|| company::share(&own, passed_ns));
+            let counted = Counted::from(used).beside(others.flatten());
+            self.judge_counts(Ok(counted), COUNTED_TOGETHER);
             Ok(())
         })
     }
 }
 
-/// Counts single turns: of the measuring task what happens during them, of its partners also what follows from them.
-fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
+/// Counts single turns: what the measuring task used with its preparations, and what all tasks did, of the measuring task what happens
+/// during its turns, of its partners also what follows from them.
+fn count_turns(team: &mut Team<'_>) -> Result<(TaskReading, TaskReading), Failure> {
     let tasks = team.partners.iter().map(Partner::task);
     let others: Vec<TaskStat> = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;
     let own = TaskStat::of(TaskId::own())?;
@@ -96,15 +111,14 @@ fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
     for (now, then) in used.iter_mut().zip(before) {
         *now = *now - then;
     }
+    let own = used[0];
     used[0] = TaskReading {
         voluntary_switches: during.voluntary_switches,
         involuntary_switches: during.involuntary_switches,
         minor_faults: during.minor_faults,
         major_faults: during.major_faults,
-        ..used[0]
+        ..own
     };
-    Ok(used
-        .into_iter()
-        .reduce(|sum, task| sum + task)
-        .unwrap_or_default())
+    let all = used.into_iter().reduce(|sum, task| sum + task);
+    Ok((own, all.unwrap_or_default()))
 }

@@ -1,0 +1,57 @@
+//! Other programs that want the CPUs may cost a row its precision, never its name.
+
+mod common;
+
+use std::process::{Child, Command, Stdio};
+
+use common::{Program, rows};
+
+/// Rows that were withheld beside busy loops once, though all they claim was so.
+const WITHHELD_ONCE: [&str; 6] = [
+    "switch.yield{cpus=same}",
+    "memory.munmap{size=1M}",
+    "task.fork",
+    "sync.futex_wake{cpus=same}",
+    "memory.core_to_core",
+    "ipc.round_trip{cpus=same_cache}",
+];
+
+/// Processes that keep all CPUs busy until they are dropped.
+struct Load(Vec<Child>);
+
+impl Load {
+    fn new() -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let one = |_| {
+            Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .stdin(Stdio::null())
+                .spawn()
+                .expect("a shell")
+        };
+        Self((0..cpus).map(one).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn busy_loops_refute_no_row() {
+    let program = Program::new();
+    let run = ["run", "--profile", "quick", "--no-save", "--format", "json"];
+    let load = Load::new();
+    let document = program.json(&[&run[..], &["-o", "-"], &WITHHELD_ONCE].concat());
+    drop(load);
+    let rows = rows(&document);
+    assert!(!rows.is_empty());
+    for row in rows {
+        assert_ne!(row["status"], "withheld", "{row:#}");
+    }
+}
