@@ -38,18 +38,18 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
     let level = case.number(LEVEL);
     let (plateau, end, next) = hierarchy::step(&curve, level as usize)?;
-    let told = reported::cache_bytes(level as u32);
+    let stated = reported::cache_bytes(level as u32);
     let mut derived = Derived {
         value: end,
         limits: hierarchy::around(&hierarchy::points(sources, BYTES, "memory.latency"), end),
-        evidence: [hierarchy::rises(&curve), reported::is_level(told, end)]
+        evidence: [hierarchy::rises(&curve), reported::is_level(stated, end)]
             .into_iter()
             .chain(hierarchy::without_translation(sources))
             .collect(),
         details: hierarchy::told_of(&plateau, &next, "bytes", 1.0).into(),
     };
-    if let Some(told) = told {
-        derived.details.insert("told_bytes".to_owned(), told);
+    if let Some(stated) = stated {
+        derived.details.insert("told_bytes".to_owned(), stated);
     }
     Ok(derived)
 }

@@ -50,15 +50,15 @@ fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     };
     let beyond = points.iter().filter(|(distance, _)| *distance >= value);
     let again = beyond.filter(|(_, cost)| !is_miss(*cost)).count();
-    let told = reported::line_bytes();
+    let stated = reported::line_bytes();
     Ok(Derived {
         value,
         evidence: vec![
             is_one_step(again),
-            reported::agrees("length of a line as the system tells it", told, value),
+            reported::agrees("length of a line as the system tells it", stated, value),
         ],
-        details: told
-            .map(|told| ("told_bytes".to_owned(), told))
+        details: stated
+            .map(|stated| ("told_bytes".to_owned(), stated))
             .into_iter()
             .collect::<BTreeMap<_, _>>(),
         ..Derived::default()

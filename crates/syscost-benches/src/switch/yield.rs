@@ -45,14 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// Per yield, while it is timed.
-const LEAST_SWITCHES: f64 = 0.95;
-
-/// The same where others want the CPU: the kernel may owe more time to the task that yields than to its partner. Fewer are no yields to
-/// another, whoever else there is.
-const LEAST_BESIDE_OTHERS: f64 = 0.5;
-
-const IN_VAIN: &str =
-    "other programs wanted this CPU, and some yields may have been in vain for it";
+const MIN_SWITCHES: f64 = 0.95;
 
 fn cases() -> Vec<Case> {
     let case = |between: Between, cpus: Placement, tasks| {
@@ -85,13 +78,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if let Some(switches) = b.timed_switches() {
         // Free tasks may share a CPU in the process that counts, and not in those that time.
         // Each partner may have switched before the first reading, and count that yield only after it.
-        let least = LEAST_SWITCHES - (tasks - 1) as f64 / b.operations() as f64;
+        let least = MIN_SWITCHES - (tasks - 1) as f64 / b.operations() as f64;
         let (verdict, reason) = if switches >= least {
             (Verdict::Confirmed, None)
-        } else if switches >= LEAST_BESIDE_OTHERS && b.had_company() {
-            (Verdict::Unverified, Some(IN_VAIN))
         } else {
-            (Verdict::Refuted, None)
+            let excuse = b.yields_in_vain(switches);
+            let verdict = excuse.map_or(Verdict::Refuted, |_| Verdict::Unverified);
+            (verdict, excuse)
         };
         b.claim_verdict(
             "switches of all its tasks per timed operation",

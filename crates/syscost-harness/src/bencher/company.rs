@@ -68,6 +68,7 @@ mod tests {
         assert_eq!(of(98, 90), Some(0.02), "of two that take turns");
         assert_eq!(of(10, 1), Some(0.01), "of tasks that sleep");
         assert_eq!(of(40, 140), Some(0.6), "beside a busy loop");
+        assert_eq!(of(101, 90), Some(0.0), "read a little later");
         assert_eq!(share(&TaskReading::default(), 100.0), None);
     }
 

@@ -208,6 +208,16 @@ impl Bencher<'_> {
     }
 }
 
+impl Bencher<'_> {
+    /// What explains that tasks which yield to each other made only this many switches per yield, once [`Bencher::together`] has timed
+    /// them: others had their one CPU for longer than interrupts and the kernel's own threads do (the samples are then tagged), or want
+    /// it now. `None` where that does not explain it.
+    pub fn yields_in_vain(&self, switches: f64) -> Option<&'static str> {
+        let explains = switches >= YIELDED_AT_LEAST && (self.had_company || company::is_there());
+        explains.then_some(IN_VAIN)
+    }
+}
+
 /// What was counted since.
 pub(super) fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
     let now = Usage::thread()?;

@@ -229,12 +229,6 @@ impl Bencher<'_> {
         self.timed_switches
     }
 
-    /// Whether others ran on the one CPU of a team while [`Bencher::together`] timed it, for longer than interrupts and the
-    /// kernel's own threads do (its samples are then tagged), or want that CPU now.
-    pub fn had_company(&self) -> bool {
-        self.had_company || company::is_there()
-    }
-
     /// A team whose first turn is done, and counts as any other in what the benchmark reports per operation.
     fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
         self.operations += per_turn;
