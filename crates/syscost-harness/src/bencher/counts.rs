@@ -52,6 +52,8 @@ pub(super) struct Counted {
     are_apart: bool,
     /// The share of the time that others had of the CPU, where the tasks were all on one and the kernel tells.
     others: Option<f64>,
+    /// How long it was counted, in ns.
+    passed_ns: f64,
     source: &'static str,
 }
 
@@ -66,6 +68,7 @@ impl From<Usage> for Counted {
             run_ns: None,
             are_apart: false,
             others: None,
+            passed_ns: 0.0,
             source: RUSAGE,
         }
     }
@@ -82,6 +85,7 @@ impl From<TaskReading> for Counted {
             run_ns: used.run_ns,
             are_apart: false,
             others: None,
+            passed_ns: 0.0,
             source: "/proc",
         }
     }
@@ -94,20 +98,26 @@ impl Counted {
         Self { are_apart, ..self }
     }
 
-    /// The same of tasks that all were on one CPU, of which others had this share of the time.
-    pub(super) fn beside(self, others: Option<f64>) -> Self {
-        Self { others, ..self }
+    /// The same of tasks that all were on one CPU, of which others had this share of the time that passed.
+    pub(super) fn beside(self, others: Option<f64>, passed_ns: f64) -> Self {
+        Self {
+            others,
+            passed_ns,
+            ..self
+        }
     }
 
     /// Whether the switches beyond the bound may be other programs' doing: the tasks made no more by themselves than it allows, and the
-    /// rest are no more than others can have caused while they ran. Where the kernel does not tell how long that was, nothing is excused.
+    /// rest are no more than others can have caused while they or others ran. Where the kernel does not tell how long that was, nothing is excused.
     fn may_be_outsiders(&self, bound: Bound, operations: u64) -> bool {
         let (Some(most), Some(run_ns)) = (bound.most(), self.run_ns) else {
             return false;
         };
         let allowed = most * operations as f64;
         let excess = self.switches as f64 - allowed;
-        let by_others = CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS;
+        // Who wants the CPU all the time has a slice whenever it is switched to.
+        let theirs_ns = self.others.unwrap_or(0.0) * self.passed_ns;
+        let by_others = CHANCE_PREEMPTIONS + (run_ns + theirs_ns as u64) / PREEMPTED_EVERY_NS;
         self.voluntary_switches as f64 <= allowed && (0.0..=by_others as f64).contains(&excess)
     }
 
@@ -115,15 +125,6 @@ impl Counted {
     fn may_be_early(&self, bound: Bound, operations: u64) -> bool {
         let (per_operation, least) = (self.switches as f64 / operations as f64, bound.least());
         self.are_apart && (ASLEEP_AT_LEAST * least..least).contains(&per_operation)
-    }
-
-    /// Whether the switches beyond the bound may be those to others that wanted the CPU all the time: no task fell asleep more often than
-    /// it allows. What is timed beside such others is tagged.
-    fn may_be_companys(&self, bound: Bound, operations: u64) -> bool {
-        let most = bound.most().map(|most| most * operations as f64);
-        most.is_some_and(|most| {
-            self.voluntary_switches as f64 <= most && self.switches as f64 > most
-        })
     }
 
     /// Whether too few switches are what happens to tasks that yield a CPU which others want as well.
@@ -156,9 +157,6 @@ impl Counted {
         match (expect.counter, bound) {
             (Counter::Switches, _) if self.may_be_outsiders(bound, operations) => Some(OUTSIDERS),
             (Counter::Switches, _) if self.may_be_early(bound, operations) => Some(EARLY),
-            (Counter::Switches, _) if self.may_be_companys(bound, operations) => {
-                self.had_company().then_some(OUTSIDERS)
-            }
             (Counter::Switches, _) if self.may_be_in_vain(bound, operations) => {
                 self.had_company().then_some(IN_VAIN)
             }
@@ -250,6 +248,7 @@ mod tests {
             run_ns,
             are_apart: false,
             others: None,
+            passed_ns: 0.0,
             source: "/proc",
         }
     }
@@ -310,25 +309,28 @@ mod tests {
     }
 
     #[test]
-    fn others_on_the_cpu_may_be_switched_to_at_any_time() {
+    fn others_are_switched_to_as_often_as_their_time_allows() {
         let bound = Bound::Within(0.95, 1.05);
-        let seen =
-            |voluntary, switches| counted(voluntary, switches, None).may_be_companys(bound, 1000);
-        assert!(seen(1000, 1930));
+        let seen = |voluntary, switches, others, passed_ns| {
+            let counted = counted(voluntary, switches, Some(300_000)).beside(others, passed_ns);
+            counted.may_be_outsiders(bound, 100)
+        };
+        // Wakes beside a busy loop, which has its slice in each of them.
+        assert!(seen(100, 193, Some(0.94), 300e6));
         // Who falls asleep does so by itself.
-        assert!(!seen(1930, 1930));
-        assert!(!seen(0, 900));
+        assert!(!seen(193, 193, Some(0.94), 300e6));
+        // Tasks that yield eight times, whoever else is there.
+        assert!(!seen(0, 800, Some(0.5), 2e6));
+        assert!(!seen(100, 193, None, 300e6));
     }
 
     #[test]
-    fn only_company_excuses_what_company_may_have_caused() {
+    fn only_company_excuses_yields_in_vain() {
         let expect = within(Counter::Switches, 0.95, 1.05);
-        let seen = |switches, others| counted(0, switches, None).beside(others);
-        assert_eq!(seen(917, Some(0.3)).excuse(&expect, 1000), Some(IN_VAIN));
-        assert_eq!(seen(1930, Some(0.3)).excuse(&expect, 1000), Some(OUTSIDERS));
+        let seen = |others| counted(0, 917, None).beside(others, 1e6);
+        assert_eq!(seen(Some(0.3)).excuse(&expect, 1000), Some(IN_VAIN));
         // On CPUs of their own, or where the kernel does not say.
-        assert_eq!(seen(917, None).excuse(&expect, 1000), None);
-        assert_eq!(seen(1930, None).excuse(&expect, 1000), None);
+        assert_eq!(seen(None).excuse(&expect, 1000), None);
     }
 
     #[test]

@@ -300,7 +300,7 @@ impl Bencher<'_> {
             let used = before.and_then(|before| Ok(work.read()? - before));
             self.operations += turns * per_turn;
             let counted = used.map(|used| match cpus == [self.cpu] {
-                true => Counted::from(used).beside(company::share(&used, passed_ns)),
+                true => Counted::from(used).beside(company::share(&used, passed_ns), passed_ns),
                 false => Counted::from(used).apart(),
             });
             self.judge_counts(counted, turns * per_turn);

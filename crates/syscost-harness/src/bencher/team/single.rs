@@ -77,7 +77,7 @@ impl Bencher<'_> {
             self.operations += COUNTED_TOGETHER;
             let is_one_cpu = cpus == [self.cpu];
             let others = is_one_cpu.then(|| company::share(&own, passed_ns));
-            let counted = Counted::from(used).beside(others.flatten());
+            let counted = Counted::from(used).beside(others.flatten(), passed_ns);
             self.judge_counts(Ok(counted), COUNTED_TOGETHER);
             Ok(())
         })
