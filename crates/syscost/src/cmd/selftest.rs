@@ -71,7 +71,7 @@ struct TruthResult {
     ci95_low: Option<f64>,
     ci95_high: Option<f64>,
     bias_percent: Option<f64>,
-    /// Skipped if a neighbour on its core may be all there is to a miss.
+    /// Skipped if a neighbour on its core may be all there is to a miss, or no frequency was known to count cycles by.
     outcome: Outcome,
     reason: Option<String>,
 }
@@ -168,11 +168,19 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
     let measured = scaled(row.estimate.median);
     let bias = measured.map(|measured| measured / truth - 1.0);
     let is_met = row.status == Status::Ok && bias.is_some_and(|bias| bias.abs() <= TOLERANCE);
-    let outcome = match !is_met && may_be_a_neighbours(row, cost, bias) {
-        true => Outcome::Skip,
-        false => Outcome::of(is_met),
+    let excuse = if is_met {
+        None
+    } else if may_be_a_neighbours(row, cost, bias) {
+        Some("somebody else worked on the core; try again when it is quieter")
+    } else if has_no_frequency(row, cost) {
+        Some("no frequency was known to count core cycles by; try again when it is quieter")
+    } else {
+        None
     };
-    let of_neighbours = "somebody else worked on the core; try again when it is quieter";
+    let outcome = match excuse {
+        Some(_) => Outcome::Skip,
+        None => Outcome::of(is_met),
+    };
     TruthResult {
         name: row.name.clone(),
         unit,
@@ -182,10 +190,7 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
         ci95_high: scaled(row.estimate.ci95_high),
         bias_percent: bias.map(|bias| 100.0 * bias),
         outcome,
-        reason: match outcome {
-            Outcome::Skip => Some(of_neighbours.to_owned()),
-            Outcome::Pass | Outcome::Fail => row.reason.clone(),
-        },
+        reason: excuse.map(str::to_owned).or_else(|| row.reason.clone()),
     }
 }
 
@@ -195,6 +200,12 @@ fn may_be_a_neighbours(row: &Measurement, cost: &Cost, bias: Option<f64>) -> boo
     let is_cost = !matches!(cost, Cost::Ratio(_));
     let is_shared = row.status == Status::Ok && row.flags.contains(&Flag::Disturbed);
     is_cost && is_shared && bias.is_some_and(|bias| (0.0..=MAX_BY_NEIGHBOURS).contains(&bias))
+}
+
+/// Whether the cost was measured in nanoseconds, but no sample knows its core's frequency: a neighbour was there all the time, or the frequency moved.
+fn has_no_frequency(row: &Measurement, cost: &Cost) -> bool {
+    let is_measured = row.status == Status::Ok && row.estimate.median.is_some();
+    matches!(cost, Cost::CoreCycles(_)) && is_measured && row.core_cycles.is_none()
 }
 
 /// The liars that this machine has not what they need for.
@@ -305,9 +316,8 @@ mod tests {
         assert!(!came_out(Status::Ok, FILE_LIARS));
     }
 
-    #[test]
-    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_a_neighbours() {
-        let mut row = Measurement {
+    fn row() -> Measurement {
+        Measurement {
             name: String::new(),
             id: String::new(),
             case: Default::default(),
@@ -324,7 +334,29 @@ mod tests {
             details: Default::default(),
             histogram: Vec::new(),
             samples: None,
-        };
+        }
+    }
+
+    #[test]
+    fn cycles_without_a_frequency_are_skipped_and_a_row_without_a_number_fails() {
+        let mut row = row();
+        row.flags.clear();
+        row.estimate.median = Some(1.25);
+        let outcome = |row: &Measurement, cost| judge_truth(row, &cost).outcome;
+        assert_eq!(outcome(&row, Cost::CoreCycles(4.0)), Outcome::Skip);
+        assert_eq!(outcome(&row, Cost::Nanoseconds(4.0)), Outcome::Fail);
+        row.core_cycles = Some(5.0);
+        assert_eq!(outcome(&row, Cost::CoreCycles(4.0)), Outcome::Fail);
+        row.core_cycles = None;
+        row.estimate.median = None;
+        assert_eq!(outcome(&row, Cost::CoreCycles(4.0)), Outcome::Fail);
+        row.status = Status::Withheld;
+        assert_eq!(outcome(&row, Cost::CoreCycles(4.0)), Outcome::Fail);
+    }
+
+    #[test]
+    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_a_neighbours() {
+        let mut row = row();
         let cycles = Cost::CoreCycles(4.0);
         assert!(may_be_a_neighbours(&row, &cycles, Some(0.4)));
         for bias in [None, Some(-0.5), Some(9.0)] {
