@@ -107,6 +107,15 @@ impl Counted {
         }
     }
 
+    /// The switches that the tasks may have caused themselves. On CPUs of their own they cannot preempt each other, so those where one fell
+    /// asleep: two that spin beside busy programs are preempted as often as they pass a word on, where only one runs at a time.
+    fn own_switches(&self) -> u64 {
+        match self.are_apart {
+            true => self.voluntary_switches,
+            false => self.switches,
+        }
+    }
+
     /// Whether the switches beyond the bound may be other programs' doing: the tasks made no more by themselves than it allows, and the
     /// rest are no more than others can have caused while they or others ran. Where the kernel does not tell how long that was, nothing is excused.
     fn may_be_outsiders(&self, bound: Bound, operations: u64) -> bool {
@@ -114,7 +123,7 @@ impl Counted {
             return false;
         };
         let allowed = most * operations as f64;
-        let excess = self.switches as f64 - allowed;
+        let excess = self.own_switches() as f64 - allowed;
         // Who wants the CPU all the time has a slice whenever it is switched to.
         let theirs_ns = self.others.unwrap_or(0.0) * self.passed_ns;
         let by_others = CHANCE_PREEMPTIONS + (run_ns + theirs_ns as u64) / PREEMPTED_EVERY_NS;
@@ -123,7 +132,8 @@ impl Counted {
 
     /// Whether too few switches are what happens to tasks on CPUs of their own, which need not fall asleep each time they wait.
     fn may_be_early(&self, bound: Bound, operations: u64) -> bool {
-        let (per_operation, least) = (self.switches as f64 / operations as f64, bound.least());
+        let per_operation = self.own_switches() as f64 / operations as f64;
+        let least = bound.least();
         self.are_apart && (ASLEEP_AT_LEAST * least..least).contains(&per_operation)
     }
 
@@ -176,7 +186,7 @@ impl Bencher<'_> {
                 Counter::MinorFaults => |counted| Some(counted.minor_faults),
                 Counter::MajorFaults => |counted| Some(counted.major_faults),
                 Counter::VoluntarySwitches => |counted| Some(counted.voluntary_switches),
-                Counter::Switches => |counted| Some(counted.switches),
+                Counter::Switches => |counted| Some(counted.own_switches()),
                 Counter::Migrations => |counted| counted.migrations,
                 _ => continue,
             };
@@ -293,6 +303,13 @@ mod tests {
         // Neither side sleeps: they spin.
         assert!(!apart(900));
         assert!(!apart(2200));
+        // Nor here, where busy programs preempt them.
+        let spinning = counted(0, 2000, Some(2_000_000_000)).apart();
+        assert_eq!(spinning.own_switches(), 0);
+        assert_eq!(
+            spinning.excuse(&within(Counter::Switches, 1.9, 2.1), 1000),
+            None
+        );
     }
 
     #[test]
