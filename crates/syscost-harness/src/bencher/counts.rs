@@ -39,6 +39,30 @@ const FAULT_NS: f64 = 2_000.0;
 /// The share of the time that faults may take which nobody expected: more would change the cost.
 const HARMLESS: f64 = 0.01;
 
+/// Where tasks ran that do an operation together.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Placed {
+    /// All on one CPU, or there is but one.
+    OneCpu,
+    /// Where the scheduler put them: perhaps at the same time.
+    AnyCpu,
+    /// Each on a CPU of its own.
+    OwnCpus,
+}
+
+impl Placed {
+    /// Of a task on `cpu` with this many partners on `cpus`.
+    pub(super) fn of(cpu: u32, partners: usize, cpus: &[u32]) -> Self {
+        if cpus == [cpu] {
+            Self::OneCpu
+        } else if cpus.contains(&cpu) || partners > cpus.len() {
+            Self::AnyCpu
+        } else {
+            Self::OwnCpus
+        }
+    }
+}
+
 /// What the kernel counted, for one task or several.
 pub(super) struct Counted {
     minor_faults: u64,
@@ -48,8 +72,8 @@ pub(super) struct Counted {
     migrations: Option<u64>,
     /// Time that the tasks ran, in ns.
     run_ns: Option<u64>,
-    /// Whether the tasks may run at the same time.
-    are_apart: bool,
+    /// Where the tasks ran.
+    placed: Placed,
     /// The share of the time that others had of the CPU, where the tasks were all on one and the kernel tells.
     others: Option<f64>,
     /// How long it was counted, in ns.
@@ -66,7 +90,7 @@ impl From<Usage> for Counted {
             switches: used.voluntary_switches + used.involuntary_switches,
             migrations: None,
             run_ns: None,
-            are_apart: false,
+            placed: Placed::OneCpu,
             others: None,
             passed_ns: 0.0,
             source: RUSAGE,
@@ -83,7 +107,7 @@ impl From<TaskReading> for Counted {
             switches: used.switches(),
             migrations: used.migrations,
             run_ns: used.run_ns,
-            are_apart: false,
+            placed: Placed::OneCpu,
             others: None,
             passed_ns: 0.0,
             source: "/proc",
@@ -92,10 +116,9 @@ impl From<TaskReading> for Counted {
 }
 
 impl Counted {
-    /// The same of tasks that may run at the same time, each on a CPU of its own.
-    pub(super) fn apart(self) -> Self {
-        let are_apart = true;
-        Self { are_apart, ..self }
+    /// The same of tasks that were placed so.
+    pub(super) fn placed(self, placed: Placed) -> Self {
+        Self { placed, ..self }
     }
 
     /// The same of tasks that all were on one CPU, of which others had this share of the time that passed.
@@ -110,9 +133,9 @@ impl Counted {
     /// The switches that the tasks may have caused themselves. On CPUs of their own they cannot preempt each other, so those where one fell
     /// asleep: two that spin beside busy programs are preempted as often as they pass a word on, where only one runs at a time.
     fn own_switches(&self) -> u64 {
-        match self.are_apart {
-            true => self.voluntary_switches,
-            false => self.switches,
+        match self.placed {
+            Placed::OwnCpus => self.voluntary_switches,
+            Placed::OneCpu | Placed::AnyCpu => self.switches,
         }
     }
 
@@ -130,11 +153,11 @@ impl Counted {
         self.voluntary_switches as f64 <= allowed && (0.0..=by_others as f64).contains(&excess)
     }
 
-    /// Whether too few switches are what happens to tasks on CPUs of their own, which need not fall asleep each time they wait.
+    /// Whether too few switches are what happens to tasks on several CPUs, which need not fall asleep each time they wait.
     fn may_be_early(&self, bound: Bound, operations: u64) -> bool {
-        let per_operation = self.own_switches() as f64 / operations as f64;
+        let per_operation = self.voluntary_switches as f64 / operations as f64;
         let least = bound.least();
-        self.are_apart && (ASLEEP_AT_LEAST * least..least).contains(&per_operation)
+        self.placed != Placed::OneCpu && (ASLEEP_AT_LEAST * least..least).contains(&per_operation)
     }
 
     /// Whether too few switches are what happens to tasks that yield a CPU which others want as well.
@@ -256,7 +279,7 @@ mod tests {
             switches,
             migrations: Some(0),
             run_ns,
-            are_apart: false,
+            placed: Placed::OneCpu,
             others: None,
             passed_ns: 0.0,
             source: "/proc",
@@ -293,10 +316,22 @@ mod tests {
     }
 
     #[test]
+    fn only_as_many_partners_as_cpus_have_one_each() {
+        assert!(Placed::of(0, 1, &[0]) == Placed::OneCpu);
+        assert!(Placed::of(0, 1, &[0, 1]) == Placed::AnyCpu);
+        assert!(Placed::of(0, 2, &[1]) == Placed::AnyCpu);
+        assert!(Placed::of(0, 1, &[1]) == Placed::OwnCpus);
+    }
+
+    #[test]
     fn who_waits_on_a_cpu_of_its_own_need_not_sleep_each_time() {
         let bound = Bound::Within(1.9, 2.1);
         let here = |switches| counted(switches, switches, None);
-        let apart = |switches| here(switches).apart().may_be_early(bound, 1000);
+        let apart = |switches| {
+            here(switches)
+                .placed(Placed::OwnCpus)
+                .may_be_early(bound, 1000)
+        };
         assert!(apart(1070));
         // On one CPU each must make way for the other.
         assert!(!here(1070).may_be_early(bound, 1000));
@@ -304,12 +339,12 @@ mod tests {
         assert!(!apart(900));
         assert!(!apart(2200));
         // Nor here, where busy programs preempt them.
-        let spinning = counted(0, 2000, Some(2_000_000_000)).apart();
+        let expect = within(Counter::Switches, 1.9, 2.1);
+        let spinning = counted(0, 2000, Some(2_000_000_000)).placed(Placed::OwnCpus);
         assert_eq!(spinning.own_switches(), 0);
-        assert_eq!(
-            spinning.excuse(&within(Counter::Switches, 1.9, 2.1), 1000),
-            None
-        );
+        assert_eq!(spinning.excuse(&expect, 1000), None);
+        // Where the scheduler puts both on one CPU, they may yield to each other.
+        assert_eq!(spinning.placed(Placed::AnyCpu).own_switches(), 2000);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use syscost_sys::partner::Partner;
 use syscost_sys::process::pause;
 
 use super::body::MAX_TURNS;
-use super::counts::Counted;
+use super::counts::{Counted, Placed};
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
 use super::{Bencher, company};
@@ -299,9 +299,13 @@ impl Bencher<'_> {
             let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = before.and_then(|before| Ok(work.read()? - before));
             self.operations += turns * per_turn;
-            let counted = used.map(|used| match cpus == [self.cpu] {
-                true => Counted::from(used).beside(company::share(&used, passed_ns), passed_ns),
-                false => Counted::from(used).apart(),
+            let counted = used.map(|used| {
+                let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
+                let counted = Counted::from(used).placed(placed);
+                match placed {
+                    Placed::OneCpu => counted.beside(company::share(&used, passed_ns), passed_ns),
+                    Placed::AnyCpu | Placed::OwnCpus => counted,
+                }
             });
             self.judge_counts(counted, turns * per_turn);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
