@@ -72,11 +72,11 @@ impl Bencher<'_> {
         })?;
         self.at_work(make(cpus)?, 1)?.lead(|work| {
             let begun = Instant::now();
-            let (own, used) = count_turns(&mut work.team)?;
+            let used = count_turns(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             self.operations += COUNTED_TOGETHER;
             let is_one_cpu = cpus == [self.cpu];
-            let others = is_one_cpu.then(|| company::share(&own, passed_ns));
+            let others = is_one_cpu.then(|| company::share(&used, passed_ns));
             let counted = Counted::from(used).beside(others.flatten(), passed_ns);
             self.judge_counts(Ok(counted), COUNTED_TOGETHER);
             Ok(())
@@ -84,9 +84,9 @@ impl Bencher<'_> {
     }
 }
 
-/// Counts single turns: what the measuring task used with its preparations, and what all tasks did, of the measuring task what happens
-/// during its turns, of its partners also what follows from them.
-fn count_turns(team: &mut Team<'_>) -> Result<(TaskReading, TaskReading), Failure> {
+/// Counts single turns: what all tasks did, of the measuring task what happens during its turns, of its partners also what follows from
+/// them. The times are those of all, with the preparations.
+fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
     let tasks = team.partners.iter().map(Partner::task);
     let others: Vec<TaskStat> = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;
     let own = TaskStat::of(TaskId::own())?;
@@ -111,14 +111,13 @@ fn count_turns(team: &mut Team<'_>) -> Result<(TaskReading, TaskReading), Failur
     for (now, then) in used.iter_mut().zip(before) {
         *now = *now - then;
     }
-    let own = used[0];
     used[0] = TaskReading {
         voluntary_switches: during.voluntary_switches,
         involuntary_switches: during.involuntary_switches,
         minor_faults: during.minor_faults,
         major_faults: during.major_faults,
-        ..own
+        ..used[0]
     };
     let all = used.into_iter().reduce(|sum, task| sum + task);
-    Ok((own, all.unwrap_or_default()))
+    Ok(all.unwrap_or_default())
 }

@@ -108,6 +108,11 @@ pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Res
     if has_begun && ending.out.is_empty() && sandbox.journals().is_empty() {
         complaints.push("nothing was kept, neither the run nor its journal".to_owned());
     }
+    if is_twice {
+        // It had no time to remove its files; whatever run comes next does.
+        complaints.extend(sandbox.processes_left());
+        complaints.extend(sandbox.run(sandbox.command(&RUN))?.complaints_of_run());
+    }
     complaints.extend(sandbox.leftovers());
     for journal in sandbox.journals() {
         let _ = std::fs::remove_file(&journal);
