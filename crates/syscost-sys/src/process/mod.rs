@@ -13,7 +13,6 @@ pub use batch::Batch;
 pub use real_time::{Class, RealTime, class};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub use status::{Seccomp, is_traced, resident_bytes, seccomp_mode};
-pub(crate) use tree::started;
 pub use tree::{Owner, descendants, has_variable, kill_tree, killed_children, sees_itself};
 
 use crate::{SystemError, Unsupported, os};

@@ -98,11 +98,6 @@ fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// When a process started, in ticks since the machine did; `None` if it has ended, waited for or not.
-pub(crate) fn started(pid: u32) -> Option<u64> {
-    Some(stat(pid).filter(|stat| stat.is_alive())?.started)
-}
-
 /// The name may hold spaces and parentheses; the last parenthesis ends it.
 fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text.rsplit_once(") ")?.1.split_ascii_whitespace();

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
-use std::io::{self, Read};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{MAX_TRIES, folder, folder_path, is_ours};
-use crate::process::started;
 use crate::{SystemError, os};
 
 /// A thing with a name.
@@ -82,51 +82,21 @@ impl Thing {
     }
 }
 
-/// The process that made a thing: number, start time and pid namespace, of one boot of the machine. No other has all
-/// four.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Maker {
-    process: u32,
-    started: u64,
-    world: String,
+/// Where names of queues and semaphores mean something: boot and IPC namespace.
+fn world() -> io::Result<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    let namespace = fs::read_link("/proc/self/ns/ipc")?;
+    Ok(format!("{} {}", boot.trim(), namespace.display()))
 }
 
-/// Boot and pid namespace.
-fn world() -> Option<String> {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
-    Some(format!("{} {}", boot.trim(), namespace.display()))
-}
-
-impl Maker {
-    fn this() -> io::Result<Maker> {
-        let process = std::process::id();
-        let told = || io::Error::other("/proc does not tell who this process is");
-        Ok(Maker {
-            process,
-            started: started(process).ok_or_else(told)?,
-            world: world().ok_or_else(told)?,
-        })
-    }
-
-    /// Whether it is certain that this process is no more. Of another container nothing is.
-    fn is_gone(&self) -> bool {
-        let Some(now) = world() else { return false };
-        if now == self.world {
-            return started(self.process) != Some(self.started);
-        }
-        // Another boot: all processes of that one are gone.
-        let boot = |world: &str| world.split(' ').next().map(str::to_owned);
-        boot(&now) != boot(&self.world)
-    }
-}
-
-/// A thing on record.
+/// A thing on record, locked while its maker or a copy of it lives: the kernel gives up a process's locks whatever ends it, and in whatever
+/// container it was.
 #[derive(Debug)]
 pub(super) struct Record {
     path: PathBuf,
     thing: Thing,
     maker: u32,
+    _lock: fs::File,
 }
 
 /// Records of this process so far.
@@ -144,25 +114,26 @@ impl Record {
                 cause,
             )
         };
-        let maker = Maker::this().map_err(failed)?;
+        let maker = std::process::id();
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}-{}-{number}", maker.process, maker.started);
+        // Processes of two containers may have one number: what is there already is another's.
+        let mut random = RandomState::new().build_hasher();
+        random.write_u32(maker);
+        let name = format!("{maker}-{:x}-{number}", random.finish());
         let (thing, also) = thing(&name)?;
-        let text = [maker.world.as_bytes(), b"\n", &thing.line(), b"\n"].concat();
-        let mut tries = 0;
-        let path = loop {
-            tries += 1;
-            match write(&name, &text) {
-                // A sweep has removed the empty folder in between.
-                Err(error)
-                    if error.cause.kind() == io::ErrorKind::NotFound && tries < MAX_TRIES => {}
-                written => break written?,
-            }
-        };
+        let text = [
+            world().map_err(failed)?.as_bytes(),
+            b"\n",
+            &thing.line(),
+            b"\n",
+        ]
+        .concat();
+        let (path, lock) = write(&name, &text)?;
         let record = Record {
             path,
             thing,
-            maker: maker.process,
+            maker,
+            _lock: lock,
         };
         Ok((record, also))
     }
@@ -184,11 +155,31 @@ impl Record {
     }
 }
 
-fn write(name: &str, text: &[u8]) -> Result<PathBuf, SystemError> {
-    let path = folder()?.join(format!("{name}.record"));
-    fs::write(&path, text)
-        .map_err(|cause| SystemError::new("write", path.display().to_string(), cause))?;
-    Ok(path)
+/// Writes a record and locks it.
+fn write(name: &str, text: &[u8]) -> Result<(PathBuf, fs::File), SystemError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let path = folder()?.join(format!("{name}.record"));
+        match write_at(&path, text) {
+            Ok(lock) => return Ok((path, lock)),
+            // A sweep has removed the empty folder in between, or the record before it was locked.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound && tries < MAX_TRIES => {}
+            Err(cause) => {
+                return Err(SystemError::new("write", path.display().to_string(), cause));
+            }
+        }
+    }
+}
+
+fn write_at(path: &Path, text: &[u8]) -> io::Result<fs::File> {
+    let mut file = fs::File::create_new(path)?;
+    file.lock()?;
+    file.write_all(text)?;
+    match file.metadata()?.nlink() {
+        0 => Err(io::ErrorKind::NotFound.into()),
+        _ => Ok(file),
+    }
 }
 
 /// Removes what is on record of processes that are no more. Returns the things that were still there, in words.
@@ -206,12 +197,9 @@ pub fn sweep() -> Vec<String> {
         .collect();
     let mut removed = Vec::new();
     for path in records {
-        let Some((maker, thing)) = read(&path) else {
+        let Ok((lock, thing)) = orphaned(&path) else {
             continue;
         };
-        if !maker.is_gone() {
-            continue;
-        }
         match thing.as_ref().map_or(Ok(false), Thing::remove) {
             Ok(was_there) => {
                 let line = thing.filter(|_| was_there).map(|thing| thing.line());
@@ -221,6 +209,8 @@ pub fn sweep() -> Vec<String> {
             }
             Err(_) => continue, // The next sweep tries again.
         }
+        // Nobody else sweeps it meanwhile.
+        drop(lock);
     }
     // The folder goes with its last record; one that others have filled meanwhile stays.
     let _ = fs::remove_dir(folder);
@@ -230,8 +220,10 @@ pub fn sweep() -> Vec<String> {
 /// Longest record that is read, in bytes: two lines with a path.
 const MAX_RECORD: u64 = 16 << 10;
 
-/// What a regular file begins with. A FIFO of the same name is not waited for, nor a link followed.
-fn regular(path: &Path) -> io::Result<Vec<u8>> {
+/// A record whose maker is no more, locked, and the thing that is still to be removed: none in a record that was never finished, or of an
+/// IPC namespace that this process cannot reach.
+fn orphaned(path: &Path) -> io::Result<(fs::File, Option<Thing>)> {
+    // A FIFO of the same name is not waited for, nor a link followed.
     let mut options = fs::OpenOptions::new();
     let file = options
         .read(true)
@@ -240,28 +232,28 @@ fn regular(path: &Path) -> io::Result<Vec<u8>> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("no regular file"));
     }
+    file.try_lock()?;
+    if file.metadata()?.nlink() == 0 {
+        // Another sweep was first, and the name may be a new record's by now.
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let mut text = Vec::new();
-    file.take(MAX_RECORD).read_to_end(&mut text)?;
-    Ok(text)
+    (&file).take(MAX_RECORD).read_to_end(&mut text)?;
+    let thing = parse(&text, &world()?);
+    Ok((file, thing))
 }
 
-/// Who made it and what it is; the thing is missing in a record that was never finished.
-fn read(path: &Path) -> Option<(Maker, Option<Thing>)> {
-    let mut name = path.file_stem()?.to_str()?.split('-');
-    let text = regular(path).ok()?;
+/// The thing of a record that may be removed from this world.
+fn parse(text: &[u8], here: &str) -> Option<Thing> {
     let mut lines = text.split(|byte| *byte == b'\n');
-    let world = String::from_utf8(lines.next()?.to_vec()).ok()?;
-    let maker = Maker {
-        process: name.next()?.parse().ok()?,
-        started: name.next()?.parse().ok()?,
-        // A record cut short is of this world: it was just being written.
-        world: if world.is_empty() {
-            self::world()?
-        } else {
-            world
-        },
-    };
-    Some((maker, lines.next().and_then(Thing::parse)))
+    let is_here = lines.next()? == here.as_bytes();
+    let thing = Thing::parse(lines.next()?)?;
+    match thing {
+        Thing::File(_) | Thing::Directory(_) => Some(thing),
+        Thing::PosixQueue(_) | Thing::MessageQueue(_) | Thing::Semaphores(_) => {
+            Some(thing).filter(|_| is_here)
+        }
+    }
 }
 
 #[cfg(test)]

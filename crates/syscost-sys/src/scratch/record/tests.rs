@@ -26,16 +26,24 @@ fn a_thing_goes_in_and_out_of_its_line() {
 }
 
 #[test]
-fn only_regular_files_are_read() {
+fn only_regular_files_that_nobody_holds_are_swept() {
+    let Ok(here) = world() else {
+        println!("skipped: no /proc");
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    fs::write(at("1-2-3.record"), "world\nmessage_queue 7\n").unwrap();
-    let (maker, thing) = read(&at("1-2-3.record")).unwrap();
-    assert_eq!((maker.process, maker.started), (1, 2));
+    let held = write_at(
+        &at("1-2-3.record"),
+        format!("{here}\nmessage_queue 7\n").as_bytes(),
+    );
+    assert!(orphaned(&at("1-2-3.record")).is_err(), "its maker lives");
+    drop(held.unwrap());
+    let (_lock, thing) = orphaned(&at("1-2-3.record")).unwrap();
     assert_eq!(thing, Some(Thing::MessageQueue(7)));
 
     std::os::unix::fs::symlink(at("1-2-3.record"), at("1-2-4.record")).unwrap();
-    assert!(read(&at("1-2-4.record")).is_none(), "a link");
+    assert!(orphaned(&at("1-2-4.record")).is_err(), "a link");
     let made = std::process::Command::new("mkfifo")
         .arg(at("1-2-5.record"))
         .status();
@@ -44,42 +52,57 @@ fn only_regular_files_are_read() {
         return;
     }
     assert!(
-        read(&at("1-2-5.record")).is_none(),
+        orphaned(&at("1-2-5.record")).is_err(),
         "a FIFO without a writer"
     );
 }
 
 #[test]
-fn this_process_is_not_gone_and_an_ended_one_is() {
-    let Ok(this) = Maker::this() else {
-        println!("skipped: no /proc");
-        return;
-    };
-    assert!(!this.is_gone());
-    let later = Maker {
-        started: this.started + 1,
-        ..this.clone()
-    };
-    assert!(
-        later.is_gone(),
-        "the same number, given to another process since"
+fn a_record_that_was_swept_before_it_was_locked_is_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("1-2-3.record");
+    std::thread::scope(|scope| {
+        let sweeps = scope.spawn(|| {
+            for _ in 0..20_000 {
+                if let Ok((lock, _)) = orphaned(&path) {
+                    fs::remove_file(&path).unwrap();
+                    drop(lock);
+                }
+            }
+        });
+        while !sweeps.is_finished() {
+            match write_at(&path, b"world\n") {
+                Ok(lock) => {
+                    assert!(path.exists(), "what is locked is there");
+                    fs::remove_file(&path).unwrap();
+                    drop(lock);
+                }
+                Err(cause) => assert_eq!(cause.kind(), io::ErrorKind::NotFound),
+            }
+        }
+    });
+}
+
+#[test]
+fn keys_of_another_world_are_not_ours_to_remove() {
+    let parse = |text: &str| parse(text.as_bytes(), "boot ipc:[1]");
+    assert_eq!(
+        parse("boot ipc:[1]\nsemaphores 7\n"),
+        Some(Thing::Semaphores(7))
     );
-    let elsewhere = Maker {
-        world: this.world.replace("pid:[", "pid:[9"),
-        process: u32::MAX,
-        ..this.clone()
-    };
-    assert!(!elsewhere.is_gone(), "nothing is known of other containers");
-    let before = Maker {
-        world: "another-boot pid:[1]".into(),
-        ..this
-    };
-    assert!(before.is_gone());
+    assert_eq!(parse("boot ipc:[2]\nsemaphores 7\n"), None);
+    assert_eq!(parse("old ipc:[1]\nposix_queue /syscost-1\n"), None);
+    let file = folder_path().join("1-2-3.fifo");
+    assert_eq!(
+        parse(&format!("boot ipc:[2]\nfile {}\n", file.display())),
+        Some(Thing::File(file))
+    );
+    assert_eq!(parse("boot"), None, "cut short");
 }
 
 #[test]
 fn things_are_removed_when_dropped_and_when_their_maker_was_killed() {
-    if Maker::this().is_err() {
+    if world().is_err() {
         println!("skipped: no /proc");
         return;
     }
