@@ -174,8 +174,12 @@ fn write(name: &str, text: &[u8]) -> Result<(PathBuf, fs::File), SystemError> {
 
 fn write_at(path: &Path, text: &[u8]) -> io::Result<fs::File> {
     let mut file = fs::File::create_new(path)?;
-    file.lock()?;
-    file.write_all(text)?;
+    let written = file.lock().and_then(|()| file.write_all(text));
+    if written.is_err() {
+        // A full disk, or no locks here: nothing will be made, so nothing stays on record.
+        let _ = fs::remove_file(path);
+    }
+    written?;
     match file.metadata()?.nlink() {
         0 => Err(io::ErrorKind::NotFound.into()),
         _ => Ok(file),
