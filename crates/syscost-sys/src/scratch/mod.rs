@@ -172,10 +172,7 @@ fn keyed(
     make: impl Fn(i32) -> io::Result<i32>,
 ) -> Result<(Record, i32), SystemError> {
     loop {
-        let mut random = RandomState::new().build_hasher();
-        // Processes forked from one have its random state; their keys differ all the same.
-        random.write_u32(std::process::id());
-        let key = (random.finish() >> 33) as i32;
+        let key = (random() >> 33) as i32;
         if key == 0 {
             continue; // IPC_PRIVATE
         }
@@ -190,6 +187,14 @@ fn keyed(
             }
         }
     }
+}
+
+/// A number that no other call returns, but by a rare chance.
+fn random() -> u64 {
+    let mut random = RandomState::new().build_hasher();
+    // Processes forked from one have its random state; their numbers differ all the same.
+    random.write_u32(std::process::id());
+    random.finish()
 }
 
 /// How often a folder is made anew that a sweep of another run has just removed: each such sweep ends a worker, so twice in a row is rare.

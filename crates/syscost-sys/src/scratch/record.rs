@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{MAX_TRIES, folder, folder_path, is_ours};
+use super::{MAX_TRIES, folder, folder_path, is_ours, random};
 use crate::{SystemError, os};
 
 /// A thing with a name.
@@ -99,9 +97,6 @@ pub(super) struct Record {
     _lock: fs::File,
 }
 
-/// Records of this process so far.
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
 impl Record {
     /// Records a thing before it is made. `thing` is given a name that no other process's thing has.
     pub(super) fn named<T>(
@@ -115,11 +110,8 @@ impl Record {
             )
         };
         let maker = std::process::id();
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Processes of two containers may have one number: what is there already is another's.
-        let mut random = RandomState::new().build_hasher();
-        random.write_u32(maker);
-        let name = format!("{maker}-{:x}-{number}", random.finish());
+        // Processes of two containers may have one number.
+        let name = format!("{maker}-{:x}", random());
         let (thing, also) = thing(&name)?;
         let text = [
             world().map_err(failed)?.as_bytes(),
@@ -201,7 +193,8 @@ pub fn sweep() -> Vec<String> {
         .collect();
     let mut removed = Vec::new();
     for path in records {
-        let Ok((lock, thing)) = orphaned(&path) else {
+        // Locked until the record is gone, so that nobody else sweeps it meanwhile.
+        let Ok((_lock, thing)) = orphaned(&path) else {
             continue;
         };
         match thing.as_ref().map_or(Ok(false), Thing::remove) {
@@ -213,8 +206,6 @@ pub fn sweep() -> Vec<String> {
             }
             Err(_) => continue, // The next sweep tries again.
         }
-        // Nobody else sweeps it meanwhile.
-        drop(lock);
     }
     // The folder goes with its last record; one that others have filled meanwhile stays.
     let _ = fs::remove_dir(folder);

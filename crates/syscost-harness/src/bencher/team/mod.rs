@@ -242,9 +242,7 @@ impl Bencher<'_> {
             self.time_batches(self.per_turn, work)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = work.read()? - before;
-            if cpus == [self.cpu] {
-                self.tag_others(&used, passed_ns);
-            }
+            self.tag_others(cpus, &used, passed_ns);
             let operations = (self.operations - done) as f64;
             self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
             self.timed_switches = Some(used.switches() as f64 / operations);
@@ -253,8 +251,8 @@ impl Bencher<'_> {
     }
 
     /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
-    fn tag_others(&mut self, used: &TaskReading, passed_ns: f64) {
-        let Some(others) = company::share(used, passed_ns) else {
+    fn tag_others(&mut self, cpus: &[u32], used: &TaskReading, passed_ns: f64) {
+        let Some(others) = self.others(cpus, used, passed_ns) else {
             return;
         };
         self.detail("others_percent", 100.0 * others);
@@ -266,6 +264,13 @@ impl Bencher<'_> {
                 }
             }
         }
+    }
+
+    /// The share of the time that others had of the CPU, where all tasks of a team were on one.
+    fn others(&self, cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
+        (cpus == [self.cpu])
+            .then(|| company::share(used, passed_ns))
+            .flatten()
     }
 
     fn count_together<'t>(
@@ -301,11 +306,8 @@ impl Bencher<'_> {
             self.operations += turns * per_turn;
             let counted = used.map(|used| {
                 let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
-                let counted = Counted::from(used).placed(placed);
-                match placed {
-                    Placed::OneCpu => counted.beside(company::share(&used, passed_ns), passed_ns),
-                    Placed::AnyCpu | Placed::OwnCpus => counted,
-                }
+                let others = self.others(cpus, &used, passed_ns);
+                Counted::from(used).placed(placed).beside(others, passed_ns)
             });
             self.judge_counts(counted, turns * per_turn);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {

@@ -9,7 +9,7 @@ use syscost_sys::partner::Partner;
 use super::{Make, Seen, Team};
 use crate::bencher::counts::{Counted, plus, since};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER};
-use crate::bencher::{Bencher, Pass, company};
+use crate::bencher::{Bencher, Pass};
 use crate::expect::Manner;
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -45,9 +45,7 @@ impl Bencher<'_> {
             let Team { prepare, turns, .. } = &mut work.team;
             self.time_singles(prepare, || turns(1))?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
-            if cpus == [self.cpu] {
-                self.tag_others(&(own.read()? - before), passed_ns);
-            }
+            self.tag_others(cpus, &(own.read()? - before), passed_ns);
             Ok(())
         })
     }
@@ -75,9 +73,8 @@ impl Bencher<'_> {
             let used = count_turns(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             self.operations += COUNTED_TOGETHER;
-            let is_one_cpu = cpus == [self.cpu];
-            let others = is_one_cpu.then(|| company::share(&used, passed_ns));
-            let counted = Counted::from(used).beside(others.flatten(), passed_ns);
+            let others = self.others(cpus, &used, passed_ns);
+            let counted = Counted::from(used).beside(others, passed_ns);
             self.judge_counts(Ok(counted), COUNTED_TOGETHER);
             Ok(())
         })
