@@ -16,7 +16,7 @@
 //! The difference of batches of the same shape that alternate (A B B A).
 
 use syscost_harness::prelude::*;
-use syscost_sys::clock::Clock;
+use syscost_results::Verdict;
 use syscost_sys::kernel::{Branch, Directions, Kernel, TARGETS, Targets, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -40,6 +40,9 @@ const FAIR: f64 = 0.05;
 
 /// How much slower than the slower constant table a guessed one may be.
 const GUESSED: f64 = 1.25;
+
+/// How often each is timed.
+const ROUNDS: usize = 5;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let seed = b.random().u64(..);
@@ -74,25 +77,35 @@ fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) {
 /// Claims that the alternating directions take no longer than the slower of all-taken and none-taken: else they would
 /// not be guessed, and the baseline would hold wrong guesses of its own.
 fn claim_guessed(b: &mut Bencher, alternating: &Kernel) -> Result<(), Failure> {
-    let taken = shortest_ns(&branch(Branch::OnBit(Directions::Taken))?, b.clock());
-    let not_taken = shortest_ns(&branch(Branch::OnBit(Directions::NotTaken))?, b.clock());
-    let slowdown = shortest_ns(alternating, b.clock()) / taken.max(not_taken);
-    b.claim(
+    let taken = branch(Branch::OnBit(Directions::Taken))?;
+    let not_taken = branch(Branch::OnBit(Directions::NotTaken))?;
+    let work = |kernel: &Kernel| drop(kernel.run(TURNS));
+    let times = b.least_times(
+        ROUNDS,
+        [
+            &mut || work(alternating),
+            &mut || work(&taken),
+            &mut || work(&not_taken),
+        ],
+    );
+    let [alternating, taken, not_taken] = times.ns;
+    let slowdown = alternating / taken.max(not_taken);
+    let (verdict, reason) = times.verdict(guessed(slowdown));
+    b.claim_verdict(
         "time of alternating over constant directions",
         format!("at most {GUESSED}"),
         slowdown,
         "clock",
-        slowdown <= GUESSED,
+        verdict,
+        reason,
     );
     Ok(())
 }
 
-/// The shortest of several batches, because noise only lengthens.
-fn shortest_ns(kernel: &Kernel, clock: &Clock) -> f64 {
-    let batch_ns = |_| {
-        let start = clock.start();
-        kernel.run(TURNS);
-        clock.to_ns(clock.stop().ticks.saturating_sub(start))
-    };
-    (0..5).map(batch_ns).fold(f64::INFINITY, f64::min)
+/// Whether directions that take this many times as long as constant ones are guessed.
+fn guessed(slowdown: f64) -> Verdict {
+    match slowdown <= GUESSED {
+        true => Verdict::Confirmed,
+        false => Verdict::Refuted,
+    }
 }

@@ -57,8 +57,11 @@ const NEAR_TIMES: usize = 7;
 /// themselves take.
 const LEAST_SLOPE: f64 = 1.5;
 
-/// What takes no longer than this has not executed them, whatever disturbed it.
+/// What takes no longer than this on a core of our own has not executed them.
 const NO_SLOPE: f64 = 1.2;
+
+/// Why a slope between the two says nothing.
+const DISTURBED: &str = "others may have used the core meanwhile";
 
 /// No core gets through more instructions in a cycle.
 const MOST_PER_CYCLE: f64 = 16.0;
@@ -132,19 +135,13 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     ];
     let clock = *b.clock();
     let ghz = core_frequency(&clock).agreed().unwrap_or(FASTEST_GHZ);
-    let step_cycles = |window: &Window| {
-        let start = clock.start();
-        window.run(NEAR_TURNS);
-        let ns = clock.to_ns(clock.stop().ticks.saturating_sub(start));
+    let run = |window: &Window| drop(window.run(NEAR_TURNS));
+    let [whole, half] = &windows;
+    let times = b.least_times(NEAR_TIMES, [&mut || run(whole), &mut || run(half)]);
+    let step_cycles = |window: &Window, ns| {
         ns * ghz / (NEAR_TURNS * window.operations_per_turn()) as f64
     };
-    let mut cycles = [f64::INFINITY; 2];
-    for _ in 0..NEAR_TIMES {
-        // Noise only lengthens, and in turns it meets both.
-        for (least, window) in cycles.iter_mut().zip(&windows) {
-            *least = least.min(step_cycles(window));
-        }
-    }
+    let cycles = [step_cycles(whole, times.ns[0]), step_cycles(half, times.ns[1])];
     let [window, _] = windows;
     let [whole, half] = cycles;
     let least = (fillers + 1) as f64 / MOST_PER_CYCLE;
@@ -154,14 +151,16 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
         whole,
         "clock",
     );
-    let verdict = slope(whole / half);
+    let slope = slope(whole / half);
+    let (verdict, reason) = times.verdict(slope);
+    let reason = reason.or((slope == Verdict::Unverified).then_some(DISTURBED));
     b.claim_verdict(
         "time of a step within the first cache over one with half as many instructions",
         format!("at least {LEAST_SLOPE}"),
         whole / half,
         "clock",
         verdict,
-        (verdict == Verdict::Unverified).then_some("others may have used the core meanwhile"),
+        reason,
     );
     Ok(window)
 }

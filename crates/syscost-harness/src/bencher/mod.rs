@@ -14,6 +14,7 @@ mod copies;
 mod counts;
 mod evidence;
 mod histogram;
+mod least;
 mod pass;
 mod sampling;
 mod team;
@@ -36,6 +37,7 @@ use crate::failure::Failure;
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
 use histogram::{buckets, new_histogram};
+pub use least::LeastTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use team::{Baseline, Team};
 

@@ -55,12 +55,15 @@ impl<'t> AtWork<'t> {
         }
     }
 
-    /// What was counted for all its tasks together. Their files are opened one task after the other: those of many tasks are more
-    /// than a process may have open.
+    /// What was counted for all its tasks together.
     pub(super) fn read(&self) -> Result<TaskReading, Unsupported> {
-        let mut readings = self.tasks.iter().map(|task| TaskStat::of(*task)?.read());
-        let first = readings.next().unwrap_or(Ok(TaskReading::default()))?;
-        readings.try_fold(first, |sum, reading| Ok(sum + reading?))
+        counted_for(&self.tasks)
+    }
+
+    /// The same of this team and others whose measuring task is the same one.
+    pub(super) fn read_with(&self, others: &[Self]) -> Result<TaskReading, Unsupported> {
+        let partners = others.iter().flat_map(|other| &other.tasks[1..]);
+        counted_for(self.tasks.iter().chain(partners))
     }
 
     /// How many tasks it has, with the measuring one.
@@ -80,6 +83,18 @@ impl<'t> AtWork<'t> {
         self.team.dismiss()?;
         Ok(self.seen)
     }
+}
+
+/// What was counted for these tasks together. Their files are opened one task after the other: those of many tasks are more than a
+/// process may have open.
+fn counted_for<'i>(
+    tasks: impl IntoIterator<Item = &'i TaskId>,
+) -> Result<TaskReading, Unsupported> {
+    let mut readings = tasks
+        .into_iter()
+        .map(|task| TaskStat::of(*task)?.read());
+    let first = readings.next().unwrap_or(Ok(TaskReading::default()))?;
+    readings.try_fold(first, |sum, reading| Ok(sum + reading?))
 }
 
 impl Body for AtWork<'_> {

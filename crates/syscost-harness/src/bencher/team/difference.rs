@@ -1,6 +1,7 @@
 //! What an operation of several tasks costs more than others: batches of all of them alternate.
 
 use std::mem;
+use std::time::Instant;
 
 use syscost_results::stats::order::median;
 
@@ -62,7 +63,7 @@ impl Bencher<'_> {
             .iter()
             .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_turn))
             .collect::<Result<Vec<_>, _>>()?;
-        match self.time_legs(&mut work, &mut others, baselines) {
+        match self.time_legs_beside(cpus, &mut work, &mut others, baselines) {
             Ok(()) => {
                 let mut seen = work.dismiss()?;
                 for other in others {
@@ -75,6 +76,22 @@ impl Bencher<'_> {
                 Err(Team::explain(teams.map(|one| one.team), failure))
             }
         }
+    }
+
+    /// Takes the samples, and notes who else used the CPU meanwhile.
+    fn time_legs_beside(
+        &mut self,
+        cpus: &[u32],
+        work: &mut AtWork<'_>,
+        others: &mut [AtWork<'_>],
+        baselines: &[Baseline<'_, '_>],
+    ) -> Result<(), Failure> {
+        let (before, begun) = (work.read_with(others)?, Instant::now());
+        self.time_legs(work, others, baselines)?;
+        let passed_ns = begun.elapsed().as_nanos() as f64;
+        let used = work.read_with(others)? - before;
+        self.tag_others(cpus, &used, passed_ns);
+        Ok(())
     }
 
     /// Takes the samples: batches of all in turn.
