@@ -2,12 +2,12 @@
 #![allow(unsafe_code)] // reading another process's memory
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 use syscost_sys::raw::syscall6;
 
 use super::gate::{self, Gate};
@@ -42,26 +42,18 @@ impl Channel for VmRead {
         let word = WORD;
         let (process, at) = (std::process::id(), (&raw const word).expose_provenance());
         let _open = OpenToChildren::new();
-        let refused = Shared::new(AtomicBool::new(false));
-        let refused = refused.map_err(|error| Failure::of("share memory", error))?;
-        let tell = refused.clone();
         let cpus = syscost_sys::cpu::allowed()?;
-        let reader = Partner::start(Between::Processes, &cpus, move || {
+        let read = move || {
             let mut seen = [0; WORD.len()];
             let came = read_from(process, at, &mut seen);
-            let is_refused = matches!(came, Err(Bad::Refused(Errno::PERM | Errno::NOSYS)));
-            tell.store(is_refused, Relaxed);
-            came.and_then(|_| must(seen == WORD))
-        });
-        reader.and_then(Partner::join).map_err(|error| {
-            let why = "kernel.yama.ptrace_scope, or a filter of system calls?";
-            match refused.load(Relaxed) {
-                true => Failure::Unsupported(format!(
-                    "a process may not read its parent's memory here ({why}): {error}"
+            came.and_then(|_| must(seen == WORD)).map_err(|bad| match bad {
+                Bad::Refused(Errno::PERM | Errno::NOSYS) => Failure::Unsupported(format!(
+                    "a process may not read its parent's memory here (kernel.yama.ptrace_scope, or a filter of system calls?): {bad}"
                 )),
-                false => Failure::of("read a parent's memory", error),
-            }
-        })
+                bad => Failure::of("read a parent's memory", bad),
+            })
+        };
+        Crew::new(Between::Processes)?.add(&cpus, read, |(), _| Ok(()))
     }
 
     fn open(_: usize) -> Result<(Self, Self), Failure> {
