@@ -81,7 +81,13 @@ mod tests {
         };
         let (verdict, reason) = times(false).verdict(Verdict::Refuted);
         assert_eq!((verdict, reason), (Verdict::Unverified, Some(SHARED)));
-        assert_eq!(times(true).verdict(Verdict::Refuted), (Verdict::Refuted, None));
-        assert_eq!(times(false).verdict(Verdict::Confirmed).0, Verdict::Confirmed);
+        assert_eq!(
+            times(true).verdict(Verdict::Refuted),
+            (Verdict::Refuted, None)
+        );
+        assert_eq!(
+            times(false).verdict(Verdict::Confirmed).0,
+            Verdict::Confirmed
+        );
     }
 }

@@ -90,9 +90,7 @@ impl<'t> AtWork<'t> {
 fn counted_for<'i>(
     tasks: impl IntoIterator<Item = &'i TaskId>,
 ) -> Result<TaskReading, Unsupported> {
-    let mut readings = tasks
-        .into_iter()
-        .map(|task| TaskStat::of(*task)?.read());
+    let mut readings = tasks.into_iter().map(|task| TaskStat::of(*task)?.read());
     let first = readings.next().unwrap_or(Ok(TaskReading::default()))?;
     readings.try_fold(first, |sum, reading| Ok(sum + reading?))
 }
