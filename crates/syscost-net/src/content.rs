@@ -157,7 +157,7 @@ mod tests {
             assert_ne!(checked.checksum, sum);
         }
         Content::Whole.stamp(0, &mut bytes);
-        bytes[4097] ^= 1;
+        bytes[5000] ^= 1;
         assert_eq!(Content::Whole.check(0, &bytes).wrong, 1);
         assert_eq!(Content::Sparse.check(0, &bytes).wrong, 0, "not looked at");
     }

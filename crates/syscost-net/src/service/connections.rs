@@ -14,7 +14,7 @@ use super::{Account, IsOver, ServiceError};
 use crate::wire::Close;
 
 /// Longest wait before it is asked whether the service is over.
-pub(super) const PATIENCE: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What is done with each connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,9 @@ pub struct Accept {
 
 /// Accepts connections of a listening socket, one after the other.
 ///
-/// System calls per connection: accept4, sendto if a byte is sent, recvfrom (until the other end has closed) with
-/// [`Close::AfterPeer`], close. Waits end after a quarter of a second, to ask whether it is over.
+/// System calls per connection: accept4, sendto if a byte is sent, setsockopt (SO_LINGER) with [`Close::Rst`], setsockopt
+/// (SO_RCVTIMEO) and recvfrom until the other end has closed with [`Close::AfterPeer`], close. Waits end after a quarter of
+/// a second, to ask whether it is over.
 ///
 /// # Errors
 /// When a call fails, other than for what the other end did.
@@ -40,14 +41,13 @@ pub fn accept(
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
     let listener = listener.as_fd();
-    let linger = (rule.close == Close::Rst).then_some(Duration::ZERO);
-    prepare(listener, linger)?;
+    bound_accepting(listener)?;
     let (mut account, mut span) = (Account::default(), Span::default());
     loop {
         match next(listener, rule.only_from, &account)? {
             Next::Connection(stream) => {
                 span.begin();
-                attend(&stream, rule, &mut account, is_over);
+                attend(stream.as_fd(), rule, &mut account, is_over)?;
                 account.messages += 1;
                 account.connections += 1;
             }
@@ -65,32 +65,49 @@ pub fn accept(
 
 /// What is done with a connection between accepting and closing it. That the other end has left meanwhile is its own affair.
 #[inline]
-fn attend(stream: &OwnedFd, rule: &Accept, account: &mut Account, is_over: IsOver<'_>) {
+fn attend(
+    stream: BorrowedFd<'_>,
+    rule: &Accept,
+    account: &mut Account,
+    is_over: IsOver<'_>,
+) -> Result<(), ServiceError> {
     if rule.first_byte {
-        let (sent, _) = send_all(stream.as_fd(), b"!", || !is_over(account));
+        let (sent, _) = send_all(stream, b"!", || !is_over(account));
         account.bytes += sent as u64;
     }
-    if rule.close == Close::AfterPeer {
-        let mut rest = [0; 64];
-        while let Ok(Came::Bytes(_) | Came::Nothing) =
-            receive(stream.as_fd(), &mut rest, RecvFlags::empty())
-        {
-            if is_over(account) {
-                break;
+    match rule.close {
+        Close::Fin => Ok(()),
+        Close::Rst => {
+            set_socket_linger(stream, Some(Duration::ZERO)).map_err(failed("setsockopt", account))
+        }
+        Close::AfterPeer => {
+            bound_receiving(stream).map_err(failed("setsockopt", account))?;
+            let mut rest = [0; 64];
+            while let Ok(Came::Bytes(_) | Came::Nothing) =
+                receive(stream, &mut rest, RecvFlags::empty())
+            {
+                if is_over(account) {
+                    break;
+                }
             }
+            Ok(())
         }
     }
 }
 
-/// Options of a listening socket that its connections inherit: no wait lasts longer than [`PATIENCE`].
-pub(super) fn prepare(
-    listener: BorrowedFd<'_>,
-    linger: Option<Duration>,
-) -> Result<(), ServiceError> {
-    set_socket_timeout(listener, Timeout::Recv, Some(PATIENCE))
-        .and_then(|()| set_socket_timeout(listener, Timeout::Send, Some(PATIENCE)))
-        .and_then(|()| set_socket_linger(listener, linger))
-        .map_err(failed("setsockopt", &Account::default()))
+/// Has accepting wait no longer than [`PATIENCE`]. Connections need limits of their own: one that was made before inherits none.
+pub(super) fn bound_accepting(listener: BorrowedFd<'_>) -> Result<(), ServiceError> {
+    bound_receiving(listener).map_err(failed("setsockopt", &Account::default()))
+}
+
+/// Has receiving wait no longer than [`PATIENCE`].
+pub(super) fn bound_receiving(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))
+}
+
+/// Has sending wait no longer than [`PATIENCE`].
+pub(super) fn bound_sending(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    set_socket_timeout(socket, Timeout::Send, Some(PATIENCE))
 }
 
 /// What accepting came to.

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::net::RecvFlags;
 
 use super::account::Span;
-use super::connections::{Next, next, prepare};
-use super::transfer::{Came, receive, send_all};
+use super::connections::{Next, bound_accepting, bound_receiving, bound_sending, next};
+use super::transfer::{Came, failed, receive, send_all};
 use super::{Account, IsOver, ServiceError};
 use crate::content::Content;
 
@@ -47,8 +47,8 @@ impl Response {
 
 /// Answers GET requests, whatever they ask for, one connection after the other: a second one waits until the first has closed.
 ///
-/// System calls: accept4 and close per connection, recvfrom and sendto per request. Waits end after a quarter of a second,
-/// to ask whether it is over. What is no request, or one of more than 4 KiB, ends its connection and counts as wrong.
+/// System calls: accept4, two of setsockopt (SO_RCVTIMEO, SO_SNDTIMEO) and close per connection, recvfrom and sendto per
+/// request. Waits end after a quarter of a second, to ask whether it is over. What is no request, or one of more than 4 KiB, ends its connection and counts as wrong.
 ///
 /// # Errors
 /// When a call fails, other than for what the other end did.
@@ -59,13 +59,16 @@ pub fn respond(
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
     let listener = listener.as_fd();
-    prepare(listener, None)?;
+    bound_accepting(listener)?;
     let (mut account, mut span) = (Account::default(), Span::default());
     loop {
         match next(listener, only_from, &account)? {
             Next::Connection(stream) => {
                 span.begin();
                 account.connections += 1;
+                bound_receiving(stream.as_fd())
+                    .and_then(|()| bound_sending(stream.as_fd()))
+                    .map_err(failed("setsockopt", &account))?;
                 if !serve(stream.as_fd(), response, &mut account, is_over) {
                     account.wrong += 1;
                 }
