@@ -23,9 +23,9 @@ pub struct TcpInfo {
     pub congestion_window: u32,
     /// Segments sent again.
     pub retransmits: u32,
-    /// Bytes that the other end has acknowledged. The handshake counts as one, and so does the close.
+    /// Bytes that the other end has acknowledged. The beginning of the stream counts as one, and so does its end.
     pub bytes_acked: u64,
-    /// Bytes received in order.
+    /// Bytes received in order. The end of the stream counts as one.
     pub bytes_received: u64,
     /// Bytes of data sent again.
     pub bytes_retransmitted: u64,

@@ -90,9 +90,10 @@ pub struct TcpSide {
     pub mss: u32,
     /// Segments sent again.
     pub retransmits: u64,
-    /// Bytes acknowledged by the other end, with those of the handshake.
+    /// Bytes acknowledged by the other end, with those of the ticket; the beginning of a stream counts as one, and so does its
+    /// end.
     pub bytes_acked: u64,
-    /// Bytes received.
+    /// Bytes received, with those of the ticket; the end of a stream counts as one.
     pub bytes_received: u64,
     /// Time in which there was something to send, in us.
     pub busy_us: u64,
