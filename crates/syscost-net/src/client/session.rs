@@ -63,7 +63,8 @@ impl Session {
         if !token.verify(Role::Server, &nonces, &welcome.proof) {
             return Err(ClientError::Impostor { peer });
         }
-        let facts = welcome.facts;
+        let mut facts = welcome.facts;
+        escape(&mut facts);
         Ok(Session { link, facts })
     }
 
@@ -80,7 +81,7 @@ impl Session {
         self.link.stream.local_addr()
     }
 
-    /// What the far end says of itself.
+    /// What the far end says of itself; its text is escaped, fit to be shown.
     pub fn facts(&self) -> &Value {
         &self.facts
     }
@@ -162,6 +163,22 @@ impl Session {
                 cause: "another reply than was asked for".to_owned(),
             },
         }
+    }
+}
+
+/// Makes all text fit to be shown.
+fn escape(facts: &mut Value) {
+    match facts {
+        Value::String(text) => *text = wire::escaped(text.chars()),
+        Value::Array(items) => items.iter_mut().for_each(escape),
+        Value::Object(fields) => {
+            let escaped = std::mem::take(fields).into_iter().map(|(name, mut value)| {
+                escape(&mut value);
+                (wire::escaped(name.chars()), value)
+            });
+            *fields = escaped.collect();
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -284,5 +301,33 @@ impl ClientError {
             },
             _ => ClientError::Gone { peer, what, cause },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn no_text_of_the_far_end_reaches_a_terminal_as_it_is() {
+        let mut facts = json!({
+            "machine": { "kernel": "\u{1b}[2JLinux", "caches": [{ "kind\n": "a\u{202e}b" }] },
+            "cpus": 4,
+        });
+        escape(&mut facts);
+        assert_eq!(facts["cpus"], 4);
+        assert_eq!(facts["machine"]["kernel"], "\\u{1b}[2JLinux");
+        let text = facts.to_string();
+        assert!(
+            !text.contains("\\n") || text.contains("kind\\\\n"),
+            "{text}"
+        );
+        assert!(
+            !text
+                .chars()
+                .any(|letter| letter.is_control() || letter == '\u{202e}'),
+            "{text}"
+        );
     }
 }

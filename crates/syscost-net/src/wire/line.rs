@@ -48,11 +48,14 @@ pub fn encode(message: &impl Serialize) -> Vec<u8> {
 pub(crate) fn printable(text: &str) -> String {
     /// Longest text, in characters.
     const MAX_CHARACTERS: usize = 300;
-    text.chars()
-        .take(MAX_CHARACTERS)
-        .flat_map(|letter| match letter {
-            '"' | '\'' | '\\' => vec![letter],
-            _ => letter.escape_debug().collect(),
-        })
-        .collect()
+    escaped(text.chars().take(MAX_CHARACTERS))
+}
+
+/// The same of any length.
+pub(crate) fn escaped(text: impl Iterator<Item = char>) -> String {
+    text.flat_map(|letter| match letter {
+        '"' | '\'' | '\\' => vec![letter],
+        _ => letter.escape_debug().collect(),
+    })
+    .collect()
 }

@@ -7,8 +7,8 @@
 mod line;
 mod message;
 
-pub(crate) use line::printable;
 pub use line::{WireError, decode, encode, split};
+pub(crate) use line::{escaped, printable};
 pub use message::{
     Answer, Challenge, Close, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused, Reply,
     Request, Service, Spoken, Ticket, Welcome,
@@ -22,3 +22,6 @@ pub const MAX_LINE: usize = 8 << 10;
 
 /// Longest [`Welcome`], which carries the facts of the far end's machine; sent and read only between ends that know the token.
 pub const MAX_WELCOME: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests;

@@ -141,3 +141,16 @@ pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
         }
     }
 }
+
+/// A line, byte by byte: not a byte of what follows it is taken.
+pub(crate) fn line(stream: &mut TcpStream) -> Vec<u8> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    loop {
+        stream.read_exact(&mut byte).unwrap();
+        if byte == *b"\n" {
+            return line;
+        }
+        line.push(byte[0]);
+    }
+}
