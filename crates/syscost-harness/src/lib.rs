@@ -5,6 +5,7 @@
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins of what counts as a core of our own.
+//! - [`peer`]: the far end of network measurements.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -25,6 +26,7 @@ pub mod expect;
 pub mod failure;
 pub mod machine;
 pub mod noise;
+pub mod peer;
 pub mod placement;
 pub mod real_time;
 pub mod session;

@@ -27,6 +27,7 @@ pub(crate) fn run() -> Run {
             kernel: "Linux 6.18.0".to_owned(),
             ..Machine::default()
         },
+        peer: None,
         clock: Clock {
             source: "tsc".to_owned(),
             ghz: 2.596,

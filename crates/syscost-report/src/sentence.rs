@@ -176,10 +176,7 @@ pub fn summary(run: &Run) -> String {
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
     let mut parts = vec![machine.cpu_model.clone()];
-    parts.push(match machine.cpus_online {
-        1 => "1 CPU".to_owned(),
-        count => format!("{count} CPUs"),
-    });
+    parts.push(cpus(machine.cpus_online));
     match &run.config.cpus[..] {
         [] => {}
         [cpu] => parts.push(format!("measured on CPU {cpu}")),
@@ -202,10 +199,57 @@ pub fn machine(run: &Run) -> String {
     parts.join(", ")
 }
 
+/// The far end of the network measurements in a line, if there was one.
+pub fn peer(run: &Run) -> Option<String> {
+    let peer = run.peer.as_deref()?;
+    let machine = &peer.machine;
+    let name = match peer.name == peer.address {
+        true => peer.name.clone(),
+        false => format!("{} ({})", peer.name, peer.address),
+    };
+    let mut parts = vec![machine.cpu_model.clone()];
+    parts.push(cpus(machine.cpus_online));
+    parts.extend(machine.hypervisor.clone());
+    parts.push(machine.kernel.clone());
+    parts.push(format!("syscost {}", peer.version));
+    parts.retain(|part| !part.is_empty());
+    Some(format!("far end {name}: {}", parts.join(", ")))
+}
+
+fn cpus(online: u32) -> String {
+    match online {
+        1 => "1 CPU".to_owned(),
+        count => format!("{count} CPUs"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture;
+
+    #[test]
+    fn the_far_end_is_named_in_a_line() {
+        let mut run = fixture::run();
+        assert_eq!(peer(&run), None);
+        run.peer = Some(Box::new(syscost_results::run::Peer {
+            name: "db1:7717".to_owned(),
+            address: "10.0.0.1:7717".to_owned(),
+            version: "0.1.0".to_owned(),
+            machine: syscost_results::Machine {
+                cpus_online: 8,
+                kernel: "Linux 6.1.0".to_owned(),
+                ..run.machine.clone()
+            },
+        }));
+        assert_eq!(
+            peer(&run).expect("there is one"),
+            format!(
+                "far end db1:7717 (10.0.0.1:7717): {}, 8 CPUs, KVM, Linux 6.1.0, syscost 0.1.0",
+                run.machine.cpu_model
+            )
+        );
+    }
 
     #[test]
     fn the_worst_verdict_marks_the_row() {

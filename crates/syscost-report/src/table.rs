@@ -54,8 +54,11 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     };
     let rows = Row::of(&run.measurements, options.verbose);
     let mut out = String::new();
-    for line in wrap(&sentence::machine(run), options.width) {
-        push(&mut out, &paint.text(paint::DIM, &line));
+    let heading = std::iter::once(sentence::machine(run)).chain(sentence::peer(run));
+    for text in heading {
+        for line in wrap(&text, options.width) {
+            push(&mut out, &paint.text(paint::DIM, &line));
+        }
     }
     out.push('\n');
     for section in rows.chunk_by(|a, b| a.group() == b.group()) {

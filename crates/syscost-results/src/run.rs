@@ -29,6 +29,9 @@ pub struct Run {
     pub complete: bool,
     /// The measured machine.
     pub machine: Machine,
+    /// The far end of the network measurements, if one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Box<Peer>>,
     /// The clock that took the samples.
     pub clock: Clock,
     /// Core frequency in GHz by dependent chains, median over the run; null when the chains disagreed.
@@ -41,6 +44,20 @@ pub struct Run {
     pub warnings: Vec<Warning>,
     /// One entry per measured case, in the catalogue's order.
     pub measurements: Vec<Measurement>,
+}
+
+/// The far end of the network measurements: another machine, where `syscost serve` runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Peer {
+    /// As it was named on the command line, with its port.
+    pub name: String,
+    /// Its numeric address and port, looked up once, before anything was measured.
+    pub address: String,
+    /// Version of syscost there.
+    pub version: String,
+    /// That machine, as it describes itself.
+    pub machine: Machine,
 }
 
 /// The program that measured.

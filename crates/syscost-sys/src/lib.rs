@@ -20,6 +20,7 @@
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
 //! | [`process`] | parents, descendants, and a process's own settings |
 //! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |
+//! | [`tcp`] | what the kernel knows of a TCP connection |
 //! | [`tiny`] | a program of a few hundred bytes, to be executed |
 //! | [`kernel`] | the measured instructions themselves |
 
@@ -42,6 +43,7 @@ pub mod platform;
 pub mod process;
 pub mod raw;
 pub mod scratch;
+pub mod tcp;
 pub mod tiny;
 pub mod topology;
 

@@ -12,6 +12,7 @@ mod error;
 mod files;
 mod interrupt;
 mod kept;
+mod peer;
 mod progress;
 mod selection;
 mod terminal;
@@ -90,6 +91,7 @@ fn dispatch() -> ExitCode {
         Command::List(arguments) => cmd::list::run(&arguments),
         Command::Explain(arguments) => cmd::explain::run(&arguments),
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Command::Serve(arguments) => cmd::serve::run(&arguments),
         Command::Selftest(arguments) => cmd::selftest::run(&arguments),
     };
     match result {

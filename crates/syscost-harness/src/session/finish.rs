@@ -86,6 +86,7 @@ impl Session<'_> {
             duration_s,
             complete,
             machine: self.header.machine,
+            peer: self.header.peer,
             clock,
             core_ghz: usual.map(|usual| usual.ghz).or(median(&frequencies)),
             noise: self.header.noise,

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use syscost_results::run::Peer;
+
 use super::Profile;
 use super::journal::JournalError;
 use crate::worker::Program;
@@ -28,6 +30,8 @@ pub struct Options {
     pub journal_folder: Option<PathBuf>,
     /// Where is kept what cores showed in earlier runs; without it each run finds out for itself.
     pub known_cores: Option<PathBuf>,
+    /// The far end of the network measurements, if one was given: for the record. Workers find it in their environment.
+    pub peer: Option<Box<Peer>>,
     /// Version of the program.
     pub version: &'static str,
 }

@@ -14,6 +14,7 @@ use syscost_sys::process::Owner;
 use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
+use crate::peer;
 use crate::trial::Trial;
 
 /// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
@@ -67,9 +68,10 @@ impl Worker {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
-        // A trial is the run's, which tells it, and not the shell's.
-        for trial in Trial::ALL {
-            command.env_remove(trial.variable());
+        // A trial and a far end are the run's, which tells them, and not the shell's.
+        let of_run = Trial::ALL.map(Trial::variable);
+        for variable in of_run.into_iter().chain([peer::ADDRESS, peer::TOKEN_FILE]) {
+            command.env_remove(variable);
         }
         for (name, value) in &program.environment {
             match value {

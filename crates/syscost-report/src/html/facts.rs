@@ -17,6 +17,7 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
             [] => {},
             [run] => {
                 p class="lead" { (sentence::machine(run)) }
+                @if let Some(peer) = sentence::peer(run) { p class="lead" { (peer) } }
                 p class="quiet" { (words::time(&run.started)) " · " (run.config.profile) " run · " (sentence::summary(run)) }
             }
             [first, .., last] => {
@@ -211,6 +212,7 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
         ),
         ("Noise", noise.unwrap_or_default()),
         ("Shared core", shared_core(run)),
+        ("Far end", sentence::peer(run).unwrap_or_default()),
         ("Run", run.id.clone()),
     ];
     facts.retain(|(_, value)| !value.is_empty());
@@ -244,6 +246,7 @@ fn all(run: &Run) -> Vec<(String, String)> {
     }
     for (part, value) in [
         ("machine", serde_json::to_value(&run.machine)),
+        ("peer", serde_json::to_value(&run.peer)),
         ("clock", serde_json::to_value(&run.clock)),
         ("config", serde_json::to_value(&run.config)),
         ("noise", serde_json::to_value(&run.noise)),

@@ -21,6 +21,7 @@ pub(super) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
         duration_s: 1.0,
         complete: true,
         machine: Machine::default(),
+        peer: None,
         clock: Clock {
             source: "tsc".to_owned(),
             ghz: 2.5,

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -222,6 +223,32 @@ pub(crate) fn set_class(_: Class) -> io::Result<()> {
     refused()
 }
 
+pub(crate) fn tcp_info(_: BorrowedFd<'_>, _: &mut [u8]) -> io::Result<usize> {
+    refused()
+}
+
+pub(crate) fn congestion(_: BorrowedFd<'_>) -> io::Result<String> {
+    refused()
+}
+
+pub(crate) fn set_congestion(_: BorrowedFd<'_>, _: &str) -> io::Result<()> {
+    refused()
+}
+
+/// Nothing waits by epoll here.
+#[derive(Debug)]
+pub(crate) enum Epoll {}
+
+impl Epoll {
+    pub(crate) fn of(_: BorrowedFd<'_>) -> io::Result<Epoll> {
+        refused()
+    }
+
+    pub(crate) fn wait(&self) -> io::Result<()> {
+        match *self {}
+    }
+}
+
 pub(crate) fn limit_real_time(_: Option<u64>) -> io::Result<Option<u64>> {
     refused()
 }
@@ -231,6 +258,6 @@ pub(crate) fn wait_for_nothing(length: std::time::Duration) -> std::io::Result<(
     Ok(())
 }
 
-pub(crate) fn is_readable(_: std::os::fd::BorrowedFd<'_>) -> bool {
+pub(crate) fn is_readable(_: BorrowedFd<'_>) -> bool {
     false
 }

@@ -8,6 +8,7 @@ mod numbers;
 mod plot;
 mod report;
 mod run;
+mod serve;
 mod show;
 
 use std::time::Duration;
@@ -24,6 +25,7 @@ pub use numbers::NumbersArguments;
 pub use plot::{PlotArguments, PlotKind, PlotTheme};
 pub use report::ReportArguments;
 pub use run::RunArguments;
+pub use serve::ServeArguments;
 pub use show::ShowArguments;
 
 /// What does this computer charge for its primitives?
@@ -85,6 +87,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Check whether this machine is fit to be measured, and what to do where not
     Doctor(DoctorArguments),
+    /// Be the far end of another machine's network measurements
+    Serve(ServeArguments),
     /// Measure operations of known cost, lies that must be refuted, and neighbours that must be seen
     Selftest(SelftestArguments),
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 
+use syscost_net::address::Endpoint;
+
 use super::compare::fail_on;
+use super::serve::endpoint;
 use super::{CpuList, FailOn, Format, ProfileName, cpu_list, seconds};
 
 /// Arguments of `run`.
@@ -45,6 +48,12 @@ pub struct RunArguments {
     /// this class takes its CPU from everybody else, for moments
     #[arg(long)]
     pub real_time: bool,
+    /// Far end of the network measurements: a machine where `syscost serve` runs; without one they are of this machine's loopback
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
+    pub peer: Option<Endpoint>,
+    /// File with the far end's token
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub token_file: Option<PathBuf>,
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
@@ -52,7 +61,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_save: bool,
     /// Take up the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "time_limit"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "time_limit", "peer"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

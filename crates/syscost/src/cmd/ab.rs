@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         program: program(arguments.a.as_deref(), &arguments.a_env)?,
         journal_folder: None,
         known_cores: Some(Store::of_user().known_cores()),
+        peer: None,
         version: crate::VERSION,
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;

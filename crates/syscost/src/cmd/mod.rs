@@ -12,6 +12,7 @@ pub(crate) mod plot;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;
+pub(crate) mod serve;
 pub(crate) mod show;
 
 use std::io::Write;

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_harness::doctor::SHARED_CORE;
+use syscost_harness::peer::TOKEN_FILE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
@@ -19,6 +20,7 @@ use syscost_sys::cpu;
 
 use crate::cli::{Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
+use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
     files, interrupt, selection,
@@ -38,7 +40,12 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         .map(|name| store.find(name))
         .transpose()?;
     let interrupted = interrupt::catch()?;
-    let options = options(&arguments, &store, base.as_ref().map(|base| &base.run))?;
+    let named = arguments.peer.as_ref().zip(arguments.token_file.as_ref());
+    let mut far_end = named
+        .map(|(endpoint, token_file)| FarEnd::find(endpoint, token_file))
+        .transpose()?;
+    let base_run = base.as_ref().map(|base| &base.run);
+    let options = options(&arguments, &store, base_run, far_end.as_ref())?;
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
@@ -54,7 +61,10 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     let mut progress = Progress::new();
     let mut session = match &arguments.resume {
         Some(journal) => {
-            Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?
+            let session =
+                Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
+            far_end = far_end_of(&session)?;
+            session
         }
         None => {
             let rows = selection::planned(&arguments.selectors, arguments.profile.into())?;
@@ -68,6 +78,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     }
     session.measure(&mut progress);
     progress.done();
+    drop(far_end);
     // A comparison needs the samples, also of a document that will be without.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
     let comparison = base.map(|base| compare(&[&base.run], &[&finished.run], &[]));
@@ -109,7 +120,22 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     })
 }
 
-fn options(arguments: &RunArguments, store: &Store, base: Option<&Run>) -> Result<Options> {
+/// The far end that a run was begun with, when it is taken up.
+fn far_end_of(session: &Session<'_>) -> Result<Option<FarEnd>> {
+    let Some((peer, environment)) = session.peer() else {
+        return Ok(None);
+    };
+    let token_file = environment.get(TOKEN_FILE).cloned().flatten();
+    let token_file = token_file.context("the journal names no token file")?;
+    FarEnd::find_again(peer, Path::new(&token_file)).map(Some)
+}
+
+fn options(
+    arguments: &RunArguments,
+    store: &Store,
+    base: Option<&Run>,
+    far_end: Option<&FarEnd>,
+) -> Result<Options> {
     let allowed = cpu::allowed().unwrap_or_default();
     // CPUs differ: what is to be compared is measured on the same one, where that is possible. A base that went where cores were free is compared with
     // what does so.
@@ -127,16 +153,17 @@ fn options(arguments: &RunArguments, store: &Store, base: Option<&Run>) -> Resul
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        program: program(arguments.real_time)?,
+        program: program(arguments.real_time, far_end)?,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
+        peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
         version: crate::VERSION,
     })
 }
 
-/// This program; whether its workers may enter the real-time class, and whether batches are longer than usual, is part of what the run
-/// records.
-fn program(real_time: bool) -> Result<Program> {
+/// This program; whether its workers may enter the real-time class, whether batches are longer than usual, and which far end they are
+/// to measure against, is part of what the run records.
+fn program(real_time: bool, far_end: Option<&FarEnd>) -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
     if real_time || real_time::permitted().is_ok() {
@@ -146,6 +173,9 @@ fn program(real_time: bool) -> Result<Program> {
         if let Some(factor) = trial.given() {
             environment.push((trial.variable().to_owned(), Some(factor.to_string())));
         }
+    }
+    if let Some(far_end) = far_end {
+        environment.extend(far_end.environment()?);
     }
     Ok(program.with_environment(environment))
 }

@@ -134,6 +134,7 @@ fn measure() -> Result<Run> {
         program: Program::this().context("finding this program's own file")?,
         journal_folder: None,
         known_cores: None,
+        peer: None,
         version: crate::VERSION,
     };
     let names: Vec<String> = TRUTHS

@@ -18,6 +18,7 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
         duration_s: 1.0,
         complete: true,
         machine: Machine::default(),
+        peer: None,
         clock: Clock {
             source: "tsc".into(),
             ghz: 2.0,

@@ -6,9 +6,9 @@ use syscost_results::run::Config;
 
 use super::{Header, Record};
 use crate::bencher::Findings;
-use crate::real_time;
 use crate::session::Profile;
 use crate::trial::Trial;
+use crate::{peer, real_time};
 
 /// Longest journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -50,6 +50,7 @@ pub(super) fn header(header: &Header) -> Result<(), String> {
         format!("its time limit is {limit} s")
     })?;
     self::config(config)?;
+    self::peer(header)?;
     let mut cpus = config.cpus.iter().chain(&header.candidates);
     let known = cpus.all(|cpu| *cpu < MAX_CPUS);
     ensure(known && !config.cpus.is_empty(), || {
@@ -79,15 +80,36 @@ fn config(config: &Config) -> Result<(), String> {
     ensure(config.program.is_none(), || {
         "it names a program to measure".to_owned()
     })?;
-    let known = Trial::ALL.map(Trial::variable);
     for (name, value) in &config.environment {
-        let is_known = name == real_time::VARIABLE || known.contains(&&**name);
-        let is_short = value.as_ref().is_some_and(|value| value.len() <= MAX_VALUE);
-        ensure(is_known && is_short, || {
+        let is_known = value.as_ref().is_some_and(|value| is_variable(name, value));
+        ensure(is_known, || {
             format!("it sets the environment variable {name:?}")
         })?;
     }
     Ok(())
+}
+
+/// Whether a coordinator sets this variable to such a value.
+fn is_variable(name: &str, value: &str) -> bool {
+    match name {
+        peer::ADDRESS => peer::is_address(value),
+        peer::TOKEN_FILE => peer::is_token_file(value),
+        real_time::VARIABLE => value.len() <= MAX_VALUE,
+        _ => {
+            let mut known = Trial::ALL.iter().map(|trial| trial.variable());
+            known.any(|known| known == name) && value.len() <= MAX_VALUE
+        }
+    }
+}
+
+/// Workers are sent to the far end that the run names, or to none.
+fn peer(header: &Header) -> Result<(), String> {
+    let set = |name| header.config.environment.get(name).cloned().flatten();
+    let named = header.peer.as_ref().map(|peer| peer.address.clone());
+    let is_whole = named.is_some() == set(peer::TOKEN_FILE).is_some();
+    ensure(named == set(peer::ADDRESS) && is_whole, || {
+        "its far end is not the one its workers are sent to".to_owned()
+    })
 }
 
 /// Whether a worker of this program could have said this.
@@ -143,6 +165,8 @@ fn ensure(holds: bool, complaint: impl FnOnce() -> String) -> Result<(), String>
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::run::Peer;
+
     use super::super::tests;
     use super::*;
 
@@ -180,6 +204,30 @@ mod tests {
             let set = (name.to_owned(), Some("x".to_owned()));
             refused(|header| header.config.environment.extend([set]), name);
         }
+        let nowhere = (peer::ADDRESS.to_owned(), Some("localhost".to_owned()));
+        refused(
+            |header| header.config.environment.extend([nowhere]),
+            peer::ADDRESS,
+        );
+        let elsewhere = (peer::ADDRESS.to_owned(), Some("10.0.0.1:1".to_owned()));
+        refused(
+            |header| header.config.environment.extend([elsewhere]),
+            "far end",
+        );
+        let mut remote = tests::header();
+        remote.peer = Some(Box::new(Peer {
+            name: "db1:7717".to_owned(),
+            address: "10.0.0.1:7717".to_owned(),
+            version: "0.1.0".to_owned(),
+            machine: Default::default(),
+        }));
+        let set = [
+            (peer::ADDRESS, "10.0.0.1:7717"),
+            (peer::TOKEN_FILE, "/home/me/token"),
+        ];
+        let set = set.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
+        remote.config.environment.extend(set);
+        assert_eq!(header(&remote), Ok(()));
         let mut real_time = tests::header();
         let set = (real_time::VARIABLE.to_owned(), Some("1".to_owned()));
         real_time.config.environment.extend([set]);

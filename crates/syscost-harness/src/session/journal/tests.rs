@@ -24,6 +24,7 @@ pub(super) fn header() -> Header {
         strict_budget: false,
         time_limit_s: 10.0,
         noise: Vec::new(),
+        peer: None,
         warnings: Vec::new(),
         rows: vec!["syscall.null{call=getppid}".into()],
         candidates: Vec::new(),

@@ -11,6 +11,7 @@ mod perf;
 mod process;
 mod scheduler;
 mod sysv;
+mod tcp;
 mod usage;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
@@ -34,6 +35,7 @@ pub(crate) use sysv::{
     make_message_queue, make_semaphores, remove_message_queue, remove_posix_queue,
     remove_semaphores, user_id,
 };
+pub(crate) use tcp::{Epoll, congestion, set_congestion, tcp_info};
 /// How a file is opened whose name may be anything's.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 pub(crate) use usage::{clock_ticks_per_second, read_at_start, usage};

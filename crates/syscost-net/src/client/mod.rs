@@ -1,0 +1,9 @@
+//! The measuring end: a session with a server, and sockets to its services.
+
+mod error;
+mod opened;
+mod session;
+
+pub use error::ClientError;
+pub use opened::Opened;
+pub use session::Session;

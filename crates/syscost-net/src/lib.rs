@@ -1,0 +1,28 @@
+//! The far end of network measurements.
+//!
+//! A round trip, a transfer or a connection needs somebody at the other end. This crate is that other end and the way to it:
+//!
+//! - [`service`]: what the far end does on sockets that are connected: echo, sink, source, accept, HTTP. The server runs them for a
+//!   remote client, and a benchmark on loopback runs them in a partner of its own: the same code.
+//! - [`content`]: bytes that tell where in a stream they belong, so that lost or exchanged ones are noticed.
+//! - [`server`]: `syscost serve`: authenticates, opens a service for a session, keeps within its [limits](server::Limits).
+//! - [`client`]: the measuring end: a [`Session`] with a server, and sockets to its services.
+//! - [`token`]: the secret that both ends know, and how each proves it without sending it.
+//! - [`wire`]: what the two say to each other, one bounded line of JSON each.
+//! - [`socket`]: sockets with their options set and read back. [`address`]: names looked up once, before anything is measured.
+
+pub mod address;
+pub mod client;
+pub mod content;
+pub mod server;
+pub mod service;
+pub mod socket;
+pub mod token;
+pub mod wire;
+
+pub use client::{ClientError, Opened, Session};
+pub use content::Content;
+pub use server::{Limits, Server};
+pub use service::{Account, ServiceError, Wait};
+pub use token::Token;
+pub use wire::Service;

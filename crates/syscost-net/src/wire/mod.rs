@@ -1,0 +1,27 @@
+//! What client and server say to each other: one line of JSON each, bounded, decoded strictly.
+//!
+//! A session begins with [`Hello`], [`Challenge`], [`Answer`], [`Welcome`]; then the client asks ([`Request`]) and the server replies
+//! ([`Reply`]), in turns. Instead of any of its lines the server may send [`Refused`], and closes. Everything here is a pure
+//! function of bytes.
+
+mod line;
+mod message;
+
+pub use line::{WireError, decode, encode, split};
+pub(crate) use line::{escaped, printable};
+pub use message::{
+    Answer, Challenge, Close, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused, Reply,
+    Request, Service, Spoken, Ticket, Welcome,
+};
+
+/// Version of what is said; rises when two versions would misunderstand each other.
+pub const VERSION: u32 = 1;
+
+/// Longest line, without its end, in bytes.
+pub const MAX_LINE: usize = 8 << 10;
+
+/// Longest [`Welcome`], which carries the facts of the far end's machine; sent and read only between ends that know the token.
+pub const MAX_WELCOME: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! `syscost serve`: the far end of another machine's network measurements.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use syscost_harness::machine;
+use syscost_net::address::DEFAULT_PORT;
+use syscost_net::token::{TokenError, exposure};
+use syscost_net::{Limits, Server, Token};
+
+use crate::cli::ServeArguments;
+use crate::error::{exit, unless_broken_pipe};
+use crate::peer::Facts;
+use crate::terminal::say;
+use crate::{interrupt, terminal};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
+    let (token, is_new) = token(arguments.token_file.as_deref())?;
+    let facts = Facts {
+        version: crate::VERSION.to_owned(),
+        machine: machine::capture(),
+    };
+    let stop = interrupt::catch()?;
+    let sessions = usize::from(arguments.sessions);
+    let limits = Limits {
+        sessions,
+        sessions_per_peer: sessions.div_ceil(2),
+        session: arguments.session_limit,
+        data_ports: arguments.data_ports.clone(),
+        once: arguments.once,
+        ..Limits::default()
+    };
+    let addresses = addresses(arguments)?;
+    let facts = serde_json::to_value(&facts)?;
+    let server = Server::bind(&addresses, token.clone(), limits, facts)?;
+    let mut text: String = server
+        .addresses()
+        .iter()
+        .map(|address| format!("listening on {address}\n"))
+        .collect();
+    if is_new {
+        text.push_str(&format!("token {}\n", token.reveal()));
+    }
+    // Where nobody reads it, it is served all the same: the token may come from a file.
+    unless_broken_pipe(super::print(&text))?;
+    server.run(&stop, &|line| say!("{} {line}", now()));
+    say!("{} ended", now());
+    Ok(exit::DONE)
+}
+
+/// The token of the file, or a new one; whether it is to be shown.
+fn token(file: Option<&Path>) -> Result<(Token, bool)> {
+    let Some(path) = file else {
+        return Ok((Token::generate()?, true));
+    };
+    match Token::read(path) {
+        Err(TokenError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {
+            let token = Token::generate()?;
+            token.write_new(path)?;
+            say!("{} holds a new token", path.display());
+            Ok((token, false))
+        }
+        read => {
+            let token = read?;
+            if let Some(warning) = exposure(path) {
+                say!("{}warning:{} {warning}", terminal::YELLOW, terminal::RESET);
+            }
+            Ok((token, false))
+        }
+    }
+}
+
+/// Where to listen.
+fn addresses(arguments: &ServeArguments) -> Result<Vec<SocketAddr>> {
+    if arguments.listen.is_empty() {
+        let own = [[127, 0, 0, 1].into(), [0, 0, 0, 0, 0, 0, 0, 1].into()];
+        let own = own.map(|ip| SocketAddr::new(ip, DEFAULT_PORT));
+        // A machine without IPv6 is served by its other address.
+        let exists = |address: &SocketAddr| {
+            address.is_ipv4() || TcpListener::bind((address.ip(), 0)).is_ok()
+        };
+        return Ok(own.into_iter().filter(exists).collect());
+    }
+    let mut found = Vec::new();
+    for endpoint in &arguments.listen {
+        let addresses = endpoint
+            .look_up()
+            .with_context(|| format!("looking {endpoint} up"))?;
+        found.extend(addresses);
+    }
+    Ok(found)
+}
+
+/// The time for the log, to the second.
+fn now() -> impl std::fmt::Display {
+    jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%SZ")
+        .to_string()
+}

@@ -1,0 +1,115 @@
+//! The far end of a run's network measurements: found and asked who it is before anything is measured.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::{Deserialize, Serialize};
+use syscost_harness::machine;
+use syscost_harness::peer::{ADDRESS, TOKEN_FILE};
+use syscost_net::address::Endpoint;
+use syscost_net::token::exposure;
+use syscost_net::{Session, Token};
+use syscost_results::Machine;
+use syscost_results::run::Peer;
+
+use crate::Failed;
+use crate::terminal::{self, say};
+
+/// How long the far end may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a server says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    /// Version of syscost there.
+    pub(crate) version: String,
+    /// The machine.
+    pub(crate) machine: Machine,
+}
+
+/// The far end, with a session that lasts as long as the run: a server that is to serve once ends with it.
+pub(crate) struct FarEnd {
+    _session: Session,
+    /// For the document.
+    pub(crate) peer: Peer,
+    token_file: PathBuf,
+}
+
+impl FarEnd {
+    /// Connects to the far end that was named on the command line.
+    ///
+    /// # Errors
+    /// When there is no token, no such host, or no server that knows the token and speaks this version.
+    pub(crate) fn find(endpoint: &Endpoint, token_file: &Path) -> Result<FarEnd> {
+        let token = Token::read(token_file)?;
+        if let Some(warning) = exposure(token_file) {
+            say!("{}warning:{} {warning}", terminal::YELLOW, terminal::RESET);
+        }
+        let addresses = endpoint
+            .look_up()
+            .with_context(|| format!("looking {endpoint} up"))?;
+        // The first that answers, as any client of a name does; the last to refuse says why.
+        let mut refused = anyhow!("{endpoint} has no address");
+        for address in addresses {
+            match Session::connect(address, &token, PATIENCE) {
+                Ok(session) => return FarEnd::new(session, endpoint.to_string(), token_file),
+                Err(error) => refused = error.into(),
+            }
+        }
+        Err(refused)
+    }
+
+    /// Connects to the far end of a run that broke off, which must still be the same machine.
+    ///
+    /// # Errors
+    /// As [`FarEnd::find`], and when it is another machine by now.
+    pub(crate) fn find_again(then: &Peer, token_file: &Path) -> Result<FarEnd> {
+        let token = Token::read(token_file)?;
+        let address = then
+            .address
+            .parse()
+            .with_context(|| format!("{:?} is no address", then.address))?;
+        let session = Session::connect(address, &token, PATIENCE)?;
+        let far_end = FarEnd::new(session, then.name.clone(), token_file)?;
+        if let Some(difference) = machine::difference(&then.machine, &far_end.peer.machine) {
+            bail!("the far end is another one than the run was begun with: {difference}");
+        }
+        Ok(far_end)
+    }
+
+    fn new(session: Session, name: String, token_file: &Path) -> Result<FarEnd> {
+        let address = session.peer();
+        let facts = Facts::deserialize(session.facts())
+            .with_context(|| format!("{address} does not say who it is"))?;
+        let peer = Peer {
+            name,
+            address: address.to_string(),
+            version: facts.version,
+            machine: facts.machine,
+        };
+        // Workers may have another working folder.
+        let token_file = std::path::absolute(token_file)
+            .with_context(|| format!("finding {}", token_file.display()))?;
+        Ok(FarEnd {
+            _session: session,
+            peer,
+            token_file,
+        })
+    }
+
+    /// What workers find it by.
+    ///
+    /// # Errors
+    /// When the path of the token file is no text: it stands in the run's document.
+    pub(crate) fn environment(&self) -> Result<[(String, Option<String>); 2]> {
+        let path = self.token_file.to_str().ok_or_else(|| {
+            let path = self.token_file.display();
+            Failed::Usage(format!(
+                "{path} is not in UTF-8; give the token file another name"
+            ))
+        })?;
+        let set = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
+        Ok([set(ADDRESS, &self.peer.address), set(TOKEN_FILE, path)])
+    }
+}

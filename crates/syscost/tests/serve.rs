@@ -1,0 +1,410 @@
+//! `syscost serve` and runs against it: the document names the far end, errors come before anything is measured, and nothing that
+//! others send ends the server or makes it grow.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::Duration;
+
+use common::Program;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use syscost_net::socket::Tcp;
+use syscost_net::{ClientError, Content, Service, Session, Token, Wait};
+
+/// How long a server may take for anything.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Memory that a server has resident at most, whatever is asked of it: the bound of docs/serve.md.
+const MAX_RESIDENT: u64 = 64 << 20;
+
+const ROW: &str = "syscall.null{call=getppid}";
+
+/// A server of the real binary, killed when dropped.
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    address: SocketAddr,
+    token_file: PathBuf,
+}
+
+impl Server {
+    fn start(program: &Program, more: &[&str]) -> Self {
+        let token_file = program.folder().join("token");
+        let path = token_file.display().to_string();
+        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--token-file", &path];
+        arguments.extend(more);
+        let mut child = program
+            .command(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let address = said(&mut output, "listening on ");
+        Self {
+            child,
+            output,
+            address: address.parse().expect("an address"),
+            token_file,
+        }
+    }
+
+    fn token(&self) -> Token {
+        Token::read(&self.token_file).expect("the server has written one")
+    }
+
+    fn session(&self) -> Session {
+        Session::connect(self.address, &self.token(), PATIENCE).expect("a session")
+    }
+
+    fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it is alive");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next());
+        1024 * kib
+            .and_then(|kib| kib.parse::<u64>().ok())
+            .expect("a number")
+    }
+
+    /// Alive, small, and at the service of a good client.
+    fn is_well(&self, after: &str) {
+        let mut session = self.session();
+        let service = Service::StreamEcho {
+            size: 8,
+            wait: Wait::Block,
+            tcp: Tcp::nodelay(),
+        };
+        let opened = session.open(&service).expect("a service");
+        let mut stream = opened.stream(&Tcp::nodelay()).expect("a stream");
+        stream.write_all(b"12345678").expect("it reads");
+        stream.read_exact(&mut [0; 8]).expect("it answers");
+        drop(stream);
+        assert_eq!(
+            session.finish(None).expect("an account").messages,
+            1,
+            "{after}"
+        );
+        let resident = self.resident();
+        assert!(resident < MAX_RESIDENT, "{resident} bytes after {after}");
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it is alive");
+    }
+
+    /// How it ended, and its log.
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut log = String::new();
+        let mut stderr = self.child.stderr.take().expect("a pipe");
+        stderr.read_to_string(&mut log).expect("text");
+        (self.child.wait().expect("it ends").code(), log)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The rest of the line that begins with this.
+fn said(output: &mut impl BufRead, beginning: &str) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).expect("text");
+    let rest = line.strip_prefix(beginning);
+    rest.unwrap_or_else(|| panic!("{line:?}")).trim().to_owned()
+}
+
+fn run(program: &Program, peer: &str, token_file: &str, more: &[&str]) -> std::process::Output {
+    let mut arguments = vec![
+        "run",
+        ROW,
+        "--profile",
+        "quick",
+        "--budget",
+        "1",
+        "--no-save",
+        "--peer",
+        peer,
+    ];
+    arguments.extend(["--token-file", token_file]);
+    arguments.extend(more);
+    program.run(&arguments)
+}
+
+#[test]
+fn a_run_names_its_far_end() {
+    let program = Program::new();
+    let server = Server::start(&program, &["--once"]);
+    let mode = fs::metadata(&server.token_file)
+        .expect("it is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let (peer, file) = (
+        server.address.to_string(),
+        server.token_file.display().to_string(),
+    );
+    let output = run(&program, &peer, &file, &["--format", "json"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let far_end = &document["peer"];
+    assert_eq!(far_end["name"], json!(peer));
+    assert_eq!(far_end["address"], json!(peer));
+    assert_eq!(far_end["version"], json!(env!("CARGO_PKG_VERSION")));
+    assert_eq!(far_end["machine"]["kernel"], document["machine"]["kernel"]);
+    let environment = json!({ "SYSCOST_PEER": peer, "SYSCOST_PEER_TOKEN_FILE": file });
+    assert_eq!(document["config"]["environment"], environment);
+    let token = server.token().reveal();
+    let all = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        !all.contains(&token) && !told.contains(&token),
+        "the token is nobody's"
+    );
+    // The run was its first session.
+    let (code, log) = server.end();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(
+        log.contains("session 1 of 127.0.0.1:") && !log.contains(&token),
+        "{log}"
+    );
+}
+
+#[test]
+fn the_heading_names_the_far_end_and_a_signal_ends_it() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let peer = format!("localhost:{}", server.address.port());
+    let file = server.token_file.display().to_string();
+    let output = run(&program, &peer, &file, &[]);
+    let table = String::from_utf8_lossy(&output.stdout);
+    let heading = format!("far end {peer} ({})", server.address);
+    assert!(table.contains(&heading), "{table}");
+    let _idle = server.session();
+    for signal in [Signal::TERM] {
+        server.signal(signal);
+    }
+    let (code, log) = server.end();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(
+        log.contains("the server ends") && log.ends_with(" ended\n"),
+        "{log}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_far_end_is_said_before_anything_is_measured() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let address = server.address.to_string();
+    let file = server.token_file.display().to_string();
+    let other = program.folder().join("other");
+    Token::generate()
+        .expect("random")
+        .write_new(&other)
+        .expect("written");
+    let other = other.display().to_string();
+    // A port of our own that nobody listens on.
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let nobody = taken.local_addr().expect("an address").to_string();
+    for (peer, token_file, words) in [
+        (&*address, &*other, "the token is not this server's"),
+        (&nobody, &file, "is `syscost serve` running there"),
+        (
+            &address,
+            "/no/such/file",
+            "reading the token file /no/such/file",
+        ),
+        (&address, "/etc/hostname", "holds no token"),
+        (
+            "no.such.host.invalid",
+            &file,
+            "looking no.such.host.invalid:7717 up",
+        ),
+    ] {
+        let output = run(&program, peer, token_file, &[]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words}: {told}");
+        assert!(told.contains(words), "{words}: {told}");
+        assert!(output.stdout.is_empty());
+    }
+    for usage in [
+        &["--peer", "127.0.0.1"][..],
+        &["--token-file", "x"],
+        &["--peer", "a b", "--token-file", "x"],
+    ] {
+        let output = program.run(&[&["run", ROW], usage].concat());
+        assert_eq!(output.status.code(), Some(2), "{usage:?}");
+    }
+}
+
+#[test]
+fn a_run_that_broke_off_is_taken_up_against_the_same_far_end() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let (peer, file) = (
+        server.address.to_string(),
+        server.token_file.display().to_string(),
+    );
+    let arguments = [
+        "run",
+        "syscall",
+        "--profile",
+        "quick",
+        "--budget",
+        "1",
+        "--no-save",
+    ];
+    program.run(&[&arguments[..], &["--peer", &peer, "--token-file", &file]].concat());
+    let journal = program.journals().pop().expect("the budget ends it");
+    let text = fs::read_to_string(&journal).expect("text");
+    assert!(!text.contains(&server.token().reveal()), "no token");
+    let resume = [
+        "run",
+        "--resume",
+        journal.to_str().expect("text"),
+        "--no-save",
+    ];
+    let output = program.run(&[&resume[..], &["--format", "json"]].concat());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["peer"]["address"], json!(peer));
+    fs::write(&journal, text).expect("written");
+    drop(server);
+    let output = program.run(&resume);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains(&peer) && told.contains("is `syscost serve` running"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_printed_token_is_a_token_and_a_readable_file_is_warned_of() {
+    let program = Program::new();
+    let mut child = program
+        .command(&["serve", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let address: SocketAddr = said(&mut output, "listening on ")
+        .parse()
+        .expect("an address");
+    let token: Token = said(&mut output, "token ").parse().expect("a token");
+    let session = Session::connect(address, &token, PATIENCE);
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(session.is_ok(), "{session:?}");
+
+    let path = program.folder().join("token");
+    token.write_new(&path).expect("written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("ours");
+    let server = Server::start(&program, &[]);
+    server.signal(Signal::INT);
+    let (code, log) = server.end();
+    assert_eq!(code, Some(0));
+    assert!(log.contains("others can read the token file"), "{log}");
+}
+
+#[test]
+fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
+    let program = Program::new();
+    let mut server = Server::start(&program, &["--sessions", "4"]);
+    server.is_well("its start");
+
+    let half_open: Vec<TcpStream> = (0..200)
+        .filter_map(|_| TcpStream::connect(server.address).ok())
+        .collect();
+    server.is_well("200 half-open connections");
+    drop(half_open);
+
+    for _ in 0..50 {
+        let mut stream = TcpStream::connect(server.address).expect("it accepts");
+        // Sent away long before, perhaps.
+        let _ = stream.write_all(&[b'x'; 100_000]);
+    }
+    server.is_well("lines without end");
+
+    let wrong = Token::generate().expect("random");
+    for _ in 0..20 {
+        let refused = Session::connect(server.address, &wrong, PATIENCE);
+        assert!(matches!(refused, Err(ClientError::Refused { .. })));
+    }
+    server.is_well("wrong tokens");
+
+    // All the memory that a session may ask for, of a client that never reads, and of one that leaves in between.
+    let source = Service::StreamSource {
+        size: 1 << 20,
+        streams: 8,
+        content: Content::Sparse,
+        tcp: Tcp::default(),
+    };
+    let mut unread = server.session();
+    let opened = unread.open(&source).expect("a service");
+    let streams: Vec<TcpStream> = (0..8)
+        .map(|_| opened.stream(&Tcp::default()).expect("a stream"))
+        .collect();
+    server.is_well("a client that never reads");
+    drop(unread);
+    drop(streams);
+    for _ in 0..20 {
+        let mut session = server.session();
+        let opened = session.open(&source).expect("a service");
+        let mut stream = opened.stream(&Tcp::default()).expect("a stream");
+        stream.read_exact(&mut [0; 100]).expect("it sends");
+    }
+    server.is_well("clients that left in between");
+
+    server.signal(Signal::TERM);
+    let mut log = String::new();
+    let stderr = server.child.stderr.as_mut().expect("a pipe");
+    stderr.read_to_string(&mut log).expect("text");
+    assert!(!log.contains("panicked"), "{log}");
+    assert!(log.lines().count() < 200, "{log}");
+    let mut rest = String::new();
+    server.output.read_to_string(&mut rest).expect("text");
+    assert_eq!(rest, "", "nothing but where it listens");
+}
+
+#[test]
+fn a_server_that_is_killed_is_an_error_that_names_it() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let mut session = server.session();
+    let service = Service::StreamEcho {
+        size: 8,
+        wait: Wait::Block,
+        tcp: Tcp::nodelay(),
+    };
+    let opened = session.open(&service).expect("a service");
+    let mut stream = opened.stream(&Tcp::nodelay()).expect("a stream");
+    server.signal(Signal::KILL);
+    assert_eq!(stream.read(&mut [0; 8]).unwrap_or(0), 0);
+    let error = session.finish(None).expect_err("it is gone");
+    assert!(matches!(error, ClientError::Gone { .. }), "{error}");
+    assert!(
+        error.to_string().contains(&server.address.to_string()),
+        "{error}"
+    );
+
+    // One that is stopped answers nothing: that is not waited for without end.
+    let server = Server::start(&program, &[]);
+    let mut session = Session::connect(server.address, &server.token(), Duration::from_secs(1))
+        .expect("a session");
+    server.signal(Signal::STOP);
+    let error = session.reading().expect_err("it is stopped");
+    assert!(matches!(error, ClientError::Silent { .. }), "{error}");
+}
