@@ -15,6 +15,7 @@
 use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
+use syscost_results::Verdict;
 use syscost_sys::frequency::core_frequency;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -62,13 +63,23 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     // The nearest of all observations, because the frequency may move between the two chains of one; a latency that is not
     // as believed puts all of them apart, and by far more.
     if let Some(apart) = apart {
-        b.claim(
+        let (verdict, reason) = b.verdict_of_times(agreement(apart));
+        b.claim_verdict(
             "difference of the add and the multiply chain",
             format!("at most {:.0} %", 100.0 * APART),
             format!("{:.2} %", 100.0 * apart),
             "both chains",
-            apart <= APART,
+            verdict,
+            reason,
         );
     }
     Ok(())
+}
+
+/// Whether chains agree that are this far apart.
+fn agreement(apart: f64) -> Verdict {
+    match apart <= APART {
+        true => Verdict::Confirmed,
+        false => Verdict::Refuted,
+    }
 }

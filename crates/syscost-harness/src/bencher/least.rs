@@ -32,6 +32,19 @@ impl<const N: usize> LeastTimes<N> {
 }
 
 impl Bencher<'_> {
+    /// What a judgement of times is worth that were taken by [`Bencher::observe`]: a neighbour lengthens some and spares
+    /// others, so without a sample of a core of our own nothing is refuted. With the reason then.
+    #[must_use]
+    pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
+        let mut samples = 0..self.findings.values.len() as u32;
+        let is_undisturbed = self.bracket.is_none() || samples.any(|one| !self.is_disturbed(one));
+        LeastTimes {
+            ns: [],
+            is_undisturbed,
+        }
+        .verdict(judged)
+    }
+
     /// Times these works in turn, this many rounds, and more while none of the rounds of one was undisturbed: for claims that compare their times. Noise
     /// only lengthens, so the least counts; that of undisturbed rounds, where each work has one.
     pub fn least_times<const N: usize>(
