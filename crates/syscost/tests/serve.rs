@@ -140,6 +140,11 @@ fn run(program: &Program, peer: &str, token_file: &str, more: &[&str]) -> std::p
     program.run(&arguments)
 }
 
+/// Whether it came to an end of its own, though a busy machine may have measured nothing in a second.
+fn is_a_run(output: &std::process::Output) -> bool {
+    matches!(output.status.code(), Some(0 | 4))
+}
+
 #[test]
 fn a_run_names_its_far_end() {
     let program = Program::new();
@@ -155,7 +160,7 @@ fn a_run_names_its_far_end() {
     );
     let output = run(&program, &peer, &file, &["--format", "json"]);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    assert!(is_a_run(&output), "{told}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let far_end = &document["peer"];
     assert_eq!(far_end["name"], json!(peer));
@@ -190,9 +195,7 @@ fn the_heading_names_the_far_end_and_a_signal_ends_it() {
     let heading = format!("far end {peer} ({})", server.address);
     assert!(table.contains(&heading), "{table}");
     let _idle = server.session();
-    for signal in [Signal::TERM] {
-        server.signal(signal);
-    }
+    server.signal(Signal::TERM);
     let (code, log) = server.end();
     assert_eq!(code, Some(0), "{log}");
     assert!(
@@ -276,7 +279,7 @@ fn a_run_that_broke_off_is_taken_up_against_the_same_far_end() {
     ];
     let output = program.run(&[&resume[..], &["--format", "json"]].concat());
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    assert!(is_a_run(&output), "{told}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["peer"]["address"], json!(peer));
     fs::write(&journal, text).expect("written");
