@@ -82,11 +82,9 @@ fn claim_guessed(b: &mut Bencher, alternating: &Kernel) -> Result<(), Failure> {
     let work = |kernel: &Kernel| drop(kernel.run(TURNS));
     let times = b.least_times(
         ROUNDS,
-        [
-            &mut || work(alternating),
-            &mut || work(&taken),
-            &mut || work(&not_taken),
-        ],
+        [&mut || work(alternating), &mut || work(&taken), &mut || {
+            work(&not_taken)
+        }],
     );
     let [alternating, taken, not_taken] = times.ns;
     let slowdown = alternating / taken.max(not_taken);

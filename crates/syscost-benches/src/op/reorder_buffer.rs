@@ -138,10 +138,12 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let run = |window: &Window| drop(window.run(NEAR_TURNS));
     let [whole, half] = &windows;
     let times = b.least_times(NEAR_TIMES, [&mut || run(whole), &mut || run(half)]);
-    let step_cycles = |window: &Window, ns| {
-        ns * ghz / (NEAR_TURNS * window.operations_per_turn()) as f64
-    };
-    let cycles = [step_cycles(whole, times.ns[0]), step_cycles(half, times.ns[1])];
+    let step_cycles =
+        |window: &Window, ns| ns * ghz / (NEAR_TURNS * window.operations_per_turn()) as f64;
+    let cycles = [
+        step_cycles(whole, times.ns[0]),
+        step_cycles(half, times.ns[1]),
+    ];
     let [window, _] = windows;
     let [whole, half] = cycles;
     let least = (fillers + 1) as f64 / MOST_PER_CYCLE;

@@ -1,0 +1,1 @@
+//! Echoes of the kernel at the other end.

@@ -1,0 +1,1 @@
+//! Connections that carry a stream of bytes.
