@@ -14,6 +14,7 @@ mod copies;
 mod counts;
 mod evidence;
 mod histogram;
+mod laps;
 mod least;
 mod pass;
 mod sampling;
@@ -37,6 +38,7 @@ use crate::failure::Failure;
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
 use histogram::{buckets, new_histogram};
+pub use laps::Laps;
 pub use least::LeastTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use team::{Baseline, Crew, Follower, Lead, Stop, Team};
@@ -340,18 +342,6 @@ impl<'a> Bencher<'a> {
         self.declared
             .retain(|other| other.counter != expect.counter);
         self.declared.push(expect);
-    }
-
-    /// As [`Bencher::report`], of a count that other programs on this CPU raise as well: beyond its bound it refutes only where there are none.
-    pub fn report_shared(&mut self, name: &'static str, total: f64) {
-        self.shared_counts.push(name);
-        self.report(name, total);
-    }
-
-    /// Reports a total the benchmark counted itself over every operation of this pass, warm-up included; the expectation
-    /// of the same name compares it per operation.
-    pub fn report(&mut self, name: &'static str, total: f64) {
-        self.reports.insert(name, total);
     }
 
     /// Operations this pass has made so far.
