@@ -64,6 +64,8 @@ pub struct Bencher<'a> {
     is_team: bool,
     /// Operations in a turn of several tasks.
     per_turn: u64,
+    /// How long an operation of several tasks takes, if that is known beforehand, in ns.
+    known_ns: f64,
     /// CPU time of all tasks per operation.
     cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
@@ -107,6 +109,7 @@ impl<'a> Bencher<'a> {
             pinned: true,
             is_team: false,
             per_turn: 1,
+            known_ns: 0.0,
             cpu_ns: None,
             timed_switches: None,
             had_company: false,
