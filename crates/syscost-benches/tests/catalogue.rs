@@ -27,9 +27,9 @@ fn names_are_unique() {
 fn an_id_is_the_path_of_its_file() {
     for group in CATALOGUE.groups() {
         for benchmark in group.benchmarks {
-            let (folder, file) = benchmark.id.split_once('.').expect("group.operation");
-            assert_eq!(folder, group.name, "{}", benchmark.id);
-            let path = source_folder().join(folder).join(format!("{file}.rs"));
+            assert_eq!(benchmark.group(), group.name, "{}", benchmark.id);
+            let file = format!("{}.rs", benchmark.id.replace('.', "/"));
+            let path = source_folder().join(file);
             let text =
                 fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             assert!(
@@ -44,27 +44,41 @@ fn an_id_is_the_path_of_its_file() {
 #[test]
 fn every_file_of_a_group_is_in_its_list() {
     for group in CATALOGUE.groups() {
-        let mut files: Vec<String> = fs::read_dir(source_folder().join(group.name))
-            .expect("the group's folder")
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter_map(|name| name.strip_suffix(".rs").map(str::to_owned))
-            .filter(|name| name != "mod" && !is_helper(group.name, name))
-            .collect();
-        files.sort();
-        let mut listed: Vec<String> = group
+        let listed: BTreeSet<String> = group
             .benchmarks
             .iter()
-            .filter_map(|benchmark| Some(benchmark.id.split_once('.')?.1.to_owned()))
+            .map(|benchmark| benchmark.id.to_owned())
             .collect();
-        listed.sort();
+        // A benchmark lies in its group's folder, or in one for each protocol within.
+        let mut folders: BTreeSet<&str> = group.benchmarks.iter().map(folder_of).collect();
+        folders.insert(group.name);
+        let files: BTreeSet<String> = folders.into_iter().flat_map(benchmarks_in).collect();
         assert_eq!(files, listed, "{}", group.name);
     }
 }
 
+/// The id without its last part: with slashes for dots, the folder of the benchmark's file.
+fn folder_of(benchmark: &'static Benchmark) -> &'static str {
+    let (folder, _) = benchmark.id.rsplit_once('.').expect("group.operation");
+    folder
+}
+
+/// The ids of the benchmarks whose files lie in the folder of such a name.
+fn benchmarks_in(folder: &str) -> Vec<String> {
+    let path = source_folder().join(folder.replace('.', "/"));
+    let entries = fs::read_dir(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter_map(|name| name.strip_suffix(".rs").map(str::to_owned));
+    names
+        .filter(|name| name != "mod" && !is_helper(&path.join(format!("{name}.rs"))))
+        .map(|name| format!("{folder}.{name}"))
+        .collect()
+}
+
 /// A file that several benchmarks of its group share says so in its first line.
-fn is_helper(group: &str, name: &str) -> bool {
-    let path = source_folder().join(group).join(format!("{name}.rs"));
+fn is_helper(path: &Path) -> bool {
     fs::read_to_string(path).is_ok_and(|text| text.starts_with("//! Shared:"))
 }
 

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// One operation whose cost is measured. The descriptors of a group stand in a const list, whose order is the report's.
 pub struct Benchmark {
-    /// `group.operation`; the operation is also the name of the benchmark's file.
+    /// `group.operation`, or `group.protocol.operation` where a group has folders within: with slashes for dots the path of the benchmark's file.
     pub id: &'static str,
     /// What it is, in a few words, for tables.
     pub title: &'static str,

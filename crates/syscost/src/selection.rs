@@ -179,8 +179,8 @@ fn nearness(typed: &str, known: &str) -> f64 {
     strsim::jaro_winkler(typed, known).max(strsim::jaro_winkler(typed, operation))
 }
 
-/// What a person writes to mean rows: a group, an id, a row's name, a pattern of ids or names, or an id with some of the case's parameters, in any
-/// order: `memory.latency{bytes=1G}`.
+/// What a person writes to mean rows: a group, an id, the beginning of ids up to a dot, a row's name, a pattern of ids or names, or an id with some
+/// of the case's parameters, in any order: `memory.latency{bytes=1G}`.
 pub(crate) struct Selector {
     text: String,
     pattern: Pattern,
@@ -219,8 +219,10 @@ impl Selector {
     /// Whether it means the row of this name: `id{case}`, or the id alone.
     pub(crate) fn selects(&self, name: &str) -> bool {
         let id = name.split('{').next().unwrap_or(name);
-        let group = id.split('.').next().unwrap_or(id);
-        [group, id, name].contains(&&*self.text)
+        // `net` and `net.tcp` mean all that begin so.
+        let rest = id.strip_prefix(&*self.text);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            || name == self.text
             || self.pattern.matches(id)
             || self.pattern.matches(name)
             || self.selects_case(name)
@@ -266,6 +268,17 @@ mod tests {
             of("memory.bandwidth{bytes=24K}")
         );
         assert!(rows(&["memory.bandwidth{op=mem}".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn the_beginning_of_ids_means_all_of_them() {
+        let selects = |text, name| Selector::parse(text).is_ok_and(|one| one.selects(name));
+        for text in ["net", "net.tcp", "net.tcp.connect", "net.*.connect"] {
+            assert!(selects(text, "net.tcp.connect{step=reset}"), "{text}");
+        }
+        for text in ["ne", "net.t", "net.tcp.con", "tcp", "net.udp"] {
+            assert!(!selects(text, "net.tcp.connect{step=reset}"), "{text}");
+        }
     }
 
     #[test]

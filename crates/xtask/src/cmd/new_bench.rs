@@ -1,4 +1,5 @@
-//! `cargo xtask new-bench GROUP.NAME`: a benchmark's file from a template, and its two lines in the group's list.
+//! `cargo xtask new-bench GROUP.NAME`: a benchmark's file from a template, and its two lines in the group's list. In a folder within a group, as
+//! `net/tcp`, it is GROUP.FOLDER.NAME.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ const LINE_LIST_WIDTH: usize = 60;
 /// Arguments of `new-bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its id, e.g. `syscall.null`: the group must exist, the name is what the operation is called
+    /// Its id, e.g. `syscall.null` or `net.tcp.connect`: the group, and its folder, must exist; the name is what the operation is called
     #[arg(value_name = "GROUP.NAME")]
     id: String,
 }
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     add(workspace::root(), &arguments.id)?;
     println!(
         "{BENCHES}/{}.rs is yours to fill in; then:",
-        arguments.id.replacen('.', "/", 1)
+        arguments.id.replace('.', "/")
     );
     println!(
         "  cargo run --release -- run {} --profile quick -v",
@@ -35,10 +36,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// Adds a benchmark to the workspace at `root`.
 fn add(root: &Path, id: &str) -> Result<()> {
-    let Some((group, name)) = id.split_once('.') else {
-        bail!("`{id}` is no id; write GROUP.NAME, e.g. syscall.null");
+    let words: Vec<&str> = id.split('.').collect();
+    let (group, within, name) = match words[..] {
+        [group, name] => (group, None, name),
+        [group, within, name] => (group, Some(within), name),
+        _ => bail!("`{id}` is no id; write GROUP.NAME, e.g. syscall.null"),
     };
-    for word in [group, name] {
+    for word in words {
         ensure!(
             word.starts_with(|letter: char| letter.is_ascii_lowercase())
                 && word
@@ -47,22 +51,41 @@ fn add(root: &Path, id: &str) -> Result<()> {
             "`{word}` must be lower-case letters, digits and underscores, and begin with a letter"
         );
     }
-    let folder = root.join(BENCHES).join(group);
-    let list = folder.join("mod.rs");
+    let group_folder = root.join(BENCHES).join(group);
+    let list = group_folder.join("mod.rs");
     ensure!(
         list.is_file(),
         "there is no group `{group}`: write {BENCHES}/{group}/mod.rs and name it in {BENCHES}/lib.rs first"
     );
+    let folder = within.map_or(group_folder.clone(), |within| group_folder.join(within));
+    let modules = folder.join("mod.rs");
+    ensure!(
+        modules.is_file(),
+        "there is no folder {}: write its mod.rs and name it in {} first",
+        folder.display(),
+        list.display()
+    );
     let file = folder.join(format!("{name}.rs"));
     ensure!(!file.exists(), "{} exists already", file.display());
-    let extended = extended(&workspace::read(&list)?, name)
+    let entry = match within {
+        Some(within) => format!("{within}::{}", raw(name)),
+        None => raw(name),
+    };
+    let listed = with_entry(&workspace::read(&list)?, &entry)
         .with_context(|| format!("extending {}", list.display()))?;
-    workspace::write(&file, &template(group, name))?;
-    workspace::write(&list, &extended)
+    workspace::write(&file, &template(id, name))?;
+    workspace::write(&list, &listed)?;
+    let declared = with_module(&workspace::read(&modules)?, within.is_some(), name);
+    workspace::write(&modules, &declared)
 }
 
 /// The new benchmark's file. Until it is filled in, its row fails and `cargo xtask lint` says what is missing.
-fn template(group: &str, name: &str) -> String {
+fn template(id: &str, name: &str) -> String {
+    // Listed by the group, also from a folder within it.
+    let visible = match id.split('.').collect::<Vec<_>>()[..] {
+        [group, _, _] => format!("in crate::{group}"),
+        _ => "super".to_owned(),
+    };
     let title = name.replace('_', " ");
     let title = title[..1].to_uppercase() + &title[1..];
     format!(
@@ -79,8 +102,8 @@ fn template(group: &str, name: &str) -> String {
 
 use syscost_harness::prelude::*;
 
-pub(super) const BENCHMARK: Benchmark = Benchmark {{
-    id: "{group}.{name}",
+pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
+    id: "{id}",
     title: "{title}",
     // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
     expect: &[],
@@ -97,14 +120,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {{
     )
 }
 
-/// A group's `mod.rs` with one more benchmark at the end of its list.
-fn extended(list: &str, name: &str) -> Result<String> {
-    let name = if is_keyword(name) {
-        format!("r#{name}")
-    } else {
-        name.to_owned()
-    };
-    with_module(&with_entry(list, &name)?, &name)
+/// The name as it stands in code.
+fn raw(name: &str) -> String {
+    match is_keyword(name) {
+        true => format!("r#{name}"),
+        false => name.to_owned(),
+    }
 }
 
 /// Keywords of the language that are likely names of operations.
@@ -116,22 +137,34 @@ fn is_keyword(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Adds `mod name;` where the alphabet wants it.
-fn with_module(list: &str, name: &str) -> Result<String> {
-    let key = |line: &str| line.strip_prefix("mod ").map(|rest| rest.replace("r#", ""));
-    let new = format!("mod {name};");
-    let lines: Vec<&str> = list.lines().collect();
-    let modules: Vec<usize> = (0..lines.len())
-        .filter(|&at| lines[at].starts_with("mod ") && lines[at].ends_with(';'))
+/// Adds `mod name;` where the alphabet wants it. In a folder within a group the module is visible to the group, which lists it.
+fn with_module(modules: &str, is_within: bool, name: &str) -> String {
+    let key = |line: &str| {
+        let line = line.strip_prefix("pub(super) ").unwrap_or(line);
+        Some(line.strip_prefix("mod ")?.replace("r#", ""))
+    };
+    let visible = if is_within { "pub(super) " } else { "" };
+    let new = format!("{visible}mod {};", raw(name));
+    let mut lines: Vec<&str> = modules.lines().collect();
+    let known: Vec<usize> = (0..lines.len())
+        .filter(|&at| key(lines[at]).is_some_and(|key| key.ends_with(';')))
         .collect();
-    let last = *modules.last().context("it has no line like `mod other;`")?;
-    let at = modules
-        .into_iter()
-        .find(|&at| key(lines[at]) > key(&new))
-        .unwrap_or(last + 1);
-    let mut lines: Vec<&str> = lines;
+    let at = match known.last() {
+        Some(last) => {
+            let mut behind = known.iter().copied();
+            let at = behind.find(|&at| key(lines[at]) > key(&new));
+            at.unwrap_or(last + 1)
+        }
+        None => {
+            // The first one, below the comment that begins the file.
+            let comment = lines.iter().take_while(|line| line.starts_with("//!"));
+            let at = comment.count();
+            lines.insert(at, "");
+            at + 1
+        }
+    };
     lines.insert(at, &new);
-    Ok(lines.join("\n") + "\n")
+    lines.join("\n") + "\n"
 }
 
 /// Adds `name::BENCHMARK` at the end of the list.
@@ -226,7 +259,16 @@ mod tests {
             "//! First.\n",
         )
         .unwrap();
-        for name in ["second_one", "loop", "another_operation"] {
+        let within = root.path().join(BENCHES).join("some/wire/mod.rs");
+        workspace::write(&within, "//! Within.\n").unwrap();
+        let names = [
+            "second_one",
+            "loop",
+            "another_operation",
+            "wire.one",
+            "wire.of_two",
+        ];
+        for name in names {
             add(root.path(), &format!("some.{name}")).unwrap();
             // rustfmt follows the `mod` lines, so that this checks the new files as well.
             let check = Command::new("rustfmt")
@@ -246,6 +288,7 @@ mod tests {
 //! Some.
 
 mod first;
+mod wire;
 
 use syscost_harness::prelude::*;
 
@@ -259,15 +302,21 @@ pub(crate) const GROUP: Group = Group {
 
     #[test]
     fn the_two_lines_go_where_they_belong() {
-        let two = extended(FIRST, "early").unwrap();
-        assert!(two.contains("mod early;\nmod first;\n\nuse"), "{two}");
+        let extended = |list: &str, name: &str| {
+            with_module(&with_entry(list, &raw(name)).unwrap(), false, name)
+        };
+        let two = extended(FIRST, "early");
+        assert!(
+            two.contains("mod early;\nmod first;\nmod wire;\n\nuse"),
+            "{two}"
+        );
         assert!(
             two.contains("    benchmarks: &[first::BENCHMARK, early::BENCHMARK],\n"),
             "{two}"
         );
-        let four = extended(&extended(&two, "loop").unwrap(), "second").unwrap();
+        let four = extended(&extended(&two, "loop"), "second");
         assert!(
-            four.contains("mod early;\nmod first;\nmod r#loop;\nmod second;\n\nuse"),
+            four.contains("mod early;\nmod first;\nmod r#loop;\nmod second;\nmod wire;\n\nuse"),
             "{four}"
         );
         let lines = "    benchmarks: &[
@@ -278,6 +327,12 @@ pub(crate) const GROUP: Group = Group {
     ],
 ";
         assert!(four.contains(lines), "{four}");
+        let one = with_module("//! Within.\n", true, "of_two");
+        assert_eq!(one, "//! Within.\n\npub(super) mod of_two;\n");
+        assert_eq!(
+            with_module(&one, true, "loop"),
+            "//! Within.\n\npub(super) mod r#loop;\npub(super) mod of_two;\n"
+        );
     }
 
     #[test]
@@ -289,7 +344,9 @@ pub(crate) const GROUP: Group = Group {
             ("syscall.Null", "lower-case"),
             ("syscall.", "begin with a letter"),
             ("../x.y", "write GROUP.NAME"),
-            ("syscall.../x", "lower-case"),
+            ("syscall.../x", "write GROUP.NAME"),
+            ("syscall.no_folder.x", "there is no folder"),
+            ("syscall.a.b.c", "write GROUP.NAME"),
         ] {
             let error = add(root.path(), id).unwrap_err().to_string();
             assert!(
@@ -297,6 +354,6 @@ pub(crate) const GROUP: Group = Group {
                 "{id}: {error}"
             );
         }
-        assert!(extended("//! No list.\n", "x").is_err());
+        assert!(with_entry("//! No list.\n", "x").is_err());
     }
 }

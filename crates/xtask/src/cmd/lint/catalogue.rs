@@ -12,85 +12,105 @@ const UNWRITTEN: &str = "TODO";
 
 /// What is wrong in the groups' folders.
 pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for list in files {
-        let Some(group) = group_of(&list.path) else {
-            continue;
-        };
-        let folder = Path::new(BENCHES).join(group);
-        let members = files
+    let folders: Vec<Folder<'_>> = files
+        .iter()
+        .filter_map(|list| Folder::of(list, files))
+        .collect();
+    let members = folders.iter().flat_map(|folder| {
+        files
             .iter()
-            .filter(|file| file.path.parent() == Some(&folder) && file.path != list.path);
-        for file in members {
-            findings.extend(unlisted(group, file, list));
-            if is_benchmark(file) {
-                findings.extend(unexplained(file));
-            }
-        }
-    }
-    findings
+            .filter(|file| folder.holds(file))
+            .flat_map(|file| {
+                let mut findings = folder.unlisted(file);
+                if is_benchmark(file) {
+                    findings.extend(unexplained(file));
+                }
+                findings
+            })
+    });
+    members.collect()
 }
 
-/// The group whose list this file is.
-fn group_of(path: &Path) -> Option<&str> {
-    let group = path
-        .strip_prefix(BENCHES)
-        .ok()?
-        .to_str()?
-        .strip_suffix("/mod.rs")?;
-    (!group.contains('/')).then_some(group)
+/// A folder of benchmarks: a group's, or one within it that holds those of a protocol.
+struct Folder<'f> {
+    /// Its path below [`BENCHES`].
+    path: &'f str,
+    /// Its `mod.rs`.
+    modules: &'f SourceFile,
+    /// The group's `mod.rs`, which lists the benchmarks.
+    list: &'f SourceFile,
+}
+
+impl<'f> Folder<'f> {
+    /// That of this `mod.rs`, if it is one of benchmarks. Other folders hold what one benchmark or several are made of.
+    fn of(modules: &'f SourceFile, files: &'f [SourceFile]) -> Option<Self> {
+        let below = modules.path.strip_prefix(BENCHES).ok()?;
+        let path = below.to_str()?.strip_suffix("/mod.rs")?;
+        let (group, within) = path.split_once('/').unwrap_or((path, ""));
+        let list = Path::new(BENCHES).join(group).join("mod.rs");
+        let folder = Self {
+            path,
+            modules,
+            list: files.iter().find(|file| file.path == list)?,
+        };
+        let has_benchmarks = || {
+            files
+                .iter()
+                .any(|file| folder.holds(file) && is_benchmark(file))
+        };
+        let is_one = within.is_empty() || (!within.contains('/') && has_benchmarks());
+        is_one.then_some(folder)
+    }
+
+    /// Whether the file lies in it.
+    fn holds(&self, file: &SourceFile) -> bool {
+        file.path.parent() == self.modules.path.parent() && file.path != self.modules.path
+    }
+
+    /// What keeps a file from being the benchmark its name says.
+    fn unlisted(&self, file: &SourceFile) -> Vec<Finding> {
+        let stem = file
+            .path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default();
+        // A name that is a keyword of the language is written raw.
+        let words = |file: &SourceFile| file.text.replace("r#", "");
+        let mut findings = Vec::new();
+        let module = format!("{stem};");
+        if !words(self.modules)
+            .split_whitespace()
+            .any(|word| word == module)
+        {
+            let message = format!(
+                "not compiled: {} needs the line `mod {stem};`",
+                self.modules.path.display()
+            );
+            findings.push(Finding::new(&file.path, 1, message));
+        }
+        if !is_benchmark(file) {
+            return findings;
+        }
+        let entry = match self.path.split_once('/') {
+            Some((_, within)) => format!("{within}::{stem}::BENCHMARK"),
+            None => format!("{stem}::BENCHMARK"),
+        };
+        if !words(self.list).contains(&entry) {
+            let message = format!("not listed: {} needs `{entry}`", self.list.path.display());
+            findings.push(Finding::new(&file.path, 1, message));
+        }
+        let id = format!("{}.{stem}", self.path.replace('/', "."));
+        if !file.text.contains(&format!("id: \"{id}\"")) {
+            let line = line_of(file, |line| line.trim_start().starts_with("id: "));
+            let message = format!("its id must be `{id}`, as its file is called");
+            findings.push(Finding::new(&file.path, line, message));
+        }
+        findings
+    }
 }
 
 fn is_benchmark(file: &SourceFile) -> bool {
     file.text.contains("const BENCHMARK: Benchmark")
-}
-
-/// What keeps a file from being the benchmark its name says.
-fn unlisted(group: &str, file: &SourceFile, list: &SourceFile) -> Vec<Finding> {
-    let stem = file
-        .path
-        .file_stem()
-        .and_then(|stem| stem.to_str())
-        .unwrap_or_default();
-    // A name that is a keyword of the language is written raw.
-    let listed = |line: &str| {
-        list.text.lines().any(|l| {
-            l.split_whitespace()
-                .any(|word| word.replace("r#", "") == line)
-        })
-    };
-    let mentioned = list
-        .text
-        .replace("r#", "")
-        .contains(&format!("{stem}::BENCHMARK"));
-    let mut findings = Vec::new();
-    if !listed(&format!("{stem};")) {
-        let message = format!(
-            "not compiled: {} needs the line `mod {stem};`",
-            list.path.display()
-        );
-        findings.push(Finding::new(&file.path, 1, message));
-    }
-    if !is_benchmark(file) {
-        return findings;
-    }
-    if !mentioned {
-        let message = format!(
-            "not listed: {} needs `{stem}::BENCHMARK`",
-            list.path.display()
-        );
-        findings.push(Finding::new(&file.path, 1, message));
-    }
-    let id = format!("{group}.{stem}");
-    if !file.text.contains(&format!("id: \"{id}\"")) {
-        let line = line_of(file, |line| line.trim_start().starts_with("id: "));
-        findings.push(Finding::new(
-            &file.path,
-            line,
-            format!("its id must be `{id}`, as its file is called"),
-        ));
-    }
-    findings
 }
 
 /// What is missing in a benchmark's doc comment.
@@ -219,6 +239,32 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
                 "some/other.rs:1: not compiled: some/mod.rs needs the line `mod other;`",
                 "some/other.rs:1: not listed: some/mod.rs needs `other::BENCHMARK`",
                 "some/fixture.rs:1: not compiled: some/mod.rs needs the line `mod fixture;`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_folder_within_a_group_is_listed_in_both_files() {
+        let list =
+            "mod one;\nmod wire;\n\n    benchmarks: &[one::BENCHMARK, wire::two::BENCHMARK],\n";
+        let two = WHOLE.replace("some.one", "some.wire.two");
+        let three = WHOLE.replace("some.one", "some.three");
+        let files = [
+            ("some/mod.rs", list),
+            ("some/one.rs", WHOLE),
+            ("some/wire/mod.rs", "pub(super) mod two;\n"),
+            ("some/wire/two.rs", &two),
+            ("some/one/mod.rs", "fn help() {}"),
+            ("some/one/helper.rs", "fn help() {}"),
+        ];
+        assert_eq!(check(&files), [""; 0]);
+        let more = [files.as_slice(), &[("some/wire/three.rs", &three)]].concat();
+        assert_eq!(
+            check(&more),
+            [
+                "some/wire/three.rs:1: not compiled: some/wire/mod.rs needs the line `mod three;`",
+                "some/wire/three.rs:1: not listed: some/mod.rs needs `wire::three::BENCHMARK`",
+                "some/wire/three.rs:13: its id must be `some.wire.three`, as its file is called",
             ]
         );
     }

@@ -1,0 +1,5 @@
+//! Connections that carry a stream of bytes.
+
+mod stream;
+
+pub(super) mod round_trip;

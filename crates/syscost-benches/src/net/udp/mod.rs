@@ -1,0 +1,3 @@
+//! Datagrams.
+
+pub(super) mod round_trip;
