@@ -1,5 +1,7 @@
 //! Reads the figure of a peer from what it prints: nanoseconds per operation, or bytes per second where our row has them.
 
+use serde_json::Value;
+
 const MEBIBYTE: f64 = 1_048_576.0;
 
 /// `perf bench`: nanoseconds per operation, from the line `0.105375 usecs/op`.
@@ -117,6 +119,44 @@ pub(super) fn stream(output: &str) -> Option<f64> {
     number_before(output, "MB/s").map(|megabytes| megabytes * 1e6)
 }
 
+/// `sockperf ping-pong --full-rtt`: the median round trip in nanoseconds. What is no round trip but half of one is not read.
+pub(super) fn sockperf(output: &str) -> Option<f64> {
+    let (_, percentiles) = output.split_once("Summary: Round trip is")?;
+    number_after(percentiles, "percentile 50.000 =").map(|microseconds| microseconds * 1e3)
+}
+
+/// `qperf --unify_units` of a latency, which is half of a round trip: the round trip in nanoseconds.
+pub(super) fn qperf_round_trip(output: &str) -> Option<f64> {
+    let (_, latency) = output.split_once("latency")?;
+    latency.contains(" ns").then_some(())?;
+    number_after(latency, "=").map(|half| 2.0 * half)
+}
+
+/// `iperf3 --json --congestion cubic`: bytes per second that the receiver counted.
+pub(super) fn iperf3(output: &str) -> Option<f64> {
+    let mut documents = serde_json::Deserializer::from_str(output).into_iter::<Value>();
+    let end = &documents.next()?.ok()?["end"];
+    if end["sender_tcp_congestion"] != "cubic" {
+        return None;
+    }
+    let bits = end["sum_received"]["bits_per_second"].as_f64()?;
+    Some(bits / 8.0)
+}
+
+/// `ping`: the mean of the middle half of its round trips, in nanoseconds; each is told in whole microseconds.
+pub(super) fn ping(output: &str) -> Option<f64> {
+    let mut milliseconds: Vec<f64> = output
+        .split(" time=")
+        .skip(1)
+        .filter_map(|rest| rest.split(' ').next()?.parse().ok())
+        .collect();
+    milliseconds.sort_by(f64::total_cmp);
+    let quarter = milliseconds.len() / 4;
+    let middle = &milliseconds[quarter..milliseconds.len() - quarter];
+    let sum: f64 = middle.iter().sum();
+    (!middle.is_empty()).then(|| 1e6 * sum / middle.len() as f64)
+}
+
 /// The number that stands before these words.
 fn number_before(output: &str, words: &str) -> Option<f64> {
     let (before, _) = output.split_once(words)?;
@@ -218,6 +258,45 @@ mod tests {
         let output = "  total size: 4096MiB\n4096.00 MiB transferred (28881.20 MiB/sec)\n";
         is(sysbench_memory(output), 28_881.2 * 1_048_576.0);
         is(stream("Triad: 12345.6 MB/s\n"), 12_345.6e6);
+    }
+
+    #[test]
+    fn half_a_round_trip_is_not_taken_for_a_whole_one() {
+        let output = "sockperf: Summary: Round trip is 69.476 usec\nsockperf: Total 7888 observations; each percentile \
+                      contains 78.88 observations\nsockperf: ---> <MAX> observation = 5184.214\nsockperf: ---> percentile \
+                      75.000 =   72.927\nsockperf: ---> percentile 50.000 =   65.837\n";
+        is(sockperf(output), 65_837.0);
+        let half = output.replace("Round trip is", "Latency is");
+        assert_eq!(sockperf(&half), None);
+        let output = "tcp_lat:\n    latency  =  27297 ns\n";
+        is(qperf_round_trip(output), 54_594.0);
+        assert_eq!(qperf_round_trip(&output.replace("ns", "us")), None);
+        assert_eq!(qperf_round_trip("tcp_lat:\nfailed\n"), None);
+    }
+
+    #[test]
+    fn iperf3s_receiver_counts_and_the_congestion_control_is_the_one_asked_for() {
+        let output = "{\"start\":{},\"end\":{\"sum_sent\":{\"bits_per_second\":88},\"sum_received\":{\"bits_per_second\":\
+                      80},\"sender_tcp_congestion\":\"cubic\"}}\n\n";
+        is(iperf3(output), 10.0);
+        assert_eq!(iperf3(&output.replace("cubic", "bbr")), None);
+        let refused =
+            "{\"end\":{},\"error\":\"unable to connect to server: Connection refused\"}\n";
+        assert_eq!(iperf3(refused), None);
+        assert_eq!(iperf3("iperf3: error\n"), None);
+    }
+
+    #[test]
+    fn pings_microseconds_are_averaged_without_the_extremes() {
+        let line = |milliseconds: &str| {
+            format!("64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time={milliseconds} ms\n")
+        };
+        let times = [
+            "0.069", "0.007", "0.008", "0.007", "0.007", "0.007", "12.1", "0.001",
+        ];
+        is(ping(&times.map(line).concat()), 7_250.0);
+        is(ping(&["0.007", "0.008"].map(line).concat()), 7_500.0);
+        assert_eq!(ping("2 packets transmitted, 0 received\n"), None);
     }
 
     #[test]

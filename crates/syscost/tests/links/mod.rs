@@ -1,0 +1,278 @@
+//! Links between two hosts that are network namespaces of this machine, each with the delay, rate, loss and MTU a test wants.
+//!
+//! Making one needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. What this machine cannot do is said as `skipped: why`.
+
+mod figures;
+mod hold;
+pub(crate) mod namespace;
+pub(crate) mod pair;
+mod relay;
+mod running;
+pub(crate) mod tool;
+mod traffic;
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::process::Command;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use self::namespace::{Namespace, sweep};
+use self::relay::Relay;
+pub(crate) use self::running::Running;
+use self::tool::{Failure, is_installed, require, unless_skipped};
+
+/// Name of the device at either end.
+pub(crate) const DEVICE: &str = "link0";
+/// The smallest MTU with which the kernel speaks IPv6.
+const MIN_MTU_IPV6: u32 = 1280;
+/// Links of this process so far.
+static COUNT: AtomicU8 = AtomicU8::new(0);
+/// Held by whoever measures: two tests at once would disturb each other.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// An end of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Where a test measures.
+    Near,
+    /// Where it is answered.
+    Far,
+}
+
+impl Side {
+    const BOTH: [Self; 2] = [Self::Near, Self::Far];
+}
+
+/// What a link does to packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Bytes of the longest packet. Below 1280 there is no IPv6.
+    pub(crate) mtu: u32,
+    /// Megabits per second, in each direction, by a token bucket: Ethernet headers count.
+    pub(crate) megabits: Option<u32>,
+    /// How many of a hundred packets the far end drops when they arrive.
+    pub(crate) loss_percent: Option<u32>,
+    /// How long a packet is under way, in either direction.
+    pub(crate) delay: Option<Duration>,
+}
+
+impl Shape {
+    /// A veth pair as the kernel makes it.
+    pub(crate) const PLAIN: Self = Self {
+        mtu: 1500,
+        megabits: None,
+        loss_percent: None,
+        delay: None,
+    };
+}
+
+/// Two namespaces joined by a pair of devices. All of it vanishes on drop.
+#[derive(Debug)]
+pub(crate) struct Link {
+    number: u8,
+    shape: Shape,
+    // Fields are dropped in this order: the relay's thread and devices before the namespaces.
+    _relay: Option<Relay>,
+    ends: [Namespace; 2],
+}
+
+impl Link {
+    /// Makes a link; `None` after the words `skipped: why` where this machine cannot.
+    pub(crate) fn new(shape: Shape) -> Option<Self> {
+        unless_skipped(Self::try_new(shape))
+    }
+
+    fn try_new(shape: Shape) -> Result<Self, Failure> {
+        sweep();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let near = Namespace::new(&format!("{number}-near"))?;
+        let far = Namespace::new(&format!("{number}-far"))?;
+        let relay = match shape.delay {
+            Some(delay) => Some(Relay::new([near.path(), far.path()], DEVICE, delay)?),
+            None => {
+                let veth = [
+                    "link", "add", DEVICE, "type", "veth", "peer", "name", DEVICE,
+                ];
+                near.ip(&[&veth[..], &["netns", far.name()]].concat())?;
+                None
+            }
+        };
+        let link = Self {
+            number,
+            shape,
+            _relay: relay,
+            ends: [near, far],
+        };
+        for side in Side::BOTH {
+            link.set_up(side)?;
+        }
+        if let Some(percent) = shape.loss_percent {
+            link.lose(percent)?;
+        }
+        link.settle();
+        Ok(link)
+    }
+
+    /// Addresses, MTU and rate of one end.
+    fn set_up(&self, side: Side) -> Result<(), Failure> {
+        let end = self.end(side);
+        let mtu = self.shape.mtu.to_string();
+        end.ip(&["link", "set", DEVICE, "mtu", &mtu])?;
+        let address = format!("{}/24", self.address(side));
+        end.ip(&["addr", "add", &address, "dev", DEVICE])?;
+        if let Some(address) = self.address_v6(side) {
+            // The kernel drops these addresses when a link goes down, unless it is asked not to.
+            let keep = format!("/proc/sys/net/ipv6/conf/{DEVICE}/keep_addr_on_down");
+            let kept = end.within(|| fs::write(&keep, "1"));
+            kept.map_err(|cause| Failure::of_call(&keep, cause))?;
+            // Nobody else can have the address: it need not be looked for.
+            let address = format!("{address}/64");
+            end.ip(&["addr", "add", &address, "dev", DEVICE, "nodad"])?;
+        }
+        end.ip(&["link", "set", DEVICE, "up"])?;
+        if let Some(megabits) = self.shape.megabits {
+            let rate = format!("{megabits}mbit");
+            let bucket = ["tbf", "rate", &rate, "burst", "64kb", "latency", "50ms"];
+            let add = ["tc", "qdisc", "add", "dev", DEVICE, "root"];
+            end.run(&[&add[..], &bucket].concat())?;
+        }
+        Ok(())
+    }
+
+    /// Makes the far end drop packets by chance, but not those by which addresses are found.
+    fn lose(&self, percent: u32) -> Result<(), Failure> {
+        // What looks like one packet here is otherwise up to 64 KiB of a stream.
+        for side in Side::BOTH {
+            self.end(side)
+                .ip(&["link", "set", DEVICE, "gso_max_segs", "1"])?;
+        }
+        // Debian has nft; some systems have iptables in its place.
+        match require("nft") {
+            Ok(()) => self.lose_by_nft(percent),
+            Err(_) if is_installed("iptables") => self.lose_by_iptables(percent),
+            missing => missing,
+        }
+    }
+
+    fn lose_by_nft(&self, percent: u32) -> Result<(), Failure> {
+        let rules = format!(
+            "add table inet loss; \
+             add chain inet loss arriving {{ type filter hook input priority 0; }}; \
+             add rule inet loss arriving icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} accept; \
+             add rule inet loss arriving iifname {DEVICE} numgen random mod 100 < {percent} counter drop"
+        );
+        self.end(Side::Far).run(&["nft", &rules])?;
+        Ok(())
+    }
+
+    fn lose_by_iptables(&self, percent: u32) -> Result<(), Failure> {
+        let probability = format!("{:.2}", f64::from(percent) / 100.0);
+        let neighbours = "-A INPUT -p icmpv6 --icmpv6-type neighbour-solicitation -j ACCEPT";
+        let drop = format!(
+            "-A INPUT -i {DEVICE} -m statistic --mode random --probability {probability} -j DROP"
+        );
+        for (program, rule) in [
+            ("ip6tables", neighbours),
+            (
+                "ip6tables",
+                &neighbours.replace("solicitation", "advertisement"),
+            ),
+            ("ip6tables", &drop),
+            ("iptables", &drop),
+        ] {
+            let words: Vec<&str> = rule.split(' ').collect();
+            self.end(Side::Far)
+                .run(&[&[program], &words[..]].concat())?;
+        }
+        Ok(())
+    }
+
+    /// The namespace at this end.
+    pub(crate) fn end(&self, side: Side) -> &Namespace {
+        &self.ends[side as usize]
+    }
+
+    /// The IPv4 address of this end, the same in no two links of a process (until there are 256 of them).
+    pub(crate) fn address(&self, side: Side) -> IpAddr {
+        Ipv4Addr::new(10, 77, self.number, host(side)).into()
+    }
+
+    /// The IPv6 address of this end, if the MTU allows one.
+    pub(crate) fn address_v6(&self, side: Side) -> Option<IpAddr> {
+        let [number, host] = [self.number, host(side)].map(u16::from);
+        let address = Ipv6Addr::new(0xfd77, number, 0, 0, 0, 0, 0, host);
+        (self.shape.mtu >= MIN_MTU_IPV6).then_some(address.into())
+    }
+
+    /// A program that will run at this end. Its process is the one that is started: `ip netns exec` becomes it.
+    pub(crate) fn command(&self, side: Side, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", self.end(side).name(), program]);
+        command
+    }
+
+    /// Takes the far end down: the near one keeps its address and route, and hears nothing more.
+    pub(crate) fn cut(&self) {
+        self.set_far("down");
+    }
+
+    /// Undoes [`Link::cut`].
+    pub(crate) fn restore(&self) {
+        self.set_far("up");
+        self.settle();
+        // Who has failed to find the far end would not look for it again for a while.
+        let flushed = self.end(Side::Near).ip(&["neigh", "flush", "dev", DEVICE]);
+        flushed.unwrap_or_else(|failure| panic!("{failure}"));
+    }
+
+    /// Waits until packets pass: the kernel takes up to a second to notice that the other end is up.
+    fn settle(&self) {
+        let passes = |side| {
+            let state = self.device(side)["operstate"].clone();
+            // A TUN device never knows.
+            state == "UP" || state == "UNKNOWN"
+        };
+        while !Side::BOTH.into_iter().all(passes) {
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn set_far(&self, state: &str) {
+        let set = self.end(Side::Far).ip(&["link", "set", DEVICE, state]);
+        set.unwrap_or_else(|failure| panic!("{failure}"));
+    }
+
+    /// The MTU as the kernel tells it.
+    pub(crate) fn mtu(&self, side: Side) -> u64 {
+        self.device(side)["mtu"].as_u64().expect("an MTU")
+    }
+
+    /// Bytes that have arrived at this end, headers included.
+    pub(crate) fn received_bytes(&self, side: Side) -> u64 {
+        let device = self.device(side);
+        device["stats64"]["rx"]["bytes"].as_u64().expect("a count")
+    }
+
+    /// What ip(8) says of the device at this end.
+    fn device(&self, side: Side) -> Value {
+        let shown = self.end(side).ip(&["-s", "-j", "link", "show", DEVICE]);
+        let text = shown.unwrap_or_else(|failure| panic!("{failure}"));
+        let devices: Value = serde_json::from_str(&text).expect("ip prints JSON");
+        devices[0].clone()
+    }
+}
+
+/// The last part of an address.
+fn host(side: Side) -> u8 {
+    side as u8 + 1
+}
+
+/// Waits until no other test of this process measures.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,125 @@
+//! Network namespaces that end with the test, or with the next one if the test is killed.
+
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use super::tool::{Failure, require, run};
+
+/// Where ip(8) keeps them.
+const FOLDER: &str = "/run/netns";
+/// How the names of ours begin; the process that made them comes next.
+const PREFIX: &str = "syscost-link";
+
+/// A network namespace with a name, deleted on drop.
+#[derive(Debug)]
+pub(crate) struct Namespace {
+    name: String,
+}
+
+impl Namespace {
+    /// Makes one. Its name holds this process and `label`, which must be unique in it.
+    pub(super) fn new(label: &str) -> Result<Self, Failure> {
+        let name = format!("{PREFIX}-{}-{label}", std::process::id());
+        run(&["ip", "netns", "add", &name])?;
+        // From here on it is deleted.
+        let namespace = Self { name };
+        namespace.ip(&["link", "set", "lo", "up"])?;
+        Ok(namespace)
+    }
+
+    /// The name that ip(8) knows.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its file, which keeps the namespace alive.
+    pub(crate) fn path(&self) -> PathBuf {
+        Path::new(FOLDER).join(&self.name)
+    }
+
+    /// Runs `ip` on it.
+    pub(super) fn ip(&self, words: &[&str]) -> Result<String, Failure> {
+        run(&[&["ip", "-n", &self.name], words].concat())
+    }
+
+    /// Runs a program in it.
+    pub(super) fn run(&self, words: &[&str]) -> Result<String, Failure> {
+        require(words[0])?;
+        run(&[&["ip", "netns", "exec", &self.name], words].concat())
+    }
+
+    /// Does something in a thread of its own that is in the namespace. A socket made there stays there, whoever uses it.
+    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let path = self.path();
+        thread::scope(|scope| {
+            let thread = scope.spawn(move || {
+                enter(&path).expect("the namespace can be entered");
+                work()
+            });
+            match thread.join() {
+                Ok(done) => done,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        if let Err(failure) = run(&["ip", "netns", "del", &self.name]) {
+            eprintln!("{failure}");
+        }
+    }
+}
+
+/// Moves the calling thread into the namespace of this file.
+pub(super) fn enter(path: &Path) -> std::io::Result<()> {
+    let file = File::open(path)?;
+    Ok(move_into_link_name_space(
+        file.as_fd(),
+        Some(LinkNameSpaceType::Network),
+    )?)
+}
+
+/// Names of the namespaces that tests made, also tests of other processes.
+pub(super) fn existing() -> Vec<String> {
+    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.starts_with(PREFIX))
+        .collect()
+}
+
+/// Deletes the namespaces of tests that were killed.
+pub(super) fn sweep() {
+    for name in existing() {
+        let owner = name[PREFIX.len()..].split('-').nth(1);
+        let is_left = owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
+        if is_left {
+            // Several processes may try.
+            let _ = run(&["ip", "netns", "del", &name]);
+        }
+    }
+}
+
+#[test]
+fn a_namespace_outlives_a_killed_test_only_until_the_next_link() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_syscost"))
+        .arg("--version")
+        .spawn()
+        .expect("the binary starts");
+    let pid = child.id();
+    child.wait().expect("it ends");
+    let name = format!("{PREFIX}-{pid}-0-near");
+    let made = super::tool::unless_skipped(run(&["ip", "netns", "add", &name]));
+    if made.is_none() {
+        return;
+    }
+    assert!(existing().contains(&name));
+    sweep();
+    assert!(!existing().contains(&name), "{name} is still there");
+}

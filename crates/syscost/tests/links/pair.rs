@@ -1,0 +1,263 @@
+//! The real program at both ends of a link: `syscost serve` far away, `syscost run --peer` near.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Link, Running, Side};
+use crate::common::Program;
+
+/// The port of the far end.
+const PORT: u16 = 7717;
+/// Seconds that a run may take, which it must keep itself.
+const BUDGET: &str = "8";
+/// The secret of both ends.
+pub(crate) const TOKEN: &str = "1b0a9f4c5d2e83760f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdef";
+/// Somebody else's.
+pub(crate) const OTHER_TOKEN: &str =
+    "fedcba98765432100f1e2d3c4b5a69788796a5b4c3d2e1f067382ed5c4f9a0b1";
+
+/// Rows of a benchmark whose far end is another host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    /// The benchmark.
+    pub(crate) id: &'static str,
+    /// The parameters that select its rows.
+    pub(crate) case: &'static str,
+}
+
+/// The round trip by ICMP.
+pub(crate) const ICMP_ROUND_TRIP: Rows = Rows {
+    id: "net.icmp.round_trip",
+    case: "path=remote",
+};
+/// The round trip over a connection.
+pub(crate) const TCP_ROUND_TRIP: Rows = Rows {
+    id: "net.tcp.round_trip",
+    case: "path=remote,size=64,wait=block",
+};
+/// The round trip of datagrams.
+pub(crate) const UDP_ROUND_TRIP: Rows = Rows {
+    id: "net.udp.round_trip",
+    case: "path=remote,size=64,wait=block",
+};
+/// What one connection carries to the far end.
+pub(crate) const TCP_BANDWIDTH: Rows = Rows {
+    id: "net.tcp.bandwidth",
+    case: "path=remote,direction=send,streams=1,method=write",
+};
+/// What datagrams carry to the far end.
+pub(crate) const UDP_BANDWIDTH: Rows = Rows {
+    id: "net.udp.bandwidth",
+    case: "path=remote,direction=send",
+};
+/// All of them.
+const ROWS: [Rows; 5] = [
+    ICMP_ROUND_TRIP,
+    TCP_ROUND_TRIP,
+    UDP_ROUND_TRIP,
+    TCP_BANDWIDTH,
+    UDP_BANDWIDTH,
+];
+
+impl Rows {
+    fn selector(self) -> String {
+        format!("{}{{{}}}", self.id, self.case)
+    }
+
+    /// Those that a run has; at least one.
+    pub(crate) fn of(self, run: &Value) -> Vec<&Value> {
+        let rows = crate::common::rows(run).iter();
+        let rows: Vec<&Value> = rows.filter(|row| row["id"] == self.id).collect();
+        assert!(!rows.is_empty(), "no row of {}", self.selector());
+        rows
+    }
+
+    /// Their medians, which they must have.
+    pub(crate) fn medians(self, run: &Value) -> Vec<f64> {
+        self.numbers(run, |row| &row["estimate"]["median"])
+    }
+
+    /// A number that each has beside its main one.
+    pub(crate) fn details(self, run: &Value, name: &str) -> Vec<f64> {
+        self.numbers(run, |row| &row["details"][name])
+    }
+
+    fn numbers(self, run: &Value, number: impl Fn(&Value) -> &Value) -> Vec<f64> {
+        let found = self.of(run).into_iter().map(|row| {
+            let found = number(row).as_f64();
+            found.unwrap_or_else(|| panic!("it has no such number: {row}"))
+        });
+        found.collect()
+    }
+}
+
+/// A link, the program, and its token.
+pub(crate) struct Pair {
+    pub(crate) link: Link,
+    program: Program,
+}
+
+/// How a run ended.
+pub(crate) struct Ended {
+    /// What the program returned.
+    pub(crate) status: ExitStatus,
+    /// What it said, on either stream.
+    pub(crate) said: String,
+    /// The document, if it wrote one.
+    pub(crate) document: Option<Value>,
+}
+
+impl Pair {
+    /// Both ends; `None` after the words `skipped: why` where this build has no such rows, or this machine no links.
+    pub(crate) fn new(link: impl FnOnce() -> Option<Link>) -> Option<Self> {
+        let program = Program::new();
+        if !has_rows(&program) {
+            println!("skipped: this build has no net rows");
+            return None;
+        }
+        for (name, token) in [("token", TOKEN), ("other", OTHER_TOKEN)] {
+            let path = program.folder().join(name);
+            fs::write(&path, token).expect("a token");
+            // A secret that everybody can read may be refused.
+            let own = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(&path, own).expect("the file is ours");
+        }
+        let link = link()?;
+        Some(Self { link, program })
+    }
+
+    /// Where the far end listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        (self.link.address(Side::Far), PORT).into()
+    }
+
+    /// Starts the far end and waits until it listens.
+    pub(crate) fn serve(&self, more: &[&str]) -> Running {
+        let address = self.address().to_string();
+        let mut command = self.command(Side::Far, &["serve", "--listen", &address]);
+        command.args(self.token("token")).args(more);
+        let mut far = Running::start(command);
+        // It says where.
+        while !far.output().contains(&address) {
+            assert!(far.is_alive(), "the far end has ended: {}", far.output());
+            sleep(Duration::from_millis(10));
+        }
+        far
+    }
+
+    /// Runs these rows to their end, which must be a good one.
+    pub(crate) fn measure(&self, rows: &[Rows]) -> Value {
+        let ended = self.run(rows, "token");
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.said);
+        ended.document.expect("a document")
+    }
+
+    /// Runs these rows with the token of this name to their end.
+    pub(crate) fn run(&self, rows: &[Rows], token: &str) -> Ended {
+        let output = self.near(rows, token).output().expect("the program starts");
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = output;
+        let said = [stdout, stderr].concat();
+        self.ended(status, String::from_utf8_lossy(&said).into_owned())
+    }
+
+    /// Starts a run of these rows, does something once its payload flows, and waits for the run's own end.
+    pub(crate) fn run_disturbed(&self, rows: Rows, disturb: impl FnOnce()) -> Ended {
+        /// More than any greeting has.
+        const PAYLOAD: u64 = 100_000;
+        let before = self.link.received_bytes(Side::Far);
+        let mut near = Running::start(self.near(&[rows], "token"));
+        while self.link.received_bytes(Side::Far) < before + PAYLOAD {
+            assert!(near.is_alive(), "the run has ended: {}", near.output());
+        }
+        disturb();
+        let status = near.wait();
+        self.ended(status, near.output())
+    }
+
+    fn ended(&self, status: ExitStatus, said: String) -> Ended {
+        let document = fs::read(self.document())
+            .ok()
+            .map(|bytes| serde_json::from_slice(&bytes).expect("a whole document"));
+        Ended {
+            status,
+            said,
+            document,
+        }
+    }
+
+    /// The command of a run.
+    fn near(&self, rows: &[Rows], token: &str) -> Command {
+        // What an earlier run wrote is not this one's.
+        let document = self.document();
+        let _ = fs::remove_file(&document);
+        let address = self.address().to_string();
+        // bbr, which some systems have by default, looks for the rate all the time and falls short of it.
+        let options = ["run", "--peer", &address, "--congestion", "cubic"];
+        let mut command = self.command(Side::Near, &options);
+        command
+            .args(self.token(token))
+            .args(["--profile", "quick", "--budget", BUDGET, "--no-save", "-o"])
+            .arg(document)
+            .args(rows.iter().map(|rows| rows.selector()));
+        command
+    }
+
+    fn command(&self, side: Side, arguments: &[&str]) -> Command {
+        let mut command = self.link.command(side, env!("CARGO_BIN_EXE_syscost"));
+        command
+            .args(arguments)
+            .env("XDG_DATA_HOME", self.program.folder());
+        command
+    }
+
+    fn token(&self, name: &str) -> [PathBuf; 2] {
+        let file = self.program.folder().join(name);
+        [Path::new("--token-file").to_owned(), file]
+    }
+
+    fn document(&self) -> PathBuf {
+        self.program.folder().join("run.json")
+    }
+}
+
+impl Ended {
+    /// That the run ended as one does whose far end is gone: by its own decision, saying why there is no number.
+    pub(crate) fn assert_clear(&self) {
+        let code = self.status.code();
+        let is_decision = code.is_some_and(|code| (1..=4).contains(&code));
+        assert!(is_decision, "{}: {}", self.status, self.said);
+        let Some(document) = &self.document else {
+            assert!(!self.said.trim().is_empty(), "no document and no word");
+            return;
+        };
+        for row in crate::common::rows(document) {
+            assert_ne!(row["status"], "ok", "{row}");
+            let reason = row["reason"].as_str().unwrap_or_default();
+            assert!(!reason.is_empty(), "{row}");
+        }
+    }
+}
+
+/// Whether this build has the verb and the benchmarks.
+fn has_rows(program: &Program) -> bool {
+    let serve = program.run(&["serve", "--help"]);
+    let list = program.run(&["list", "net", "--format", "json"]);
+    if !(serve.status.success() && list.status.success()) {
+        return false;
+    }
+    let listed: Value = serde_json::from_slice(&list.stdout).expect("list prints JSON");
+    let listed = listed.as_array().expect("of an array");
+    let is_listed = |rows: &Rows| listed.iter().any(|one| one["id"] == rows.id);
+    ROWS.iter().all(is_listed)
+}

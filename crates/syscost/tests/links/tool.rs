@@ -1,0 +1,153 @@
+//! Programs that set a link up, and whether their failure is this machine's or ours.
+
+use std::fmt;
+use std::io;
+use std::process::{Command, Stdio};
+
+/// Why there is no link.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A program is not installed.
+    Missing {
+        /// Its name.
+        program: String,
+        /// The Debian package that has it.
+        package: &'static str,
+    },
+    /// The kernel lacks something, or this process may not do it.
+    Refused {
+        /// What was tried.
+        tried: String,
+        /// What the system said.
+        cause: String,
+    },
+    /// Anything else: a defect of the tests.
+    Broken {
+        /// What was tried.
+        tried: String,
+        /// What the system said.
+        cause: String,
+    },
+}
+
+/// What programs say where the privilege or a part of the kernel is missing.
+const REFUSALS: [&str; 9] = [
+    "Operation not permitted",
+    "Permission denied",
+    "Operation not supported",
+    "Protocol not supported",
+    "Unknown device type",
+    "qdisc kind is unknown",
+    "No such device",
+    "No such file or directory",
+    "Read-only file system",
+];
+
+impl Failure {
+    /// The failure that this text of a program is.
+    fn of(tried: String, cause: &str) -> Self {
+        let cause = cause.trim().to_owned();
+        match REFUSALS.iter().any(|refusal| cause.contains(refusal)) {
+            true => Self::Refused { tried, cause },
+            false => Self::Broken { tried, cause },
+        }
+    }
+
+    /// The failure that this error of a system call is.
+    pub(crate) fn of_call(tried: &str, cause: io::Error) -> Self {
+        Self::of(tried.to_owned(), &cause.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { program, package } => {
+                write!(f, "no {program} here; apt-get install {package}")
+            }
+            Self::Refused { tried, cause } | Self::Broken { tried, cause } => {
+                write!(f, "{tried}: {cause}")
+            }
+        }
+    }
+}
+
+/// What was made, or `None` after the words `skipped: why` where this machine cannot make it.
+///
+/// # Panics
+/// When it should have worked: the tests are wrong, a program is missing though SYSCOST_REQUIRE_TOOLS is set, or this machine
+/// refuses what SYSCOST_REQUIRE_LINKS says it does not.
+pub(crate) fn unless_skipped<T>(made: Result<T, Failure>) -> Option<T> {
+    let failure = match made {
+        Ok(made) => return Some(made),
+        Err(failure) => failure,
+    };
+    let is_set = |name| std::env::var_os(name).is_some();
+    let is_fatal = match &failure {
+        Failure::Missing { .. } => is_set("SYSCOST_REQUIRE_TOOLS"),
+        Failure::Refused { .. } => is_set("SYSCOST_REQUIRE_LINKS"),
+        Failure::Broken { .. } => true,
+    };
+    assert!(!is_fatal, "{failure}");
+    println!("skipped: {failure}");
+    None
+}
+
+/// What a program prints when run with these words, which must end well.
+pub(super) fn run(words: &[&str]) -> Result<String, Failure> {
+    let tried = words.join(" ");
+    let output = Command::new(words[0])
+        .args(&words[1..])
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => missing(words[0]),
+            _ => Failure::of_call(&tried, cause),
+        })?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(Failure::of(tried, &String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// Whether a program is installed.
+pub(super) fn is_installed(program: &str) -> bool {
+    let is_in = |folder: std::path::PathBuf| folder.join(program).is_file();
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(is_in))
+}
+
+/// That a program is installed.
+pub(super) fn require(program: &str) -> Result<(), Failure> {
+    match is_installed(program) {
+        true => Ok(()),
+        false => Err(missing(program)),
+    }
+}
+
+/// That a program is not installed.
+fn missing(program: &str) -> Failure {
+    let package = match program {
+        "ip" | "tc" => "iproute2",
+        "nft" => "nftables",
+        "iptables" | "ip6tables" => "iptables",
+        "ping" => "iputils-ping",
+        other => panic!("no test runs {other}"),
+    };
+    Failure::Missing {
+        program: program.to_owned(),
+        package,
+    }
+}
+
+#[test]
+fn a_missing_privilege_is_no_defect_and_a_wrong_argument_is_one() {
+    let tried = || "ip netns add x".to_owned();
+    let refused = Failure::of(
+        tried(),
+        "mount --make-shared failed: Operation not permitted",
+    );
+    assert!(matches!(refused, Failure::Refused { .. }), "{refused}");
+    let broken = Failure::of(tried(), "Object \"nets\" is unknown, try \"ip help\".");
+    assert!(matches!(broken, Failure::Broken { .. }), "{broken}");
+}

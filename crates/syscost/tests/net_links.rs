@@ -1,0 +1,231 @@
+//! The network rows on links whose delay, rate, loss and MTU are known, between two network namespaces.
+//!
+//! What a link itself does is tested in `links/figures.rs`. docs/testing-networks.md shows how to run these tests.
+
+mod common;
+mod links;
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::thread::sleep;
+use std::time::Duration;
+
+use links::pair::{
+    ICMP_ROUND_TRIP, OTHER_TOKEN, Pair, Rows, TCP_BANDWIDTH, TCP_ROUND_TRIP, TOKEN, UDP_BANDWIDTH,
+    UDP_ROUND_TRIP,
+};
+use links::{Link, Running, Shape, Side, turn};
+
+/// Round trips by every protocol.
+const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
+
+/// Both ends of a link of this shape.
+fn pair(shape: Shape) -> Option<Pair> {
+    Pair::new(|| Link::new(shape))
+}
+
+/// That the far end lives and serves.
+fn assert_serves(pair: &Pair, far: &mut Running) {
+    assert!(far.is_alive(), "the far end has ended: {}", far.output());
+    let run = pair.measure(&[TCP_ROUND_TRIP]);
+    assert!(!TCP_ROUND_TRIP.medians(&run).is_empty());
+}
+
+#[test]
+fn a_far_end_that_serves_once_ends_well_after_it() {
+    let Some(pair) = pair(Shape::PLAIN) else {
+        return;
+    };
+    let _turn = turn();
+    let mut far = pair.serve(&["--once"]);
+    let run = pair.measure(&ROUND_TRIPS);
+    for rows in ROUND_TRIPS {
+        assert!(!rows.medians(&run).is_empty());
+    }
+    let status = far.wait();
+    assert!(status.success(), "{status}: {}", far.output());
+}
+
+#[test]
+fn five_milliseconds_each_way_are_ten_by_every_protocol() {
+    let Some(pair) = pair(Shape {
+        delay: Some(Duration::from_millis(5)),
+        ..Shape::PLAIN
+    }) else {
+        return;
+    };
+    let _turn = turn();
+    let _far = pair.serve(&[]);
+    let run = pair.measure(&ROUND_TRIPS);
+    for rows in ROUND_TRIPS {
+        for nanoseconds in rows.medians(&run) {
+            let is_right = (10e6..=10.6e6).contains(&nanoseconds);
+            assert!(is_right, "{rows:?}: {nanoseconds} ns");
+        }
+    }
+}
+
+#[test]
+fn a_shaped_link_is_measured_as_what_it_passes_and_named() {
+    let Some(pair) = pair(Shape {
+        megabits: Some(100),
+        ..Shape::PLAIN
+    }) else {
+        return;
+    };
+    let _turn = turn();
+    let _far = pair.serve(&[]);
+    let run = pair.measure(&[TCP_BANDWIDTH]);
+    for bytes_per_second in TCP_BANDWIDTH.medians(&run) {
+        let megabits = bytes_per_second * 8.0 / 1e6;
+        assert!((95.0..=100.0).contains(&megabits), "{megabits} Mbit/s");
+    }
+    // Wherever the row says it.
+    for row in TCP_BANDWIDTH.of(&run) {
+        assert!(row.to_string().contains("shaped"), "{row}");
+    }
+}
+
+#[test]
+fn loss_is_seen_as_retransmits_and_as_lost_datagrams() {
+    let Some(pair) = pair(Shape {
+        loss_percent: Some(5),
+        ..Shape::PLAIN
+    }) else {
+        return;
+    };
+    let _turn = turn();
+    let _far = pair.serve(&[]);
+    let run = pair.measure(&[TCP_BANDWIDTH, UDP_BANDWIDTH]);
+    for retransmits in TCP_BANDWIDTH.details(&run, "retransmits") {
+        assert!(retransmits > 0.0);
+    }
+    for lost in UDP_BANDWIDTH.details(&run, "lost_percent") {
+        assert!((2.0..=9.0).contains(&lost), "{lost} %");
+    }
+}
+
+#[test]
+fn the_mtu_of_the_path_is_read_back() {
+    for mtu in [576, 9000] {
+        let Some(pair) = pair(Shape {
+            mtu,
+            ..Shape::PLAIN
+        }) else {
+            return;
+        };
+        let _turn = turn();
+        let _far = pair.serve(&[]);
+        let run = pair.measure(&[TCP_BANDWIDTH]);
+        for read in TCP_BANDWIDTH.details(&run, "mtu_bytes") {
+            assert_eq!(read, f64::from(mtu));
+        }
+    }
+}
+
+#[test]
+fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
+    let Some(pair) = pair(Shape::PLAIN) else {
+        return;
+    };
+    let _turn = turn();
+    let mut far = pair.serve(&[]);
+    let ended = pair.run_disturbed(TCP_BANDWIDTH, || far.kill());
+    ended.assert_clear();
+    // Nothing of the first is in the way of a second.
+    let mut far = pair.serve(&[]);
+    assert_serves(&pair, &mut far);
+}
+
+#[test]
+fn a_link_cut_in_the_middle_costs_the_row_and_not_the_far_end() {
+    let Some(pair) = pair(Shape::PLAIN) else {
+        return;
+    };
+    let _turn = turn();
+    let mut far = pair.serve(&[]);
+    let ended = pair.run_disturbed(TCP_BANDWIDTH, || pair.link.cut());
+    ended.assert_clear();
+    pair.link.restore();
+    assert_serves(&pair, &mut far);
+}
+
+#[test]
+fn a_wrong_token_is_refused_by_its_name() {
+    let Some(pair) = pair(Shape::PLAIN) else {
+        return;
+    };
+    let _turn = turn();
+    let mut far = pair.serve(&[]);
+    let ended = pair.run(&[TCP_BANDWIDTH], "other");
+    ended.assert_clear();
+    assert!(ended.said.contains("token"), "{}", ended.said);
+    for secret in [TOKEN, OTHER_TOKEN] {
+        assert!(!ended.said.contains(secret), "{}", ended.said);
+        assert!(!far.output().contains(secret), "{}", far.output());
+    }
+    assert_serves(&pair, &mut far);
+}
+
+#[test]
+fn silent_and_wrong_clients_get_no_more_than_they_sent() {
+    /// Connections at once, half of them silent.
+    const CLIENTS: usize = 200;
+    /// Bytes of memory that the far end may have had.
+    const MAX_MEMORY: u64 = 64 << 20;
+    let Some(pair) = pair(Shape::PLAIN) else {
+        return;
+    };
+    let _turn = turn();
+    let mut far = pair.serve(&[]);
+    let address = pair.address();
+    let garbage = [0xa5; 1000];
+    let connect = |index: usize| {
+        let mut client = TcpStream::connect_timeout(&address, Duration::from_secs(5)).ok()?;
+        let message = if index.is_multiple_of(2) {
+            &garbage[..]
+        } else {
+            &[]
+        };
+        // It may have hung up, or refused the connection before.
+        let _ = client.write_all(message);
+        Some((client, message.len()))
+    };
+    let clients: Vec<(TcpStream, usize)> = pair
+        .link
+        .end(Side::Near)
+        .within(|| (0..CLIENTS).filter_map(connect).collect());
+    sleep(Duration::from_secs(1));
+    for (client, sent) in &clients {
+        let received = available(client);
+        assert!(received <= *sent, "{received} bytes for {sent}");
+    }
+    drop(clients);
+    assert_serves(&pair, &mut far);
+    let peak = peak_memory(far.id());
+    assert!(peak < MAX_MEMORY, "{peak} bytes");
+}
+
+/// Bytes that have arrived, up to a few thousand.
+fn available(mut client: &TcpStream) -> usize {
+    client.set_nonblocking(true).expect("it need not wait");
+    let mut buffer = [0; 4096];
+    match client.read(&mut buffer) {
+        Ok(length) => length,
+        Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+        // The far end has hung up before it read everything.
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
+        Err(error) => panic!("reading: {error}"),
+    }
+}
+
+/// The most memory that a process has had, in bytes.
+fn peak_memory(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let peak = status.lines().find_map(|line| {
+        let kibibytes = line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?;
+        kibibytes.trim().parse::<u64>().ok()
+    });
+    peak.expect("a peak") * 1024
+}
