@@ -13,7 +13,7 @@ pub enum Profile {
     /// The rows that people look at first. Six rounds, the fewest that give an exact 95 % interval, up to
     /// fifty-one where that makes the interval narrow enough; seconds.
     Quick,
-    /// The whole catalogue, in six to twenty-five rounds; two and a half minutes.
+    /// The whole catalogue, in six to twenty-five rounds; three minutes.
     #[default]
     Standard,
     /// Twelve rounds, up to thirty, of longer batches; many minutes.
@@ -42,7 +42,7 @@ impl Profile {
     pub fn budget(self) -> Duration {
         Duration::from_millis(match self {
             Profile::Quick => 19_600,
-            Profile::Standard => 148_000,
+            Profile::Standard => 178_000,
             Profile::Careful => 900_000,
         })
     }

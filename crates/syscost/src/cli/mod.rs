@@ -145,7 +145,7 @@ pub enum Format {
 pub enum ProfileName {
     /// The rows people look at first, six to fifty-one rounds, seconds.
     Quick,
-    /// Six rounds, up to twenty-five, two and a half minutes.
+    /// Six rounds, up to twenty-five, three minutes.
     Standard,
     /// Twelve rounds, up to thirty, many minutes.
     Careful,

@@ -26,7 +26,7 @@ pub struct RunArguments {
     /// What to measure: groups, ids, rows or patterns; everything if none is given
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
-    /// How much to take: quick (seconds), standard (two and a half minutes) or careful (many minutes)
+    /// How much to take: quick (seconds), standard (three minutes) or careful (many minutes)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds the run may take, if not the profile's own; ends it even before its fewest rounds
