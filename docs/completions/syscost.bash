@@ -55,6 +55,9 @@ _syscost() {
             syscost,selftest)
                 cmd="syscost__subcmd__selftest"
                 ;;
+            syscost,serve)
+                cmd="syscost__subcmd__serve"
+                ;;
             syscost,show)
                 cmd="syscost__subcmd__show"
                 ;;
@@ -96,6 +99,9 @@ _syscost() {
                 ;;
             syscost__subcmd__help,selftest)
                 cmd="syscost__subcmd__help__subcmd__selftest"
+                ;;
+            syscost__subcmd__help,serve)
+                cmd="syscost__subcmd__help__subcmd__serve"
                 ;;
             syscost__subcmd__help,show)
                 cmd="syscost__subcmd__help__subcmd__show"
@@ -176,7 +182,7 @@ _syscost() {
 
     case "${cmd}" in
         syscost)
-            opts="-h -V --help --version run show numbers compare ab report plot history export list explain doctor selftest help"
+            opts="-h -V --help --version run show numbers compare ab report plot history export list explain doctor serve selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -364,7 +370,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help)
-            opts="run show numbers compare ab report plot history export list explain doctor selftest help"
+            opts="run show numbers compare ab report plot history export list explain doctor serve selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -644,6 +650,20 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help__subcmd__selftest)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__serve)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1070,7 +1090,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__run)
-            opts="-o -v -h --profile --budget --cpus --seed --format --output --real-time --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
+            opts="-o -v -h --profile --budget --cpus --seed --format --output --real-time --peer --token-file --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1101,6 +1121,14 @@ _syscost() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1136,6 +1164,40 @@ _syscost() {
             case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__serve)
+            opts="-h --listen --token-file --data-ports --sessions --session-limit --once --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-ports)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sessions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
