@@ -14,6 +14,7 @@ use syscost_sys::process::Owner;
 use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
+use crate::congestion;
 use crate::trial::Trial;
 
 /// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
@@ -67,9 +68,10 @@ impl Worker {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
-        // A trial is the run's, which tells it, and not the shell's.
-        for trial in Trial::ALL {
-            command.env_remove(trial.variable());
+        // A trial is the run's, which tells it, and not the shell's; so is the congestion control.
+        let of_run = Trial::ALL.map(Trial::variable);
+        for variable in of_run.into_iter().chain([congestion::VARIABLE]) {
+            command.env_remove(variable);
         }
         for (name, value) in &program.environment {
             match value {

@@ -6,6 +6,7 @@ use syscost_results::run::Config;
 
 use super::{Header, Record};
 use crate::bencher::Findings;
+use crate::congestion;
 use crate::real_time;
 use crate::session::Profile;
 use crate::trial::Trial;
@@ -79,15 +80,24 @@ fn config(config: &Config) -> Result<(), String> {
     ensure(config.program.is_none(), || {
         "it names a program to measure".to_owned()
     })?;
-    let known = Trial::ALL.map(Trial::variable);
     for (name, value) in &config.environment {
-        let is_known = name == real_time::VARIABLE || known.contains(&&**name);
-        let is_short = value.as_ref().is_some_and(|value| value.len() <= MAX_VALUE);
-        ensure(is_known && is_short, || {
+        let is_legal = value
+            .as_ref()
+            .is_some_and(|value| is_set_by_run(name, value));
+        ensure(is_legal, || {
             format!("it sets the environment variable {name:?}")
         })?;
     }
     Ok(())
+}
+
+/// Whether `syscost run` sets this variable of the environment to such a value.
+fn is_set_by_run(name: &str, value: &str) -> bool {
+    let is_factor = Trial::ALL.iter().any(|trial| trial.variable() == name);
+    match name {
+        congestion::VARIABLE => congestion::is_name(value),
+        _ => (is_factor || name == real_time::VARIABLE) && value.len() <= MAX_VALUE,
+    }
 }
 
 /// Whether a worker of this program could have said this.
@@ -180,10 +190,16 @@ mod tests {
             let set = (name.to_owned(), Some("x".to_owned()));
             refused(|header| header.config.environment.extend([set]), name);
         }
-        let mut real_time = tests::header();
-        let set = (real_time::VARIABLE.to_owned(), Some("1".to_owned()));
-        real_time.config.environment.extend([set]);
-        assert_eq!(header(&real_time), Ok(()));
+        for value in ["", "a b", "a name of more than sixteen bytes"] {
+            let set = (congestion::VARIABLE.to_owned(), Some(value.to_owned()));
+            refused(|header| header.config.environment.extend([set]), "variable");
+        }
+        for (name, value) in [(real_time::VARIABLE, "1"), (congestion::VARIABLE, "cubic")] {
+            let mut legal = tests::header();
+            let set = (name.to_owned(), Some(value.to_owned()));
+            legal.config.environment.extend([set]);
+            assert_eq!(header(&legal), Ok(()));
+        }
     }
 
     #[test]
