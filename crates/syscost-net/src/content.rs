@@ -18,7 +18,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 pub enum Content {
     /// Every word: for evidence. Costs both ends a pass over all bytes.
     Whole,
-    /// One word in [`SPARSE_BYTES`], the others are zero and not looked at: for timing.
+    /// One word in [`SPARSE_BYTES`]; the others are anything, and not looked at: for timing.
     Sparse,
 }
 

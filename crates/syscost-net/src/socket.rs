@@ -1,11 +1,15 @@
 //! Sockets with their options set, and read back.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsFd;
-use std::time::Duration;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 use serde::{Deserialize, Serialize};
-use syscost_sys::SystemError;
+use syscost_sys::{SystemError, tcp};
 
 /// Options of a TCP socket. What is not given stays as the system has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +34,56 @@ impl Tcp {
         }
     }
 
-    /// Sets them on a socket and reads back what can be refused silently. Connections that a listening socket accepts inherit them.
+    /// Sets them on a socket and reads back what can be changed silently. Connections that a listening socket accepts inherit
+    /// them.
     ///
     /// # Errors
     /// When one is refused, or is another one afterwards.
     pub fn apply(&self, socket: impl AsFd) -> Result<(), SystemError> {
-        let _ = socket;
-        todo!()
+        let socket = socket.as_fd();
+        let set = |what, result: Result<(), Errno>| {
+            result.map_err(|cause| SystemError::new("setsockopt", what, cause))
+        };
+        set(
+            "TCP_NODELAY",
+            sockopt::set_tcp_nodelay(socket, self.nodelay),
+        )?;
+        if let Some(bytes) = self.send_buffer {
+            let result = sockopt::set_socket_send_buffer_size(socket, bytes as usize);
+            set("SO_SNDBUF", result)?;
+            at_least("SO_SNDBUF", bytes, sockopt::socket_send_buffer_size(socket))?;
+        }
+        if let Some(bytes) = self.receive_buffer {
+            let result = sockopt::set_socket_recv_buffer_size(socket, bytes as usize);
+            set("SO_RCVBUF", result)?;
+            at_least("SO_RCVBUF", bytes, sockopt::socket_recv_buffer_size(socket))?;
+        }
+        if let Some(name) = &self.congestion {
+            tcp::set_congestion(socket, name)?;
+            let is = tcp::congestion(socket)?;
+            if is != *name {
+                let cause = io::Error::other(format!("it is {is} afterwards"));
+                return Err(SystemError::new(
+                    "setsockopt",
+                    format!("TCP_CONGESTION {name}"),
+                    cause,
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The kernel cuts a buffer to its limit (`net.core.wmem_max`, `rmem_max`) without a word.
+fn at_least(option: &str, bytes: u32, is: Result<usize, Errno>) -> Result<(), SystemError> {
+    let failed =
+        |cause: io::Error| SystemError::new("setsockopt", format!("{option} {bytes}"), cause);
+    match is {
+        Ok(is) if is >= bytes as usize => Ok(()),
+        Ok(is) => Err(failed(io::Error::other(format!(
+            "the kernel's limit leaves {is} bytes"
+        )))),
+        Err(cause) => Err(failed(cause.into())),
     }
 }
 
@@ -45,8 +92,49 @@ impl Tcp {
 /// # Errors
 /// When the address is no address of this machine or is in use, or an option is refused.
 pub fn listen(address: SocketAddr, backlog: u32, tcp: &Tcp) -> Result<TcpListener, SystemError> {
-    let _ = (address, backlog, tcp);
-    todo!()
+    let socket = bound(address, SocketType::STREAM, |socket| {
+        sockopt::set_socket_reuseaddr(socket, true)
+            .map_err(|cause| SystemError::new("setsockopt", "SO_REUSEADDR", cause))?;
+        tcp.apply(socket)
+    })?;
+    let backlog = backlog.min(i32::MAX as u32) as i32;
+    rustix::net::listen(&socket, backlog)
+        .map_err(|cause| SystemError::new("listen", address.to_string(), cause))?;
+    Ok(socket.into())
+}
+
+/// A UDP socket at exactly this address.
+///
+/// # Errors
+/// When the address is no address of this machine or is in use.
+pub fn datagram(address: SocketAddr) -> Result<UdpSocket, SystemError> {
+    bound(address, SocketType::DGRAM, |_| Ok(())).map(UdpSocket::from)
+}
+
+/// A socket with these options at this address.
+fn bound(
+    address: SocketAddr,
+    kind: SocketType,
+    prepare: impl FnOnce(&OwnedFd) -> Result<(), SystemError>,
+) -> Result<OwnedFd, SystemError> {
+    let socket = open(address, kind)?;
+    if address.is_ipv6() {
+        sockopt::set_ipv6_v6only(&socket, true)
+            .map_err(|cause| SystemError::new("setsockopt", "IPV6_V6ONLY", cause))?;
+    }
+    prepare(&socket)?;
+    rustix::net::bind(&socket, &address)
+        .map_err(|cause| SystemError::new("bind", address.to_string(), cause))?;
+    Ok(socket)
+}
+
+fn open(address: SocketAddr, kind: SocketType) -> Result<OwnedFd, SystemError> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)
+        .map_err(|cause| SystemError::new("socket", address.to_string(), cause))
 }
 
 /// A connection whose options were set before it was made, as those of buffers must be.
@@ -58,6 +146,145 @@ pub fn connect(
     tcp: &Tcp,
     timeout: Duration,
 ) -> Result<TcpStream, SystemError> {
-    let _ = (address, tcp, timeout);
-    todo!()
+    let failed = |cause: io::Error| SystemError::new("connect", address.to_string(), cause);
+    let socket = open(address, SocketType::STREAM)?;
+    tcp.apply(&socket)?;
+    let blocks = |yes: bool| ioctl_fionbio(&socket, !yes).map_err(|cause| failed(cause.into()));
+    blocks(false)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) => {}
+        Err(Errno::INPROGRESS | Errno::INTR) => {
+            let is_there = ready_within(&socket, PollFlags::OUT, timeout);
+            if !is_there.map_err(|cause| failed(cause.into()))? {
+                return Err(failed(io::ErrorKind::TimedOut.into()));
+            }
+            let outcome = sockopt::socket_error(&socket).and_then(|outcome| outcome);
+            outcome.map_err(|cause| failed(cause.into()))?;
+        }
+        Err(cause) => return Err(failed(cause.into())),
+    }
+    blocks(true)?;
+    Ok(socket.into())
+}
+
+/// Waits until a socket is ready, at most this long; whether it is.
+///
+/// # Errors
+/// When the wait is refused.
+pub(crate) fn ready_within(
+    socket: impl AsFd,
+    events: PollFlags,
+    timeout: Duration,
+) -> Result<bool, Errno> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match poll_for(&mut [PollFd::new(&socket, events)], left) {
+            Ok(0) if left.is_zero() => return Ok(false),
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(true),
+            Err(cause) => return Err(cause),
+        }
+    }
+}
+
+/// poll(2) with a time limit.
+pub(crate) fn poll_for(sockets: &mut [PollFd<'_>], limit: Duration) -> Result<usize, Errno> {
+    let limit = Timespec {
+        tv_sec: limit.as_secs().min(i32::MAX as u64) as i64,
+        tv_nsec: limit.subsec_nanos().into(),
+    };
+    poll(sockets, Some(&limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::TcpSide;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    fn any(host: &str) -> SocketAddr {
+        SocketAddr::new(host.parse().unwrap(), 0)
+    }
+
+    #[test]
+    fn options_are_those_of_both_ends() {
+        let tcp = Tcp {
+            nodelay: true,
+            congestion: Some("reno".to_owned()),
+            send_buffer: Some(32 << 10),
+            receive_buffer: Some(48 << 10),
+        };
+        for host in ["127.0.0.1", "::1"] {
+            let listener = match listen(any(host), 8, &tcp) {
+                Ok(listener) => listener,
+                Err(error) if host == "::1" => {
+                    println!("skipped: no IPv6 here: {error}");
+                    continue;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            let near = connect(listener.local_addr().unwrap(), &tcp, PATIENCE).unwrap();
+            let far = listener.accept().unwrap().0;
+            for end in [&near, &far] {
+                let Some(side) = TcpSide::of(end) else {
+                    println!("skipped: the kernel tells too little");
+                    continue;
+                };
+                assert_eq!((side.congestion.as_str(), side.nodelay), ("reno", 1));
+                assert!(
+                    (32 << 10..=64 << 10).contains(&side.send_buffer),
+                    "{side:?}"
+                );
+                assert!(
+                    (48 << 10..=96 << 10).contains(&side.receive_buffer),
+                    "{side:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_told() {
+        let unknown = Tcp {
+            congestion: Some("nonesuch".to_owned()),
+            ..Tcp::default()
+        };
+        let error = listen(any("127.0.0.1"), 8, &unknown).unwrap_err();
+        assert!(error.to_string().contains("nonesuch"), "{error}");
+        let huge = Tcp {
+            send_buffer: Some(1 << 30),
+            ..Tcp::default()
+        };
+        let error = listen(any("127.0.0.1"), 8, &huge).unwrap_err();
+        assert!(error.to_string().contains("SO_SNDBUF"), "{error}");
+        // A port of our own that nobody listens on.
+        let taken = datagram(any("127.0.0.1")).unwrap();
+        let nobody = taken.local_addr().unwrap();
+        let error = connect(nobody, &Tcp::default(), PATIENCE).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("refused") && text.contains(&nobody.to_string()),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn who_does_not_answer_is_not_waited_for_beyond_the_limit() {
+        let listener = listen(any("127.0.0.1"), 0, &Tcp::default()).unwrap();
+        let address = listener.local_addr().unwrap();
+        // Nobody accepts: beyond the backlog, connections get no answer.
+        let mut waiting = Vec::new();
+        for _ in 0..8 {
+            match connect(address, &Tcp::default(), Duration::from_millis(50)) {
+                Ok(stream) => waiting.push(stream),
+                Err(error) => {
+                    assert_eq!(error.cause.kind(), io::ErrorKind::TimedOut, "{error}");
+                    return;
+                }
+            }
+        }
+        panic!("a backlog of 0 took {}", waiting.len());
+    }
 }

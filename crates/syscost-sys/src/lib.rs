@@ -10,6 +10,7 @@
 //! | [`clock`] | the measuring clock, its calibration and its health |
 //! | [`cold_code`] | code that is in no cache |
 //! | [`frequency`] | the core's frequency, from chains of known length |
+//! | [`network`] | interfaces, and sockets for ICMP echoes |
 //! | [`neighbour`] | whether the core works for somebody else as well |
 //! | [`cpu`], [`topology`] | pinning, and which processors share what |
 //! | [`counters`] | what the kernel counted: faults, switches, input and output, delays |
@@ -38,6 +39,7 @@ pub mod frequency;
 pub mod kernel;
 pub mod memory;
 pub mod neighbour;
+pub mod network;
 pub mod partner;
 pub mod perf;
 pub mod platform;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use crate::{SystemError, Unsupported, os};
 
@@ -117,7 +118,16 @@ impl Readable {
     /// When the wait was interrupted ([`io::ErrorKind::Interrupted`]) or refused.
     #[inline]
     pub fn wait(&self) -> io::Result<()> {
-        self.0.wait()
+        self.0.wait(None).map(drop)
+    }
+
+    /// The same for no longer than this; whether it can be read.
+    ///
+    /// # Errors
+    /// As above.
+    #[inline]
+    pub fn wait_within(&self, limit: Duration) -> io::Result<bool> {
+        self.0.wait(Some(limit))
     }
 }
 
@@ -183,8 +193,10 @@ mod tests {
                 return;
             }
         };
+        assert!(!readable.wait_within(Duration::from_millis(5)).unwrap());
         near.write_all(b"x").unwrap();
         readable.wait().unwrap();
+        assert!(readable.wait_within(Duration::from_secs(5)).unwrap());
         drop(near);
         readable.wait().unwrap();
     }

@@ -1,6 +1,11 @@
 //! What a service has done.
 
+use std::os::fd::AsFd;
+
+use rustix::net::sockopt;
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+use syscost_sys::tcp::{TcpInfo, congestion};
 
 /// What a service has done, counted by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,11 +30,30 @@ pub struct Account {
     pub connections: u64,
     /// What became of numbered datagrams, if it received such.
     pub order: Option<Order>,
-    /// The far end's side of its TCP connections, read when they end.
+    /// The far end's side of its TCP connections, read when they end; the server fills it in ([`TcpSide::of`]).
     pub tcp: Option<TcpSide>,
     /// How often a backlog was full anywhere on the far end's machine (`ListenOverflows` of netstat) while this service lasted, if its
-    /// kernel tells.
+    /// kernel tells; the server fills it in ([`listen_overflows`]).
     pub listen_overflows: Option<u64>,
+}
+
+impl Account {
+    /// Takes in what another connection of the same service has done.
+    pub fn add(&mut self, other: Account) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.checksum = self.checksum.wrapping_add(other.checksum);
+        self.wrong += other.wrong;
+        self.cpu_ns += other.cpu_ns;
+        self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        self.connections += other.connections;
+        self.order = self.order.or(other.order);
+        self.tcp = match (self.tcp.take(), other.tcp) {
+            (Some(one), Some(another)) => Some(one.and(another)),
+            (one, another) => one.or(another),
+        };
+        self.listen_overflows = self.listen_overflows.or(other.listen_overflows);
+    }
 }
 
 /// What became of datagrams that are numbered from 0.
@@ -82,6 +106,104 @@ pub struct TcpSide {
     pub receive_buffer: u64,
 }
 
+impl TcpSide {
+    /// This end of a connection, if it is one of TCP and the kernel tells.
+    pub fn of(socket: impl AsFd) -> Option<TcpSide> {
+        let socket = socket.as_fd();
+        let info = TcpInfo::of(socket).ok()?;
+        Some(TcpSide {
+            congestion: congestion(socket).ok()?,
+            nodelay: sockopt::tcp_nodelay(socket).ok()?.into(),
+            mss: info.send_mss,
+            retransmits: info.retransmits.into(),
+            bytes_acked: info.bytes_acked,
+            bytes_received: info.bytes_received,
+            busy_us: info.busy_us,
+            receive_window_limited_us: info.receive_window_limited_us,
+            send_buffer_limited_us: info.send_buffer_limited_us,
+            send_buffer: sockopt::socket_send_buffer_size(socket).ok()? as u64,
+            receive_buffer: sockopt::socket_recv_buffer_size(socket).ok()? as u64,
+        })
+    }
+
+    /// This end of both.
+    fn and(self, other: TcpSide) -> TcpSide {
+        let is_known = self
+            .congestion
+            .split(',')
+            .any(|name| name == other.congestion);
+        let congestion = match is_known {
+            true => self.congestion,
+            false => format!("{},{}", self.congestion, other.congestion),
+        };
+        TcpSide {
+            congestion,
+            nodelay: self.nodelay + other.nodelay,
+            mss: self.mss.min(other.mss),
+            retransmits: self.retransmits + other.retransmits,
+            bytes_acked: self.bytes_acked + other.bytes_acked,
+            bytes_received: self.bytes_received + other.bytes_received,
+            busy_us: self.busy_us + other.busy_us,
+            receive_window_limited_us: self.receive_window_limited_us
+                + other.receive_window_limited_us,
+            send_buffer_limited_us: self.send_buffer_limited_us + other.send_buffer_limited_us,
+            send_buffer: self.send_buffer.min(other.send_buffer),
+            receive_buffer: self.receive_buffer.min(other.receive_buffer),
+        }
+    }
+}
+
+/// How often a backlog was full since this machine (or network namespace) started: `ListenOverflows` of /proc/net/netstat, if the
+/// kernel tells.
+pub fn listen_overflows() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/net/netstat").ok()?;
+    overflows_in(&text)
+}
+
+/// The names of a group of counters stand in one line, their values in the next.
+fn overflows_in(netstat: &str) -> Option<u64> {
+    let mut lines = netstat.lines().filter(|line| line.starts_with("TcpExt:"));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let mut pairs = names.split_whitespace().zip(values.split_whitespace());
+    pairs
+        .find(|(name, _)| *name == "ListenOverflows")?
+        .1
+        .parse()
+        .ok()
+}
+
+/// What the kernel's monotonic clock shows, in ns.
+pub(crate) fn monotonic_ns() -> u64 {
+    reading(ClockId::Monotonic)
+}
+
+fn reading(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The span from the first message to the end, in time and in CPU time of this task.
+#[derive(Debug, Default)]
+pub(super) struct Span(Option<(u64, u64)>);
+
+impl Span {
+    /// The first message is there; later ones change nothing.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        if self.0.is_none() {
+            self.0 = Some((monotonic_ns(), reading(ClockId::ThreadCPUTime)));
+        }
+    }
+
+    /// Writes it down.
+    pub(super) fn end(&self, account: &mut Account) {
+        if let Some((begun, cpu)) = self.0 {
+            account.elapsed_ns = monotonic_ns().saturating_sub(begun);
+            account.cpu_ns = reading(ClockId::ThreadCPUTime).saturating_sub(cpu);
+        }
+    }
+}
+
 /// How far a service is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,4 +216,45 @@ pub struct Reading {
     pub cpu_ns: Option<u64>,
     /// When it was read, in ns of the far end's monotonic clock.
     pub at_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_s_table_of_counters_is_understood() {
+        let text = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 42 7\n\
+                    IpExt: InNoRoutes\nIpExt: 9\n";
+        assert_eq!(overflows_in(text), Some(42));
+        assert_eq!(overflows_in("TcpExt: ListenDrops\nTcpExt: 7\n"), None);
+        assert_eq!(overflows_in("TcpExt: ListenOverflows\n"), None);
+    }
+
+    #[test]
+    fn accounts_add_up_and_differences_show() {
+        let side = |congestion: &str, mss| TcpSide {
+            congestion: congestion.to_owned(),
+            nodelay: 1,
+            mss,
+            retransmits: 2,
+            ..TcpSide::default()
+        };
+        let one = |congestion, mss| Account {
+            messages: 3,
+            checksum: u64::MAX,
+            elapsed_ns: u64::from(mss),
+            tcp: Some(side(congestion, mss)),
+            ..Account::default()
+        };
+        let mut sum = one("cubic", 1448);
+        for other in [one("reno", 536), one("reno", 9000)] {
+            sum.add(other);
+        }
+        assert_eq!((sum.messages, sum.elapsed_ns), (9, 9000));
+        assert_eq!(sum.checksum, u64::MAX - 2, "it wraps");
+        let tcp = sum.tcp.expect("all have it");
+        assert_eq!(tcp.congestion, "cubic,reno");
+        assert_eq!((tcp.nodelay, tcp.mss, tcp.retransmits), (3, 536, 6));
+    }
 }

@@ -2,11 +2,21 @@
 
 use std::os::fd::AsFd;
 
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
+use super::account::Span;
+use super::order::Ledger;
+use super::pace::Pace;
+use super::transfer::{Came, Receiver, failed, first_word, receive, send_all};
 use super::{Account, IsOver, ServiceError, Wait};
 use crate::content::Content;
 
 /// Bytes of a datagram's number, little-endian, which it begins with.
 pub const NUMBER_BYTES: usize = 8;
+
+/// Numbers from here on nobody comes to: a number that is higher was never sent.
+const MAX_NUMBER: u64 = 1 << 40;
 
 /// Answers each datagram of `datagram.len()` bytes with the same bytes; others are counted as wrong and not answered.
 ///
@@ -20,11 +30,40 @@ pub fn echo(
     wait: Wait,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let _ = (socket.as_fd(), datagram, wait, is_over);
-    todo!()
+    let socket = socket.as_fd();
+    let receiver = Receiver::new(socket, wait, RecvFlags::TRUNC)?;
+    let (mut account, mut span) = (Account::default(), Span::default());
+    loop {
+        match receiver.receive(datagram) {
+            Ok(Came::Bytes(size)) if size == datagram.len() => {
+                span.begin();
+                let (_, sent) = send_all(socket, datagram, || !is_over(&account));
+                match sent {
+                    Ok(()) => {}
+                    Err(cause) if is_farewell(cause) => break,
+                    Err(cause) => return Err(failed("sendto", &account)(cause)),
+                }
+                account.messages += 1;
+                account.bytes += size as u64;
+                account.checksum = account.checksum.wrapping_add(first_word(datagram));
+            }
+            Ok(Came::Bytes(size)) => account.wrong += size as u64,
+            Ok(Came::Nothing) => {}
+            Ok(Came::End) => break,
+            Err(cause) if is_farewell(cause) => break,
+            Err(cause) => return Err(failed("recvfrom", &account)(cause)),
+        }
+        if is_over(&account) {
+            break;
+        }
+    }
+    span.end(&mut account);
+    Ok(account)
 }
 
 /// Receives and checks numbered datagrams of `datagram.len()` bytes, and counts lost, doubled and overtaken ones.
+///
+/// The checksum is of those that came for the first time.
 ///
 /// System calls per datagram: recvfrom.
 ///
@@ -36,11 +75,52 @@ pub fn sink(
     content: Content,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let _ = (socket.as_fd(), datagram, content, is_over);
-    todo!()
+    let socket = socket.as_fd();
+    let (mut account, mut span) = (Account::default(), Span::default());
+    let mut ledger = Ledger::default();
+    loop {
+        match receive(socket, datagram, RecvFlags::TRUNC) {
+            Ok(Came::Bytes(size)) if size == datagram.len() => {
+                span.begin();
+                account.messages += 1;
+                account.bytes += size as u64;
+                judge(datagram, content, &mut ledger, &mut account);
+            }
+            Ok(Came::Bytes(size)) => account.wrong += size as u64,
+            Ok(Came::Nothing) => {}
+            Ok(Came::End) => break,
+            Err(cause) if is_farewell(cause) => break,
+            Err(cause) => return Err(failed("recvfrom", &account)(cause)),
+        }
+        if is_over(&account) {
+            break;
+        }
+    }
+    span.end(&mut account);
+    account.order = Some(ledger.order());
+    Ok(account)
+}
+
+/// Takes in a datagram of the right size.
+#[inline]
+fn judge(datagram: &[u8], content: Content, ledger: &mut Ledger, account: &mut Account) {
+    let number = first_word(datagram);
+    if number >= MAX_NUMBER {
+        account.wrong += datagram.len() as u64;
+        return;
+    }
+    let rest = &datagram[NUMBER_BYTES.min(datagram.len())..];
+    let checked = content.check(position(number, datagram.len()), rest);
+    account.wrong += checked.wrong;
+    if ledger.take(number) {
+        let sum = number.wrapping_add(checked.checksum);
+        account.checksum = account.checksum.wrapping_add(sum);
+    }
 }
 
 /// Sends numbered and stamped datagrams of `datagram.len()` bytes, `rate` of them a second or as fast as they go.
+///
+/// What is late by more than a tenth of a second is not made up for.
 ///
 /// System calls per datagram: sendto, and clock_nanosleep where it is early.
 ///
@@ -53,12 +133,54 @@ pub fn source(
     rate: Option<u32>,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let _ = (socket.as_fd(), datagram, content, rate, is_over);
-    todo!()
+    let socket = socket.as_fd();
+    let (mut account, mut span) = (Account::default(), Span::default());
+    let mut pace = rate.map(Pace::new);
+    span.begin();
+    loop {
+        let number = account.messages;
+        if let Some(pace) = &mut pace
+            && !pace.wait_for(number, || is_over(&account))
+        {
+            break;
+        }
+        let checksum = stamp(number, datagram, content);
+        let (_, sent) = send_all(socket, datagram, || !is_over(&account));
+        match sent {
+            Ok(()) => {
+                account.messages += 1;
+                account.bytes += datagram.len() as u64;
+                account.checksum = account.checksum.wrapping_add(checksum);
+            }
+            Err(cause) if is_farewell(cause) => break,
+            Err(cause) => return Err(failed("sendto", &account)(cause)),
+        }
+        if is_over(&account) {
+            break;
+        }
+    }
+    span.end(&mut account);
+    Ok(account)
 }
 
-/// Numbers and stamps a datagram for [`sink`]; returns what it adds to the checksum.
+/// Numbers and stamps a datagram of [`NUMBER_BYTES`] at least for [`sink`]; returns what it adds to the checksum.
+#[inline]
 pub fn stamp(number: u64, datagram: &mut [u8], content: Content) -> u64 {
-    let _ = (number, datagram, content);
-    todo!()
+    let position = position(number, datagram.len());
+    let (head, rest) = datagram.split_at_mut(NUMBER_BYTES);
+    head.copy_from_slice(&number.to_le_bytes());
+    number.wrapping_add(content.stamp(position, rest))
 }
+
+/// Where in the stream of all datagrams of this size the content of one stands.
+fn position(number: u64, size: usize) -> u64 {
+    number * size as u64
+}
+
+/// Whether it is the network's way to say that nobody is there any more.
+fn is_farewell(cause: Errno) -> bool {
+    matches!(cause, Errno::CONNREFUSED | Errno::PIPE | Errno::CONNRESET)
+}
+
+#[cfg(test)]
+mod tests;

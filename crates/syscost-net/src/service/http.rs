@@ -1,9 +1,21 @@
 //! A minimal responder of HTTP/1.1.
 
 use std::net::IpAddr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::net::RecvFlags;
+
+use super::account::Span;
+use super::connections::{Next, next, prepare};
+use super::transfer::{Came, receive, send_all};
 use super::{Account, IsOver, ServiceError};
+use crate::content::Content;
+
+/// Longest request, in bytes.
+const MAX_REQUEST: usize = 4096;
+
+/// What a request's head ends with.
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// What every request is answered with.
 #[derive(Debug, Clone)]
@@ -15,11 +27,16 @@ pub struct Response {
 impl Response {
     /// A response `200 OK` with a stamped body of this many bytes, and whether its connection serves another request afterwards.
     pub fn new(body: usize, keep_alive: bool) -> Self {
-        let _ = body;
-        Self {
-            bytes: Vec::new(),
-            keep_alive,
-        }
+        let connection = if keep_alive { "keep-alive" } else { "close" };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\
+             Content-Length: {body}\r\nConnection: {connection}\r\n\r\n"
+        );
+        let mut bytes = head.into_bytes();
+        let start = bytes.len();
+        bytes.resize(start + body, 0);
+        Content::Whole.stamp(0, &mut bytes[start..]);
+        Self { bytes, keep_alive }
     }
 
     /// All of its bytes, headers and body.
@@ -41,6 +58,84 @@ pub fn respond(
     only_from: Option<IpAddr>,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let _ = (listener.as_fd(), response.keep_alive, only_from, is_over);
-    todo!()
+    let listener = listener.as_fd();
+    prepare(listener, None)?;
+    let (mut account, mut span) = (Account::default(), Span::default());
+    loop {
+        match next(listener, only_from, &account)? {
+            Next::Connection(stream) => {
+                span.begin();
+                account.connections += 1;
+                if !serve(stream.as_fd(), response, &mut account, is_over) {
+                    account.wrong += 1;
+                }
+            }
+            Next::Stranger => account.wrong += 1,
+            Next::Nothing => {}
+            Next::Released => break,
+        }
+        if is_over(&account) {
+            break;
+        }
+    }
+    span.end(&mut account);
+    Ok(account)
 }
+
+/// Serves one connection to its end; false if it sent what is no request.
+fn serve(
+    stream: BorrowedFd<'_>,
+    response: &Response,
+    account: &mut Account,
+    is_over: IsOver<'_>,
+) -> bool {
+    let mut request = [0; MAX_REQUEST];
+    let mut filled = 0;
+    loop {
+        match receive(stream, &mut request[filled..], RecvFlags::empty()) {
+            Ok(Came::Bytes(count)) => filled += count,
+            // Between requests a connection may be quiet, within one it must not be.
+            Ok(Came::Nothing) if filled == 0 && !is_over(account) => continue,
+            Ok(Came::Nothing | Came::End) | Err(_) => return filled == 0,
+        }
+        while let Some(end) = end_of_head(&request[..filled]) {
+            if !request.starts_with(b"GET ") {
+                return false;
+            }
+            let (sent, result) = send_all(stream, &response.bytes, || !is_over(account));
+            account.bytes += sent as u64;
+            if result.is_err() || sent < response.bytes.len() {
+                return true;
+            }
+            account.messages += 1;
+            let is_last = !response.keep_alive || asks_to_close(&request[..end]);
+            if is_last || is_over(account) {
+                return true;
+            }
+            request.copy_within(end..filled, 0);
+            filled -= end;
+        }
+        if filled == MAX_REQUEST {
+            return false;
+        }
+    }
+}
+
+/// Where the head of the first request ends.
+fn end_of_head(bytes: &[u8]) -> Option<usize> {
+    let mut windows = bytes.windows(END_OF_HEAD.len());
+    let start = windows.position(|window| window == END_OF_HEAD)?;
+    Some(start + END_OF_HEAD.len())
+}
+
+/// Whether a request is to be the last of its connection.
+fn asks_to_close(head: &[u8]) -> bool {
+    head.split(|byte| *byte == b'\n').any(|line| {
+        let line = line.trim_ascii().to_ascii_lowercase();
+        line.strip_prefix(b"connection:")
+            .is_some_and(|value| value.trim_ascii() == b"close")
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,8 +14,13 @@ pub mod http;
 pub mod stream;
 
 mod account;
+mod order;
+mod pace;
+mod transfer;
 
-pub use account::{Account, Order, Reading, TcpSide};
+pub(crate) use account::monotonic_ns;
+pub use account::{Account, Order, Reading, TcpSide, listen_overflows};
+pub use order::Ledger;
 
 use std::io;
 use std::os::fd::AsFd;

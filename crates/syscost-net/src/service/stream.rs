@@ -1,7 +1,12 @@
 //! Services on a connected stream: TCP or a Unix socket.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
+use super::account::Span;
+use super::transfer::{Came, Receiver, failed, first_word, receive, send_all};
 use super::{Account, IsOver, ServiceError, Wait};
 use crate::content::Content;
 
@@ -17,8 +22,54 @@ pub fn echo(
     wait: Wait,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let _ = (socket.as_fd(), message, wait, is_over);
-    todo!()
+    let socket = socket.as_fd();
+    let receiver = Receiver::new(socket, wait, RecvFlags::WAITALL)?;
+    let (mut account, mut span) = (one_connection(), Span::default());
+    loop {
+        if !fill(&receiver, message, &mut account, is_over)? {
+            break;
+        }
+        span.begin();
+        let (_, sent) = send_all(socket, message, || !is_over(&account));
+        if let Err(cause) = sent {
+            // A connection that was released is not one that broke.
+            if is_over(&account) {
+                break;
+            }
+            return Err(failed("sendto", &account)(cause));
+        }
+        account.messages += 1;
+        account.bytes += message.len() as u64;
+        account.checksum = account.checksum.wrapping_add(first_word(message));
+        if is_over(&account) {
+            break;
+        }
+    }
+    span.end(&mut account);
+    Ok(account)
+}
+
+/// Receives a whole message; false at the end. A part of one that was the last counts as wrong.
+#[inline]
+fn fill(
+    receiver: &Receiver<'_>,
+    message: &mut [u8],
+    account: &mut Account,
+    is_over: IsOver<'_>,
+) -> Result<bool, ServiceError> {
+    let mut filled = 0;
+    while filled < message.len() {
+        let came = receiver.receive(&mut message[filled..]);
+        match came.map_err(failed("recvfrom", account))? {
+            Came::Bytes(count) => filled += count,
+            Came::Nothing if !is_over(account) => {}
+            Came::Nothing | Came::End => {
+                account.wrong += filled as u64;
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Receives and checks whatever comes, up to `buffer.len()` bytes at a time, until the other end closes.
@@ -33,8 +84,30 @@ pub fn sink(
     content: Content,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let _ = (socket.as_fd(), buffer, content, is_over);
-    todo!()
+    let socket = socket.as_fd();
+    let (mut account, mut span) = (one_connection(), Span::default());
+    loop {
+        match receive(socket, buffer, RecvFlags::empty()) {
+            Ok(Came::Bytes(count)) => {
+                span.begin();
+                let checked = content.check(account.bytes, &buffer[..count]);
+                account.messages += 1;
+                account.bytes += count as u64;
+                account.checksum = account.checksum.wrapping_add(checked.checksum);
+                account.wrong += checked.wrong;
+            }
+            Ok(Came::Nothing) => {}
+            Ok(Came::End) => break,
+            // A connection that was released is not one that broke.
+            Err(_) if is_over(&account) => break,
+            Err(cause) => return Err(failed("recvfrom", &account)(cause)),
+        }
+        if is_over(&account) {
+            break;
+        }
+    }
+    span.end(&mut account);
+    Ok(account)
 }
 
 /// Sends stamped content, `buffer.len()` bytes at a time, until the other end closes or resets, or it is over.
@@ -49,6 +122,50 @@ pub fn source(
     content: Content,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let _ = (socket.as_fd(), buffer, content, is_over);
-    todo!()
+    let socket = socket.as_fd();
+    let (mut account, mut span) = (one_connection(), Span::default());
+    span.begin();
+    loop {
+        let goes_on = send_stamped(socket, buffer, content, &mut account, is_over)?;
+        if !goes_on || is_over(&account) {
+            break;
+        }
+    }
+    span.end(&mut account);
+    Ok(account)
 }
+
+/// Sends one buffer; false where nobody takes more.
+#[inline]
+fn send_stamped(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    content: Content,
+    account: &mut Account,
+    is_over: IsOver<'_>,
+) -> Result<bool, ServiceError> {
+    let position = account.bytes;
+    let mut checksum = content.stamp(position, buffer);
+    let (sent, result) = send_all(socket, buffer, || !is_over(account));
+    if sent < buffer.len() {
+        checksum = content.check(position, &buffer[..sent]).checksum;
+    }
+    account.bytes += sent as u64;
+    account.checksum = account.checksum.wrapping_add(checksum);
+    match result {
+        Ok(()) => account.messages += 1,
+        Err(Errno::PIPE | Errno::CONNRESET) => return Ok(false),
+        Err(cause) => return Err(failed("sendto", account)(cause)),
+    }
+    Ok(sent == buffer.len())
+}
+
+fn one_connection() -> Account {
+    Account {
+        connections: 1,
+        ..Account::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

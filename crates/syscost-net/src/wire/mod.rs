@@ -7,10 +7,11 @@
 mod line;
 mod message;
 
+pub(crate) use line::printable;
 pub use line::{WireError, decode, encode, split};
 pub use message::{
-    Answer, Challenge, Close, Finish, HELLO_BYTES, Hello, Opening, Refused, Reply, Request,
-    Service, Spoken, Ticket, Welcome,
+    Answer, Challenge, Close, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused, Reply,
+    Request, Service, Spoken, Ticket, Welcome,
 };
 
 /// Version of what is said; rises when two versions would misunderstand each other.

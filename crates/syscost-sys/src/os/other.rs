@@ -235,6 +235,14 @@ pub(crate) fn set_congestion(_: BorrowedFd<'_>, _: &str) -> io::Result<()> {
     refused()
 }
 
+pub(crate) fn interface_addresses() -> io::Result<Vec<(String, std::net::IpAddr)>> {
+    refused()
+}
+
+pub(crate) fn only_echo_replies(_: BorrowedFd<'_>, _: bool) -> io::Result<()> {
+    refused()
+}
+
 /// Nothing waits by epoll here.
 #[derive(Debug)]
 pub(crate) enum Epoll {}
@@ -244,7 +252,7 @@ impl Epoll {
         refused()
     }
 
-    pub(crate) fn wait(&self) -> io::Result<()> {
+    pub(crate) fn wait(&self, _: Option<Duration>) -> io::Result<bool> {
         match *self {}
     }
 }

@@ -6,6 +6,7 @@ mod clock;
 mod fork;
 mod memfd;
 mod memory;
+mod network;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod perf;
 mod process;
@@ -24,6 +25,7 @@ pub(crate) use memory::{
     advise_copying, advise_huge, bind_to_node, forbid, free_bytes, make_executable, map,
     map_blocks_from, nodes_of, page_size, populate, unmap,
 };
+pub(crate) use network::{interface_addresses, only_echo_replies};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{

@@ -4,6 +4,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::event::epoll;
 use rustix::net::sockopt;
@@ -48,10 +49,12 @@ impl Epoll {
         Ok(Epoll(instance))
     }
 
+    /// Whether it is, in time.
     #[inline]
-    pub(crate) fn wait(&self) -> io::Result<()> {
+    pub(crate) fn wait(&self, limit: Option<Duration>) -> io::Result<bool> {
         let mut events = [MaybeUninit::uninit(); 1];
-        epoll::wait(&self.0, &mut events, None)?;
-        Ok(())
+        let limit = limit.map(|limit| limit.try_into().expect("seconds fit"));
+        let (ready, _) = epoll::wait(&self.0, &mut events, limit.as_ref())?;
+        Ok(!ready.is_empty())
     }
 }

@@ -1,0 +1,104 @@
+//! Why there is nothing to be had from the far end.
+
+use std::io;
+use std::net::SocketAddr;
+
+use syscost_sys::SystemError;
+
+use crate::token::TokenError;
+
+/// Why there is nothing to be had from the far end.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// There is no connection.
+    #[error(
+        "{peer} cannot be reached ({what}): {cause}; is `syscost serve` running there, and does it listen on this address?"
+    )]
+    Unreachable {
+        /// The far end.
+        peer: SocketAddr,
+        /// What was tried.
+        what: &'static str,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// It said nothing in time.
+    #[error("{peer} did not answer within {seconds} s ({what})")]
+    Silent {
+        /// The far end.
+        peer: SocketAddr,
+        /// What was tried.
+        what: &'static str,
+        /// How long it was waited for.
+        seconds: f64,
+    },
+    /// It went away.
+    #[error("{peer} is gone ({what}): {cause}")]
+    Gone {
+        /// The far end.
+        peer: SocketAddr,
+        /// What was tried.
+        what: &'static str,
+        /// How it was noticed.
+        cause: io::Error,
+    },
+    /// It is no server of syscost, or a broken one.
+    #[error("{peer} does not answer as `syscost serve` does ({what}): {cause}")]
+    Stranger {
+        /// The far end.
+        peer: SocketAddr,
+        /// What was tried.
+        what: &'static str,
+        /// What was wrong.
+        cause: String,
+    },
+    /// It speaks another version.
+    #[error(
+        "{peer} speaks version {theirs} of the protocol, this syscost version {ours}; use the same syscost at both ends"
+    )]
+    Version {
+        /// The far end.
+        peer: SocketAddr,
+        /// Its version.
+        theirs: u32,
+        /// This one's.
+        ours: u32,
+    },
+    /// It does not know the token.
+    #[error("{peer} does not know the token: it is not the `syscost serve` that the token is of")]
+    Impostor {
+        /// The far end.
+        peer: SocketAddr,
+    },
+    /// It refuses the session, or ends it.
+    #[error("{peer} refuses ({what}): {why}")]
+    Refused {
+        /// The far end.
+        peer: SocketAddr,
+        /// What was tried.
+        what: &'static str,
+        /// Its reason.
+        why: String,
+    },
+    /// It cannot do what was asked; the session goes on.
+    #[error("{peer} failed ({what}): {why}")]
+    Failed {
+        /// The far end.
+        peer: SocketAddr,
+        /// What was tried.
+        what: &'static str,
+        /// Its reason.
+        why: String,
+    },
+    /// A socket of this end is not to be had as it should be.
+    #[error("a socket for {peer}: {cause}")]
+    Socket {
+        /// The far end.
+        peer: SocketAddr,
+        /// The call that failed.
+        cause: SystemError,
+    },
+    /// There are no random bytes at this end.
+    #[error(transparent)]
+    Random(#[from] TokenError),
+}

@@ -1,0 +1,288 @@
+//! A session with a server.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{ClientError, Opened};
+use crate::service::{Account, Reading};
+use crate::socket::{self, Tcp};
+use crate::token::{Nonce, Nonces, Role, Token};
+use crate::wire::{
+    self, Answer, Challenge, Finish, Hello, MAX_LINE, MAX_WELCOME, Nothing, Refused, Reply,
+    Request, Service, Spoken, Welcome,
+};
+
+/// A session with a server: one service at a time. Ends when dropped.
+#[derive(Debug)]
+pub struct Session {
+    link: Link,
+    facts: Value,
+}
+
+impl Session {
+    /// Connects, proves that this end knows the token, and has the far end prove it, too.
+    ///
+    /// `timeout` bounds this and every later wait of the session.
+    ///
+    /// # Errors
+    /// As [`ClientError`] tells them apart; each names the far end.
+    pub fn connect(
+        peer: SocketAddr,
+        token: &Token,
+        timeout: Duration,
+    ) -> Result<Session, ClientError> {
+        const WHAT: &str = "beginning a session";
+        let stream = socket::connect(peer, &Tcp::nodelay(), timeout).map_err(|error| {
+            ClientError::Unreachable {
+                peer,
+                what: "connecting",
+                cause: error.cause,
+            }
+        })?;
+        let mut link = Link {
+            stream,
+            peer,
+            timeout,
+            buffer: Vec::new(),
+        };
+        let own = Nonce::generate()?;
+        link.say(&Hello::new(own), WHAT)?;
+        let Challenge { nonce, .. } = link.hear_first(WHAT)?;
+        let nonces = Nonces {
+            client: own,
+            server: nonce,
+        };
+        let proof = token.prove(Role::Client, &nonces);
+        link.say(&Answer { proof }, WHAT)?;
+        let welcome: Welcome = link.hear(MAX_WELCOME, WHAT)?;
+        if !token.verify(Role::Server, &nonces, &welcome.proof) {
+            return Err(ClientError::Impostor { peer });
+        }
+        let facts = welcome.facts;
+        Ok(Session { link, facts })
+    }
+
+    /// The far end's address.
+    pub fn peer(&self) -> SocketAddr {
+        self.link.peer
+    }
+
+    /// This end's address.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.link.stream.local_addr()
+    }
+
+    /// What the far end says of itself.
+    pub fn facts(&self) -> &Value {
+        &self.facts
+    }
+
+    /// Opens a service.
+    ///
+    /// # Errors
+    /// When the far end refuses it or is gone.
+    pub fn open(&mut self, service: &Service) -> Result<Opened, ClientError> {
+        const WHAT: &str = "opening a service";
+        match self.ask(&Request::Open(service.clone()), WHAT)? {
+            Reply::Opened(opening) => Ok(Opened::new(self.link.peer, opening, self.link.timeout)),
+            other => Err(self.unexpected(&other, WHAT)),
+        }
+    }
+
+    /// How far the service is: two readings tell the rate between them, as the far end counts and times it.
+    ///
+    /// # Errors
+    /// When none is open, it has failed, or the far end is gone.
+    pub fn reading(&mut self) -> Result<Reading, ClientError> {
+        const WHAT: &str = "reading how far a service is";
+        match self.ask(&Request::Read(Nothing {}), WHAT)? {
+            Reply::Reading(reading) => Ok(reading),
+            other => Err(self.unexpected(&other, WHAT)),
+        }
+    }
+
+    /// Asks the far end to end the service, without waiting for it: what a source has under way can be received first.
+    ///
+    /// `sent` is the number of datagrams that were sent to a sink, which waits a moment for those on their way. A stream should be
+    /// closed before: an open one is taken for finished only when nothing has come for half a second.
+    ///
+    /// # Errors
+    /// When the far end is gone.
+    pub fn end(&mut self, sent: Option<u64>) -> Result<(), ClientError> {
+        let request = Request::Finish(Finish { sent });
+        self.link.say(&request, "ending a service")
+    }
+
+    /// What the service did, once it has ended.
+    ///
+    /// # Errors
+    /// When it has failed, or the far end is gone.
+    pub fn account(&mut self) -> Result<Account, ClientError> {
+        const WHAT: &str = "ending a service";
+        match self.link.hear(MAX_LINE, WHAT)? {
+            Reply::Account(account) => Ok(*account),
+            other => Err(self.unexpected(&other, WHAT)),
+        }
+    }
+
+    /// [`Session::end`] and [`Session::account`] in one.
+    ///
+    /// # Errors
+    /// As theirs.
+    pub fn finish(&mut self, sent: Option<u64>) -> Result<Account, ClientError> {
+        self.end(sent)?;
+        self.account()
+    }
+
+    fn ask(&mut self, request: &Request, what: &'static str) -> Result<Reply, ClientError> {
+        self.link.say(request, what)?;
+        self.link.hear(MAX_LINE, what)
+    }
+
+    /// The error of a reply that is not the one that was asked for.
+    fn unexpected(&self, reply: &Reply, what: &'static str) -> ClientError {
+        let peer = self.link.peer;
+        match reply {
+            Reply::Failed(why) => ClientError::Failed {
+                peer,
+                what,
+                why: wire::printable(why),
+            },
+            Reply::Opened(_) | Reply::Reading(_) | Reply::Account(_) => ClientError::Stranger {
+                peer,
+                what,
+                cause: "another reply than was asked for".to_owned(),
+            },
+        }
+    }
+}
+
+/// Lines to and from a server, none waited for without end.
+#[derive(Debug)]
+struct Link {
+    stream: TcpStream,
+    peer: SocketAddr,
+    timeout: Duration,
+    buffer: Vec<u8>,
+}
+
+impl Link {
+    fn say(&mut self, message: &impl Serialize, what: &'static str) -> Result<(), ClientError> {
+        self.stream
+            .set_write_timeout(Some(self.timeout))
+            .and_then(|()| self.stream.write_all(&wire::encode(message)))
+            .or_else(|cause| match cause.kind() {
+                // A server that sends one away has said why before it closed.
+                ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Ok(()),
+                _ => Err(self.lost(cause, what)),
+            })
+    }
+
+    /// The next message.
+    fn hear<T: DeserializeOwned>(
+        &mut self,
+        max: usize,
+        what: &'static str,
+    ) -> Result<T, ClientError> {
+        let line = self.line(max, what)?;
+        self.decode(&line, what)
+    }
+
+    /// The first message, of a server that may speak another version.
+    fn hear_first<T: DeserializeOwned>(&mut self, what: &'static str) -> Result<T, ClientError> {
+        let line = self.line(MAX_LINE, what)?;
+        let spoken = wire::decode(&line);
+        let Spoken { syscost } = spoken.map_err(|error| self.strange(&error, what))?;
+        if syscost != wire::VERSION {
+            return Err(ClientError::Version {
+                peer: self.peer,
+                theirs: syscost,
+                ours: wire::VERSION,
+            });
+        }
+        self.decode(&line, what)
+    }
+
+    fn decode<T: DeserializeOwned>(
+        &self,
+        line: &[u8],
+        what: &'static str,
+    ) -> Result<T, ClientError> {
+        if let Ok(Refused { refused, .. }) = wire::decode(line) {
+            return Err(ClientError::Refused {
+                peer: self.peer,
+                what,
+                why: wire::printable(&refused),
+            });
+        }
+        wire::decode(line).map_err(|error| self.strange(&error, what))
+    }
+
+    /// The next line, however slowly its bytes come: not later than the timeout allows.
+    fn line(&mut self, max: usize, what: &'static str) -> Result<Vec<u8>, ClientError> {
+        let deadline = Instant::now() + self.timeout;
+        let mut bytes = [0; 4096];
+        loop {
+            let found =
+                wire::split(&self.buffer, max).map_err(|error| self.strange(&error, what))?;
+            if let Some((line, rest)) = found {
+                let line = line.to_vec();
+                self.buffer = rest.to_vec();
+                return Ok(line);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(self.lost(ErrorKind::TimedOut.into(), what));
+            }
+            let read = self
+                .stream
+                .set_read_timeout(Some(left))
+                .and_then(|()| self.stream.read(&mut bytes));
+            match read {
+                Ok(0) => return Err(self.lost(ErrorKind::UnexpectedEof.into(), what)),
+                Ok(count) => self.buffer.extend_from_slice(&bytes[..count]),
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                Err(cause) => return Err(self.lost(cause, what)),
+            }
+        }
+    }
+
+    fn strange(&self, error: &wire::WireError, what: &'static str) -> ClientError {
+        ClientError::Stranger {
+            peer: self.peer,
+            what,
+            cause: error.to_string(),
+        }
+    }
+
+    fn lost(&self, cause: io::Error, what: &'static str) -> ClientError {
+        ClientError::lost(self.peer, self.timeout, cause, what)
+    }
+}
+
+impl ClientError {
+    /// The error of a socket that was waited on for at most this long.
+    pub(super) fn lost(
+        peer: SocketAddr,
+        timeout: Duration,
+        cause: io::Error,
+        what: &'static str,
+    ) -> ClientError {
+        match cause.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => ClientError::Silent {
+                peer,
+                what,
+                seconds: timeout.as_secs_f64(),
+            },
+            _ => ClientError::Gone { peer, what, cause },
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Connections that have not proven themselves yet: few, briefly, and never answered with more than they sent.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+
+use super::session::Guest;
+use super::{Handshake, Log, Progress, Server};
+use crate::socket::poll_for;
+
+/// Pause after the system refused to accept: there are no descriptors left, and will not be at once.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Between two lines of the log about those that were turned away.
+const QUIET: Duration = Duration::from_secs(1);
+
+pub(super) struct Door<'s> {
+    server: &'s Server,
+    log: Log<'s>,
+    /// Oldest first.
+    waiting: Vec<Waiting<'s>>,
+    turned_away: TurnedAway,
+}
+
+/// A connection on its way.
+struct Waiting<'s> {
+    stream: TcpStream,
+    address: SocketAddr,
+    handshake: Handshake<'s>,
+    deadline: Instant,
+}
+
+/// What becomes of a connection.
+enum Fate<'s> {
+    Stays(Waiting<'s>),
+    ComesIn(Guest),
+    Goes(String),
+}
+
+impl<'s> Door<'s> {
+    pub(super) fn new(server: &'s Server, log: Log<'s>) -> Self {
+        Self {
+            server,
+            log,
+            waiting: Vec::new(),
+            turned_away: TurnedAway::default(),
+        }
+    }
+
+    /// Waits for whatever comes, at most this long; returns who has proven himself.
+    pub(super) fn wait(&mut self, limit: Duration) -> Vec<Guest> {
+        let mut polled: Vec<PollFd<'_>> = self.server.pollable().collect();
+        let listeners = polled.len();
+        let streams = self.waiting.iter().map(|one| &one.stream);
+        polled.extend(streams.map(|stream| PollFd::new(stream, PollFlags::IN)));
+        let is_any = poll_for(&mut polled, limit).is_ok_and(|count| count > 0);
+        let ready: Vec<bool> = polled
+            .iter()
+            .map(|one| is_any && !one.revents().is_empty())
+            .collect();
+        let (at_door, within) = ready.split_at(listeners);
+        let guests = self.attend(within);
+        for (place, _) in at_door.iter().enumerate().filter(|(_, ready)| **ready) {
+            self.accept(place);
+        }
+        self.turned_away.report(self.log);
+        guests
+    }
+
+    /// Hears those that have something to say, and sends away those whose time is over.
+    fn attend(&mut self, ready: &[bool]) -> Vec<Guest> {
+        let now = Instant::now();
+        let mut guests = Vec::new();
+        let waiting = std::mem::take(&mut self.waiting);
+        for (one, is_ready) in waiting.into_iter().zip(ready) {
+            let address = one.address;
+            let fate = match is_ready {
+                true => one.hear(),
+                false => Fate::Stays(one),
+            };
+            match fate {
+                Fate::Stays(one) if now < one.deadline => self.waiting.push(one),
+                Fate::Stays(_) => self.turned_away.note(address, "no proof in time"),
+                Fate::ComesIn(guest) => guests.push(guest),
+                Fate::Goes(why) => self.turned_away.note(address, &why),
+            }
+        }
+        guests
+    }
+
+    /// Takes in whoever stands before this listener.
+    fn accept(&mut self, place: usize) {
+        let limits = &self.server.limits;
+        // Not without end, or those that are in would not be heard.
+        for _ in 0..limits.unproven {
+            match self.server.listeners[place].accept() {
+                Ok((stream, address)) => {
+                    if stream.set_nonblocking(true).is_err() {
+                        continue;
+                    }
+                    if self.waiting.len() >= limits.unproven {
+                        self.make_room();
+                    }
+                    self.waiting.push(Waiting {
+                        stream,
+                        address,
+                        handshake: Handshake::new(&self.server.token),
+                        deadline: Instant::now() + limits.proof,
+                    });
+                }
+                Err(cause) => match cause.kind() {
+                    ErrorKind::WouldBlock => return,
+                    ErrorKind::ConnectionAborted | ErrorKind::Interrupted => {}
+                    _ => {
+                        (self.log)(&format!("cannot accept: {cause}"));
+                        std::thread::sleep(PAUSE);
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    /// Sends away the oldest of the address that has most connections here: who opens many loses his own first.
+    fn make_room(&mut self) {
+        let ip = |one: &Waiting<'_>| one.address.ip();
+        let count = |of: IpAddr| self.waiting.iter().filter(|one| ip(one) == of).count();
+        // Of several with as many, the one that has waited longest.
+        let crowd = self
+            .waiting
+            .iter()
+            .map(ip)
+            .rev()
+            .max_by_key(|of| count(*of));
+        let oldest = self.waiting.iter().position(|one| Some(ip(one)) == crowd);
+        if let Some(oldest) = oldest {
+            let gone = self.waiting.remove(oldest);
+            self.turned_away.note(gone.address, "too many at the door");
+        }
+    }
+}
+
+impl<'s> Waiting<'s> {
+    /// Reads what has come and answers it.
+    fn hear(mut self) -> Fate<'s> {
+        let mut bytes = [0; 1024];
+        let count = match self.stream.read(&mut bytes) {
+            Ok(0) => return Fate::Goes("it left".to_owned()),
+            Ok(count) => count,
+            Err(cause) if cause.kind() == ErrorKind::WouldBlock => return Fate::Stays(self),
+            Err(cause) => return Fate::Goes(cause.to_string()),
+        };
+        let mut answer = Vec::new();
+        let progress = self.handshake.take(&bytes[..count], &mut answer);
+        // So few bytes always fit into the buffer of a connection that reads.
+        let said = self.stream.write(&answer);
+        match progress {
+            Err(why) => Fate::Goes(why.to_string()),
+            Ok(_) if !said.is_ok_and(|said| said == answer.len()) => {
+                Fate::Goes("it takes no answer".to_owned())
+            }
+            Ok(Progress::Waiting) => Fate::Stays(self),
+            Ok(Progress::Proven(nonces)) => {
+                Fate::ComesIn(Guest::new(self.stream, self.address, nonces))
+            }
+        }
+    }
+}
+
+/// Those that were turned away, for the log: the first at once, then a line a second at most.
+#[derive(Default)]
+struct TurnedAway {
+    latest: Option<String>,
+    others: u64,
+    reported: Option<Instant>,
+}
+
+impl TurnedAway {
+    fn note(&mut self, address: SocketAddr, why: &str) {
+        if self
+            .latest
+            .replace(format!("{address} turned away: {why}"))
+            .is_some()
+        {
+            self.others += 1;
+        }
+    }
+
+    fn report(&mut self, log: Log<'_>) {
+        if self.reported.is_some_and(|last| last.elapsed() < QUIET) {
+            return;
+        }
+        let Some(latest) = self.latest.take() else {
+            return;
+        };
+        match std::mem::take(&mut self.others) {
+            0 => log(&latest),
+            others => log(&format!("{latest} (and {others} more)")),
+        }
+        self.reported = Some(Instant::now());
+    }
+}

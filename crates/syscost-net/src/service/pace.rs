@@ -1,0 +1,73 @@
+//! Sending at a rate.
+
+use std::thread;
+use std::time::Duration;
+
+use super::account::monotonic_ns;
+
+/// Longest sleep before it is asked whether the service is over, in ns.
+const MAX_SLEEP_NS: u64 = 50_000_000;
+
+/// Arrears that are not made up for, in ns: they would be a burst at another rate than was asked for.
+const MAX_ARREARS_NS: u64 = 100_000_000;
+
+/// When each of a row of messages is due.
+#[derive(Debug)]
+pub(super) struct Pace {
+    begun_ns: u64,
+    per_second: u32,
+}
+
+impl Pace {
+    pub(super) fn new(per_second: u32) -> Self {
+        Self {
+            begun_ns: monotonic_ns(),
+            per_second: per_second.max(1),
+        }
+    }
+
+    /// Waits until message `number` is due, or `is_over` says yes: then false.
+    pub(super) fn wait_for(&mut self, number: u64, mut is_over: impl FnMut() -> bool) -> bool {
+        loop {
+            let left = self.left_ns(number, monotonic_ns());
+            if left == 0 {
+                return true;
+            }
+            if is_over() {
+                return false;
+            }
+            thread::sleep(Duration::from_nanos(left.min(MAX_SLEEP_NS)));
+        }
+    }
+
+    /// How long it is until message `number` is due, in ns.
+    fn left_ns(&mut self, number: u64, now_ns: u64) -> u64 {
+        let after = u128::from(number) * 1_000_000_000 / u128::from(self.per_second);
+        let due_ns = self.begun_ns.saturating_add(after as u64);
+        let arrears = now_ns.saturating_sub(due_ns);
+        if arrears > MAX_ARREARS_NS {
+            self.begun_ns += arrears;
+        }
+        due_ns.saturating_sub(now_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_due_at_their_rate_and_arrears_are_not_made_up_for() {
+        let mut pace = Pace {
+            begun_ns: 1_000,
+            per_second: 1_000_000,
+        };
+        assert_eq!(pace.left_ns(0, 1_000), 0);
+        assert_eq!(pace.left_ns(1, 1_000), 1_000);
+        assert_eq!(pace.left_ns(500, 401_000), 100_000);
+        assert_eq!(pace.left_ns(500, 601_000), 0, "a little late");
+        let late = 501_000 + MAX_ARREARS_NS + 1;
+        assert_eq!(pace.left_ns(500, late), 0);
+        assert_eq!(pace.left_ns(501, late), 1_000, "the next is due as usual");
+    }
+}

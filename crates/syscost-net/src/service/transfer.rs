@@ -1,0 +1,129 @@
+//! Single receiving and sending calls, and what they come to.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use syscost_sys::tcp::Readable;
+
+use super::{Account, ServiceError, Wait};
+
+/// What a receiving call came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    /// This many bytes; of a datagram, as many as it had, even if the buffer was smaller.
+    Bytes(usize),
+    /// The other end has closed.
+    End,
+    /// Nothing: there was a time limit, an interruption, or nothing to be had at once.
+    Nothing,
+}
+
+/// One receiving call.
+#[inline]
+pub(super) fn receive(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    flags: RecvFlags,
+) -> Result<Came, Errno> {
+    match recv(socket, buffer, flags) {
+        Ok((_, 0)) => Ok(Came::End),
+        Ok((_, bytes)) => Ok(Came::Bytes(bytes)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(Came::Nothing),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// Sends all of the bytes; whenever that takes more than one call, asks whether to go on.
+///
+/// Returns how many were sent, and why not all of them if a call failed.
+#[inline]
+pub(super) fn send_all(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    mut goes_on: impl FnMut() -> bool,
+) -> (usize, Result<(), Errno>) {
+    let mut sent = 0;
+    while sent < bytes.len() {
+        match send(socket, &bytes[sent..], SendFlags::NOSIGNAL) {
+            Ok(count) => sent += count,
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(cause) => return (sent, Err(cause)),
+        }
+        if sent < bytes.len() && !goes_on() {
+            break;
+        }
+    }
+    (sent, Ok(()))
+}
+
+/// Receives for an echo, waiting as it is to wait.
+pub(super) struct Receiver<'s> {
+    socket: BorrowedFd<'s>,
+    readable: Option<Readable>,
+    flags: RecvFlags,
+}
+
+impl<'s> Receiver<'s> {
+    /// `flags` are those of calls that block.
+    pub(super) fn new(
+        socket: BorrowedFd<'s>,
+        wait: Wait,
+        flags: RecvFlags,
+    ) -> Result<Self, ServiceError> {
+        let (readable, flags) = match wait {
+            Wait::Block => (None, flags),
+            Wait::Spin => (None, flags | RecvFlags::DONTWAIT),
+            Wait::Epoll => {
+                let readable = Readable::of(socket).map_err(|error| ServiceError {
+                    operation: error.operation,
+                    messages: 0,
+                    cause: error.cause,
+                })?;
+                (Some(readable), flags | RecvFlags::DONTWAIT)
+            }
+        };
+        Ok(Self {
+            socket,
+            readable,
+            flags,
+        })
+    }
+
+    #[inline]
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> Result<Came, Errno> {
+        if let Some(readable) = &self.readable
+            && let Err(cause) = readable.wait()
+        {
+            let cause = Errno::from_io_error(&cause).unwrap_or(Errno::IO);
+            return match cause {
+                Errno::INTR => Ok(Came::Nothing),
+                cause => Err(cause),
+            };
+        }
+        receive(self.socket, buffer, self.flags)
+    }
+}
+
+/// The error of a call that failed after what is accounted for.
+pub(super) fn failed(
+    operation: &'static str,
+    account: &Account,
+) -> impl Fn(Errno) -> ServiceError + use<> {
+    let messages = account.messages;
+    move |cause| ServiceError {
+        operation,
+        messages,
+        cause: io::Error::from(cause),
+    }
+}
+
+/// The first word of a message, little-endian, zero beyond its end.
+#[inline]
+pub(super) fn first_word(message: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    let length = message.len().min(word.len());
+    word[..length].copy_from_slice(&message[..length]);
+    u64::from_le_bytes(word)
+}
