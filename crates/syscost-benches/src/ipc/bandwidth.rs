@@ -17,16 +17,13 @@
 //! ## Source
 //! lmbench `bw_pipe`, `bw_unix`; ipc-bench; CMA in MPI libraries.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 
 use super::channel::{self, Channel, Job};
-use super::ledger::{Ledger, Tally};
+use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, case, is_plain, ledger, same_and_nearest};
+use super::setting::{Setting, case, is_plain, same_and_nearest};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -119,56 +116,36 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
         MAX_COUNTED
     };
     let per_turn = (TURN_BYTES / bytes).clamp(1, most);
-    let last = RefCell::new(None);
     b.operations_per_turn(per_turn);
-    b.together(setting.placement, |cpus| {
-        let book = ledger()?;
-        last.replace(Some(book.clone()));
-        one_way::<C>(setting, per_turn, cpus, book)
-    })?;
-    let book = last.take().expect("a team has made one");
-    Ledger::claim_equal(b, "that came to the partner", &book.sent, &book.received);
+    let make = |cpus: &[u32]| one_way::<C>(setting, per_turn, cpus);
+    let (sender, received) = b.together(setting.placement, make)?;
+    claim_equal(b, "that came to the partner", &sender.sent, &received);
     if let Some(cpu_ns) = b.cpu_ns().filter(|_| b.is_timed()) {
         b.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
     }
     Ok(())
 }
 
+/// Both sides, the partner at work.
 fn one_way<'t, C: Channel>(
     setting: Setting,
     per_turn: u64,
     cpus: &[u32],
-    ledger: Shared<Ledger>,
-) -> Result<Team<'t>, Failure> {
-    let (sender, partner) = talkers::<C>(setting, cpus, ledger)?;
-    let sender = Rc::new(RefCell::new(sender));
-    let last = Rc::clone(&sender);
-    Ok(Team::new(
-        vec![partner],
-        move |turns| sender.borrow_mut().send(turns * per_turn),
-        move || last.borrow_mut().finish(),
-    ))
-}
-
-/// Both sides, the partner at work.
-fn talkers<C: Channel>(
-    setting: Setting,
-    cpus: &[u32],
-    ledger: Shared<Ledger>,
-) -> Result<(Sender<C>, Partner), Failure> {
+) -> Result<Team<'t, (Sender<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.bytes)?;
-    let partner = setting.partner(cpus, theirs, &ledger, move |end, ledger| {
-        take_all(setting, end, ledger)
-    })?;
-    end.meet(partner.task());
-    let sender = Sender {
+    let ledger = Shared::new(Ledger::default())?;
+    let serve =
+        move |end: &mut C, ledger: &Ledger, stop: &Stop| take_all(setting, end, ledger, stop);
+    let follower = setting.partner(cpus, theirs, &ledger, serve)?;
+    end.meet(follower.task());
+    Ok(follower.led_by(Sender {
         message: Message::new(setting.bytes),
         end,
         whole: setting.whole,
         sent: Tally::default(),
         ledger,
-    };
-    Ok((sender, partner))
+        per_turn,
+    }))
 }
 
 /// The measuring side.
@@ -178,11 +155,13 @@ struct Sender<C> {
     whole: bool,
     sent: Tally,
     ledger: Shared<Ledger>,
+    per_turn: u64,
 }
 
-impl<C: Channel> Sender<C> {
-    /// Sends this many messages and waits until the partner has them all.
-    fn send(&mut self, messages: u64) -> Result<(), Failure> {
+impl<C: Channel> Lead for Sender<C> {
+    /// Sends all messages of these turns and waits until the partner has them.
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let messages = turns * self.per_turn;
         self.ledger.set_goal(self.sent.messages + messages);
         for _ in 0..messages {
             if let Err(bad) = self.send_one() {
@@ -195,6 +174,14 @@ impl<C: Channel> Sender<C> {
         self.ledger.wait_for_goal()
     }
 
+    fn end(&mut self) -> Result<(), Failure> {
+        let last = self.end.send(&self.message);
+        last.map(drop)
+            .map_err(|bad| Failure::of("send the last message", bad))
+    }
+}
+
+impl<C: Channel> Sender<C> {
     #[inline(always)]
     fn send_one(&mut self) -> Result<(), Bad> {
         self.end.settle()?;
@@ -203,25 +190,22 @@ impl<C: Channel> Sender<C> {
         self.sent.add(went, &self.message, self.whole);
         must(went == self.message.bytes().len())
     }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.ledger.sent.store(&self.sent);
-        self.ledger.end();
-        let last = self.end.send(&self.message);
-        last.map(drop)
-            .map_err(|bad| Failure::of("send the last message", bad))
-    }
 }
 
 /// The partner's side.
-fn take_all<C: Channel>(setting: Setting, end: &mut C, ledger: &Ledger) -> Result<(), Bad> {
+fn take_all<C: Channel>(
+    setting: Setting,
+    end: &mut C,
+    ledger: &Ledger,
+    stop: &Stop,
+) -> Result<Tally, Bad> {
     let mut message = Message::new(setting.bytes);
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;
-        if ledger.is_over() {
-            ledger.received.store(&received);
-            return Ok(());
+        // The last message counts for nothing.
+        if stop.is_set() {
+            return Ok(received);
         }
         ledger.check(received.messages + 1, came, &message)?;
         received.add(came, &message, setting.whole);
@@ -237,14 +221,9 @@ mod tests {
 
     /// Sends two hundred messages; what went wrong, or whether both sides counted the same.
     fn transfer<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
-        let book = ledger()?;
-        let (mut sender, partner) = talkers::<C>(setting, cpus, book.clone())?;
-        sender.send(150)?;
-        sender.send(50)?;
-        sender.finish()?;
-        partner.join()?;
-        assert_eq!(book.sent.load().messages, 200);
-        Ok(book.sent.load() == book.received.load())
+        let (sender, received) = one_way::<C>(setting, 1, cpus)?.perform([150, 50])?;
+        assert_eq!(sender.sent.messages, 200);
+        Ok(sender.sent == received)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Shared: what two tasks that talk have counted, what went wrong, and how one waits until the other has it all.
 
 use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+    AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 use std::time::Duration;
 
@@ -23,12 +23,7 @@ pub(super) struct Ledger {
     taken: AtomicU64,
     /// The same, told at the goal only.
     arrived: Gate,
-    /// Whether the next message is the last, which counts for nothing.
-    over: AtomicBool,
     fault: Fault,
-    pub(super) sent: Account,
-    pub(super) received: Account,
-    pub(super) returned: Account,
 }
 
 /// The first thing that went wrong with the partner.
@@ -134,34 +129,23 @@ impl Ledger {
             "where the partner waited for message {message}: {what}"
         )))
     }
+}
 
-    /// Lets the partner end with the next message.
-    pub(super) fn end(&self) {
-        self.over.store(true, Release);
-    }
-
-    /// Whether the message that came was the last.
-    pub(super) fn is_over(&self) -> bool {
-        self.over.load(Acquire)
-    }
-
-    /// Claims that the second account holds what the first one does.
-    pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Account, got: &Account) {
-        let (gave, got) = (gave.load(), got.load());
-        let per_message = |tally: &Tally| tally.bytes as f64 / gave.messages.max(1) as f64;
-        let same = (gave.messages, gave.bytes) == (got.messages, got.bytes);
-        b.claim(
-            &format!("bytes {what} per message"),
-            per_message(&gave),
-            per_message(&got),
-            "both sides",
-            same && gave.messages > 0,
-        );
-        if !b.is_timed() {
-            let told = |tally: &Tally| format!("{:016x}", tally.sum);
-            let claim = format!("checksum of all bytes {what}");
-            b.claim_equal(&claim, told(&gave), told(&got), "both sides");
-        }
+/// Claims that one side got what the other gave.
+pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Tally, got: &Tally) {
+    let per_message = |tally: &Tally| tally.bytes as f64 / gave.messages.max(1) as f64;
+    let same = (gave.messages, gave.bytes) == (got.messages, got.bytes);
+    b.claim(
+        &format!("bytes {what} per message"),
+        per_message(gave),
+        per_message(got),
+        "both sides",
+        same && gave.messages > 0,
+    );
+    if !b.is_timed() {
+        let told = |tally: &Tally| format!("{:016x}", tally.sum);
+        let claim = format!("checksum of all bytes {what}");
+        b.claim_equal(&claim, told(gave), told(got), "both sides");
     }
 }
 
@@ -181,32 +165,6 @@ impl Tally {
         self.bytes += moved as u64;
         if whole {
             self.sum = self.sum.wrapping_mul(ODD) ^ message.sum();
-        }
-    }
-}
-
-/// A tally in shared memory.
-#[derive(Default)]
-pub(super) struct Account([AtomicU64; 3]);
-
-impl Account {
-    pub(super) fn store(&self, tally: &Tally) {
-        let Tally {
-            messages,
-            bytes,
-            sum,
-        } = *tally;
-        for (place, value) in self.0.iter().zip([messages, bytes, sum]) {
-            place.store(value, Release);
-        }
-    }
-
-    pub(super) fn load(&self) -> Tally {
-        let [messages, bytes, sum] = self.0.each_ref().map(|place| place.load(Acquire));
-        Tally {
-            messages,
-            bytes,
-            sum,
         }
     }
 }

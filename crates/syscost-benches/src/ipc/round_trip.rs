@@ -19,16 +19,13 @@
 //! ## Source
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 
 use super::channel::{self, Channel, Job};
-use super::ledger::{Ledger, Tally};
+use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, case, is_plain, ledger, same_and_nearest, sleeps};
+use super::setting::{Setting, case, is_plain, same_and_nearest, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -121,45 +118,25 @@ fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure>
         0.0
     };
     setting.expect::<C>(b, 2.0, least);
-    let last = RefCell::new(None);
-    b.together(setting.placement, |cpus| {
-        let book = ledger()?;
-        last.replace(Some(book.clone()));
-        round_trips::<C>(setting, cpus, book)
-    })?;
-    let book = last.take().expect("a team has made one");
-    Ledger::claim_equal(b, "that came to the partner", &book.sent, &book.received);
-    Ledger::claim_equal(b, "that came back", &book.sent, &book.returned);
+    let make = |cpus: &[u32]| round_trips::<C>(setting, cpus);
+    let (caller, received) = b.together(setting.placement, make)?;
+    claim_equal(b, "that came to the partner", &caller.sent, &received);
+    claim_equal(b, "that came back", &caller.sent, &caller.returned);
     Ok(())
 }
 
+/// Both sides, the partner at work.
 fn round_trips<'t, C: Channel>(
     setting: Setting,
     cpus: &[u32],
-    ledger: Shared<Ledger>,
-) -> Result<Team<'t>, Failure> {
-    let (caller, partner) = talkers::<C>(setting, cpus, ledger)?;
-    let caller = Rc::new(RefCell::new(caller));
-    let last = Rc::clone(&caller);
-    Ok(Team::new(
-        vec![partner],
-        move |turns| caller.borrow_mut().turns(turns),
-        move || last.borrow_mut().finish(),
-    ))
-}
-
-/// Both sides, the partner at work.
-fn talkers<C: Channel>(
-    setting: Setting,
-    cpus: &[u32],
-    ledger: Shared<Ledger>,
-) -> Result<(Caller<C>, Partner), Failure> {
+) -> Result<Team<'t, (Caller<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.bytes)?;
-    let partner = setting.partner(cpus, theirs, &ledger, move |end, ledger| {
-        send_back(setting, end, ledger)
-    })?;
-    end.meet(partner.task());
-    let caller = Caller {
+    let ledger = Shared::new(Ledger::default())?;
+    let serve =
+        move |end: &mut C, ledger: &Ledger, stop: &Stop| send_back(setting, end, ledger, stop);
+    let follower = setting.partner(cpus, theirs, &ledger, serve)?;
+    end.meet(follower.task());
+    Ok(follower.led_by(Caller {
         message: Message::new(setting.bytes),
         answer: Message::new(setting.bytes),
         end,
@@ -167,8 +144,7 @@ fn talkers<C: Channel>(
         sent: Tally::default(),
         returned: Tally::default(),
         ledger,
-    };
-    Ok((caller, partner))
+    }))
 }
 
 /// The measuring side.
@@ -182,7 +158,7 @@ struct Caller<C> {
     ledger: Shared<Ledger>,
 }
 
-impl<C: Channel> Caller<C> {
+impl<C: Channel> Lead for Caller<C> {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         for _ in 0..turns {
             if let Err(bad) = self.turn() {
@@ -195,6 +171,14 @@ impl<C: Channel> Caller<C> {
         self.ledger.judge()
     }
 
+    fn end(&mut self) -> Result<(), Failure> {
+        let last = self.end.send(&self.message);
+        last.map(drop)
+            .map_err(|bad| Failure::of("send the last message", bad))
+    }
+}
+
+impl<C: Channel> Caller<C> {
     #[inline(always)]
     fn turn(&mut self) -> Result<(), Bad> {
         let number = self.sent.messages + 1;
@@ -208,26 +192,22 @@ impl<C: Channel> Caller<C> {
         self.returned.add(came, &self.answer, self.whole);
         must(came == went && self.answer.number() == self.message.number())
     }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.ledger.sent.store(&self.sent);
-        self.ledger.returned.store(&self.returned);
-        self.ledger.end();
-        let last = self.end.send(&self.message);
-        last.map(drop)
-            .map_err(|bad| Failure::of("send the last message", bad))
-    }
 }
 
 /// The partner's side.
-fn send_back<C: Channel>(setting: Setting, end: &mut C, ledger: &Ledger) -> Result<(), Bad> {
+fn send_back<C: Channel>(
+    setting: Setting,
+    end: &mut C,
+    ledger: &Ledger,
+    stop: &Stop,
+) -> Result<Tally, Bad> {
     let mut message = Message::new(setting.bytes);
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;
-        if ledger.is_over() {
-            ledger.received.store(&received);
-            return Ok(());
+        // The last message counts for nothing.
+        if stop.is_set() {
+            return Ok(received);
         }
         ledger.check(received.messages + 1, came, &message)?;
         received.add(came, &message, setting.whole);
@@ -243,14 +223,9 @@ mod tests {
 
     /// Two hundred round trips; what went wrong, or whether all three accounts agree.
     fn exchange<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
-        let book = ledger()?;
-        let (mut caller, partner) = talkers::<C>(setting, cpus, book.clone())?;
-        caller.turns(200)?;
-        caller.finish()?;
-        partner.join()?;
-        let sent = book.sent.load();
-        assert_eq!(sent.messages, 200);
-        Ok(sent == book.received.load() && sent == book.returned.load())
+        let (caller, received) = round_trips::<C>(setting, cpus)?.perform([200])?;
+        assert_eq!(caller.sent.messages, 200);
+        Ok(caller.sent == received && caller.sent == caller.returned)
     }
 
     #[test]

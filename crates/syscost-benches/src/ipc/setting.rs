@@ -1,10 +1,10 @@
 //! Shared: between whom, where and how large the messages are, and the partner that takes them.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 
 use super::channel::Channel;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Tally};
 use crate::syscall::Bad;
 
 /// What a case asks for.
@@ -62,31 +62,24 @@ impl Setting {
         }
     }
 
-    /// Starts the partner, which serves its end until the ledger says that it is over.
+    /// Starts the partner, which serves its end until it is over.
     pub(super) fn partner<C: Channel>(
         &self,
         cpus: &[u32],
         mut end: C,
         ledger: &Shared<Ledger>,
-        serve: impl FnOnce(&mut C, &Ledger) -> Result<(), Bad> + Send + 'static,
-    ) -> Result<Partner, Failure> {
+        serve: impl FnOnce(&mut C, &Ledger, &Stop) -> Result<Tally, Bad> + Send + 'static,
+    ) -> Result<Follower<Tally>, Failure> {
         let ledger = ledger.clone();
-        let partner = Partner::start(self.between, cpus, move || {
+        let prepare = move || {
             end.begin();
-            let served = serve(&mut end, &ledger);
-            if let Err(bad) = served {
-                ledger.fail(bad);
-                end.hang_up();
-            }
-            served
-        });
-        Ok(partner?)
+            Ok(end)
+        };
+        let serve = move |end: &mut C, stop: &Stop| {
+            serve(end, &ledger, stop).inspect_err(|bad| ledger.fail(*bad))
+        };
+        Follower::start(self.between, cpus, prepare, serve, C::hang_up)
     }
-}
-
-/// A fresh ledger.
-pub(super) fn ledger() -> Result<Shared<Ledger>, Failure> {
-    Ok(Shared::new(Ledger::default())?)
 }
 
 /// Where the partner of most rows stands: the same CPU, and the nearest other one if there is any.

@@ -12,10 +12,8 @@
 //! ## Source
 //! lmbench `lat_unix_connect`.
 
-use std::sync::atomic::{
-    AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-};
-
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use rustix::io::{read, retry_on_intr};
@@ -24,7 +22,7 @@ use rustix::net::{
     socket_with,
 };
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::Between;
 use syscost_sys::scratch;
 
 use super::setting::{is_plain, sleeps};
@@ -63,32 +61,18 @@ fn cases() -> Vec<Case> {
     with_path.chain([case("abstract", &here[0])]).collect()
 }
 
-/// What both tasks count in shared memory.
-#[derive(Default)]
-struct Counts {
-    connected: AtomicU64,
-    accepted: AtomicU64,
-    over: AtomicBool,
-}
-
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let is_abstract = b.case().get("name") == "abstract";
     let placement = Placement::of(b.case())?;
     b.expect(within(Counter::Switches, sleeps(placement), 2.1));
-    let counts = Shared::new(Counts::default());
-    let counts = counts.map_err(|error| Failure::of("share memory", error))?;
-    b.together(placement, |cpus| {
-        connections(is_abstract, cpus, counts.clone())
-    })?;
-    let connected = counts.connected.load(Acquire) as f64;
-    let accepted = counts.accepted.load(Acquire) as f64;
-    let holds = connected > 0.0 && accepted == connected;
+    let (connector, accepted) = b.together(placement, |cpus| connections(is_abstract, cpus))?;
+    let connected = connector.connected;
     b.claim(
         "accepted per connection made",
         1.0,
-        accepted / connected,
+        accepted as f64 / connected as f64,
         "both sides",
-        holds,
+        connected > 0 && accepted == connected,
     );
     Ok(())
 }
@@ -101,12 +85,7 @@ fn abstract_name() -> String {
     format!("syscost-{}-{call}-{}", std::process::id(), since.as_nanos())
 }
 
-fn connections<'t>(
-    is_abstract: bool,
-    cpus: &[u32],
-    counts: Shared<Counts>,
-) -> Result<Team<'t>, Failure> {
-    let failed = |error: Bad| Failure::of("connect a unix socket", error);
+fn connections<'t>(is_abstract: bool, cpus: &[u32]) -> Result<Team<'t, (Connector, u64)>, Failure> {
     // An abstract name needs no folder, and goes with its socket.
     let file = match is_abstract {
         true => None,
@@ -123,41 +102,50 @@ fn connections<'t>(
     bind(&listener, &address).map_err(|error| failed(error.into()))?;
     listen(&listener, 1).map_err(|error| failed(error.into()))?;
 
-    counts.connected.store(0, Release);
-    counts.accepted.store(0, Release);
-    counts.over.store(false, Release);
-    let theirs = counts.clone();
-    let partner = Partner::start(Between::Processes, cpus, move || -> Result<(), Bad> {
+    let accept = |listener: &mut OwnedFd, stop: &Stop| -> Result<u64, Bad> {
         let mut accepted = 0;
         loop {
-            let one = retry_on_intr(|| accept_with(&listener, SocketFlags::CLOEXEC))?;
-            if theirs.over.load(Acquire) {
-                theirs.accepted.store(accepted, Release);
-                return Ok(());
+            let one = retry_on_intr(|| accept_with(&*listener, SocketFlags::CLOEXEC))?;
+            if stop.is_set() {
+                return Ok(accepted);
             }
             drop(one);
             accepted += 1;
         }
-    })?;
-    let last = address.clone();
-    let ended = counts.clone();
-    let mut connected = 0;
-    Ok(Team::new(
-        vec![partner],
-        move |turns| {
-            let _named = &file;
-            for _ in 0..turns {
-                connect_once(&address).map_err(failed)?;
-                connected += 1;
-            }
-            counts.connected.store(connected, Release);
-            Ok(())
-        },
-        move || {
-            ended.over.store(true, Release);
-            connect_once(&last).map_err(failed)
-        },
-    ))
+    };
+    // Who connects learns from the kernel that the listener is gone.
+    let prepare = move || Ok(listener);
+    let follower = Follower::start(Between::Processes, cpus, prepare, accept, |_| {})?;
+    Ok(follower.led_by(Connector {
+        address,
+        _named: file,
+        connected: 0,
+    }))
+}
+
+/// The measuring side.
+struct Connector {
+    address: SocketAddrUnix,
+    _named: Option<scratch::File>,
+    connected: u64,
+}
+
+impl Lead for Connector {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            connect_once(&self.address).map_err(failed)?;
+            self.connected += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        connect_once(&self.address).map_err(failed)
+    }
+}
+
+fn failed(error: Bad) -> Failure {
+    Failure::of("connect a unix socket", error)
 }
 
 /// From the socket's making to its end, after the partner has closed the other one.
@@ -168,7 +156,7 @@ fn connect_once(address: &SocketAddrUnix) -> Result<(), Bad> {
     must(retry_on_intr(|| read(&socket, &mut nothing))? == 0)
 }
 
-fn new_socket() -> Result<std::os::fd::OwnedFd, Bad> {
+fn new_socket() -> Result<OwnedFd, Bad> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
     Ok(socket_with(family, kind, SocketFlags::CLOEXEC, None)?)
 }

@@ -9,12 +9,14 @@
 //! ## Source
 //! None: it is made up.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
-
+use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Between;
 use syscost_sys::topology::Relation;
+
+use crate::switch::ping_pong::{Side, Wake, round_trips};
+use crate::switch::pipe::Pipes;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.elsewhere",
@@ -40,46 +42,32 @@ pub(super) fn beside(b: &Bencher) -> Result<Placement, Unsupported> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let elsewhere = beside(b)?.cpus(b.cpu(), b.allowed())?;
-    b.together(Placement::At(Relation::SameCpu), |cpus| {
-        let failed = |cause| Failure::of("make a pipe", cause);
-        let (mut question, mut ask) = pipe().map_err(failed)?;
-        let (mut answer, mut reply) = pipe().map_err(failed)?;
-        let mut last = ask.try_clone().map_err(failed)?;
-        let cpus_of_its_own = elsewhere.clone();
-        let partner = Partner::start(Between::Threads, cpus, move || {
-            cpu::pin_to(&cpus_of_its_own).map_err(|error| error.to_string())?;
-            while pass(&mut question, &mut reply).map_err(|error| error.to_string())? {}
-            Ok::<(), String>(())
-        })?;
-        Ok(Team::new(
-            vec![partner],
-            move |turns| {
-                for _ in 0..turns {
-                    ask.write_all(&[GO_ON])
-                        .and_then(|()| answer.read_exact(&mut [0]))
-                        .map_err(|cause| Failure::of("ask the partner", cause))?;
-                }
-                Ok(())
-            },
-            move || {
-                last.write_all(&[OVER])
-                    .map_err(|cause| Failure::of("end the partner", cause))
-            },
-        ))
+    let cpus = beside(b)?.cpus(b.cpu(), b.allowed())?;
+    b.together(Placement::At(Relation::SameCpu), |same| {
+        let pipes = Pipes::open()?;
+        let cpus = cpus.clone();
+        round_trips(Between::Threads, same, Elsewhere { pipes, cpus })
     })
 }
 
-const GO_ON: u8 = b'.';
-const OVER: u8 = b'!';
+/// Pipes whose partner goes to these CPUs.
+struct Elsewhere {
+    pipes: Pipes,
+    cpus: Vec<u32>,
+}
 
-/// Takes a byte and gives one, if it was not the last.
-fn pass(from: &mut PipeReader, to: &mut PipeWriter) -> io::Result<bool> {
-    let mut byte = [OVER];
-    from.read_exact(&mut byte)?;
-    if byte == [OVER] {
-        return Ok(false);
+impl Wake for Elsewhere {
+    type Error = Errno;
+
+    fn begin(&self) -> Result<(), Failure> {
+        Ok(cpu::pin_to(&self.cpus)?)
     }
-    to.write_all(&byte)?;
-    Ok(true)
+
+    fn wake(&self, side: Side) -> Result<(), Errno> {
+        self.pipes.wake(side)
+    }
+
+    fn sleep(&self, side: Side) -> Result<(), Errno> {
+        self.pipes.sleep(side)
+    }
 }

@@ -9,13 +9,15 @@
 //! ## Source
 //! None: it is made up.
 
+use std::convert::Infallible;
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 
 use super::elsewhere::beside;
+use crate::switch::ping_pong::{Pair, Side, Wake, round_trips};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.spins",
@@ -26,42 +28,28 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Instead of a turn's number: there are no more.
-const OVER: u64 = u64::MAX;
-
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.together(beside(b)?, |cpus| {
-        let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
-        let asked = Shared::new(AtomicU64::new(0)).map_err(|error| failed(&error))?;
-        let answered = Shared::new(AtomicU64::new(0)).map_err(|error| failed(&error))?;
-        let (question, answer) = (asked.clone(), answered.clone());
-        let partner = Partner::start(Between::Processes, cpus, move || {
-            loop {
-                match question.load(Ordering::Acquire) {
-                    OVER => return Ok::<(), Failure>(()),
-                    turn => answer.store(turn, Ordering::Release),
-                }
-                spin_loop();
-            }
-        })
-        .map_err(|error| failed(&error))?;
-        let (end, mut turn) = (asked.clone(), 0);
-        Ok(Team::new(
-            vec![partner],
-            move |turns| {
-                for _ in 0..turns {
-                    turn += 1;
-                    asked.store(turn, Ordering::Release);
-                    while answered.load(Ordering::Acquire) != turn {
-                        spin_loop();
-                    }
-                }
-                Ok(())
-            },
-            move || {
-                end.store(OVER, Ordering::Release);
-                Ok(())
-            },
-        ))
+        let flags = Pair::make(|| Ok::<_, Failure>(AtomicBool::new(false)))?;
+        round_trips(Between::Processes, cpus, Flags(Shared::new(flags)?))
     })
+}
+
+/// The flag that each side looks at until it is woken.
+struct Flags(Shared<Pair<AtomicBool>>);
+
+impl Wake for Flags {
+    type Error = Infallible;
+
+    fn wake(&self, side: Side) -> Result<(), Infallible> {
+        self.0.of(side).store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn sleep(&self, side: Side) -> Result<(), Infallible> {
+        while !self.0.of(side).swap(false, Ordering::Acquire) {
+            spin_loop();
+        }
+        Ok(())
+    }
 }

@@ -31,6 +31,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             }
             Ok(())
         };
-        Ok(Team::new(Vec::new(), turns, || Ok(())))
+        Ok(Team::new(Vec::new(), turns).map(drop))
     })
 }

@@ -21,11 +21,9 @@
 mod cpus;
 mod pair;
 
-use std::sync::Arc;
-
 use syscost_harness::prelude::*;
 
-use pair::{Method, Tally};
+use pair::Method;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.core_to_core",
@@ -85,14 +83,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let number = |key| b.case().number(key) as u32;
     let method = Method::of(b.case());
     let placement = Placement::Pair(number("from"), number("to"));
-    let tally = Arc::new(Tally::default());
     b.operations_per_turn(pair::PER_TURN);
-    // The team of the audited child is another process's: its tally is not this one.
     let watches = !b.is_timed();
-    b.together(placement, |cpus| {
-        pair::team(method, cpus, watches, Arc::clone(&tally))
-    })?;
-    tally.judge(b);
+    let make = |cpus: &[u32]| pair::team(method, cpus, watches);
+    let (asking, replying) = b.together(placement, make)?;
+    asking.judge(b, &replying);
     if let Some(round_trip) = b.median() {
         b.detail("one_way_ns", round_trip / 2.0);
     }

@@ -26,12 +26,12 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use syscost_harness::prelude::*;
 use syscost_sys::counters::{TaskId, Usage};
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 use syscost_sys::topology::Relation;
 
-use super::page::{Flag, Page};
-use tally::Tally;
+use super::page::Page;
+use tally::{Neighbour, Tally};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.false_sharing",
@@ -102,15 +102,13 @@ fn cases_at(mut placements: Vec<Placement>) -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let is_atomic = b.case().get("op") == "fetch_add";
     let distance = b.case().number("distance") as usize;
-    let tally = Arc::new(Tally::default());
     if is_atomic {
         b.expect(at_least(Counter::CoreCycles, ATOMIC));
     }
     let looks = !b.is_timed();
-    b.together(Placement::of(b.case())?, |cpus| {
-        team(is_atomic, distance, cpus, looks, Arc::clone(&tally))
-    })?;
-    tally.judge(b, is_atomic, distance);
+    let make = |cpus: &[u32]| team(is_atomic, distance, cpus, looks);
+    let (adding, neighbour) = b.together(Placement::of(b.case())?, make)?;
+    adding.tally.judge(b, &neighbour, is_atomic, distance);
     if !b.is_timed() {
         claim_single(b, is_atomic, distance)?;
     }
@@ -127,8 +125,8 @@ fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(),
         page: Page::touched_here()?,
         is_atomic,
         distance,
-        over: Flag::default(),
     };
+    let stop = Stop::default();
     let [_, word] = place.words();
     let Ok(watch) = Watch::of(TaskId::own(), word.as_ptr(), Uses::Stores) else {
         return Ok(());
@@ -136,9 +134,9 @@ fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(),
     let added = thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(WATCHED);
-            place.over.raise();
+            stop.set();
         });
-        place.keep_adding()
+        place.keep_adding(&stop)
     });
     let stored = watch
         .count()
@@ -153,7 +151,6 @@ struct Place {
     page: Page,
     is_atomic: bool,
     distance: usize,
-    over: Flag,
 }
 
 impl Place {
@@ -178,23 +175,14 @@ impl Place {
     }
 
     /// Adds to the other word until it is over: how often.
-    fn keep_adding(&self) -> u64 {
+    fn keep_adding(&self, stop: &Stop) -> u64 {
         let [_, word] = self.words();
         let mut added = 0;
-        while !self.over.is_raised() {
+        while !stop.is_set() {
             self.add(word, BETWEEN_LOOKS);
             added += BETWEEN_LOOKS;
         }
         added
-    }
-}
-
-/// Tells the partner to end, also when the measurement failed: it does not by itself.
-struct Over(Arc<Place>);
-
-impl Drop for Over {
-    fn drop(&mut self) {
-        self.0.over.raise();
     }
 }
 
@@ -203,73 +191,87 @@ fn team<'t>(
     distance: usize,
     cpus: &[u32],
     looks: bool,
-    tally: Arc<Tally>,
-) -> Result<Team<'t>, Failure> {
+) -> Result<Team<'t, (Adding, Neighbour)>, Failure> {
     let place = Arc::new(Place {
         page: Page::touched_here()?,
         is_atomic,
         distance,
-        over: Flag::default(),
     });
     let [own, other] = place.words().map(|word| word.as_ptr().addr());
-    tally.bytes_apart.store((other - own) as u64, Relaxed);
-    let over = Over(Arc::clone(&place));
-    let (theirs, their_tally) = (Arc::clone(&place), Arc::clone(&tally));
-    let partner = Partner::start(Between::Threads, cpus, move || -> Result<(), String> {
-        let now = |clock| {
-            let now = clock_gettime(clock);
-            now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-        };
-        let clocks = [ClockId::Monotonic, ClockId::ThreadCPUTime];
-        let waits = || Usage::thread().map_or(0, |usage| usage.voluntary_switches);
-        let (begun, waited) = (clocks.map(now), waits());
-        let added = theirs.keep_adding();
-        let ended = clocks.map(now);
-        their_tally.lived_ns.store(ended[0] - begun[0], Relaxed);
-        their_tally.ran_ns.store(ended[1] - begun[1], Relaxed);
-        their_tally.waits.store(waits() - waited, Relaxed);
-        their_tally.added[1].store(added, Relaxed);
-        for (found, word) in their_tally.found.iter().zip(theirs.words()) {
-            found.store(word.load(Relaxed), Relaxed);
-        }
-        Ok(())
-    })?;
-    let waiting = Arc::clone(&place);
-    let add = move |turns| {
-        let [own, other] = place.words();
-        let before = other.load(Relaxed);
-        match looks {
-            true => add_and_look(&place, turns, &tally),
-            false => place.add(own, turns),
-        }
-        // Two looks at the other's word, each as dear as one addition at most: nothing in a batch of many.
-        let meanwhile = other.load(Relaxed) - before;
-        tally.meanwhile.fetch_add(meanwhile, Relaxed);
-        if turns >= LONG {
-            let share = 100_000 * meanwhile / (meanwhile + turns);
-            tally.largest_share.fetch_max(share, Relaxed);
-        }
-        tally.added[0].fetch_add(turns, Relaxed);
-        Ok(())
+    let tally = Tally {
+        bytes_apart: (other - own) as u64,
+        ..Tally::default()
     };
-    let end = move || {
-        drop(over);
-        Ok(())
+    let theirs = Arc::clone(&place);
+    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), neighbour, |_| {})?;
+    Ok(follower.led_by(Adding {
+        place,
+        looks,
+        tally,
+    }))
+}
+
+/// The other thread's life.
+fn neighbour(place: &mut Arc<Place>, stop: &Stop) -> Result<Neighbour, Failure> {
+    let now = |clock| {
+        let now = clock_gettime(clock);
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
     };
-    // No batch begins before the other thread is at work.
-    let prepare = move || {
-        let [_, other] = waiting.words();
+    let clocks = [ClockId::Monotonic, ClockId::ThreadCPUTime];
+    let waits = || Usage::thread().map_or(0, |usage| usage.voluntary_switches);
+    let (begun, waited) = (clocks.map(now), waits());
+    let added = place.keep_adding(stop);
+    let ended = clocks.map(now);
+    Ok(Neighbour {
+        added,
+        lived_ns: ended[0] - begun[0],
+        ran_ns: ended[1] - begun[1],
+        waits: waits() - waited,
+        found: place.words().map(|word| word.load(Relaxed)),
+    })
+}
+
+/// The measuring thread, and whether it looks at the other's word meanwhile.
+struct Adding {
+    place: Arc<Place>,
+    looks: bool,
+    tally: Tally,
+}
+
+impl Lead for Adding {
+    const IS_PREPARED: bool = true;
+
+    /// No batch begins before the other thread is at work.
+    fn prepare(&mut self) -> Result<(), Failure> {
+        let [_, other] = self.place.words();
         let before = other.load(Relaxed);
         while other.load(Relaxed) == before {
             spin_loop();
         }
         Ok(())
-    };
-    Ok(Team::new(vec![partner], add, end).prepared_by(prepare))
+    }
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let [own, other] = self.place.words();
+        let before = other.load(Relaxed);
+        match self.looks {
+            true => add_and_look(&self.place, turns, &mut self.tally),
+            false => self.place.add(own, turns),
+        }
+        // Two looks at the other's word, each as dear as one addition at most: nothing in a batch of many.
+        let meanwhile = other.load(Relaxed) - before;
+        self.tally.meanwhile += meanwhile;
+        if turns >= LONG {
+            let share = 100.0 * meanwhile as f64 / (meanwhile + turns) as f64;
+            self.tally.largest_share = self.tally.largest_share.max(share);
+        }
+        self.tally.added += turns;
+        Ok(())
+    }
 }
 
 /// Adds so often, and looks at the other word now and then. Not where it is timed: a look takes the line from its writer.
-fn add_and_look(place: &Place, turns: u64, tally: &Tally) {
+fn add_and_look(place: &Place, turns: u64, tally: &mut Tally) {
     let [own, other] = place.words();
     let [atomic, plain] = ADDED_BETWEEN;
     let between = if place.is_atomic { atomic } else { plain };
@@ -277,8 +279,8 @@ fn add_and_look(place: &Place, turns: u64, tally: &Tally) {
     for _ in 0..turns / between {
         place.add(own, between);
         let before = std::mem::replace(&mut seen, other.load(Relaxed));
-        tally.looks.fetch_add(1, Relaxed);
-        tally.changes.fetch_add(u64::from(seen != before), Relaxed);
+        tally.looks += 1;
+        tally.changes += u64::from(seen != before);
     }
     place.add(own, turns % between);
 }
@@ -310,14 +312,14 @@ mod tests {
                 page,
                 is_atomic,
                 distance: 8,
-                over: Flag::default(),
             };
             let [own, other] = place.words();
             place.add(own, 5);
             place.add(other, 7);
             assert_eq!([own, other].map(|word| word.load(Relaxed)), [5, 7]);
-            place.over.raise();
-            assert_eq!(place.keep_adding(), 0);
+            let stop = Stop::default();
+            stop.set();
+            assert_eq!(place.keep_adding(&stop), 0);
         }
     }
 }

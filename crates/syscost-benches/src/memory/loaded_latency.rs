@@ -102,34 +102,39 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.operations_per_turn(chase.operations_per_turn());
     b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
     fill(b)?;
-    let kept = RefCell::new(None);
-    b.together(Placement::Distinct, |cpus| {
-        let (load, partners) = Load::start(cpus, delay_ns, clock, random)?;
-        let (load, chase) = (Rc::new(load), Rc::clone(&chase));
-        kept.replace(Some(Rc::clone(&load)));
-        let (ends, begins) = (Rc::clone(&load), Rc::clone(&load));
-        let turns = move |turns| load.during(|| step(&chase, turns));
-        let end = move || {
-            ends.end();
-            Ok(())
-        };
-        Ok(Team::new(partners, turns, end).prepared_by(move || begins.await_all()))
+    let (steps, _) = b.together(Placement::Distinct, |cpus| {
+        let (crew, load) = Load::start(cpus, delay_ns, clock, random)?;
+        let chase = Rc::clone(&chase);
+        Ok(crew.led_by(Steps { chase, load }))
     })?;
-    let load = kept
-        .take()
-        .ok_or_else(|| Failure::Broken("has no load".into()))?;
-    claim(b, &load, delay_ns);
+    claim(b, &steps.load, delay_ns);
     Ok(())
 }
 
 /// Has each partner's memory filled from its CPU, so that no audited child has to wait for it.
 fn fill(b: &Bencher) -> Result<(), Failure> {
     let cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
-    let (load, partners) = Load::start(&cpus, None, *b.clock(), 0)?;
-    load.end();
-    partners
-        .into_iter()
-        .try_for_each(|partner| Ok(partner.join()?))
+    let (crew, _) = Load::start(&cpus, None, *b.clock(), 0)?;
+    crew.dismiss().map(drop)
+}
+
+/// The measuring task's steps, while others load memory.
+struct Steps {
+    chase: Rc<Chase>,
+    load: Load,
+}
+
+impl Lead for Steps {
+    const IS_PREPARED: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        self.load.await_all()
+    }
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let Steps { chase, load } = self;
+        load.during(|| step(chase, turns))
+    }
 }
 
 /// This many turns of the chase, which must arrive where it has to.

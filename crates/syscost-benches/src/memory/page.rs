@@ -1,12 +1,10 @@
 //! Shared: a page that two threads write into.
 #![allow(unsafe_code)] // atomics in memory of our own
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
-
-use crate::sides::Padded;
 
 /// A page of words that several threads may use at once.
 pub(super) struct Page(Memory);
@@ -28,26 +26,10 @@ impl Page {
     }
 }
 
-/// A flag on lines of its own: neighbours are fetched in pairs.
-#[derive(Debug, Default)]
-pub(super) struct Flag(Padded<AtomicBool>);
-
-impl Flag {
-    /// Raises it.
-    pub(super) fn raise(&self) {
-        self.0.0.store(true, Ordering::Release);
-    }
-
-    /// Whether it is raised.
-    #[inline(always)]
-    pub(super) fn is_raised(&self) -> bool {
-        self.0.0.load(Ordering::Acquire)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::Ordering;
 
     #[test]
     fn words_are_as_far_apart_as_asked_and_keep_what_they_hold() {

@@ -16,8 +16,6 @@
 mod interrupts;
 mod stage;
 
-use std::sync::Arc;
-
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
@@ -78,7 +76,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let call = Call::from_name(b.case().get(CALL))
         .ok_or_else(|| Failure::Broken("does not say which call".into()))?;
     let cpus = stage::others(b.cpu(), b.allowed(), threads)?;
-    let tally = Arc::new(Tally::default());
     b.expect_argument(call.number(), ADDRESS, Given::Different);
     b.expect_argument(call.number(), LENGTH, Given::Always(page_size() as u64));
     if let Some((argument, value)) = call.asks() {
@@ -89,11 +86,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         0 => Placement::At(Relation::SameCpu),
         _ => Placement::Distinct,
     };
-    b.together(placement, |_| {
-        Stage::start(call, &cpus, Arc::clone(&tally)).map(Stage::into_team)
+    let (stage, _) = b.together(placement, |_| {
+        let (crew, stage) = Stage::start(call, &cpus)?;
+        Ok(crew.led_by(stage))
     })?;
     if threads > 0 {
-        claim_running(b, &tally);
+        claim_running(b, stage.tally());
     }
     if !b.is_timed() {
         claim_change(b, call, &cpus)?;
@@ -108,7 +106,7 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
     let bound = Bound::AtLeast(RAN);
     let source = "their own counts";
     // A few batches of a busy machine may have none; many, of threads that never run.
-    let never = share == 0.0 && tally.batches() >= LEAST_BATCHES;
+    let never = share == 0.0 && tally.batches >= LEAST_BATCHES;
     if bound.holds(share) || never {
         b.claim_within(claim, bound, share, source);
     } else {
@@ -119,7 +117,7 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
 
 /// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts that.
 fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
-    let mut stage = Stage::start(call, cpus, Arc::default())?;
+    let (crew, mut stage) = Stage::start(call, cpus)?;
     stage.prepare()?;
     let (already, claim) = (stage.changed()? as f64, "pages that were so before");
     b.claim(claim, 0.0, already, "/proc", already == 0.0);
@@ -128,7 +126,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
     let after = interrupts();
     let changed = stage.changed()? as u64;
     b.claim_equal("pages that 256 calls changed", MOST, changed, "/proc");
-    stage.end()?;
+    crew.dismiss()?;
     if cpus.is_empty() {
         return Ok(());
     }

@@ -18,11 +18,9 @@
 mod board;
 mod channel;
 
-use std::cell::RefCell;
-
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 
 use board::Board;
 use channel::{Inbox, OVER, Outbox, Via};
@@ -64,18 +62,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         false => COUNTED_LOOPS,
     };
     b.operations_per_turn(groups * EACH * EACH * u64::from(loops));
-    let board = RefCell::new(None);
-    b.together(Placement::Free, |cpus| {
-        let fresh = Shared::new(Board::default())?;
-        board.replace(Some(fresh.clone()));
-        crowd(via, between, groups, loops, cpus, fresh)
+    let board = b.together(Placement::Free, |cpus| {
+        crowd(via, between, groups, loops, cpus)
     })?;
-    if let Some(board) = board.take() {
-        let (sent, received) = board.messages();
-        let all = sent == received && sent > 0;
-        let who = "senders and receivers";
-        b.claim("messages received of those sent", sent, received, who, all);
-    }
+    let (sent, received) = board.messages();
+    let all = sent == received && sent > 0;
+    let who = "senders and receivers";
+    b.claim("messages received of those sent", sent, received, who, all);
     if let Some(ns) = b.cpu_ns() {
         b.detail("cpu_ns", ns);
     }
@@ -89,58 +82,78 @@ fn crowd<'t>(
     groups: u64,
     loops: u32,
     cpus: &[u32],
-    board: Shared<Board>,
-) -> Result<Team<'t>, Failure> {
-    let mut partners = Vec::new();
+) -> Result<Team<'t, Shared<Board>>, Failure> {
+    let board = Shared::new(Board::default())?;
+    let mut crew = Crew::new(between)?;
     let mut outboxes = Vec::new();
     for _ in 0..groups {
         let mut group = Vec::new();
         for _ in 0..EACH {
             let (outbox, inbox) = via.open()?;
-            let work = |board: &Board| receive(inbox, board);
-            partners.push(start(between, cpus, board.clone(), work)?);
+            add(&mut crew, cpus, &board, |board| receive(inbox, board))?;
             group.push(outbox);
         }
         for number in 0..EACH {
             let outboxes = group.clone();
-            let work = move |board: &Board| send(number, &outboxes, board);
-            partners.push(start(between, cpus, board.clone(), work)?);
+            add(&mut crew, cpus, &board, move |board| {
+                send(number, &outboxes, board)
+            })?;
         }
         outboxes.extend(group);
     }
-    let receivers = outboxes.len() as u32;
-    let last = board.clone();
-    Ok(Team::new(
-        partners,
-        move |turns| {
-            // One after the other: in a single long turn the tasks would come into a stride that they never have in one of fifty loops.
-            (0..turns).try_for_each(|_| {
-                board.order(loops, receivers);
-                let done = board.wait_for_all();
-                done.map_err(|error| Failure::of("sending or receiving", error))
-            })
-        },
-        move || {
-            last.end();
-            for outbox in &outboxes {
-                outbox
-                    .send(OVER)
-                    .map_err(|error| Failure::of("ending a receiver", error))?;
-            }
-            Ok(())
-        },
-    ))
+    let stop = crew.stop();
+    let lead = Orders {
+        board,
+        stop,
+        outboxes,
+        loops,
+    };
+    Ok(crew.led_by(lead).map(|(orders, _)| orders.board))
 }
 
-/// A partner that tells the board when it fails, so that nobody waits for it.
-fn start(
-    between: Between,
+/// Adds a task. Nobody shall wait for it if it fails.
+fn add(
+    crew: &mut Crew,
     cpus: &[u32],
-    board: Shared<Board>,
+    board: &Shared<Board>,
     work: impl FnOnce(&Board) -> Result<(), Errno> + Send + 'static,
-) -> Result<Partner, Failure> {
-    let work = move || work(&board).inspect_err(|error| board.fail(*error));
-    Ok(Partner::start(between, cpus, work)?)
+) -> Result<(), Failure> {
+    let board = board.clone();
+    let work = move |(): &mut (), stop: &Stop| {
+        work(&board).map_err(|error| {
+            stop.set();
+            board.hang_up();
+            Failure::Failed(error.to_string())
+        })
+    };
+    crew.add(cpus, || Ok(()), work)
+}
+
+/// The measuring task.
+struct Orders {
+    board: Shared<Board>,
+    stop: Shared<Stop>,
+    outboxes: Vec<Outbox>,
+    loops: u32,
+}
+
+impl Lead for Orders {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let receivers = self.outboxes.len() as u32;
+        // One after the other: in a single long turn the tasks would come into a stride that they never have in one of fifty loops.
+        for _ in 0..turns {
+            self.board.order(self.loops, receivers);
+            self.board.wait_for_all(&self.stop)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.board.end();
+        let failed = |error| Failure::of("ending a receiver", error);
+        let mut outboxes = self.outboxes.iter();
+        outboxes.try_for_each(|outbox| outbox.send(OVER).map_err(failed))
+    }
 }
 
 /// A sender: sends its number, counted from 1, as often as it is ordered to.

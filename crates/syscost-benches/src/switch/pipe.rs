@@ -50,10 +50,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 /// The read and the write end of the pipe that each side sleeps on.
-struct Pipes(Pair<(OwnedFd, OwnedFd)>);
+pub(crate) struct Pipes(Pair<(OwnedFd, OwnedFd)>);
 
 impl Pipes {
-    fn open() -> Result<Self, Failure> {
+    pub(crate) fn open() -> Result<Self, Failure> {
         let pipe = || pipe_with(PipeFlags::CLOEXEC);
         Pair::make(pipe)
             .map(Self)

@@ -26,8 +26,6 @@
 mod hop;
 mod memory;
 
-use std::rc::Rc;
-
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
@@ -134,27 +132,47 @@ fn ring<'t>(tasks: u64, kib: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
         let work = move || pass_on(&theirs, &outbox, memory.fill(number));
         partners.push(Partner::start(Between::Processes, cpus, work)?);
     }
-    let failed = |error: Errno| Failure::of("passing the token on", error);
-    let mut memory = Memory::reserve(kib)?.fill(0);
-    let own = Rc::new((first, inbox));
-    let last = Rc::clone(&own);
-    let mut rounds = 0;
-    Ok(Team::new(
-        partners,
-        move |turns| {
-            for _ in 0..turns {
-                own.0.send(1 + memory.visit()).map_err(failed)?;
-                let sum = own.1.receive().map_err(failed)?;
-                expect_sum(sum, tasks + memory::sum(0..tasks, kib, rounds))?;
-                rounds += 1;
-            }
-            Ok(())
-        },
-        move || {
-            last.0.send(OVER).map_err(failed)?;
-            last.1.receive().map(drop).map_err(failed)
-        },
-    ))
+    let lead = Round {
+        first,
+        last: inbox,
+        memory: Memory::reserve(kib)?.fill(0),
+        rounds: 0,
+        tasks,
+        kib,
+    };
+    Ok(Team::new(partners, lead).map(drop))
+}
+
+/// The measuring task, between the last partner and the first.
+struct Round {
+    first: Outbox,
+    last: Inbox,
+    memory: Memory,
+    rounds: u64,
+    tasks: u64,
+    kib: u64,
+}
+
+impl Lead for Round {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            self.first.send(1 + self.memory.visit()).map_err(failed)?;
+            let sum = self.last.receive().map_err(failed)?;
+            let read = memory::sum(0..self.tasks, self.kib, self.rounds);
+            expect_sum(sum, self.tasks + read)?;
+            self.rounds += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.first.send(OVER).map_err(failed)?;
+        self.last.receive().map(drop).map_err(failed)
+    }
+}
+
+fn failed(error: Errno) -> Failure {
+    Failure::of("passing the token on", error)
 }
 
 /// A partner: adds its share to every token, until the last one.
@@ -172,17 +190,14 @@ fn pass_on(inbox: &Inbox, outbox: &Outbox, mut memory: Memory) -> Result<(), Err
 fn alone<'t>(kib: u64) -> Result<Team<'t>, Failure> {
     let mut memory = Memory::reserve(kib)?.fill(0);
     let mut rounds = 0;
-    Ok(Team::new(
-        Vec::new(),
-        move |turns| {
-            for _ in 0..turns {
-                expect_sum(memory.visit(), memory::sum(0..1, kib, rounds))?;
-                rounds += 1;
-            }
-            Ok(())
-        },
-        || Ok(()),
-    ))
+    let visits = move |turns| {
+        for _ in 0..turns {
+            expect_sum(memory.visit(), memory::sum(0..1, kib, rounds))?;
+            rounds += 1;
+        }
+        Ok(())
+    };
+    Ok(Team::new(Vec::new(), visits).map(drop))
 }
 
 fn expect_sum(sum: u64, expected: u64) -> Result<(), Failure> {

@@ -17,12 +17,12 @@
 //! sched_yield(2); the three-costs experiment.
 
 use std::io::{Read, Write, pipe};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rustix::thread::sched_yield;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::Between;
 
 use super::ping_pong::{self, between, share};
 
@@ -98,27 +98,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What all tasks know.
-struct Crowd {
-    yields: AtomicU64,
-    over: AtomicBool,
-}
-
-impl Crowd {
-    /// One yield of the caller; how many there have been of all.
-    fn give_way(&self) -> u64 {
-        sched_yield();
-        self.yields.fetch_add(1, Relaxed) + 1
-    }
-}
-
-/// Ends all partners when dropped, also by a team that failed: they would yield for ever.
-struct End(Shared<Crowd>);
-
-impl Drop for End {
-    fn drop(&mut self) {
-        self.0.over.store(true, Relaxed);
-    }
+/// One yield of the caller; how many there have been of all.
+fn give_way(yields: &AtomicU64) -> u64 {
+    sched_yield();
+    yields.fetch_add(1, Relaxed) + 1
 }
 
 /// In a turn there are as many yields as tasks.
@@ -129,39 +112,34 @@ pub(crate) fn yielders<'t>(
 ) -> Result<Team<'t>, Failure> {
     let failed = |cause| Failure::of("make a pipe", cause);
     let (gate, mut open) = pipe().map_err(failed)?;
-    let crowd = share(Crowd {
-        yields: AtomicU64::new(0),
-        over: AtomicBool::new(false),
-    })?;
-    let mut partners = Vec::new();
+    let yields = share(AtomicU64::new(0))?;
+    let mut crew = Crew::new(between)?;
     for _ in 1..tasks {
-        let (mut gate, crowd) = (gate.try_clone().map_err(failed)?, crowd.clone());
-        let partner = Partner::start(between, cpus, move || {
+        let (mut gate, yields) = (gate.try_clone().map_err(failed)?, yields.clone());
+        let work = move |(): &mut (), stop: &Stop| {
             // None yields before all are there.
-            gate.read_exact(&mut [0])?;
-            while !crowd.over.load(Relaxed) {
-                crowd.give_way();
+            let passed = gate.read_exact(&mut [0]);
+            passed.map_err(|cause| Failure::of("wait for the others", cause))?;
+            while !stop.is_set() {
+                give_way(&yields);
             }
-            Ok::<(), std::io::Error>(())
-        });
-        partners.push(partner?);
+            Ok::<(), Failure>(())
+        };
+        crew.add(cpus, || Ok(()), work)?;
     }
-    let (mut waiting, end) = (partners.len(), End(crowd.clone()));
+    let mut waiting = tasks - 1;
     // Yields that the last turns had more than they were asked for: the next need this many less.
     let mut ahead = 0;
     let turns = move |turns| {
-        open.write_all(&vec![0; std::mem::take(&mut waiting)])
+        open.write_all(&vec![0; std::mem::take(&mut waiting) as usize])
             .map_err(|cause| Failure::of("let the partners begin", cause))?;
-        let mut now = crowd.yields.load(Relaxed);
+        let mut now = yields.load(Relaxed);
         let enough = now + turns * tasks - ahead;
         while now < enough {
-            now = crowd.give_way();
+            now = give_way(&yields);
         }
         ahead = now - enough;
         Ok(())
     };
-    Ok(Team::new(partners, turns, move || {
-        drop(end);
-        Ok(())
-    }))
+    Ok(crew.led_by(turns).map(drop))
 }

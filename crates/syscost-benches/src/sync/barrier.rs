@@ -15,11 +15,11 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::{Between, Shared};
 
 use super::{Padded, hand_over};
 
@@ -45,21 +45,47 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.together(Placement::of(b.case())?, |cpus| {
-        let place = Arc::new(Place::new()?);
-        let theirs = Arc::clone(&place);
-        let partner = Partner::start(Between::Threads, cpus, move || theirs.follow())?;
-        let own = Arc::clone(&place);
-        let turns = move |turns| (0..2 * turns).try_for_each(|_| own.lead());
-        Ok(Team::new(vec![partner], turns, move || {
-            let met = place.arrived[0].0.load(Ordering::Relaxed) + 1;
-            place.last.store(met, Ordering::Release);
-            place.lead()
-        }))
+        let (follower, leading) = both(cpus)?;
+        Ok(follower.led_by(leading))
     })?;
     if let Some(two) = b.median() {
         b.detail("meeting_ns", two / 2.0);
     }
     Ok(())
+}
+
+/// Both threads, the partner at work.
+fn both(cpus: &[u32]) -> Result<(Follower, Leading), Failure> {
+    let place = Arc::new(Place::new()?);
+    let theirs = Arc::clone(&place);
+    // The measuring thread may sleep at the barrier. If it has left, too, this one sleeps there until the process ends.
+    let hang_up = |place: &mut Arc<Place>| drop(place.wait());
+    let follow = |place: &mut Arc<Place>, _: &Stop| place.follow();
+    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), follow, hang_up)?;
+    let stop = follower.stop();
+    Ok((follower, Leading { place, stop }))
+}
+
+/// The measuring thread.
+struct Leading {
+    place: Arc<Place>,
+    stop: Shared<Stop>,
+}
+
+impl Lead for Leading {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..2 * turns {
+            let met = self.place.lead();
+            self.stop.check().and(met)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        let met = self.place.arrived[0].0.load(Ordering::Relaxed) + 1;
+        self.place.last.store(met, Ordering::Release);
+        self.place.lead()
+    }
 }
 
 /// The barrier, and how often each thread has come to it.
@@ -68,8 +94,6 @@ struct Place {
     arrived: [Padded<AtomicU64>; 2],
     /// The last meeting.
     last: AtomicU64,
-    /// Why the partner has left.
-    left: OnceLock<Failure>,
 }
 
 // SAFETY: a barrier is made to be used by several threads; it stays where it is, in an Arc's memory, from its first use.
@@ -87,7 +111,6 @@ impl Place {
                 barrier: UnsafeCell::new(unsafe { barrier.assume_init() }),
                 arrived: Default::default(),
                 last: AtomicU64::new(u64::MAX),
-                left: OnceLock::new(),
             }),
             code => {
                 let error = std::io::Error::from_raw_os_error(code);
@@ -99,11 +122,7 @@ impl Place {
     /// Comes to the next meeting as the measuring thread.
     fn lead(&self) -> Result<(), Failure> {
         let met = self.arrived[0].0.load(Ordering::Relaxed) + 1;
-        let result = self.meet(0, met);
-        match self.left.get() {
-            Some(why) => Err(why.clone()),
-            None => result,
-        }
+        self.meet(0, met)
     }
 
     /// Comes to all meetings as the partner.
@@ -111,11 +130,7 @@ impl Place {
         let mut met = 0;
         while met < self.last.load(Ordering::Acquire) {
             met += 1;
-            self.meet(1, met).inspect_err(|why| {
-                let _ = self.left.set(why.clone());
-                // The measuring thread may sleep at the barrier. If it has left, too, this one sleeps there until the process ends.
-                let _ = self.wait();
-            })?;
+            self.meet(1, met)?;
         }
         Ok(())
     }
@@ -166,17 +181,21 @@ mod tests {
 
     #[test]
     fn what_the_partner_finds_out_ends_the_measurement_too() {
-        let place = Arc::new(Place::new().unwrap());
-        let theirs = Arc::clone(&place);
-        let partner = std::thread::spawn(move || theirs.follow());
-        assert_eq!(place.lead(), Ok(()));
-        // One that comes without saying so lets the partner pass alone.
-        assert_eq!(place.wait(), Ok(()));
-        while place.left.get().is_none() {
-            std::thread::yield_now();
-        }
-        let failure = place.lead().unwrap_err();
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            return println!("skipped: no affinity here");
+        };
+        let (follower, mut leading) = both(&cpus).unwrap();
+        let turns = move |_| {
+            leading.turns(2)?;
+            // One that comes without saying so lets the partner pass alone.
+            leading.place.wait()?;
+            while !leading.stop.is_set() {
+                std::thread::yield_now();
+            }
+            leading.turns(1)
+        };
+        let failure = follower.led_by(turns).perform([1]).map(drop).unwrap_err();
         assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
-        assert_eq!(partner.join().unwrap(), Err(failure));
+        assert!(failure.to_string().contains("alone"), "{failure}");
     }
 }

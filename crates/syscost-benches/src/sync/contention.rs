@@ -1,15 +1,14 @@
 //! Shared: several threads that all want to do one operation at the same time.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::hint::spin_loop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::cpu;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::{Between, Shared};
 use syscost_sys::topology::Relation;
 
 use super::{Padded, hand_over};
@@ -61,77 +60,76 @@ struct Ring<A> {
     round: Padded<AtomicU64>,
     /// How often a partner has come to wait for the next goal.
     waiting: Padded<AtomicU64>,
-    over: Padded<AtomicBool>,
-    /// What each thread added.
-    added: Vec<Padded<AtomicU64>>,
-}
-
-/// Tells the partners to end, also when the measurement failed: they spin.
-struct Over<A>(Arc<Ring<A>>);
-
-impl<A> Drop for Over<A> {
-    fn drop(&mut self) {
-        self.0.over.0.store(true, Ordering::Release);
-    }
 }
 
 impl<A: Adder> Ring<A> {
-    fn new(adder: A, threads: usize) -> Self {
+    fn new(adder: A) -> Self {
         Ring {
             adder,
             goal: Padded::default(),
             round: Padded::default(),
             waiting: Padded::default(),
-            over: Padded::default(),
-            added: (0..threads).map(|_| Padded::default()).collect(),
         }
     }
 
-    /// Adds as thread `number` until the goal is reached.
-    fn add_up(&self, number: usize) -> Result<(), A::Error> {
+    /// Adds until the goal is reached: how often.
+    fn add_up(&self) -> Result<u64, Failure> {
         let mut added = 1;
-        while self.adder.add()? < self.goal.0.load(Ordering::Relaxed) {
+        while self.adder.add().map_err(failed)? < self.goal.0.load(Ordering::Relaxed) {
             added += 1;
         }
-        self.added[number].0.fetch_add(added, Ordering::Relaxed);
-        Ok(())
+        Ok(added)
     }
 
-    /// A partner's work: waits, awake, for each new goal.
-    fn take_part(&self, number: usize) -> Result<(), A::Error> {
-        let mut round = 0;
+    /// A partner's work: waits, awake, for each new goal. How often it added in all.
+    fn take_part(&self, stop: &Stop) -> Result<u64, Failure> {
+        let (mut round, mut added) = (0, 0);
         loop {
             self.waiting.0.fetch_add(1, Ordering::Release);
             round += 1;
             while self.round.0.load(Ordering::Acquire) < round {
-                if self.over.0.load(Ordering::Acquire) {
-                    return Ok(());
+                if stop.is_set() {
+                    return Ok(added);
                 }
                 spin_loop();
             }
-            self.add_up(number)?;
+            added += self.add_up()?;
         }
     }
+}
+
+fn failed(error: impl fmt::Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+/// The measuring thread.
+struct Leader<A> {
+    ring: Arc<Ring<A>>,
+    stop: Shared<Stop>,
+    partners: u64,
+    added: u64,
+}
+
+impl<A: Adder> Lead for Leader<A> {
+    const IS_PREPARED: bool = true;
 
     /// Returns when all partners wait for the next goal.
-    fn gather(&self) -> Result<(), Failure> {
-        let partners = self.added.len() as u64 - 1;
-        let all = partners * (self.round.0.load(Ordering::Relaxed) + 1);
-        while self.waiting.0.load(Ordering::Acquire) < all {
-            if self.over.0.load(Ordering::Acquire) {
-                return Err(Failure::Failed("a partner's lock failed".into()));
-            }
+    fn prepare(&mut self) -> Result<(), Failure> {
+        let all = self.partners * (self.ring.round.0.load(Ordering::Relaxed) + 1);
+        while self.ring.waiting.0.load(Ordering::Acquire) < all {
+            self.stop.check()?;
             spin_loop();
         }
         Ok(())
     }
 
-    /// Has all add `turns` together, as the measuring thread.
-    fn lead(&self, turns: u64) -> Result<(), A::Error> {
-        let goal = self.adder.number() + turns;
-        self.goal.0.store(goal, Ordering::Relaxed);
-        self.round.0.fetch_add(1, Ordering::Release);
-        self.add_up(0)
+    /// Has all make these turns together.
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let goal = self.ring.adder.number() + turns;
+        self.ring.goal.0.store(goal, Ordering::Relaxed);
+        self.ring.round.0.fetch_add(1, Ordering::Release);
+        self.added += self.ring.add_up()?;
+        Ok(())
     }
 }
 
@@ -142,11 +140,10 @@ struct Sums {
 }
 
 impl Sums {
-    fn of<A: Adder>(ring: &Ring<A>) -> Sums {
-        let added = ring.added.iter();
+    fn of<A: Adder>(leader: &Leader<A>, partners: &[u64]) -> Sums {
         Sums {
-            each: added.map(|own| own.0.load(Ordering::Relaxed)).collect(),
-            number: ring.adder.number(),
+            each: [&[leader.added], partners].concat(),
+            number: leader.ring.adder.number(),
         }
     }
 
@@ -196,43 +193,31 @@ impl Sums {
 /// Measures additions by all threads of the case together: the time of each, were they made one after the other.
 pub(super) fn measure<A: Adder>(b: &mut Bencher, make: impl Fn() -> A) -> Result<(), Failure> {
     let threads = b.case().number("threads") as usize;
-    let last = RefCell::new(None);
-    b.together(Placement::of(b.case())?, |cpus| {
-        let ring = Arc::new(Ring::new(make(), threads));
-        *last.borrow_mut() = Some(Arc::clone(&ring));
-        team(cpus, ring)
-    })?;
-    let ring = last.borrow_mut().take();
-    let ring = ring.ok_or_else(|| Failure::Broken("measured without a team".into()))?;
-    Sums::of(&ring).judge(b);
+    let make = |cpus: &[u32]| team(cpus, make(), threads - 1);
+    let sums = b.together(Placement::of(b.case())?, make)?;
+    sums.judge(b);
     Ok(())
 }
 
-fn team<'t, A: Adder>(cpus: &[u32], ring: Arc<Ring<A>>) -> Result<Team<'t>, Failure> {
-    let over = Over(Arc::clone(&ring));
-    let partners = (1..ring.added.len())
-        .map(|number| {
-            let ring = Arc::clone(&ring);
-            let work = move || {
-                // Whose operation fails ends it for all.
-                let _over = Over(Arc::clone(&ring));
-                ring.take_part(number)
-            };
-            // With one CPU for all of them, there is one of them.
-            let cpu = cpus[(number - 1) % cpus.len()];
-            Ok(Partner::start(Between::Threads, &[cpu], work)?)
-        })
-        .collect::<Result<_, Failure>>()?;
-    let leader = Arc::clone(&ring);
-    let lead = move |turns| {
-        let led = leader.lead(turns);
-        led.map_err(|error| Failure::Failed(error.to_string()))
+fn team<'t, A: Adder>(cpus: &[u32], adder: A, partners: usize) -> Result<Team<'t, Sums>, Failure> {
+    let ring = Arc::new(Ring::new(adder));
+    let mut crew = Crew::new(Between::Threads)?;
+    // With one CPU for all of them, there is one of them.
+    for cpu in cpus.iter().cycle().take(partners) {
+        let take_part = |ring: &mut Arc<Ring<A>>, stop: &Stop| ring.take_part(stop);
+        let ring = Arc::clone(&ring);
+        crew.add(&[*cpu], move || Ok(ring), take_part)?;
+    }
+    let stop = crew.stop();
+    let leader = Leader {
+        ring,
+        stop,
+        partners: partners as u64,
+        added: 0,
     };
-    let end = move || {
-        drop(over);
-        Ok(())
-    };
-    Ok(Team::new(partners, lead, end).prepared_by(move || ring.gather()))
+    Ok(crew
+        .led_by(leader)
+        .map(|(leader, added)| Sums::of(&leader, &added)))
 }
 
 #[cfg(test)]
@@ -260,20 +245,25 @@ mod tests {
 
     #[test]
     fn lost_additions_and_unserved_threads_are_seen() {
-        let ring = Arc::new(Ring::new(Leaky::default(), 2));
-        ring.lead(90).unwrap();
-        let sums = Sums::of(&ring);
+        let mut sums = team(&[], Leaky::default(), 0)
+            .unwrap()
+            .perform([90])
+            .unwrap();
+        sums.each.push(0);
         assert_eq!(sums.number, 90);
         assert_eq!(sums.all(), 99, "more was added than is there");
         assert_eq!(sums.shares(), (0.0, 200.0), "one thread alone added");
     }
 
     #[test]
-    fn who_ends_early_is_not_waited_for() {
-        let ring = Arc::new(Ring::new(Leaky::default(), 2));
-        drop(Over(Arc::clone(&ring)));
-        assert!(matches!(ring.gather(), Err(Failure::Failed(_))));
-        ring.take_part(1).unwrap();
-        assert!(ring.gather().is_ok(), "it came, once");
+    fn what_all_threads_added_comes_back() {
+        let Ok(cpus) = cpu::allowed() else {
+            return println!("skipped: no affinity here");
+        };
+        let team = team(&cpus, Leaky::default(), 1).unwrap();
+        let sums = team.perform([500, 500]).unwrap();
+        // Each may go beyond the goal once.
+        assert!((1000..=1004).contains(&sums.number), "{}", sums.number);
+        assert!(sums.all() * 9 / 10 <= sums.number, "{}", sums.all());
     }
 }

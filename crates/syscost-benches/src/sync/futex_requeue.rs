@@ -34,24 +34,42 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let waiters = b.case().number("waiters");
-    b.together(Placement::At(Relation::SameCpu), |cpus| {
+    let make = |cpus: &[u32]| {
         let bed = Arc::new(Bed::default());
-        let partners = bed.fill(cpus, waiters)?;
-        Watch::over(&bed, &partners)?.until_all_sleep()?;
-        let last = Arc::clone(&bed);
-        let mut at = 0;
-        let requeue = move |turns| {
-            for _ in 0..turns {
-                let [from, to] = [&bed.0[at].0, &bed.0[1 - at].0];
-                let moved = futex::cmp_requeue(from, Flags::PRIVATE, 0, waiters as u32, to, 0);
-                let moved = moved.map_err(|error| Failure::of("requeue", error))?;
-                if moved as u64 != waiters {
-                    return Err(Failure::Refuted(format!("moved {moved}, not {waiters}")));
-                }
-                at = 1 - at;
+        let crew = bed.fill(cpus, waiters)?;
+        Watch::over(&bed, &crew)?.until_all_sleep()?;
+        Ok(crew.led_by(Mover {
+            bed,
+            waiters,
+            at: 0,
+        }))
+    };
+    b.together(Placement::At(Relation::SameCpu), make).map(drop)
+}
+
+/// The measuring thread, and the word at which the others sleep.
+struct Mover {
+    bed: Arc<Bed>,
+    waiters: u64,
+    at: usize,
+}
+
+impl Lead for Mover {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            let [from, to] = [self.at, 1 - self.at].map(|at| &self.bed.0[at].0);
+            let moved = futex::cmp_requeue(from, Flags::PRIVATE, 0, self.waiters as u32, to, 0);
+            let moved = moved.map_err(|error| Failure::of("requeue", error))? as u64;
+            if moved != self.waiters {
+                let what = format!("moved {moved}, not {}", self.waiters);
+                return Err(Failure::Refuted(what));
             }
-            Ok(())
-        };
-        Ok(Team::new(partners, requeue, move || last.clear()))
-    })
+            self.at = 1 - self.at;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.bed.clear()
+    }
 }

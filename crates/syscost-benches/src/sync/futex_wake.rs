@@ -76,22 +76,47 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     // Else the look at the waiters preempts them, which then sleep later than they would.
     let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    b.single_together(Placement::of(b.case())?, |cpus| {
+    let placement = Placement::of(b.case())?;
+    let make = |cpus: &[u32]| {
         let bed = Arc::new(Bed::default());
-        let partners = bed.fill(cpus, waiters)?;
-        let watch = Watch::over(&bed, &partners)?;
-        let last = Arc::clone(&bed);
-        let wake = move |turns| {
-            for _ in 0..turns {
-                let woken = futex::wake(&bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned());
-                let woken = woken.map_err(|error| Failure::of("wake", error))?;
-                if woken as u64 != waiters {
-                    return Err(Failure::Refuted(format!("woke {woken}, not {waiters}")));
-                }
+        let crew = bed.fill(cpus, waiters)?;
+        let watch = Watch::over(&bed, &crew)?;
+        Ok(crew.led_by(Waker {
+            bed,
+            watch,
+            waiters,
+        }))
+    };
+    b.single_together(placement, make).map(drop)
+}
+
+/// The measuring thread.
+struct Waker {
+    bed: Arc<Bed>,
+    watch: Watch,
+    waiters: u64,
+}
+
+impl Lead for Waker {
+    const IS_PREPARED: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        self.watch.until_all_sleep()
+    }
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            let woken = futex::wake(&self.bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned());
+            let woken = woken.map_err(|error| Failure::of("wake", error))? as u64;
+            if woken != self.waiters {
+                let what = format!("woke {woken}, not {}", self.waiters);
+                return Err(Failure::Refuted(what));
             }
-            Ok(())
-        };
-        Ok(Team::new(partners, wake, move || last.clear())
-            .prepared_by(move || watch.until_all_sleep()))
-    })
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.bed.clear()
+    }
 }

@@ -8,12 +8,11 @@
 //! same point before and after each turn, so that nothing of it happens before the clock starts or after it stops.
 
 use std::fmt;
-use std::io::{Read, Write, pipe};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 
 pub(super) use crate::sides::Side;
 
@@ -34,75 +33,36 @@ pub(super) trait Chain: Send + Sync + 'static {
     fn unlock(&self, side: Side, link: usize) -> Result<(), Self::Error>;
 }
 
-/// Told by a partner whose lock failed.
-const GONE: u64 = u64::MAX;
-
-/// What both tasks see.
-struct Board {
-    /// How many steps along the chain each side stands.
-    places: [Padded<AtomicU64>; 2],
-    over: AtomicBool,
-}
+/// How many steps along the chain each side stands.
+type Places = [Padded<AtomicU64>; 2];
 
 /// One side's way along the chain.
 struct Walk<C> {
     chain: Arc<C>,
-    board: Shared<Board>,
+    places: Shared<Places>,
     side: Side,
     at: u64,
 }
 
-/// Why a step failed.
-enum Misstep<E> {
-    Lock(E),
-    /// The other side is not where an excluding lock has it.
-    Place {
-        seen: u64,
-        expected: u64,
-    },
-}
-
-impl<E: fmt::Display> fmt::Display for Misstep<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Misstep::Lock(error) => error.fmt(f),
-            Misstep::Place { seen: GONE, .. } => f.write_str("the partner's lock failed"),
-            Misstep::Place { seen, expected } => write!(
-                f,
-                "a lock let two in: the other task stands at step {seen}, not {expected}"
-            ),
-        }
-    }
-}
-
-impl<E: fmt::Display> From<Misstep<E>> for Failure {
-    fn from(misstep: Misstep<E>) -> Self {
-        match misstep {
-            Misstep::Place { seen, .. } if seen != GONE => Failure::Refuted(misstep.to_string()),
-            _ => Failure::Failed(misstep.to_string()),
-        }
-    }
-}
-
 impl<C: Chain> Walk<C> {
     /// Takes the first lock of this side.
-    fn begin(chain: Arc<C>, board: Shared<Board>, side: Side) -> Result<Self, C::Error> {
+    fn begin(chain: Arc<C>, places: Shared<Places>, side: Side) -> Result<Self, Failure> {
         let at = side as u64;
-        chain.lock(side, link(at))?;
-        board.places[side as usize].0.store(at, Ordering::Release);
+        chain.lock(side, link(at)).map_err(failed)?;
+        places[side as usize].0.store(at, Ordering::Release);
         Ok(Self {
             chain,
-            board,
+            places,
             side,
             at,
         })
     }
 
     /// Takes the next lock. Whether the walk goes on.
-    fn take(&mut self) -> Result<bool, Misstep<C::Error>> {
+    fn take(&mut self, stop: &Stop) -> Result<bool, Failure> {
         let next = link(self.at + 1);
-        self.chain.lock(self.side, next).map_err(Misstep::Lock)?;
-        if self.board.over.load(Ordering::Acquire) {
+        self.chain.lock(self.side, next).map_err(failed)?;
+        if stop.is_set() {
             return Ok(false);
         }
         // The partner is a step ahead where this side begins.
@@ -110,48 +70,79 @@ impl<C: Chain> Walk<C> {
             Side::Own => (Side::Partner, self.at + 2),
             Side::Partner => (Side::Own, self.at - 1),
         };
-        let seen = self.board.places[other as usize].0.load(Ordering::Acquire);
+        let seen = self.places[other as usize].0.load(Ordering::Acquire);
         if seen != expected {
-            return Err(Misstep::Place { seen, expected });
+            self.give_up(next);
+            return Err(Failure::Refuted(format!(
+                "a lock let two in: the other task stands at step {seen}, not {expected}"
+            )));
         }
         Ok(true)
     }
 
     /// Gives the lock before it away.
-    fn give(&mut self) -> Result<(), Misstep<C::Error>> {
+    fn give(&mut self) -> Result<(), Failure> {
         let given = link(self.at);
         self.at += 1;
-        self.board.places[self.side as usize]
+        self.places[self.side as usize]
             .0
             .store(self.at, Ordering::Release);
-        self.chain.unlock(self.side, given).map_err(Misstep::Lock)
+        self.chain.unlock(self.side, given).map_err(failed)
     }
 
     /// Walks as the partner until it is over.
-    fn follow(&mut self) -> Result<(), Misstep<C::Error>> {
-        while self.take()? {
+    fn follow(&mut self, stop: &Stop) -> Result<(), Failure> {
+        while self.take(stop)? {
             self.give()?;
         }
-        self.give_up(link(self.at + 1));
-        self.give_up(link(self.at));
-        Ok(())
+        self.leave()
     }
 
-    /// Leaves after a failed step so that the other side sleeps on nothing and learns of it.
-    fn stumble(&self, misstep: &Misstep<C::Error>) {
-        match misstep {
-            Misstep::Lock(_) => self.board.places[self.side as usize]
-                .0
-                .store(GONE, Ordering::Release),
-            Misstep::Place { .. } => self.give_up(link(self.at + 1)),
-        }
-        self.give_up(link(self.at));
+    /// Gives both locks away at the end.
+    fn leave(&self) -> Result<(), Failure> {
+        let unlock = |place| self.chain.unlock(self.side, link(place));
+        unlock(self.at)
+            .and_then(|()| unlock(self.at + 1))
+            .map_err(failed)
     }
 
     fn give_up(&self, link: usize) {
         // There is nobody left to tell.
         let _ = self.chain.unlock(self.side, link);
     }
+}
+
+/// The measuring side.
+struct Steps<C> {
+    walk: Walk<C>,
+    stop: Shared<Stop>,
+}
+
+impl<C: Chain> Steps<C> {
+    fn take(&mut self) -> Result<(), Failure> {
+        match self.walk.take(&self.stop)? {
+            true => Ok(()),
+            false => self.stop.check(),
+        }
+    }
+}
+
+impl<C: Chain> Lead for Steps<C> {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            self.walk.give()?;
+            self.take()?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.walk.leave()
+    }
+}
+
+fn failed(error: impl fmt::Display) -> Failure {
+    Failure::Failed(error.to_string())
 }
 
 fn link(place: u64) -> usize {
@@ -181,49 +172,17 @@ pub(super) fn placements() -> impl Iterator<Item = Placement> {
 }
 
 fn steps<'t, C: Chain>(between: Between, cpus: &[u32], chain: C) -> Result<Team<'t>, Failure> {
-    let failed = |error: &dyn fmt::Display| Failure::Failed(error.to_string());
     let chain = Arc::new(chain);
-    let board = Shared::new(Board {
-        places: Default::default(),
-        over: AtomicBool::new(false),
-    })
-    .map_err(|error| failed(&error))?;
-    let mut own = Walk::begin(Arc::clone(&chain), board.clone(), Side::Own)
-        .map_err(|error| failed(&error))?;
-    let (mut begun, mut begins) = pipe().map_err(|error| Failure::of("make a pipe", error))?;
-    let (theirs, their_board) = (Arc::clone(&chain), board.clone());
-    let partner = Partner::start(between, cpus, move || -> Result<(), String> {
-        let mut walk =
-            Walk::begin(theirs, their_board, Side::Partner).map_err(|e| e.to_string())?;
-        begins.write_all(b".").map_err(|error| error.to_string())?;
-        walk.follow().map_err(|misstep| {
-            walk.stumble(&misstep);
-            misstep.to_string()
-        })
-    })
-    .map_err(|error| failed(&error))?;
-    begun
-        .read_exact(&mut [0])
-        .map_err(|error| Failure::of("wait for a partner's first lock", error))?;
-    own.take()?;
-    Ok(Team::new(
-        vec![partner],
-        move |turns| {
-            for _ in 0..turns {
-                own.give()?;
-                own.take()?;
-            }
-            Ok(())
-        },
-        move || {
-            board.over.store(true, Ordering::Release);
-            let at = board.places[Side::Own as usize].0.load(Ordering::Relaxed);
-            let unlock = |place| chain.unlock(Side::Own, link(place));
-            unlock(at)
-                .and_then(|()| unlock(at + 1))
-                .map_err(|error| failed(&error))
-        },
-    ))
+    let places = Shared::new(Places::default())?;
+    let walk = Walk::begin(Arc::clone(&chain), places.clone(), Side::Own)?;
+    let prepare = move || Walk::begin(chain, places, Side::Partner);
+    // The lock that the measuring side waits for.
+    let hang_up = |walk: &mut Walk<C>| walk.give_up(link(walk.at));
+    let follower = Follower::start(between, cpus, prepare, Walk::follow, hang_up)?;
+    let stop = follower.stop();
+    let mut steps = Steps { walk, stop };
+    steps.take()?;
+    Ok(follower.led_by(steps).map(drop))
 }
 
 #[cfg(test)]
@@ -247,16 +206,12 @@ mod tests {
 
     #[test]
     fn a_lock_that_lets_two_in_is_found_out() {
-        let board = Shared::new(Board {
-            places: Default::default(),
-            over: AtomicBool::new(false),
-        })
-        .unwrap();
+        let places = Shared::new(Places::default()).unwrap();
         let chain = Arc::new(Open);
-        let mut own = Walk::begin(Arc::clone(&chain), board.clone(), Side::Own).unwrap();
-        let _partner = Walk::begin(chain, board, Side::Partner).unwrap();
+        let mut own = Walk::begin(Arc::clone(&chain), places.clone(), Side::Own).unwrap();
+        let _partner = Walk::begin(chain, places, Side::Partner).unwrap();
         // The partner still holds what it takes.
-        let failure = Failure::from(own.take().err().unwrap());
+        let failure = own.take(&Stop::default()).unwrap_err();
         assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
     }
 }

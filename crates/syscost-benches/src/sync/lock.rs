@@ -1,7 +1,7 @@
 //! Shared: what locks of the C library have in common, free and contended.
 
 use std::fmt;
-use std::io::{Read, pipe};
+use std::io::{PipeWriter, Read, pipe};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
@@ -102,26 +102,37 @@ pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
     let let_in = lock.try_lock()?;
     claim(b, "another try once it is free", "let in", let_in);
     lock.unlock()?;
-    b.together(Placement::At(Relation::SameCpu), |cpus| {
+    let make = |cpus: &[u32]| {
         let (mut read, write) = pipe().map_err(|error| Failure::of("make a pipe", error))?;
         // Until the other end is closed.
-        let partner = Partner::start(Between::Threads, cpus, move || {
-            read.read(&mut [0]).map(drop)
-        })?;
-        let lock = &lock;
-        Ok(Team::new(
-            vec![partner],
-            move |turns| {
-                for _ in 0..turns {
-                    lock.lock()?;
-                    lock.unlock()?;
-                }
-                Ok(())
-            },
-            move || {
-                drop(write);
-                Ok(())
-            },
-        ))
-    })
+        let asleep = move || read.read(&mut [0]).map(drop);
+        let partner = Partner::start(Between::Threads, cpus, asleep)?;
+        let lead = Alone {
+            lock: &lock,
+            write: Some(write),
+        };
+        Ok(Team::new(vec![partner], lead))
+    };
+    b.together(Placement::At(Relation::SameCpu), make).map(drop)
+}
+
+/// The only thread that is awake.
+struct Alone<'l, L> {
+    lock: &'l L,
+    write: Option<PipeWriter>,
+}
+
+impl<L: Lock> Lead for Alone<'_, L> {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            self.lock.lock()?;
+            self.lock.unlock()?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.write = None;
+        Ok(())
+    }
 }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskStat;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Between;
 use syscost_sys::process::Batch;
 
 use super::Padded;
@@ -33,27 +33,24 @@ pub(super) struct Bed(pub(super) [Padded<AtomicU32>; 2]);
 
 impl Bed {
     /// Starts `count` threads that sleep on the first word whenever they are woken.
-    pub(super) fn fill(
-        self: &Arc<Self>,
-        cpus: &[u32],
-        count: u64,
-    ) -> Result<Vec<Partner>, Failure> {
-        (0..count)
-            .map(|_| {
-                let bed = Arc::clone(self);
-                Ok(Partner::start(Between::Threads, cpus, move || bed.sleep())?)
-            })
-            .collect()
+    pub(super) fn fill(self: &Arc<Self>, cpus: &[u32], count: u64) -> Result<Crew, Failure> {
+        let mut crew = Crew::new(Between::Threads)?;
+        for _ in 0..count {
+            let bed = Arc::clone(self);
+            let sleep = move |(): &mut (), stop: &Stop| bed.sleep(stop);
+            crew.add(cpus, || Ok(()), sleep)?;
+        }
+        Ok(crew)
     }
 
-    fn sleep(&self) -> Result<(), String> {
+    fn sleep(&self, stop: &Stop) -> Result<(), Failure> {
         // Preempts no other, so that a waker on the same CPU goes on.
-        let _batch = Batch::enter().map_err(|error| error.to_string())?;
+        let _batch = Batch::enter()?;
         let word = &self.0[0].0;
-        while word.load(Ordering::Acquire) == 0 {
+        while !stop.is_set() {
             match futex::wait(word, Flags::PRIVATE, 0, None) {
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(Failure::of("sleep", error)),
             }
         }
         Ok(())
@@ -87,8 +84,8 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Over those that lie in the first word's queue.
-    pub(super) fn over(bed: &Arc<Bed>, partners: &[Partner]) -> Result<Self, Failure> {
-        let stats = partners.iter().map(|partner| TaskStat::of(partner.task()));
+    pub(super) fn over(bed: &Arc<Bed>, crew: &Crew) -> Result<Self, Failure> {
+        let stats = crew.tasks().map(TaskStat::of);
         Ok(Watch {
             bed: Arc::clone(bed),
             stats: stats.collect::<Result<_, _>>()?,

@@ -87,6 +87,12 @@ impl From<Errno> for Bad {
     }
 }
 
+impl From<Bad> for Failure {
+    fn from(bad: Bad) -> Self {
+        Failure::Failed(bad.to_string())
+    }
+}
+
 /// The answer of a raw system call, or the error in it.
 #[inline(always)]
 pub(crate) fn checked(answer: isize) -> Result<usize, Bad> {

@@ -39,7 +39,7 @@ use bracket::Bracket;
 use histogram::{buckets, new_histogram};
 pub use least::LeastTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
-pub use team::{Baseline, Team};
+pub use team::{Baseline, Crew, Follower, Lead, Stop, Team};
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {
@@ -311,7 +311,7 @@ impl<'a> Bencher<'a> {
     ) -> Result<(), Failure> {
         self.begin_times(Manner::Singles, "single")?;
         match self.pass {
-            Pass::Timed => self.time_singles(prepare, op),
+            Pass::Timed => self.time_singles(&mut (), |()| prepare(), |()| op()),
             Pass::Evidence => self.count_singles(&mut prepare, &mut op),
         }
     }

@@ -164,15 +164,16 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    pub(super) fn time_singles(
+    pub(super) fn time_singles<S>(
         &mut self,
-        mut prepare: impl FnMut() -> Result<(), Failure>,
-        mut op: impl FnMut() -> Result<(), Failure>,
+        state: &mut S,
+        mut prepare: impl FnMut(&mut S) -> Result<(), Failure>,
+        mut op: impl FnMut(&mut S) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         // Each sample is a pair: the timer around nothing, then around the operation, after the same preparation.
         for _ in 0..3 {
-            prepare()?;
-            op()?;
+            prepare(state)?;
+            op(state)?;
             self.operations += 1;
         }
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
@@ -180,10 +181,10 @@ impl Bencher<'_> {
             bencher.gate();
             // Looks stand around the preparation, not behind it: while one waits for itself the core fetches ahead, and warms what is to be cold.
             bencher.open();
-            prepare()?;
+            prepare(state)?;
             empty.push(bencher.clocked(|| Ok(()))?);
-            prepare()?;
-            let ns = bencher.clocked(&mut op)?;
+            prepare(state)?;
+            let ns = bencher.clocked(|| op(state))?;
             bencher.close();
             bencher.operations += 1;
             Ok((ns, None))

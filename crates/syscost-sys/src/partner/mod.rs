@@ -2,7 +2,9 @@
 //! their maker is, whatever ends it.
 
 mod shared;
+mod slot;
 mod start;
 
 pub use shared::Shared;
+pub use slot::Slot;
 pub use start::{Between, Partner, PartnerError};

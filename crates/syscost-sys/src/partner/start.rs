@@ -69,7 +69,10 @@ enum Handle {
 }
 
 /// What a partner does, and why it failed.
-type Work = Box<dyn FnOnce() -> Result<(), String> + Send>;
+type Work = Box<dyn FnOnce() -> Result<(), String>>;
+
+/// What comes before, in the partner.
+type Prepare = Box<dyn FnOnce() -> Result<Work, String> + Send>;
 
 /// The first byte of a task's first report.
 const READY: u8 = b'+';
@@ -86,33 +89,54 @@ impl Partner {
         cpus: &[u32],
         work: impl FnOnce() -> Result<(), E> + Send + 'static,
     ) -> Result<Partner, PartnerError> {
-        let work = move || work().map_err(|error| error.to_string());
-        Self::start_boxed(between, cpus, Box::new(work))
+        Self::start_prepared(between, cpus, || Ok(()), |()| work())
+    }
+
+    /// As [`Partner::start`], with something to `prepare` in the partner first: returns when it is prepared.
+    ///
+    /// # Errors
+    /// As above, or [`PartnerError::NotReady`] with what `prepare` returned.
+    pub fn start_prepared<P: 'static, E: fmt::Display>(
+        between: Between,
+        cpus: &[u32],
+        prepare: impl FnOnce() -> Result<P, E> + Send + 'static,
+        work: impl FnOnce(P) -> Result<(), E> + Send + 'static,
+    ) -> Result<Partner, PartnerError> {
+        let prepare = move || {
+            let prepared = prepare().map_err(|error| error.to_string())?;
+            let work = move || work(prepared).map_err(|error| error.to_string());
+            Ok(Box::new(work) as Work)
+        };
+        Self::start_boxed(between, cpus, Box::new(prepare))
     }
 
     /// The same, compiled once for all work.
-    fn start_boxed(between: Between, cpus: &[u32], work: Work) -> Result<Partner, PartnerError> {
+    fn start_boxed(
+        between: Between,
+        cpus: &[u32],
+        prepare: Prepare,
+    ) -> Result<Partner, PartnerError> {
         let failed = |what| move |cause| PartnerError::Start(what, cause);
         let (reports, report) = pipe().map_err(failed("pipe"))?;
         let cpus = cpus.to_vec();
         let handle = match between {
             Between::Threads => {
-                let body = move || run(report, || pinned(&cpus), work);
+                let body = move || run(report, || pinned(&cpus), prepare);
                 let thread = thread::Builder::new().spawn(body);
                 Handle::Thread(Some(thread.map_err(failed("thread"))?))
             }
             Between::Processes => {
                 let maker = std::process::id();
-                let mut parts = Some((report, work));
+                let mut parts = Some((report, prepare));
                 let child = os::fork(&mut || {
-                    let Some((report, work)) = parts.take() else {
+                    let Some((report, prepare)) = parts.take() else {
                         return 1;
                     };
                     let follow = || {
                         process::die_with_parent(maker).map_err(|error| error.to_string())?;
                         pinned(&cpus)
                     };
-                    i32::from(!run(report, follow, work))
+                    i32::from(!run(report, follow, prepare))
                 });
                 Handle::Process(Some(child.map_err(failed("fork"))?))
             }
@@ -209,9 +233,14 @@ fn pinned(cpus: &[u32]) -> Result<(), String> {
     cpu::pin_to(cpus).map_err(|error| error.to_string())
 }
 
-/// The task's side: prepare, tell that it is ready, work, tell what went wrong. Returns whether all went well.
-fn run(mut report: PipeWriter, prepare: impl FnOnce() -> Result<(), String>, work: Work) -> bool {
-    let result = prepare().and_then(|()| {
+/// The task's side: take its place, prepare, tell that it is ready, work, tell what went wrong. Returns whether all went well.
+fn run(
+    mut report: PipeWriter,
+    take_place: impl FnOnce() -> Result<(), String>,
+    prepare: Prepare,
+) -> bool {
+    let result = take_place().and_then(|()| {
+        let work = caught(prepare)?;
         let own = TaskId::own();
         let mut greeting = vec![READY];
         greeting.extend(own.process.to_le_bytes());
@@ -219,16 +248,18 @@ fn run(mut report: PipeWriter, prepare: impl FnOnce() -> Result<(), String>, wor
         report
             .write_all(&greeting)
             .map_err(|error| error.to_string())?;
-        match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(result) => result,
-            Err(_) => Err("it panicked".to_owned()),
-        }
+        caught(work)
     });
     if let Err(reason) = &result {
         // Should nobody listen any more, the ending tells as much.
         let _ = report.write_all(reason.as_bytes());
     }
     result.is_ok()
+}
+
+/// What it returns; a panic is a failure.
+fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("it panicked".to_owned()))
 }
 
 #[cfg(test)]
@@ -279,6 +310,31 @@ mod tests {
             );
             let nowhere = Partner::start(between, &[9_999], || Ok::<(), String>(()));
             assert!(nowhere.unwrap_err().to_string().contains("9999"));
+        });
+    }
+
+    #[test]
+    fn a_partner_is_ready_once_it_is_prepared() {
+        each(|between| {
+            let all = cpu::allowed().unwrap();
+            let steps = Shared::new(AtomicU32::new(0)).unwrap();
+            let (first, second) = (steps.clone(), steps.clone());
+            let prepare = move || {
+                first.store(1, SeqCst);
+                Ok(1)
+            };
+            let work = move |done| {
+                while second.load(SeqCst) == done {
+                    thread::yield_now();
+                }
+                Ok::<(), String>(())
+            };
+            let partner = Partner::start_prepared(between, &all, prepare, work).unwrap();
+            assert_eq!(steps.swap(2, SeqCst), 1);
+            partner.join().unwrap();
+            let unready = Partner::start_prepared(between, &all, || Err("no room"), Ok);
+            let why = unready.unwrap_err().to_string();
+            assert_eq!(why, "a partner could not begin: no room");
         });
     }
 

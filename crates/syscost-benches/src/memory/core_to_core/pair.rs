@@ -1,14 +1,14 @@
 //! Two threads that pass a line to and fro.
 
+use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
-use std::sync::{Arc, OnceLock};
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
 use crate::memory::page::Page;
@@ -38,48 +38,6 @@ impl Method {
     }
 }
 
-/// What each side counted, what the lines hold in the end, and where both sides were then.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    asked: AtomicU64,
-    answered: AtomicU64,
-    told: AtomicU64,
-    cpus: [AtomicU64; 2],
-    /// Stores of the other side to the line that carries its answers, as the processor counts them, where it is asked and may tell.
-    stored: OnceLock<Result<u64, String>>,
-}
-
-impl Tally {
-    /// Claims that both sides took part in every round trip, on the CPUs that the case names.
-    pub(super) fn judge(&self, b: &mut Bencher) {
-        let named = ["from", "to"].map(|key| b.case().number(key));
-        let seen = [0, 1].map(|side: usize| self.cpus[side].load(Relaxed));
-        let told = |[from, to]: [u64; 2]| format!("{from} and {to}");
-        b.claim_equal("CPUs of both sides", told(named), told(seen), "getcpu");
-        let asked = self.asked.load(Relaxed);
-        let mut claim = |what: &str, seen: &AtomicU64| {
-            let seen = seen.load(Relaxed);
-            b.claim(what, asked, seen, "benchmark", seen == asked && asked > 0);
-        };
-        claim("round trips that the other side answered", &self.answered);
-        claim("round trips by what the lines hold", &self.told);
-        if let Some(stored) = self.stored.get() {
-            let claim = "stores of the other side to the line of its answers";
-            let (least, source) = (Bound::AtLeast(asked as f64), "debug register");
-            match stored {
-                Ok(stored) => b.claim_within(claim, least, *stored as f64, source),
-                Err(reason) => b.claim_unverified(claim, asked as f64, "", source, reason),
-            }
-        }
-    }
-}
-
-/// Notes the CPU of the calling thread as that of this side.
-fn note_cpu(tally: &Tally, side: usize) {
-    // Nobody has this number, should the system not tell.
-    tally.cpus[side].store(cpu::current().map_or(u64::MAX, u64::from), Relaxed);
-}
-
 /// Round trips in a turn: a batch of a few is no single one, whatever happens to it.
 pub(super) const PER_TURN: u64 = 16;
 
@@ -87,7 +45,7 @@ pub(super) const PER_TURN: u64 = 16;
 const QUESTION: usize = 1024;
 const ANSWER: usize = 2048;
 
-/// No number of a round trip: there will be no more.
+/// No number of a round trip.
 const OVER: u64 = u64::MAX;
 
 /// The two lines.
@@ -155,6 +113,11 @@ impl Lines {
         }
     }
 
+    /// There will be no more.
+    fn end(&self) {
+        self.question().store(OVER, Release);
+    }
+
     /// How many round trips they were by what the lines hold.
     fn told(&self) -> u64 {
         match self.method {
@@ -164,16 +127,76 @@ impl Lines {
     }
 }
 
-/// Tells the partner to end, also when the measurement failed: it spins.
-struct Over {
+/// The measuring side, what it counted, and what the lines held in the end.
+pub(super) struct Asking {
     lines: Arc<Lines>,
-    tally: Arc<Tally>,
+    asked: u64,
+    told: u64,
+    cpu: Option<u32>,
+    watch: Option<Result<Watch, Unsupported>>,
+    /// Stores of the other side to the line that carries its answers, as the processor counts them, where it is asked and may tell.
+    stored: Option<Result<u64, String>>,
 }
 
-impl Drop for Over {
+/// What the other side counted, and where it was in the end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Replying {
+    answered: u64,
+    cpu: Option<u32>,
+}
+
+impl Lead for Asking {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let trips = turns * PER_TURN;
+        self.lines.ask(self.asked, trips);
+        self.asked += trips;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.cpu = cpu::current().ok();
+        self.stored = self.watch.take().map(|watch| match watch {
+            Ok(watch) => watch.count().map_err(|error| error.to_string()),
+            Err(reason) => Err(reason.to_string()),
+        });
+        self.told = self.lines.told();
+        self.lines.end();
+        Ok(())
+    }
+}
+
+impl Drop for Asking {
+    /// Also when the measurement failed: the other side spins.
     fn drop(&mut self) {
-        self.tally.told.store(self.lines.told(), Relaxed);
-        self.lines.question().store(OVER, Release);
+        self.lines.end();
+    }
+}
+
+impl Asking {
+    /// Claims that both sides took part in every round trip, on the CPUs that the case names.
+    pub(super) fn judge(&self, b: &mut Bencher, other: &Replying) {
+        let named = ["from", "to"].map(|key| Some(b.case().number(key) as u32));
+        let told = |cpus: [Option<u32>; 2]| {
+            let [from, to] =
+                cpus.map(|cpu| cpu.map_or("unknown".to_owned(), |cpu| cpu.to_string()));
+            format!("{from} and {to}")
+        };
+        let seen = told([self.cpu, other.cpu]);
+        b.claim_equal("CPUs of both sides", told(named), seen, "getcpu");
+        let asked = self.asked;
+        let mut claim = |what: &str, seen: u64| {
+            b.claim(what, asked, seen, "benchmark", seen == asked && asked > 0);
+        };
+        claim("round trips that the other side answered", other.answered);
+        claim("round trips by what the lines hold", self.told);
+        if let Some(stored) = &self.stored {
+            let claim = "stores of the other side to the line of its answers";
+            let (least, source) = (Bound::AtLeast(asked as f64), "debug register");
+            match stored {
+                Ok(stored) => b.claim_within(claim, least, *stored as f64, source),
+                Err(reason) => b.claim_unverified(claim, asked as f64, "", source, reason),
+            }
+        }
     }
 }
 
@@ -182,52 +205,30 @@ pub(super) fn team<'t>(
     method: Method,
     cpus: &[u32],
     watches: bool,
-    tally: Arc<Tally>,
-) -> Result<Team<'t>, Failure> {
-    let lines = Arc::new(Lines {
-        page: Page::touched_here()?,
-        method,
-    });
-    let over = Over {
-        lines: Arc::clone(&lines),
-        tally: Arc::clone(&tally),
+) -> Result<Team<'t, (Asking, Replying)>, Failure> {
+    let page = Page::touched_here()?;
+    let lines = Arc::new(Lines { page, method });
+    let theirs = Arc::clone(&lines);
+    let reply = |lines: &mut Arc<Lines>, _: &Stop| {
+        Ok::<_, Failure>(Replying {
+            answered: lines.reply(),
+            cpu: cpu::current().ok(),
+        })
     };
-    let (theirs, their_tally) = (Arc::clone(&lines), Arc::clone(&tally));
-    let partner = Partner::start(Between::Threads, cpus, move || -> Result<(), String> {
-        their_tally.answered.store(theirs.reply(), Relaxed);
-        note_cpu(&their_tally, 1);
-        Ok(())
-    })?;
+    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), reply, |_| {})?;
     let answers = match method {
         Method::Exchange => lines.question(),
         Method::Message => lines.answer(),
     };
-    let watch = match watches {
-        true => Some(Watch::of(partner.task(), answers.as_ptr(), Uses::Stores)),
-        false => None,
-    };
-    let mut done = 0;
-    let own_tally = Arc::clone(&tally);
-    let ask = move |turns| {
-        let trips = turns * PER_TURN;
-        lines.ask(done, trips);
-        done += trips;
-        own_tally.asked.store(done, Relaxed);
-        Ok(())
-    };
-    let end = move || {
-        note_cpu(&tally, 0);
-        let stored = watch.map(|watch| match watch {
-            Ok(watch) => watch.count().map_err(|error| error.to_string()),
-            Err(reason) => Err(reason.to_string()),
-        });
-        if let Some(stored) = stored {
-            let _ = tally.stored.set(stored);
-        }
-        drop(over);
-        Ok(())
-    };
-    Ok(Team::new(vec![partner], ask, end))
+    let watch = watches.then(|| Watch::of(follower.task(), answers.as_ptr(), Uses::Stores));
+    Ok(follower.led_by(Asking {
+        lines,
+        asked: 0,
+        told: 0,
+        cpu: None,
+        watch,
+        stored: None,
+    }))
 }
 
 #[cfg(test)]
@@ -248,7 +249,7 @@ mod tests {
             lines.ask(0, 3);
             lines.ask(3, 2);
             assert_eq!(lines.told(), 5, "{method:?}");
-            lines.question().store(OVER, Release);
+            lines.end();
             assert_eq!(replying.join().unwrap(), 5, "{method:?}");
         }
     }

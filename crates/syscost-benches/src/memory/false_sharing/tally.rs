@@ -1,7 +1,5 @@
 //! What both threads counted, and what it tells of the neighbour.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
@@ -23,58 +21,71 @@ const LEAST_CHANGES: f64 = 0.5;
 const PERHAPS: f64 = 0.4;
 
 /// A thread that spins does not wait, but for what starting and ending it takes.
-const FEW_WAITS: f64 = 2.0;
+const FEW_WAITS: u64 = 2;
 
-/// What each thread counted by itself, and what was found in the words.
+/// What the measuring thread counted.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    pub(super) added: [AtomicU64; 2],
-    pub(super) found: [AtomicU64; 2],
-    /// What the other thread added while the measuring one did.
-    pub(super) meanwhile: AtomicU64,
-    /// Its largest share of a long batch, in a thousandth of a percent.
-    pub(super) largest_share: AtomicU64,
+    pub(super) added: u64,
+    /// What the other thread added while this one did.
+    pub(super) meanwhile: u64,
+    /// Its largest share of a long batch, in percent.
+    pub(super) largest_share: f64,
+    pub(super) bytes_apart: u64,
+    /// How often it looked at the other word, and how often that had changed since.
+    pub(super) looks: u64,
+    pub(super) changes: u64,
+}
+
+/// What the other thread counted, and what it found in both words.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Neighbour {
+    pub(super) added: u64,
+    pub(super) found: [u64; 2],
     /// Nanoseconds of its life, and those of them in which it had a CPU.
-    pub(super) lived_ns: AtomicU64,
-    pub(super) ran_ns: AtomicU64,
+    pub(super) lived_ns: u64,
+    pub(super) ran_ns: u64,
     /// How often it waited of its own accord.
-    pub(super) waits: AtomicU64,
-    pub(super) bytes_apart: AtomicU64,
-    /// How often the measuring thread looked at the other word, and how often that had changed since.
-    pub(super) looks: AtomicU64,
-    pub(super) changes: AtomicU64,
+    pub(super) waits: u64,
 }
 
 impl Tally {
-    pub(super) fn judge(&self, b: &mut Bencher, is_atomic: bool, distance: usize) {
-        let number = |number: &AtomicU64| number.load(Relaxed) as f64;
-        let whose = ["measuring", "other"];
-        for (who, (added, found)) in whose.into_iter().zip(self.added.iter().zip(&self.found)) {
-            let (added, found) = (added.load(Relaxed), found.load(Relaxed));
+    pub(super) fn judge(
+        &self,
+        b: &mut Bencher,
+        neighbour: &Neighbour,
+        is_atomic: bool,
+        distance: usize,
+    ) {
+        let [own, other] = neighbour.found;
+        for (who, added, found) in [
+            ("measuring", self.added, own),
+            ("other", neighbour.added, other),
+        ] {
             let what = format!("the word that the {who} thread added to");
             let holds = added == found && added > 0;
             b.claim(&what, added, found, "benchmark", holds);
         }
-        let (apart, wanted) = (self.bytes_apart.load(Relaxed), distance as u64);
+        let (apart, wanted) = (self.bytes_apart, distance as u64);
         b.claim_equal("bytes from word to word", wanted, apart, "addresses");
-        let meanwhile = number(&self.meanwhile);
-        let share = 100.0 * meanwhile / (meanwhile + number(&self.added[0])).max(1.0);
+        let meanwhile = self.meanwhile as f64;
+        let share = 100.0 * meanwhile / (meanwhile + self.added as f64).max(1.0);
         b.detail("neighbour_share_percent", share);
         let [atomic, plain] = LEAST_OF_ALL_PERCENT;
         let least = if is_atomic { atomic } else { plain };
         // One that sleeps is not kept from its CPU by others.
-        let ran = match number(&self.waits) > FEW_WAITS {
+        let ran = match neighbour.waits > FEW_WAITS {
             true => 1.0,
-            false => number(&self.ran_ns) / number(&self.lived_ns),
+            false => neighbour.ran_ns as f64 / neighbour.lived_ns as f64,
         };
         let claim = "share of the other thread in all additions, in percent";
         claim_steady(b, claim, least, share, ran);
         if !b.is_timed() {
-            let changed = number(&self.changes) / number(&self.looks).max(1.0);
+            let changed = self.changes as f64 / self.looks.max(1) as f64;
             let claim = "share of looks at the other's word that found it changed";
             claim_steady(b, claim, LEAST_CHANGES, changed, ran);
         }
-        let largest = number(&self.largest_share) / 1000.0;
+        let largest = self.largest_share;
         // Where additions are slow a timed batch may be short; what is counted for evidence is not.
         if largest > 0.0 || !b.is_timed() {
             b.claim_within(

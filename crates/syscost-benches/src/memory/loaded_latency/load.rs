@@ -1,6 +1,5 @@
 //! Threads that read memory, as fast as they can or with pauses.
 
-use std::cell::Cell;
 use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::kernel::{Course, Stream};
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::{Between, Shared};
 
 use crate::memory::bandwidth::{Lent, enough_for_all, widest};
 
@@ -37,12 +36,9 @@ struct Seat {
     first: AtomicU64,
     operations: AtomicU64,
     sum: AtomicU64,
-    is_ready: AtomicBool,
-    is_left: AtomicBool,
 }
 
 struct Board {
-    is_over: AtomicBool,
     /// Whether all threads have their memory.
     is_begun: AtomicBool,
     /// Whether something is timed just now.
@@ -50,16 +46,17 @@ struct Board {
     seats: Vec<Seat>,
 }
 
-/// Threads that read memory, and what they read while something else was timed.
+/// What threads read while something else was timed.
 pub(super) struct Load {
     board: Arc<Board>,
+    stop: Shared<Stop>,
     clock: Clock,
     course: Course,
-    /// How long its threads pause; `None` if they only wait.
+    /// How long the threads pause; `None` if they only wait.
     delay_ns: Option<u64>,
     /// Ticks of what was timed, in this many batches.
-    ticks: Cell<u64>,
-    batches: Cell<u64>,
+    ticks: u64,
+    batches: u64,
 }
 
 /// What a thread read while something was timed, and what it should have.
@@ -80,59 +77,47 @@ impl Load {
         delay_ns: Option<u64>,
         clock: Clock,
         seed: u64,
-    ) -> Result<(Self, Vec<Partner>), Failure> {
+    ) -> Result<(Crew, Self), Failure> {
         let board = Arc::new(Board {
-            is_over: AtomicBool::new(false),
             is_begun: AtomicBool::new(false),
             is_timed: AtomicBool::new(false),
             seats: cpus.iter().map(|_| Seat::default()).collect(),
         });
         let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
+        enough_for_all(course, cpus)?;
+        let mut crew = Crew::new(Between::Threads)?;
+        for (number, cpu) in cpus.iter().enumerate() {
+            let board = Arc::clone(&board);
+            let work = move |memory: &mut Lent, stop: &Stop| {
+                read(&board, number, memory, stop, delay_ns, &clock, seed)
+            };
+            crew.add(&[*cpu], move || Lent::new(widest(), course), work)?;
+        }
+        board.is_begun.store(true, Ordering::Release);
         let load = Self {
-            board: Arc::clone(&board),
+            board,
+            stop: crew.stop(),
             clock,
             course,
             delay_ns,
-            ticks: Cell::new(0),
-            batches: Cell::new(0),
+            ticks: 0,
+            batches: 0,
         };
-        enough_for_all(course, cpus)?;
-        let mut partners = Vec::new();
-        for (number, cpu) in cpus.iter().enumerate() {
-            let board = Arc::clone(&board);
-            let work = move || {
-                let _leave = Leave(&board.seats[number]);
-                read(&board, number, course, delay_ns, &clock, seed)
-            };
-            let partner = Partner::start(Between::Threads, &[*cpu], work)?;
-            partners.push(partner);
-        }
-        for (number, seat) in board.seats.iter().enumerate() {
-            while !seat.is_ready.load(Ordering::Acquire) {
-                if seat.is_left.load(Ordering::Acquire) {
-                    load.end();
-                    let why = partners.swap_remove(number).join();
-                    return Err(why.map_or_else(
-                        |error| Failure::Unsupported(error.to_string()),
-                        |()| Failure::Failed("a thread that reads memory ended".into()),
-                    ));
-                }
-                spin_loop();
-            }
-        }
-        board.is_begun.store(true, Ordering::Release);
-        Ok((load, partners))
+        Ok((crew, load))
     }
 
     /// Does something, which somebody times; what is read meanwhile is noted by who reads it.
-    pub(super) fn during(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    pub(super) fn during(
+        &mut self,
+        body: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.board.is_timed.store(true, Ordering::Relaxed);
         let begun = self.clock.start();
         let done = body();
         let ticks = self.clock.stop().ticks - begun;
         self.board.is_timed.store(false, Ordering::Relaxed);
-        self.ticks.set(self.ticks.get() + ticks);
-        self.batches.set(self.batches.get() + 1);
+        self.ticks += ticks;
+        self.batches += 1;
         done
     }
 
@@ -141,9 +126,7 @@ impl Load {
         for seat in self.board.seats.iter().filter(|_| self.delay_ns.is_some()) {
             let before = seat.bytes.load(Ordering::Relaxed);
             while seat.bytes.load(Ordering::Relaxed) == before {
-                if seat.is_left.load(Ordering::Acquire) {
-                    return Err(Failure::Failed("a thread that reads memory ended".into()));
-                }
+                self.stop.check()?;
                 spin_loop();
             }
         }
@@ -152,13 +135,13 @@ impl Load {
 
     /// What each thread read meanwhile.
     pub(super) fn shares(&self) -> Vec<Share> {
-        let ns = self.clock.to_ns(self.ticks.get());
+        let ns = self.clock.to_ns(self.ticks);
         let delay_ns = self.delay_ns.unwrap_or(0) as f64;
         let share = |seat: &Seat| {
             let tried_ns = self.clock.to_ns(seat.tried_ticks.load(Ordering::Relaxed));
             let stretch_ns = tried_ns / TRIED as f64;
             // One more may begin in each batch: pauses lie between them.
-            let most = ns / delay_ns + self.batches.get() as f64;
+            let most = ns / delay_ns + self.batches as f64;
             Share {
                 bytes: seat.timed_bytes.load(Ordering::Relaxed) as f64,
                 most_bytes: most * STRETCH as f64,
@@ -189,30 +172,9 @@ impl Load {
 
     /// Bytes that all of them read in a second meanwhile.
     pub(super) fn bytes_per_s(&self) -> f64 {
-        let ns = self.clock.to_ns(self.ticks.get());
+        let ns = self.clock.to_ns(self.ticks);
         let bytes: f64 = self.shares().iter().map(|share| share.bytes).sum();
         bytes * 1e9 / ns.max(1.0)
-    }
-
-    /// Tells the threads to end.
-    pub(super) fn end(&self) {
-        self.board.is_over.store(true, Ordering::Release);
-    }
-}
-
-impl Drop for Load {
-    /// They would read for ever.
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// Tells when a thread ends, well or badly.
-struct Leave<'a>(&'a Seat);
-
-impl Drop for Leave<'_> {
-    fn drop(&mut self) {
-        self.0.is_left.store(true, Ordering::Release);
     }
 }
 
@@ -220,12 +182,12 @@ impl Drop for Leave<'_> {
 fn read(
     board: &Board,
     number: usize,
-    course: Course,
+    memory: &Lent,
+    stop: &Stop,
     delay_ns: Option<u64>,
     clock: &Clock,
     seed: u64,
-) -> Result<(), String> {
-    let memory = Lent::new(widest(), course).map_err(|failure| failure.to_string())?;
+) -> Result<(), Failure> {
     let seat = &board.seats[number];
     let ticks = |ns: u64| (ns as f64 * clock.ticks_per_ns()) as u64;
     // Not all at the same moment.
@@ -235,19 +197,18 @@ fn read(
             spin_loop();
         }
     };
-    let footprint = memory.course().footprint() as u64;
+    let (footprint, bytes) = (memory.course().footprint() as u64, memory.course().bytes());
     seat.memory_bytes.store(footprint, Ordering::Relaxed);
     seat.first.store(memory.next(), Ordering::Relaxed);
-    let go_on = || -> Result<(), String> {
-        let sum = memory.summed()?;
+    let go_on = || -> Result<(), Failure> {
+        let sum = memory.summed().map_err(Failure::Failed)?;
         // Only this thread writes these.
         seat.sum.fetch_add(sum, Ordering::Relaxed);
         seat.operations.fetch_add(1, Ordering::Relaxed);
         Ok(())
     };
-    seat.is_ready.store(true, Ordering::Release);
     while !board.is_begun.load(Ordering::Acquire) {
-        if board.is_over.load(Ordering::Acquire) {
+        if stop.is_set() {
             return Ok(());
         }
         spin_loop();
@@ -259,16 +220,15 @@ fn read(
         seat.tried_ticks.store(ticks, Ordering::Relaxed);
     }
     pause(ticks(delay_ns.unwrap_or(0)) * (seed.rotate_left(number as u32) % 64) / 64);
-    while !board.is_over.load(Ordering::Acquire) {
+    while !stop.is_set() {
         match delay_ns {
             Some(ns) => {
                 let is_timed = board.is_timed.load(Ordering::Relaxed);
                 go_on()?;
                 if is_timed {
-                    seat.timed_bytes
-                        .fetch_add(course.bytes(), Ordering::Relaxed);
+                    seat.timed_bytes.fetch_add(bytes, Ordering::Relaxed);
                 }
-                seat.bytes.fetch_add(course.bytes(), Ordering::Relaxed);
+                seat.bytes.fetch_add(bytes, Ordering::Relaxed);
                 pause(ticks(ns));
             }
             None => spin_loop(),

@@ -4,14 +4,11 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Between;
 use syscost_sys::topology::Relation;
 
 use crate::memory::space::area::Area;
@@ -32,47 +29,61 @@ pub(super) const EXPECT: [Expect; 6] = [
 ];
 
 pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
-    let copied = Arc::new(AtomicU64::new(0));
-    let same = Placement::At(Relation::SameCpu);
-    b.together(same, |cpus| team(cpus, Arc::clone(&copied)))?;
-    b.report(COPIED, copied.load(Relaxed) as f64);
+    let (_, copied) = b.together(Placement::At(Relation::SameCpu), team)?;
+    b.report(COPIED, copied as f64);
     Ok(())
 }
 
-fn team<'t>(cpus: &[u32], copied: Arc<AtomicU64>) -> Result<Team<'t>, Failure> {
+fn team<'t>(cpus: &[u32]) -> Result<Team<'t, (Absent, u64)>, Failure> {
     let page = page_size();
-    let area = Rc::new(Area::reserve((MOST + 1) * page, Pages::Small)?);
+    let area = Area::reserve((MOST + 1) * page, Pages::Small)?;
     let faults = Faults::of(&area)?;
     // Behind the pages of the longest batch: who touches it wants no more of them.
     let last_page = area.memory().start().addr() + MOST * page;
     let mut source = vec![0_u64; page / 8 * 2];
     source.fill(0x5a5a);
-    let partner = Partner::start(Between::Threads, cpus, move || -> io::Result<()> {
+    let serve = move |faults: &mut Faults, _: &Stop| -> Result<u64, Failure> {
         // A page of ours, wherever it begins in twice as much.
         let from = source.as_ptr().addr().next_multiple_of(page);
+        let mut copied = 0;
         loop {
-            let address = faults.next()?;
-            faults.copy(from, address - address % page, page)?;
+            let address = faults.next().map_err(failed)?;
+            let served = faults.copy(from, address - address % page, page);
+            served.map_err(failed)?;
             if address >= last_page {
-                return Ok(());
+                return Ok(copied);
             }
-            copied.fetch_add(1, Relaxed);
+            copied += 1;
         }
-    })?;
-    let (pages, last) = (Rc::clone(&area), Rc::clone(&area));
-    let team = Team::new(
-        vec![partner],
-        move |turns| {
-            pages.write(0..turns as usize);
-            Ok(())
-        },
-        move || {
-            last.read(MOST..MOST + 1);
-            Ok(())
-        },
-    );
-    let forget = move || area.forget();
-    Ok(team.prepared_by(forget).at_most(MOST as u64))
+    };
+    let follower = Follower::start(Between::Threads, cpus, || Ok(faults), serve, |_| {})?;
+    Ok(follower.led_by(Absent(area)))
+}
+
+fn failed(cause: io::Error) -> Failure {
+    Failure::of("serve a page fault", cause)
+}
+
+/// Pages that are absent before each batch.
+struct Absent(Area);
+
+impl Lead for Absent {
+    const MAX_TURNS: u64 = MOST as u64;
+    const IS_PREPARED: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        self.0.forget()
+    }
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        self.0.write(0..turns as usize);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.0.read(MOST..MOST + 1);
+        Ok(())
+    }
 }
 
 /// Where the kernel tells of faults.

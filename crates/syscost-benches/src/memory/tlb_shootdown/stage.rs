@@ -1,13 +1,10 @@
 //! The threads that spin, and the pages that are changed under them.
 #![allow(unsafe_code)] // pages that other threads read
 
-use std::cell::RefCell;
 use std::hint::{black_box, spin_loop};
-use std::io;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -15,7 +12,7 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MprotectFlags};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Between;
 
 use crate::memory::space::islands::Islands;
 use crate::memory::space::{ADVICE, PROTECTION};
@@ -81,26 +78,21 @@ pub(super) fn others(own: u32, allowed: &[u32], count: usize) -> Result<Vec<u32>
 }
 
 /// In how many batches all threads ran.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Tally {
-    batches: AtomicU64,
-    with_all: AtomicU64,
+    pub(super) batches: u64,
+    with_all: u64,
 }
 
 impl Tally {
-    /// How many batches there were.
-    pub(super) fn batches(&self) -> u64 {
-        self.batches.load(Relaxed)
-    }
-
     /// The share of these, or 0 if there was no batch.
     pub(super) fn share(&self) -> f64 {
-        self.with_all.load(Relaxed) as f64 / self.batches.load(Relaxed).max(1) as f64
+        self.with_all as f64 / self.batches.max(1) as f64
     }
 }
 
 /// What the threads share.
-struct Crew {
+struct Board {
     /// Rises when there are new pages to read.
     epoch: AtomicUsize,
     /// The first page, and how far the next is from it.
@@ -108,16 +100,15 @@ struct Crew {
     stride: AtomicUsize,
     /// Threads that have read all pages of this epoch.
     ready: AtomicUsize,
-    is_over: AtomicBool,
     /// Turns of each spinning thread.
     spins: Vec<Padded<AtomicU64>>,
 }
 
-impl Crew {
+impl Board {
     /// What each thread does.
-    fn spin(&self, number: usize) {
+    fn spin(&self, number: usize, stop: &Stop) {
         let mut seen = 0;
-        while !self.is_over.load(Relaxed) {
+        while !stop.is_set() {
             let epoch = self.epoch.load(Acquire);
             if epoch != seen {
                 let (first, stride) = (self.first.load(Relaxed), self.stride.load(Relaxed));
@@ -143,49 +134,71 @@ impl Crew {
     }
 }
 
-/// Threads that spin, and pages.
+/// The measuring thread's side: pages that the threads know.
 pub(super) struct Stage {
     call: Call,
-    crew: Arc<Crew>,
-    partners: Vec<Partner>,
+    board: Arc<Board>,
     islands: Islands,
     /// What the threads had counted when the last batch began.
     began: Vec<u64>,
-    tally: Arc<Tally>,
+    tally: Tally,
 }
 
 impl Stage {
     /// Starts a thread on each of these CPUs.
-    pub(super) fn start(call: Call, cpus: &[u32], tally: Arc<Tally>) -> Result<Self, Failure> {
-        let crew = Arc::new(Crew {
+    pub(super) fn start(call: Call, cpus: &[u32]) -> Result<(Crew, Self), Failure> {
+        let board = Arc::new(Board {
             epoch: AtomicUsize::new(0),
             first: AtomicPtr::default(),
             stride: AtomicUsize::new(0),
             ready: AtomicUsize::new(0),
-            is_over: AtomicBool::new(false),
             spins: cpus.iter().map(|_| Padded::default()).collect(),
         });
-        let mut stage = Self {
-            partners: Vec::with_capacity(cpus.len()),
+        let stage = Self {
             islands: Islands::make(MOST as usize, page_size())?,
             call,
-            crew,
+            board: Arc::clone(&board),
             began: Vec::new(),
-            tally,
+            tally: Tally::default(),
         };
+        let mut crew = Crew::new(Between::Threads)?;
         for (number, cpu) in cpus.iter().enumerate() {
-            let crew = Arc::clone(&stage.crew);
-            let partner = Partner::start(Between::Threads, &[*cpu], move || {
-                crew.spin(number);
-                Ok::<(), io::Error>(())
-            });
-            stage.partners.push(partner?);
+            let board = Arc::clone(&board);
+            let work = move |(): &mut (), stop: &Stop| {
+                board.spin(number, stop);
+                Ok::<(), Failure>(())
+            };
+            crew.add(&[*cpu], || Ok(()), work)?;
         }
-        Ok(stage)
+        Ok((crew, stage))
     }
 
+    /// In how many batches all threads ran.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// How many pages are as all calls together leave them.
+    pub(super) fn changed(&self) -> Result<usize, Failure> {
+        let count = MOST as usize;
+        match self.call {
+            Call::Munmap | Call::Madvise => Ok(count - self.islands.present(count)?),
+            Call::Mprotect => Ok(self.islands.bytes_with("r--", count)? / page_size()),
+        }
+    }
+
+    fn have_run(&self) -> bool {
+        let now = self.board.counts();
+        self.began.iter().zip(now).all(|(began, now)| now > *began)
+    }
+}
+
+impl Lead for Stage {
+    const MAX_TURNS: u64 = MOST;
+    const IS_PREPARED: bool = true;
+
     /// Writes all pages, and returns when every thread has read them.
-    pub(super) fn prepare(&mut self) -> Result<(), Failure> {
+    fn prepare(&mut self) -> Result<(), Failure> {
         let failed = |cause: Errno| Failure::of("prepare the pages", cause);
         match self.call {
             Call::Munmap => self.islands = Islands::make(MOST as usize, page_size())?,
@@ -204,36 +217,26 @@ impl Stage {
             )));
         }
         let stride = self.islands.island(1).addr() - self.islands.island(0).addr();
-        self.crew.first.store(self.islands.island(0), Relaxed);
-        self.crew.stride.store(stride, Relaxed);
-        self.crew.ready.store(0, Relaxed);
-        self.crew.epoch.fetch_add(1, Release);
-        while self.crew.ready.load(Acquire) < self.crew.spins.len() {
+        self.board.first.store(self.islands.island(0), Relaxed);
+        self.board.stride.store(stride, Relaxed);
+        self.board.ready.store(0, Relaxed);
+        self.board.epoch.fetch_add(1, Release);
+        while self.board.ready.load(Acquire) < self.board.spins.len() {
             spin_loop();
         }
         for _ in 0..PATIENCE {
-            self.began = self.crew.counts();
+            self.began = self.board.counts();
             (0..SPINS).for_each(|_| spin_loop());
             if self.have_run() {
                 break;
             }
         }
-        self.began = self.crew.counts();
+        self.began = self.board.counts();
         Ok(())
     }
 
-    /// How many pages are as all calls together leave them.
-    pub(super) fn changed(&self) -> Result<usize, Failure> {
-        let count = MOST as usize;
-        match self.call {
-            Call::Munmap | Call::Madvise => Ok(count - self.islands.present(count)?),
-            Call::Mprotect => Ok(self.islands.bytes_with("r--", count)? / page_size()),
-        }
-    }
-
     /// Makes this many calls.
-    #[inline(always)]
-    pub(super) fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let turns = turns as usize;
         let made = match self.call {
             Call::Munmap => self.islands.unmap(turns),
@@ -245,53 +248,11 @@ impl Stage {
         made.map_err(|cause| Failure::of(self.call.name(), cause))
     }
 
-    /// Notes whether all threads ran since the batch began. To be asked when it has just ended.
-    fn judge(&self) {
-        self.tally.batches.fetch_add(1, Relaxed);
-        let all_ran = u64::from(self.have_run());
-        self.tally.with_all.fetch_add(all_ran, Relaxed);
-    }
-
-    fn have_run(&self) -> bool {
-        let now = self.crew.counts();
-        self.began.iter().zip(now).all(|(began, now)| now > *began)
-    }
-
-    /// Lets the threads end, and waits for them.
-    pub(super) fn end(mut self) -> Result<(), Failure> {
-        self.crew.is_over.store(true, Relaxed);
-        std::mem::take(&mut self.partners)
-            .into_iter()
-            .try_for_each(|partner| Ok(partner.join()?))
-    }
-
-    /// The same as a team.
-    pub(super) fn into_team<'t>(mut self) -> Team<'t> {
-        let partners = std::mem::take(&mut self.partners);
-        let crew = Arc::clone(&self.crew);
-        let stage = Rc::new(RefCell::new(self));
-        let (prepared, judged) = (Rc::clone(&stage), Rc::clone(&stage));
-        Team::new(
-            partners,
-            move |turns| stage.borrow_mut().turns(turns),
-            move || {
-                crew.is_over.store(true, Relaxed);
-                Ok(())
-            },
-        )
-        .prepared_by(move || prepared.borrow_mut().prepare())
-        .checked_by(move || {
-            judged.borrow().judge();
-            Ok(())
-        })
-        .at_most(MOST)
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        // Also where something failed: the threads do not end by themselves.
-        self.crew.is_over.store(true, Relaxed);
+    /// Notes whether all threads ran since the batch began, which has just ended.
+    fn check(&mut self) -> Result<(), Failure> {
+        self.tally.batches += 1;
+        self.tally.with_all += u64::from(self.have_run());
+        Ok(())
     }
 }
 
@@ -301,26 +262,11 @@ mod tests {
     use crate::task::child::fork;
 
     #[test]
-    fn a_stage_that_is_dropped_lets_its_threads_end() {
-        let Ok(cpus) = syscost_sys::cpu::allowed() else {
-            return println!("skipped: no affinity here");
-        };
-        let stage = Stage::start(Call::Madvise, &cpus[..1], Arc::default()).unwrap();
-        let crew = Arc::clone(&stage.crew);
-        drop(stage);
-        assert!(crew.is_over.load(Relaxed));
-        // The thread's own hold on it ends with the thread.
-        while Arc::strong_count(&crew) > 1 {
-            std::thread::yield_now();
-        }
-    }
-
-    #[test]
     fn every_call_changes_every_page() {
         // In a process of one thread: nobody else is to map what munmap leaves.
         let child = fork(|| {
             let all_changed = Call::ALL.into_iter().all(|call| {
-                let mut stage = Stage::start(call, &[], Arc::default()).unwrap();
+                let (_crew, mut stage) = Stage::start(call, &[]).unwrap();
                 match stage.prepare() {
                     // No memory, or nothing that tells.
                     Err(Failure::Unsupported(_)) => return true,

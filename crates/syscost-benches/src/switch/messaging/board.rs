@@ -1,10 +1,11 @@
 //! What senders, receivers and the measuring task tell each other.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::io::Errno;
 use rustix::thread::futex;
+use syscost_harness::prelude::*;
 
 /// Lies in memory that all of them share.
 #[derive(Default)]
@@ -13,8 +14,6 @@ pub(super) struct Board {
     ordered: AtomicU32,
     /// Receivers that have not got everything. The measuring task sleeps on it.
     waiting: AtomicU32,
-    /// Why a task failed, or 0.
-    failure: AtomicI32,
     sent: AtomicU64,
     received: AtomicU64,
 }
@@ -36,14 +35,15 @@ impl Board {
     }
 
     /// Sleeps until every receiver has got everything, or a task has failed.
-    pub(super) fn wait_for_all(&self) -> Result<(), Errno> {
+    pub(super) fn wait_for_all(&self, stop: &Stop) -> Result<(), Failure> {
         loop {
             let waiting = self.waiting.load(Acquire);
-            match (self.failure.load(Acquire), waiting) {
-                (0, 0) => return Ok(()),
-                (0, _) => sleep(&self.waiting, waiting)?,
-                (failure, _) => return Err(Errno::from_raw_os_error(failure)),
+            stop.check()?;
+            if waiting == 0 {
+                return Ok(());
             }
+            let slept = sleep(&self.waiting, waiting);
+            slept.map_err(|error| Failure::of("waiting for the receivers", error))?;
         }
     }
 
@@ -76,9 +76,8 @@ impl Board {
         }
     }
 
-    /// A task has failed.
-    pub(super) fn fail(&self, error: Errno) {
-        self.failure.store(error.raw_os_error(), Release);
+    /// Lets the measuring task find out that a task has failed.
+    pub(super) fn hang_up(&self) {
         // Another number, lest the measuring task falls asleep on the old one.
         self.waiting.store(OVER, Release);
         wake(&self.waiting, 1);

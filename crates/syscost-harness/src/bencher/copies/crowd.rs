@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::TaskId;
 use syscost_sys::cpu;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::{Between, Shared};
 
 use crate::bencher::bracket::Bracket;
+use crate::bencher::team::{Crew, Stop};
 use crate::bencher::timed::LEAD_IN_PART;
 use crate::cores::Cores;
 use crate::failure::Failure;
@@ -41,8 +42,6 @@ struct Orders {
     deadline: AtomicU64,
     /// Operations between two looks at the clock.
     chunk: AtomicU64,
-    /// There will be no more of them.
-    is_over: AtomicBool,
 }
 
 /// What one copy tells, on lines of its own.
@@ -56,8 +55,6 @@ struct Seat {
     led_in: AtomicU64,
     cpu: AtomicU32,
     is_shared: AtomicBool,
-    /// Its copy works no more, for whatever reason.
-    is_left: AtomicBool,
 }
 
 impl Seat {
@@ -71,7 +68,6 @@ impl Seat {
             led_in: AtomicU64::new(0),
             cpu: AtomicU32::new(NOWHERE),
             is_shared: AtomicBool::new(false),
-            is_left: AtomicBool::new(false),
         }
     }
 }
@@ -103,7 +99,7 @@ impl Stint {
 /// Copies of an operation: the measuring task does the first itself, partners the others.
 pub(super) struct Crowd<O> {
     op: O,
-    partners: Vec<Partner>,
+    crew: Crew,
     board: Shared<Board>,
     clock: Clock,
 }
@@ -128,26 +124,23 @@ where
                 beginning: AtomicU64::new(0),
                 deadline: AtomicU64::new(0),
                 chunk: AtomicU64::new(1),
-                is_over: AtomicBool::new(false),
             },
             seats: std::array::from_fn(|_| Seat::free()),
         })?;
         let mut crowd = Self {
             op: make(0)?,
-            partners: Vec::new(),
+            crew: Crew::new(between)?,
             board,
             clock,
         };
         for (number, cpu) in cpus.iter().enumerate().skip(1) {
             let (board, make, cores) = (crowd.board.clone(), make.clone(), cores.clone());
             let cpu_of_copy = *cpu;
-            let work = move || {
-                let _leave = Leave(&board.seats[number]);
+            let work = move |(): &mut (), stop: &Stop| {
                 let bracket = Bracket::new(clock, cpu_of_copy, &cores);
-                follow(&board, number, &clock, bracket, make)
+                follow(&board, number, stop, &clock, bracket, make)
             };
-            let partner = Partner::start(between, &[*cpu], work)?;
-            crowd.partners.push(partner);
+            crowd.crew.add(&[*cpu], || Ok(()), work)?;
         }
         Ok(crowd)
     }
@@ -172,15 +165,15 @@ where
         orders.window.store(number, Ordering::Release);
         let own = work(&mut self.op, &self.clock, span, chunk, bracket)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
-        let mut stints = vec![own];
-        for (seat, partner) in seats[1..].iter().zip(&self.partners) {
+        let (mut stints, stop) = (vec![own], self.crew.stop());
+        for seat in &seats[1..=self.crew.tasks().count()] {
             let mut spins: u32 = 0;
             while seat.window.load(Ordering::Acquire) < number {
                 spins = spins.wrapping_add(1);
-                // A process that was killed does not leave its seat by itself.
-                let is_gone = spins.is_multiple_of(SPINS) && partner.has_ended();
-                if is_gone || seat.is_left.load(Ordering::Acquire) {
-                    return Err(self.what_failed());
+                // A process that was killed stops nobody.
+                let is_gone = spins.is_multiple_of(SPINS) && self.crew.has_lost_one();
+                if is_gone || stop.is_set() {
+                    return Err(self.crew.failure());
                 }
                 spin_loop();
             }
@@ -200,49 +193,15 @@ where
 impl<O> Crowd<O> {
     /// Its tasks, the measuring one first.
     pub(super) fn tasks(&self) -> Vec<TaskId> {
-        let partners = self.partners.iter().map(Partner::task);
-        [TaskId::own()].into_iter().chain(partners).collect()
+        [TaskId::own()]
+            .into_iter()
+            .chain(self.crew.tasks())
+            .collect()
     }
 
     /// Ends the copies and tells what went wrong with them.
-    pub(super) fn dismiss(mut self) -> Result<(), Failure> {
-        self.end();
-        for partner in self.partners.drain(..) {
-            partner.join()?;
-        }
-        Ok(())
-    }
-
-    /// What the first partner that failed says.
-    fn what_failed(&mut self) -> Failure {
-        self.end();
-        let ended = self.partners.drain(..).map(Partner::join);
-        match ended.collect::<Result<(), _>>() {
-            Err(error) => error.into(),
-            Ok(()) => Failure::Failed("a copy failed and does not say why".to_owned()),
-        }
-    }
-
-    fn end(&self) {
-        let orders = &self.board.orders;
-        orders.is_over.store(true, Ordering::Relaxed);
-        orders.window.fetch_add(1, Ordering::Release);
-    }
-}
-
-impl<O> Drop for Crowd<O> {
-    /// Threads would wait for ever; processes are killed by their own drop.
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// Leaves the seat when a copy's work ends, well or badly.
-struct Leave<'a>(&'a Seat);
-
-impl Drop for Leave<'_> {
-    fn drop(&mut self) {
-        self.0.is_left.store(true, Ordering::Release);
+    pub(super) fn dismiss(self) -> Result<(), Failure> {
+        self.crew.dismiss().map(drop)
     }
 }
 
@@ -250,28 +209,29 @@ impl Drop for Leave<'_> {
 fn follow<O, E>(
     board: &Board,
     number: usize,
+    stop: &Stop,
     clock: &Clock,
     mut bracket: Option<Bracket>,
     make: impl Fn(usize) -> Result<O, Failure>,
-) -> Result<(), String>
+) -> Result<(), Failure>
 where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
     let Board { orders, seats } = board;
-    let mut op = make(number).map_err(|failure| failure.to_string())?;
+    let mut op = make(number)?;
     for window in 1.. {
         while orders.window.load(Ordering::Acquire) < window {
+            if stop.is_set() {
+                return Ok(());
+            }
             spin_loop();
-        }
-        if orders.is_over.load(Ordering::Relaxed) {
-            break;
         }
         let span =
             orders.beginning.load(Ordering::Relaxed)..orders.deadline.load(Ordering::Relaxed);
         let chunk = orders.chunk.load(Ordering::Relaxed);
         let stint = work(&mut op, clock, span, chunk, &mut bracket);
-        let mut stint = stint.map_err(|cause| cause.to_string())?;
+        let mut stint = stint.map_err(|cause| Failure::Failed(cause.to_string()))?;
         if let Some(bracket) = &mut bracket {
             stint.is_shared = !bracket.take_seen().is_undisturbed();
         }

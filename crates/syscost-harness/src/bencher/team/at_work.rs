@@ -101,16 +101,16 @@ impl Body for AtWork<'_> {
     }
 
     fn before(&mut self, _: u64) {
-        self.prepared = (self.team.prepare)();
+        self.prepared = self.team.lead.prepare();
     }
 
     fn run(&mut self, turns: u64) -> Result<(), Failure> {
         self.prepared.clone()?;
-        (self.team.turns)(turns)
+        self.team.lead.turns(turns)
     }
 
     fn after(&mut self, _: u64) -> Result<(), Failure> {
-        (self.team.check)()?;
+        self.team.lead.check()?;
         self.batches += 1;
         // Looking for many takes longer than a batch and leaves the caches to /proc.
         if self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {

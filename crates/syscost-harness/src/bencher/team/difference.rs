@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use syscost_results::stats::order::median;
 
-use super::{AtWork, Make, Seen, Team};
+use super::{AtWork, Handed, Make, Seen, Team};
 use crate::bencher::timed::Batch;
 use crate::bencher::{Bencher, Pass};
 use crate::expect::{self, Counter, Expect, Manner};
@@ -31,15 +31,17 @@ impl Bencher<'_> {
     /// Like [`Bencher::together`], for what an operation costs more than its baselines together. Batches of all of them alternate
     /// in this process, each is counted by itself, and the whole cost is kept as the raw value. A difference has no floor in
     /// cycles: it may be nothing.
-    pub fn together_difference<'t>(
+    pub fn together_difference<'t, R: 't>(
         &mut self,
         placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
+        make: impl Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
         baselines: &[Baseline<'_, 't>],
-    ) -> Result<(), Failure> {
+    ) -> Result<R, Failure> {
         self.begin_times(Manner::Together, "together_difference")?;
         self.declared
             .retain(|expect| expect.counter != Counter::CoreCycles);
+        let back = Handed::nothing();
+        let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
         self.seated(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together_difference(cpus, &make, baselines),
             Pass::Evidence => {
@@ -49,7 +51,8 @@ impl Bencher<'_> {
                 }
                 Ok(seen)
             }
-        })
+        })?;
+        back.take()
     }
 
     fn time_together_difference<'t>(

@@ -1,5 +1,9 @@
 //! Operations that several tasks do together.
 //!
+//! - [`lead`]: the measuring task's side.
+//! - [`follower`]: a partner that answers turn after turn.
+//! - [`crew`]: partners that work until they are stopped; [`stop`] stops them.
+//! - [`ending`]: how a team ends, and what is said of a failure.
 //! - [`at_work`]: a team's loop, and what the kernel counts for it.
 //! - [`seats`]: where its tasks are put, and where they were seen.
 //! - [`difference`]: what an operation of several tasks costs more than others.
@@ -7,20 +11,22 @@
 //! - [`sentinel`]: looks at the cores of partners on other CPUs.
 
 mod at_work;
+mod crew;
 mod difference;
+mod ending;
+mod follower;
+mod lead;
 mod seats;
 mod sentinel;
 mod single;
+mod stop;
 
-use std::mem;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use syscost_results::measurement::Cause;
 use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
-use syscost_sys::process::pause;
 
-use super::body::MAX_TURNS;
 use super::counts::{Counted, Placed};
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
@@ -30,191 +36,127 @@ use crate::failure::Failure;
 use crate::placement::Placement;
 
 use at_work::AtWork;
+pub use crew::Crew;
 pub use difference::Baseline;
+pub use follower::Follower;
+pub use lead::Lead;
+use lead::{AnyLead, Handed, Returning};
 use seats::Seen;
 pub(super) use sentinel::Sentinel;
+pub use stop::Stop;
+use stop::Stopper;
 
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
 
-/// What a team does, untimed, before or after it works.
-type Aside<'t> = Box<dyn FnMut() -> Result<(), Failure> + 't>;
-
-/// How long a partner may take to say what went wrong and end, once the measuring task has felt it.
-const LAST_WORDS: Duration = Duration::from_millis(200);
-
-/// How long its neighbours may take to feel it, too.
-const NEIGHBOURS: Duration = Duration::from_millis(5);
-
-/// Maximum number of different complaints in a reason.
-const MOST_WORDS: usize = 3;
-
-/// The tasks that do an operation together: the measuring one, which runs `turns`, and its partners.
-pub struct Team<'t> {
+/// The tasks that do an operation together: the measuring one and its partners. An `R` comes back of it.
+pub struct Team<'t, R = ()> {
     partners: Vec<Partner>,
-    prepare: Aside<'t>,
+    /// Stops the partners, where they are to be stopped.
+    stopper: Option<Stopper>,
+    lead: Box<dyn AnyLead + 't>,
     is_prepared: bool,
-    check: Aside<'t>,
     max_turns: u64,
-    turns: Box<dyn FnMut(u64) -> Result<(), Failure> + 't>,
-    end: Box<dyn FnOnce() -> Result<(), Failure> + 't>,
+    /// What comes back, once all partners have ended and the lead is handed back.
+    result: Box<dyn FnOnce() -> Result<R, Failure> + 't>,
 }
 
-impl<'t> Team<'t> {
-    /// `turns(n)` does exactly `n` operations together with the partners (`n` times as many as
-    /// [`Bencher::operations_per_turn`] says); `end` tells the partners to come to their end, which is
-    /// then waited for.
-    pub fn new(
-        partners: Vec<Partner>,
-        turns: impl FnMut(u64) -> Result<(), Failure> + 't,
-        end: impl FnOnce() -> Result<(), Failure> + 't,
-    ) -> Self {
+impl<'t, L: Lead + 't> Team<'t, L> {
+    /// Of these partners, and the measuring task's `lead`, which comes back of it. The partners end when [`Lead::end`] tells them to. See [`Crew`] and
+    /// [`Follower`], which say what partners came to as well.
+    pub fn new(partners: Vec<Partner>, lead: L) -> Self {
+        let back = Handed::nothing();
+        let handed = back.again();
         Self {
             partners,
-            prepare: Box::new(|| Ok(())),
-            is_prepared: false,
-            check: Box::new(|| Ok(())),
-            max_turns: MAX_TURNS,
-            turns: Box::new(turns),
-            end: Box::new(end),
+            stopper: None,
+            lead: Box::new(Returning { lead, back }),
+            is_prepared: L::IS_PREPARED,
+            max_turns: L::MAX_TURNS,
+            result: Box::new(move || handed.take()),
         }
     }
+}
 
-    /// The same team with `prepare` to be done, untimed, before each batch of [`Bencher::together`] and each operation of
-    /// [`Bencher::single_together`]. It returns when every partner has done what came before and is ready for what comes.
+impl<'t, R: 't> Team<'t, R> {
+    /// The same team of which something else comes back.
+    #[must_use]
+    pub fn map<Q>(self, change: impl FnOnce(R) -> Q + 't) -> Team<'t, Q> {
+        self.then(|result| Ok(change(result)))
+    }
+
+    /// Makes batches of so many turns and ends it, without a measurement: what comes back.
     ///
-    /// A batch that must be prepared is more than its operations, so none of them is timed singly.
-    #[must_use]
-    pub fn prepared_by(self, prepare: impl FnMut() -> Result<(), Failure> + 't) -> Self {
-        Self {
-            prepare: Box::new(prepare),
-            is_prepared: true,
-            ..self
+    /// # Errors
+    /// With what went wrong, in the words of the partners where it was theirs.
+    pub fn perform(self, batches: impl IntoIterator<Item = u64>) -> Result<R, Failure> {
+        let back = Handed::nothing();
+        let mut team = self.handing_to(&back);
+        let done = batches.into_iter().try_for_each(|turns| {
+            team.lead.prepare()?;
+            team.lead.turns(turns)
+        });
+        match done {
+            Ok(()) => team.dismiss()?,
+            Err(failure) => return Err(Team::explain([team], failure)),
+        }
+        back.take()
+    }
+
+    fn then<Q>(self, change: impl FnOnce(R) -> Result<Q, Failure> + 't) -> Team<'t, Q> {
+        let result = self.result;
+        Team {
+            result: Box::new(move || change(result()?)),
+            partners: self.partners,
+            stopper: self.stopper,
+            lead: self.lead,
+            is_prepared: self.is_prepared,
+            max_turns: self.max_turns,
         }
     }
 
-    /// The same team with `check` to be done, untimed, right after each timed batch of [`Bencher::together`]. Batches that are only
-    /// counted go without.
-    #[must_use]
-    pub fn checked_by(self, check: impl FnMut() -> Result<(), Failure> + 't) -> Self {
+    /// The same without a type of its own: what comes back goes there.
+    fn handing_to(self, back: &Handed<R>) -> Team<'t> {
+        let back = back.again();
+        self.map(move |result| back.put(result))
+    }
+
+    /// The same with what stops its partners.
+    fn stopped_by(self, stopper: Stopper) -> Self {
         Self {
-            check: Box::new(check),
+            stopper: Some(stopper),
             ..self
         }
     }
+}
 
-    /// The same team for batches of at most this many turns, at least [`Bencher::together`]'s
-    /// hundred: as many as are prepared at once.
-    #[must_use]
-    pub fn at_most(self, turns: u64) -> Self {
-        Self {
-            max_turns: turns,
-            ..self
-        }
-    }
-
+impl Team<'_> {
     /// One turn with its preparation.
     fn single(&mut self) -> Result<(), Failure> {
-        (self.prepare)()?;
-        (self.turns)(1)
-    }
-
-    /// Ends partner processes at once, in an audited child: their last calls are no part of the operation. Nothing else is
-    /// dropped, for threads would notice; they go with the child.
-    fn abandon(self) {
-        // Stopped first: one that sees its neighbour's end would say so, and be counted.
-        self.partners.iter().for_each(Partner::freeze);
-        // Waited for, lest the dead of hundreds of audits stay until the worker ends.
-        drop(self.partners);
-        mem::forget((self.prepare, self.check, self.turns, self.end));
-    }
-
-    /// What the partners of teams that failed say of it. The measuring task often sees no more than that one of them is gone: a closed
-    /// pipe, a missing file.
-    fn explain(teams: impl IntoIterator<Item = Team<'t>>, failure: Failure) -> Failure {
-        // The rest stays as it is meanwhile: whose pipes close would complain of that.
-        let (mut partners, mut rests) = (Vec::new(), Vec::new());
-        for Team {
-            partners: of_this,
-            prepare,
-            check,
-            turns,
-            end,
-            ..
-        } in teams
-        {
-            partners.extend(of_this);
-            rests.push((prepare, check, turns, end));
-        }
-        let begun = Instant::now();
-        while !partners.iter().any(Partner::has_ended) {
-            if partners.is_empty() || begun.elapsed() > LAST_WORDS {
-                return failure;
-            }
-            pause(NEIGHBOURS);
-        }
-        // One after the other sees that its neighbour is gone.
-        pause(NEIGHBOURS);
-        let mut said: Vec<String> = Vec::new();
-        for partner in partners.into_iter().filter(Partner::has_ended) {
-            let words = partner.join().err().map(|error| error.to_string());
-            said.extend(words.filter(|words| !said.contains(words)));
-        }
-        said.truncate(MOST_WORDS);
-        match (failure, said.is_empty()) {
-            (Failure::Broken(what), _) => Failure::Broken(what),
-            (Failure::Refuted(_), false) => Failure::Refuted(said.join("; ")),
-            (_, false) => Failure::Failed(said.join("; ")),
-            // What cannot be read of a task that is gone is not missing in this machine.
-            (Failure::Unsupported(what), true) => {
-                Failure::Failed(format!("a partner ended early: {what}"))
-            }
-            (failure, true) => failure,
-        }
-    }
-
-    /// Does in an audited child what `work` says, and leaves the child's partners as they are.
-    fn audited(
-        mut self,
-        work: impl FnOnce(&mut Self) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        match work(&mut self) {
-            Ok(()) => {
-                self.abandon();
-                Ok(())
-            }
-            Err(failure) => Err(Team::explain([self], failure)),
-        }
-    }
-
-    /// Ends the partners and tells what went wrong with them.
-    fn dismiss(mut self) -> Result<(), Failure> {
-        let end = mem::replace(&mut self.end, Box::new(|| Ok(())));
-        if let Err(failure) = end() {
-            return Err(Team::explain([self], failure));
-        }
-        for partner in self.partners {
-            partner.join()?;
-        }
-        Ok(())
+        self.lead.prepare()?;
+        self.lead.turns(1)
     }
 }
 
 impl Bencher<'_> {
     /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
-    /// is called anew in the audited child, so that the calls of all tasks are counted.
+    /// is called anew in the audited child, so that the calls of all tasks are counted. What comes back is that of the team which was
+    /// timed or counted in this process.
     ///
     /// The cost is one operation's. Every switch of every task must be declared.
-    pub fn together<'t>(
+    pub fn together<'t, R: 't>(
         &mut self,
         placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
-    ) -> Result<(), Failure> {
+        make: impl Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
+    ) -> Result<R, Failure> {
         self.begin_on(Manner::Together, self.cpus_of(placement)?)?;
+        let back = Handed::nothing();
+        let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
         self.seated(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together(cpus, &make),
             Pass::Evidence => b.count_together(cpus, b.per_turn, &make),
-        })
+        })?;
+        back.take()
     }
 
     /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
@@ -284,9 +226,9 @@ impl Bencher<'_> {
         self.judge_audit(audited_turns * per_turn, &mut |audited| {
             make(cpus)?.audited(|team| {
                 team.single()?;
-                (team.prepare)()?;
+                team.lead.prepare()?;
                 match audited {
-                    Audited::Operations => (team.turns)(audited_turns),
+                    Audited::Operations => team.lead.turns(audited_turns),
                     Audited::Nothing => Ok(()),
                 }
             })
@@ -296,11 +238,11 @@ impl Bencher<'_> {
             let turns = self
                 .turns_lasting(COUNTED_NS, per_turn, work)?
                 .clamp(least.div_ceil(per_turn), 1 << 20);
-            (work.team.prepare)()?;
+            work.team.lead.prepare()?;
             // The first reading may fault on its own code and stack.
             let before = work.read().and_then(|_| work.read());
             let begun = Instant::now();
-            (work.team.turns)(turns)?;
+            work.team.lead.turns(turns)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = before.and_then(|before| Ok(work.read()? - before));
             self.operations += turns * per_turn;

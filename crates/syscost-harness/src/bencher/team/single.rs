@@ -6,7 +6,7 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::{Make, Seen, Team};
+use super::{Handed, Make, Seen, Team};
 use crate::bencher::counts::{Counted, plus, since};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER};
 use crate::bencher::{Bencher, Pass};
@@ -16,21 +16,24 @@ use crate::placement::Placement;
 
 impl Bencher<'_> {
     /// Measures what one task's share of a common operation costs: the measuring task's turn alone, timed by itself, after an untimed
-    /// preparation ([`Team::prepared_by`]) that waits until the partners are ready. The timer's own cost is taken off, as by
+    /// preparation ([`Lead::prepare`]) that waits until the partners are ready. The timer's own cost is taken off, as by
     /// [`Bencher::single`].
     ///
     /// Counted are the measuring task's switches and faults during its turns, the partners' from one preparation to the next, and
     /// the system calls of all that the preparation alone does not make.
-    pub fn single_together<'t>(
+    pub fn single_together<'t, R: 't>(
         &mut self,
         placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t>, Failure>,
-    ) -> Result<(), Failure> {
+        make: impl Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
+    ) -> Result<R, Failure> {
         self.begin_times(Manner::SinglesTogether, "single_together")?;
+        let back = Handed::nothing();
+        let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
         self.seated(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_single_together(cpus, &make),
             Pass::Evidence => b.count_single_together(cpus, &make),
-        })
+        })?;
+        back.take()
     }
 
     fn time_single_together<'t>(
@@ -42,8 +45,8 @@ impl Bencher<'_> {
             work.look();
             let own = TaskStat::of(TaskId::own())?;
             let (before, begun) = (own.read()?, Instant::now());
-            let Team { prepare, turns, .. } = &mut work.team;
-            self.time_singles(prepare, || turns(1))?;
+            let lead = &mut work.team.lead;
+            self.time_singles(lead, |lead| lead.prepare(), |lead| lead.turns(1))?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             self.tag_others(cpus, &(own.read()? - before), passed_ns);
             Ok(())
@@ -59,13 +62,13 @@ impl Bencher<'_> {
             make(cpus)?.audited(|team| {
                 team.single()?;
                 for _ in 0..AUDITED_TOGETHER {
-                    (team.prepare)()?;
+                    team.lead.prepare()?;
                     if audited == Audited::Operations {
-                        (team.turns)(1)?;
+                        team.lead.turns(1)?;
                     }
                 }
                 // What the last turn led to ends before the audit does.
-                (team.prepare)()
+                team.lead.prepare()
             })
         })?;
         self.at_work(make(cpus)?, 1)?.lead(|work| {
@@ -95,15 +98,15 @@ fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
             .collect()
     };
     let mut during = Usage::default();
-    (team.prepare)()?;
+    team.lead.prepare()?;
     let before = all()?;
     for _ in 0..COUNTED_TOGETHER {
-        (team.prepare)()?;
+        team.lead.prepare()?;
         let before = Usage::thread();
-        (team.turns)(1)?;
+        team.lead.turns(1)?;
         during = plus(during, since(before)?);
     }
-    (team.prepare)()?;
+    team.lead.prepare()?;
     let mut used = all()?;
     for (now, then) in used.iter_mut().zip(before) {
         *now = *now - then;

@@ -135,14 +135,10 @@ fn every_way_to_measure_looks_at_the_core() {
         }),
         ("together", |b| {
             b.together(HERE, |_| {
-                Ok(Team::new(
-                    Vec::new(),
-                    |n| {
-                        mock::advance_ns(100 * n);
-                        Ok(())
-                    },
-                    || Ok(()),
-                ))
+                Ok(team(|n| {
+                    mock::advance_ns(100 * n);
+                    Ok(())
+                }))
             })
         }),
     ];

@@ -1,8 +1,6 @@
 //! Operations of several tasks: their arithmetic, their places, and their ends.
 
 use std::io::{Read, Write, pipe};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Partner};
@@ -11,7 +9,7 @@ use super::*;
 
 /// Several tasks of which only the measuring one is there.
 pub(super) fn team<'t>(turns: impl FnMut(u64) -> Result<(), Failure> + 't) -> Team<'t> {
-    Team::new(Vec::new(), turns, || Ok(()))
+    Team::new(Vec::new(), turns).map(drop)
 }
 
 /// Where the mock's processor is. The tests' threads go there and back.
@@ -194,7 +192,7 @@ fn what_a_partner_says_of_its_failure_is_told() {
                 let sent = outbox.write_all(&vec![0; n as usize]);
                 sent.map_err(|error| Failure::of("send", error))
             };
-            Ok(Team::new(vec![partner], turns, || Ok(())))
+            Ok(Team::new(vec![partner], turns).map(drop))
         })
     });
     let words = "a partner failed: the third is too much";
@@ -222,13 +220,51 @@ fn a_partner_that_is_gone_is_no_missing_feature() {
                     }
                     Ok(())
                 };
-                Ok(Team::new(vec![partner], gone, || Ok(())))
+                Ok(Team::new(vec![partner], gone).map(drop))
             })
         });
         match failure {
             Err(Failure::Failed(why)) => assert!(why.starts_with(words), "{why}"),
             other => panic!("{other:?}"),
         }
+    }
+}
+
+#[test]
+fn what_comes_back_is_of_the_team_that_was_measured() {
+    struct Counting {
+        turns: u64,
+        has_ended: bool,
+    }
+    impl Lead for Counting {
+        fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+            mock::advance_ns(100 * turns);
+            self.turns += turns;
+            Ok(())
+        }
+
+        fn end(&mut self) -> Result<(), Failure> {
+            self.has_ended = true;
+            Ok(())
+        }
+    }
+    if syscost_sys::cpu::pin(0).is_err() {
+        println!("skipped: processor 0 is not ours");
+        return;
+    }
+    for pass in [Pass::Timed, Pass::Evidence] {
+        let (case, clock) = (Case::default(), Clock::mock());
+        let mut bencher = bencher(&case, &[], &clock, pass);
+        let make = |_: &[u32]| {
+            let lead = Counting {
+                turns: 0,
+                has_ended: false,
+            };
+            Ok(Team::new(Vec::new(), lead))
+        };
+        let lead = bencher.together(HERE, make).expect("measured");
+        assert_eq!(lead.turns, bencher.operations(), "{pass:?}");
+        assert!(lead.has_ended);
     }
 }
 
@@ -242,26 +278,21 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
     for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
         let findings = on(two, |b| {
             b.together(Placement::Distinct, |cpus| {
-                let (over, is_over) = (Arc::new(AtomicBool::new(false)), Ordering::Relaxed);
-                let start = || {
-                    let over = Arc::clone(&over);
-                    Partner::start(Between::Threads, &cpus[..1], move || {
-                        while !over.load(is_over) {
+                let mut crew = Crew::new(Between::Threads)?;
+                for _ in 0..partners {
+                    let spin = |(): &mut (), stop: &Stop| {
+                        while !stop.is_set() {
                             std::thread::yield_now();
                         }
-                        Ok::<(), String>(())
-                    })
-                };
-                let partners = (0..partners).map(|_| start()).collect::<Result<_, _>>()?;
+                        Ok::<(), Failure>(())
+                    };
+                    crew.add(&cpus[..1], || Ok(()), spin)?;
+                }
                 let turns = |n| {
                     mock::advance_ns(100 * n);
                     Ok(())
                 };
-                let end = move || {
-                    over.store(true, is_over);
-                    Ok(())
-                };
-                Ok(Team::new(partners, turns, end))
+                Ok(crew.led_by(turns).map(drop))
             })
         })
         .expect("measured");

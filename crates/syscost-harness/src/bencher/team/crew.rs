@@ -1,0 +1,151 @@
+//! Workers that go on until they are stopped, and say in the end what they did.
+
+use syscost_sys::counters::TaskId;
+use syscost_sys::partner::{Between, Partner, Shared, Slot};
+
+use super::Team;
+use super::lead::Lead;
+use super::stop::{Stop, Stopper};
+use crate::failure::Failure;
+
+/// Partners that work side by side until they are stopped: all at once, by the measuring task or by one of them that failed. Each comes to a
+/// `T` at its end, of what it counted: plain numbers, which mean the same in any process.
+///
+/// Dropped, it stops its workers and kills those that are processes.
+#[derive(Debug)]
+pub struct Crew<T = ()> {
+    between: Between,
+    stop: Stopper,
+    partners: Vec<Partner>,
+    accounts: Vec<Shared<Slot<T>>>,
+}
+
+impl<T: Copy + Send + 'static> Crew<T> {
+    /// One without workers, which will be threads or processes.
+    ///
+    /// # Errors
+    /// When no memory can be shared.
+    pub fn new(between: Between) -> Result<Self, Failure> {
+        Ok(Self {
+            between,
+            stop: Stopper(Shared::new(Stop::default())?),
+            partners: Vec::new(),
+            accounts: Vec::new(),
+        })
+    }
+
+    /// Starts a worker on these CPUs, and returns when it is ready: when `prepare` is done in it. Its `work` goes on until it finds
+    /// the stop set; one that leaves before, well or badly, stops all.
+    ///
+    /// # Errors
+    /// When there can be no such task, or with what `prepare` returned.
+    pub fn add<N: 'static, E: Into<Failure>>(
+        &mut self,
+        cpus: &[u32],
+        prepare: impl FnOnce() -> Result<N, E> + Send + 'static,
+        work: impl FnOnce(&mut N, &Stop) -> Result<T, E> + Send + 'static,
+    ) -> Result<(), Failure> {
+        self.add_with(cpus, prepare, work, |_| {})
+    }
+
+    /// The same for one that may be waited for: if it leaves before its time, `hang_up` lets whoever sleeps until it answers know.
+    pub(super) fn add_with<N: 'static, E: Into<Failure>>(
+        &mut self,
+        cpus: &[u32],
+        prepare: impl FnOnce() -> Result<N, E> + Send + 'static,
+        work: impl FnOnce(&mut N, &Stop) -> Result<T, E> + Send + 'static,
+        hang_up: fn(&mut N),
+    ) -> Result<(), Failure> {
+        let account = Shared::new(Slot::default())?;
+        let (stop, stop_before, put) = (self.stop(), self.stop(), account.clone());
+        let prepare = move || prepare().map_err(|error| stop_before.fail(error));
+        let work = move |mut end: N| {
+            let mut leave = Leave {
+                end: &mut end,
+                stop: &stop,
+                hang_up,
+                is_well: false,
+            };
+            let counted = work(leave.end, &stop).map_err(|error| stop.fail(error))?;
+            put.put(counted);
+            leave.is_well = true;
+            Ok(())
+        };
+        let partner = Partner::start_prepared(self.between, cpus, prepare, work)
+            .map_err(|error| self.stop.failure(error.to_string()))?;
+        self.partners.push(partner);
+        self.accounts.push(account);
+        Ok(())
+    }
+
+    /// What stops all of them, for whoever must know of it.
+    pub fn stop(&self) -> Shared<Stop> {
+        self.stop.0.clone()
+    }
+
+    /// Which tasks they are.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        self.partners.iter().map(Partner::task)
+    }
+
+    /// Whether one of them has ended, well or badly, or is about to. Costs a system call each.
+    pub(in crate::bencher) fn has_lost_one(&self) -> bool {
+        self.partners.iter().any(Partner::has_ended)
+    }
+
+    /// Stops all of them, as one has left before its time: what it says of it.
+    pub(in crate::bencher) fn failure(&mut self) -> Failure {
+        self.stop.0.set();
+        let mut ended = self.partners.drain(..).map(Partner::join);
+        match ended.find_map(Result::err) {
+            Some(error) => self.stop.failure(error.to_string()),
+            None => Failure::Failed("a partner left early and does not say why".into()),
+        }
+    }
+
+    /// Stops all of them, and waits until each has ended: what they came to, in the order in which they were added.
+    ///
+    /// # Errors
+    /// With what went wrong with one of them.
+    pub fn dismiss(self) -> Result<Vec<T>, Failure> {
+        let team = self.led_by(|_| Ok(()));
+        team.perform([]).map(|(_, accounts)| accounts)
+    }
+
+    /// The team of these workers and the measuring task. The lead and what the workers came to is what comes back of it.
+    pub fn led_by<'t, L: Lead + 't>(self, lead: L) -> Team<'t, (L, Vec<T>)> {
+        let Crew {
+            stop,
+            partners,
+            accounts,
+            ..
+        } = self;
+        Team::new(partners, lead)
+            .stopped_by(stop)
+            .then(move |lead| {
+                let missing = || Failure::Failed("a partner ended and told nothing".into());
+                let all = accounts.iter().map(|slot| slot.get().ok_or_else(missing));
+                Ok((lead, all.collect::<Result<_, _>>()?))
+            })
+    }
+}
+
+/// Stops all when a worker leaves before its time.
+struct Leave<'a, N> {
+    end: &'a mut N,
+    stop: &'a Stop,
+    hang_up: fn(&mut N),
+    is_well: bool,
+}
+
+impl<N> Drop for Leave<'_, N> {
+    fn drop(&mut self) {
+        if !self.is_well || !self.stop.is_set() {
+            self.stop.set();
+            (self.hang_up)(self.end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

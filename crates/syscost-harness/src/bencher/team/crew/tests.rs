@@ -1,0 +1,203 @@
+//! Crews and followers: what comes back of them, and how they end.
+
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::sync::Arc;
+
+use syscost_sys::cpu;
+
+use super::*;
+use crate::bencher::Follower;
+
+/// With threads and with processes, on the CPUs there are.
+fn each(test: impl Fn(Between, &[u32])) {
+    let Ok(cpus) = cpu::allowed() else {
+        println!("skipped: no affinity here");
+        return;
+    };
+    for between in Between::ALL {
+        test(between, &cpus);
+    }
+}
+
+/// Waits for the stop.
+fn until_stopped(stop: &Stop) {
+    while !stop.is_set() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_workers_come_to_is_there_in_their_order() {
+    each(|between, cpus| {
+        let mut crew = Crew::new(between).unwrap();
+        for number in 0..3_u64 {
+            let work = |number: &mut u64, stop: &Stop| {
+                until_stopped(stop);
+                Ok::<_, Failure>([*number, 7])
+            };
+            crew.add(cpus, move || Ok(number), work).unwrap();
+        }
+        assert_eq!(crew.tasks().count(), 3);
+        assert_eq!(crew.dismiss().unwrap(), [[0, 7], [1, 7], [2, 7]]);
+    });
+}
+
+#[test]
+fn a_worker_that_fails_ends_it_for_all_and_is_told_as_what_it_is() {
+    each(|between, cpus| {
+        let mut crew = Crew::new(between).unwrap();
+        let well = |(): &mut (), stop: &Stop| {
+            until_stopped(stop);
+            Ok(())
+        };
+        let ill = |(): &mut (), _: &Stop| Err(Failure::Refuted("no luck".into()));
+        crew.add(cpus, || Ok::<_, Failure>(()), well).unwrap();
+        crew.add(cpus, || Ok(()), ill).unwrap();
+        let stop = crew.stop();
+        let turns = move |_| {
+            until_stopped(&stop);
+            stop.check()
+        };
+        let failure = crew.led_by(turns).perform([1]).map(drop);
+        let words = "a partner failed: no luck".to_owned();
+        assert_eq!(failure, Err(Failure::Refuted(words)), "{between:?}");
+    });
+}
+
+#[test]
+fn a_worker_that_cannot_begin_says_why() {
+    each(|between, cpus| {
+        let mut crew = Crew::new(between).unwrap();
+        let prepare = || Err::<(), _>(Failure::Unsupported("no memory".into()));
+        let added = crew.add(cpus, prepare, |(), _| Ok(()));
+        let words = "a partner could not begin: no memory".to_owned();
+        assert_eq!(added, Err(Failure::Unsupported(words)), "{between:?}");
+    });
+}
+
+#[test]
+fn a_crew_that_is_dropped_lets_its_threads_end() {
+    let Ok(cpus) = cpu::allowed() else {
+        return println!("skipped: no affinity here");
+    };
+    let mut crew = Crew::new(Between::Threads).unwrap();
+    let held = Arc::new(());
+    let theirs = Arc::clone(&held);
+    let work = |_: &mut Arc<()>, stop: &Stop| {
+        until_stopped(stop);
+        Ok::<(), Failure>(())
+    };
+    crew.add(&cpus, move || Ok(theirs), work).unwrap();
+    drop(crew);
+    // The thread's own hold on it ends with the thread.
+    while Arc::strong_count(&held) > 1 {
+        std::thread::yield_now();
+    }
+}
+
+/// A pipe of questions and one of answers, seen from the follower.
+type End = (PipeReader, PipeWriter);
+
+/// Both ends. The follower's stays open here, too: its end is not felt.
+fn ends() -> (End, End, End) {
+    let ((question, ask), (answer, reply)) = (pipe().unwrap(), pipe().unwrap());
+    let kept = (question.try_clone().unwrap(), reply.try_clone().unwrap());
+    ((answer, ask), (question, reply), kept)
+}
+
+/// Follows up to this many turns, then fails.
+fn follow(limit: u64) -> impl FnOnce(&mut End, &Stop) -> Result<u64, Failure> + Send {
+    move |(question, reply), stop| {
+        let failed = |error| Failure::of("answer", error);
+        let mut answered = 0;
+        loop {
+            question.read_exact(&mut [0]).map_err(failed)?;
+            if stop.is_set() {
+                return Ok(answered);
+            }
+            if answered == limit {
+                return Err(Failure::Failed("no more".into()));
+            }
+            reply.write_all(b".").map_err(failed)?;
+            answered += 1;
+        }
+    }
+}
+
+struct Asking {
+    end: End,
+    stop: Shared<Stop>,
+    asked: u64,
+    _kept: End,
+}
+
+impl Lead for Asking {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        let failed = |error| Failure::of("ask", error);
+        for _ in 0..turns {
+            self.end.1.write_all(b"?").map_err(failed)?;
+            self.end.0.read_exact(&mut [0]).map_err(failed)?;
+            self.stop.check()?;
+            self.asked += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        let woken = self.end.1.write_all(b"!");
+        woken.map_err(|error| Failure::of("wake", error))
+    }
+}
+
+/// Ten turns with a follower that fails after `limit`.
+fn ten_turns(between: Between, cpus: &[u32], limit: u64) -> Result<(u64, u64), Failure> {
+    let (end, theirs, kept) = ends();
+    let hang_up = |(_, reply): &mut End| drop(reply.write(b"!"));
+    let prepare = move || Ok(theirs);
+    let follower = Follower::start(between, cpus, prepare, follow(limit), hang_up)?;
+    let stop = follower.stop();
+    let lead = Asking {
+        end,
+        stop,
+        asked: 0,
+        _kept: kept,
+    };
+    let (lead, answered) = follower.led_by(lead).perform([4, 6])?;
+    Ok((lead.asked, answered))
+}
+
+#[test]
+fn a_follower_answers_every_turn_and_tells_how_many() {
+    each(|between, cpus| assert_eq!(ten_turns(between, cpus, 99), Ok((10, 10))));
+}
+
+#[test]
+fn a_follower_that_fails_does_not_leave_the_other_asleep() {
+    each(|between, cpus| {
+        let words = "a partner failed: no more".to_owned();
+        assert_eq!(ten_turns(between, cpus, 3), Err(Failure::Failed(words)));
+    });
+}
+
+#[test]
+fn a_follower_that_panics_hangs_up_too() {
+    each(|between, cpus| {
+        let (answer, theirs) = pipe().unwrap();
+        let serve = |_: &mut PipeWriter, _: &Stop| -> Result<(), Failure> { panic!("no luck") };
+        let hang_up = |reply: &mut PipeWriter| drop(reply.write(b"!"));
+        let prepare = {
+            let theirs = theirs.try_clone().unwrap();
+            move || Ok(theirs)
+        };
+        let follower = Follower::start(between, cpus, prepare, serve, hang_up).unwrap();
+        let (stop, mut answer) = (follower.stop(), answer);
+        let turns = move |_| {
+            answer.read_exact(&mut [0]).expect("it is woken");
+            stop.check()
+        };
+        let failure = follower.led_by(turns).perform([1]).map(drop);
+        let words = "a partner failed: it panicked".to_owned();
+        assert_eq!(failure, Err(Failure::Failed(words)), "{between:?}");
+        drop(theirs);
+    });
+}

@@ -1,0 +1,75 @@
+//! When the work of a team is over.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use syscost_sys::partner::Shared;
+
+use crate::failure::Failure;
+
+/// Tells all tasks of a team that its work is over: it has ended, or one of them has failed. On lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Stop {
+    is_set: AtomicBool,
+    /// Why, if a partner has failed: an index into [`KINDS`].
+    kind: AtomicUsize,
+}
+
+/// Of several failures the last in this list counts.
+const KINDS: [fn(String) -> Failure; 3] = [Failure::Failed, Failure::Unsupported, Failure::Refuted];
+
+impl Stop {
+    /// Whether it is over.
+    #[inline(always)]
+    pub fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Acquire)
+    }
+
+    /// Ends it for all.
+    pub fn set(&self) {
+        self.is_set.store(true, Ordering::Release);
+    }
+
+    /// Nothing, as long as it is not over. For the measuring task, which ends it itself: that it is over before means that a partner has failed, which has
+    /// more to say of it.
+    ///
+    /// # Errors
+    /// When it is over.
+    #[inline(always)]
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.is_set() {
+            false => Ok(()),
+            true => Err(Failure::Failed("a partner failed".into())),
+        }
+    }
+
+    /// Ends it for all because of a partner's failure, which it gives back.
+    pub(super) fn fail(&self, error: impl Into<Failure>) -> Failure {
+        let failure = error.into();
+        let kind = match failure {
+            Failure::Failed(_) | Failure::Broken(_) | Failure::Deferred => 0,
+            Failure::Unsupported(_) => 1,
+            Failure::Refuted(_) => 2,
+        };
+        self.kind.fetch_max(kind, Ordering::Relaxed);
+        self.set();
+        failure
+    }
+}
+
+/// Stops a team's partners when dropped: without their maker they would go on for ever.
+#[derive(Debug)]
+pub(super) struct Stopper(pub(super) Shared<Stop>);
+
+impl Stopper {
+    /// The failure of a partner that puts it so.
+    pub(super) fn failure(&self, words: String) -> Failure {
+        KINDS[self.0.kind.load(Ordering::Relaxed)](words)
+    }
+}
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}

@@ -1,0 +1,78 @@
+//! A value that one task puts down for others.
+#![allow(unsafe_code)] // a value written once, read by others
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Room for one value, put there once. In memory that tasks share ([`Shared`](super::Shared)) it takes a partner's result to its maker.
+///
+/// The value must mean the same in every process: numbers and arrays of them, nothing that points at memory of the partner's own.
+#[derive(Debug)]
+pub struct Slot<T> {
+    state: AtomicU8,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+const EMPTY: u8 = 0;
+const TAKEN: u8 = 1;
+const FULL: u8 = 2;
+
+// SAFETY: written by whoever takes it first and read only when that has been done, so there is nothing to be used by two at once;
+// values are copied from task to task, as Send allows.
+unsafe impl<T: Send> Sync for Slot<T> {}
+
+impl<T> Default for Slot<T> {
+    /// An empty one.
+    fn default() -> Self {
+        Self {
+            state: AtomicU8::new(EMPTY),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+}
+
+impl<T: Copy> Slot<T> {
+    /// Puts a value down, unless there is one already.
+    pub fn put(&self, value: T) {
+        let taken = self
+            .state
+            .compare_exchange(EMPTY, TAKEN, Ordering::Relaxed, Ordering::Relaxed);
+        if taken.is_ok() {
+            // SAFETY: only one caller takes it, and nobody reads before it is full.
+            unsafe { (*self.value.get()).write(value) };
+            self.state.store(FULL, Ordering::Release);
+        }
+    }
+
+    /// The value, if there is one.
+    pub fn get(&self) -> Option<T> {
+        let is_full = self.state.load(Ordering::Acquire) == FULL;
+        // SAFETY: full, so it was written before, and nobody writes again.
+        is_full.then(|| unsafe { (*self.value.get()).assume_init() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os;
+    use crate::partner::Shared;
+
+    #[test]
+    fn what_a_forked_process_puts_down_is_there_and_stays() {
+        let Ok(slot) = Shared::new(Slot::default()) else {
+            println!("skipped: no shared memory here");
+            return;
+        };
+        assert_eq!(slot.get(), None);
+        let child = os::fork(&mut || {
+            slot.put([7_u64, 8]);
+            0
+        })
+        .unwrap();
+        assert_eq!(os::wait_for(child).unwrap(), 0);
+        slot.put([0, 0]);
+        assert_eq!(slot.get(), Some([7, 8]));
+    }
+}
