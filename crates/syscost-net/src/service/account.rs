@@ -127,7 +127,8 @@ impl TcpSide {
     }
 
     /// This end of both.
-    fn and(self, other: TcpSide) -> TcpSide {
+    #[must_use]
+    pub fn and(self, other: TcpSide) -> TcpSide {
         let is_known = self
             .congestion
             .split(',')

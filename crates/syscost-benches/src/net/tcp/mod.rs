@@ -1,1 +1,3 @@
 //! Connections that carry a stream of bytes.
+
+pub(super) mod bandwidth;

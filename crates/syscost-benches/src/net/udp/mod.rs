@@ -1,1 +1,3 @@
 //! Datagrams.
+
+pub(super) mod bandwidth;

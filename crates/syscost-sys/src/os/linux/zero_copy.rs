@@ -52,6 +52,7 @@ pub(crate) fn send_zero_copy(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result
 }
 
 /// One entry of a socket's error queue: `struct sock_extended_err` as it is; `None` if there is none.
+#[allow(clippy::unnecessary_cast)] // lengths are of different types in different C libraries
 pub(crate) fn from_error_queue(socket: BorrowedFd<'_>) -> io::Result<Option<[u8; 16]>> {
     let mut control = [0_u64; CONTROL_WORDS];
     // SAFETY: a header of zeros is one without buffers and addresses.
