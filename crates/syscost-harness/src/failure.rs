@@ -1,6 +1,7 @@
 //! Why a benchmark gave no number.
 
 use serde::{Deserialize, Serialize};
+use syscost_net::{ClientError, ServiceError};
 use syscost_sys::partner::PartnerError;
 use syscost_sys::{SystemError, Unsupported};
 
@@ -44,6 +45,18 @@ impl From<PartnerError> for Failure {
 
 impl From<SystemError> for Failure {
     fn from(error: SystemError) -> Self {
+        Failure::Failed(error.to_string())
+    }
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        Failure::Failed(error.to_string())
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
         Failure::Failed(error.to_string())
     }
 }

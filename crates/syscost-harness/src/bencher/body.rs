@@ -2,6 +2,7 @@
 
 use syscost_sys::kernel::Work;
 
+use super::laps::Laps;
 use crate::failure::Failure;
 
 /// Turns of the longest batch there is. One that is still too short does no work: the compiler folded it.
@@ -31,6 +32,11 @@ pub(super) trait Body {
     /// Whether what happens before a batch is work of its own: the batch is then more than its operations.
     fn is_prepared(&self) -> bool {
         false
+    }
+
+    /// The times of the last batch's operations, where these are noted.
+    fn laps(&mut self) -> Option<&mut Laps> {
+        None
     }
 
     /// Turns that warm up for those that are timed next. Nothing is checked behind them: that would leave

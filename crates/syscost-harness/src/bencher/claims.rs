@@ -112,6 +112,18 @@ impl Bencher<'_> {
         Ok(())
     }
 
+    /// As [`Bencher::report`], of a count that other programs on this CPU raise as well: beyond its bound it refutes only where there are none.
+    pub fn report_shared(&mut self, name: &'static str, total: f64) {
+        self.shared_counts.push(name);
+        self.report(name, total);
+    }
+
+    /// Reports a total the benchmark counted itself over every operation of this pass, warm-up included; the expectation
+    /// of the same name compares it per operation.
+    pub fn report(&mut self, name: &'static str, total: f64) {
+        self.reports.insert(name, total);
+    }
+
     /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`.
     pub fn detail(&mut self, name: &str, value: f64) {
         self.findings.details.insert(name.to_owned(), value);

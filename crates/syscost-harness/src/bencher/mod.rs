@@ -14,6 +14,7 @@ mod copies;
 mod counts;
 mod evidence;
 mod histogram;
+mod laps;
 mod least;
 mod pass;
 mod sampling;
@@ -37,6 +38,7 @@ use crate::failure::Failure;
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
 use histogram::{buckets, new_histogram};
+pub use laps::Laps;
 pub use least::LeastTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use team::{Baseline, Crew, Follower, Lead, Stop, Team};
@@ -62,6 +64,8 @@ pub struct Bencher<'a> {
     is_team: bool,
     /// Operations in a turn of several tasks.
     per_turn: u64,
+    /// How long an operation of several tasks takes, if that is known beforehand, in ns.
+    known_ns: f64,
     /// CPU time of all tasks per operation.
     cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
@@ -105,6 +109,7 @@ impl<'a> Bencher<'a> {
             pinned: true,
             is_team: false,
             per_turn: 1,
+            known_ns: 0.0,
             cpu_ns: None,
             timed_switches: None,
             had_company: false,
@@ -340,18 +345,6 @@ impl<'a> Bencher<'a> {
         self.declared
             .retain(|other| other.counter != expect.counter);
         self.declared.push(expect);
-    }
-
-    /// As [`Bencher::report`], of a count that other programs on this CPU raise as well: beyond its bound it refutes only where there are none.
-    pub fn report_shared(&mut self, name: &'static str, total: f64) {
-        self.shared_counts.push(name);
-        self.report(name, total);
-    }
-
-    /// Reports a total the benchmark counted itself over every operation of this pass, warm-up included; the expectation
-    /// of the same name compares it per operation.
-    pub fn report(&mut self, name: &'static str, total: f64) {
-        self.reports.insert(name, total);
     }
 
     /// Operations this pass has made so far.

@@ -9,6 +9,7 @@ use crate::placement::Placement;
 
 mod arguments;
 mod claims;
+mod laps;
 mod neighbour;
 mod team;
 

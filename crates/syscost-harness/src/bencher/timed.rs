@@ -1,16 +1,19 @@
 //! The timed pass: takes samples, counts nothing but disturbances.
 
+mod tail;
 pub(super) mod warm_up;
 
 use syscost_results::stats::order::median;
 
 use super::Bencher;
 use super::body::{Body, MAX_TURNS};
-use super::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
 use crate::failure::Failure;
 
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
 const SINGLES_FROM_PAIRS: f64 = 20.0;
+
+/// As many batches in a row may each have an operation that does not count.
+const MAX_VOID: u32 = 16;
 
 /// A quarter of a batch leads in to it, untimed: that brings back what looks at the core and at the kernel's
 /// counters took. Without, a batch costs 0.4 to 4 us more, however long it is.
@@ -80,11 +83,10 @@ impl Bencher<'_> {
         let batch = self.prepare_batches(per_turn, body)?;
         let (turns, lead_in) = (batch.turns, batch.lead_in(body));
         let iterations = turns * per_turn;
-        let mut shortest = f64::INFINITY;
+        let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
         self.sample(iterations, |bencher| {
-            bencher.gate();
-            let ns = bencher.time_led_in(body, turns, lead_in)?;
-            bencher.operations += (lead_in + turns) * per_turn;
+            let ns = bencher.time_counting(per_turn, body, turns, lead_in)?;
+            laps.extend(body.laps().map(|laps| laps.of_batch(turns)).transpose()?);
             shortest = shortest.min(ns);
             let ns = ns / iterations as f64;
             Ok((
@@ -92,7 +94,12 @@ impl Bencher<'_> {
                 None,
             ))
         })?;
-        self.note_overhead(shortest);
+        let readings = 1 + laps.first().map_or(0, Vec::len);
+        self.note_overhead(shortest / readings as f64);
+        if body.laps().is_some() {
+            self.record_laps(laps);
+            return self.time_further_laps(batch, body);
+        }
         let typical = median(&self.findings.values).unwrap_or(0.0);
         // A histogram holds times, and a rate has none.
         if self.findings.bytes.is_none()
@@ -104,6 +111,28 @@ impl Bencher<'_> {
             self.time_tail(typical, lead_in, body)?;
         }
         Ok(())
+    }
+
+    /// Times a batch all of whose operations count, in ns: one with an operation that does not is made anew.
+    fn time_counting(
+        &mut self,
+        per_turn: u64,
+        body: &mut impl Body,
+        turns: u64,
+        lead_in: u64,
+    ) -> Result<f64, Failure> {
+        for _ in 0..MAX_VOID {
+            self.take_seen();
+            self.gate();
+            let ns = self.time_led_in(body, turns, lead_in)?;
+            self.operations += (lead_in + turns) * per_turn;
+            if !body.laps().is_some_and(|laps| laps.is_void()) {
+                return Ok(ns);
+            }
+        }
+        Err(Failure::Failed(format!(
+            "in each of {MAX_VOID} batches of {turns} an operation was lost"
+        )))
     }
 
     pub(super) fn time_slope(&mut self, per_turn: u64, mut body: impl Body) -> Result<(), Failure> {
@@ -291,41 +320,6 @@ impl Bencher<'_> {
             }
             turns = (2 * turns).min(most);
         }
-    }
-
-    /// Times operations one by one, for the tail that batch means hide; only those on a core of our own
-    /// count. Each comes right behind `lead_in` untimed ones.
-    fn time_tail(
-        &mut self,
-        typical_ns: f64,
-        lead_in: u64,
-        body: &mut impl Body,
-    ) -> Result<(), Failure> {
-        let each_ns = (1 + lead_in) as f64 * typical_ns.max(1.0);
-        let affordable = (self.effort.case_ns / each_ns) as u32;
-        let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
-        // Asking about the partners' cores takes longer than most operations.
-        if let Some(bracket) = &mut self.bracket {
-            bracket.watch_partners(Vec::new());
-        }
-        // Where the operation slows the core itself, the look before it decides.
-        let by_before = self.findings.details.contains_key(GATE_ALONE);
-        let (mut own, mut shared) = (0, 0);
-        while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {
-            self.gate();
-            self.take_seen();
-            let ns = self.time_led_in(body, 1, lead_in)? - self.clock_cost.read_ns;
-            self.operations += lead_in + 1;
-            let seen = self.take_seen();
-            match seen.is_undisturbed() || (by_before && !seen.before) {
-                true => {
-                    self.record_single(ns);
-                    own += 1;
-                }
-                false => shared += 1,
-            }
-        }
-        Ok(())
     }
 
     /// Times a batch, in ns; what is checked around it is not timed.

@@ -7,6 +7,7 @@ use syscost_sys::partner::Partner;
 use super::Team;
 use super::seats::Seen;
 use crate::bencher::body::Body;
+use crate::bencher::laps::Laps;
 use crate::failure::Failure;
 
 /// A team at work: its loop, who and where its tasks are.
@@ -121,5 +122,9 @@ impl Body for AtWork<'_> {
 
     fn is_prepared(&self) -> bool {
         self.team.is_prepared
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        self.team.lead.laps()
     }
 }

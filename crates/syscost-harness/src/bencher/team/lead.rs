@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::bencher::body;
+use crate::bencher::laps::Laps;
 use crate::failure::Failure;
 
 /// What the measuring task does in a team. A closure `|turns| ...` is one that makes turns and has nothing to say at the end.
@@ -29,6 +30,12 @@ pub trait Lead {
     /// Comes right after each timed batch of [`Bencher::together`](crate::Bencher::together). Batches that are only counted go without.
     fn check(&mut self) -> Result<(), Failure> {
         Ok(())
+    }
+
+    /// The times of the operations of the last batch, where its turns note them: one reading of the clock more per operation. Every operation that is
+    /// timed then enters the row's histogram, for its tail. One turn is one operation then.
+    fn laps(&mut self) -> Option<&mut Laps> {
+        None
     }
 
     /// Lets the partners come to their end, which is then waited for. [`Stop`](super::Stop) is set before, where there is one; who
@@ -75,6 +82,7 @@ pub(super) trait AnyLead {
     fn turns(&mut self, turns: u64) -> Result<(), Failure>;
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
+    fn laps(&mut self) -> Option<&mut Laps>;
     fn end(&mut self) -> Result<(), Failure>;
     /// Hands the lead back, as it is.
     fn hand_back(self: Box<Self>);
@@ -97,6 +105,10 @@ impl<L: Lead> AnyLead for Returning<L> {
 
     fn check(&mut self) -> Result<(), Failure> {
         self.lead.check()
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        self.lead.laps()
     }
 
     fn end(&mut self) -> Result<(), Failure> {

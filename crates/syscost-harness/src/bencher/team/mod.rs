@@ -46,6 +46,10 @@ pub(super) use sentinel::Sentinel;
 pub use stop::Stop;
 use stop::Stopper;
 
+/// Operations known to be slow are counted for so long, in ns, and at least so many of them.
+const SLOW_LIMIT_NS: f64 = 1e9;
+const MIN_SLOW: u64 = 8;
+
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
 
@@ -159,6 +163,19 @@ impl Bencher<'_> {
         back.take()
     }
 
+    /// Tells that an operation of [`Bencher::together`] takes about this long, in ns: fewer of slow ones are counted. To be called
+    /// before the measurement.
+    pub fn takes_about(&mut self, ns: f64) {
+        self.set_too_late |= self.measured;
+        self.known_ns = ns;
+    }
+
+    /// As many operations as are wanted, or fewer that last no longer than is waited for.
+    fn affordable(&self, wanted: u64) -> u64 {
+        let affordable = SLOW_LIMIT_NS / self.known_ns.max(1.0);
+        wanted.min((affordable as u64).max(MIN_SLOW))
+    }
+
     /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
     /// not tell.
     pub fn cpu_ns(&self) -> Option<f64> {
@@ -222,7 +239,7 @@ impl Bencher<'_> {
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
         // First, while this process has no other thread that a fork would lose.
-        let audited_turns = AUDITED_TOGETHER.div_ceil(per_turn);
+        let audited_turns = self.affordable(AUDITED_TOGETHER).div_ceil(per_turn);
         self.judge_audit(audited_turns * per_turn, &mut |audited| {
             make(cpus)?.audited(|team| {
                 team.single()?;
@@ -235,6 +252,7 @@ impl Bencher<'_> {
         })?;
         self.at_work(make(cpus)?, per_turn)?.lead(|work| {
             let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
+            let least = self.affordable(least);
             let turns = self
                 .turns_lasting(COUNTED_NS, per_turn, work)?
                 .clamp(least.div_ceil(per_turn), 1 << 20);

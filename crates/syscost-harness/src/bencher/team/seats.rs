@@ -116,7 +116,11 @@ impl Bencher<'_> {
             let is_shared = placement == Placement::Distinct && !all_differ(cpus);
             *own != self.cpu || others.iter().any(|cpu| !partners.contains(cpu)) || is_shared
         });
+        // Who is served by another machine has no partner here.
+        let is_alone = seen.looks.first().is_some_and(|cpus| cpus.len() == 1);
+        let partners = if is_alone { &[] } else { partners };
         let told = |cpus: &[u32]| match placement {
+            _ if cpus.len() == 1 => cpus[0].to_string(),
             Placement::Distinct => format!("{} with {:?}", cpus[0], &cpus[1..]),
             _ => format!("{} with {}", cpus[0], cpu::format_list(&cpus[1..])),
         };

@@ -1,0 +1,101 @@
+//! The tail of a distribution, which batch means hide: operations timed one by one.
+
+use super::Batch;
+use crate::bencher::Bencher;
+use crate::bencher::body::Body;
+use crate::bencher::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
+use crate::failure::Failure;
+
+/// Batches whose operations are all timed may be as many times as long: the looks around them then take little of the time.
+const LAPS_BATCH: u64 = 8;
+
+/// As many operations are wanted of them for each that is wanted otherwise, where one at a time is timed: p99.99 of six rounds.
+const LAPS_PER_SINGLE: usize = 50;
+
+/// And they may take as many times the samples' time.
+const LAPS_TIME: f64 = 3.0;
+
+impl Bencher<'_> {
+    /// Times operations one by one, for the tail that batch means hide; only those on a core of our own
+    /// count. Each comes right behind `lead_in` untimed ones.
+    pub(super) fn time_tail(
+        &mut self,
+        typical_ns: f64,
+        lead_in: u64,
+        body: &mut impl Body,
+    ) -> Result<(), Failure> {
+        let each_ns = (1 + lead_in) as f64 * typical_ns.max(1.0);
+        let affordable = (self.effort.case_ns / each_ns) as u32;
+        let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
+        // Asking about the partners' cores takes longer than most operations.
+        if let Some(bracket) = &mut self.bracket {
+            bracket.watch_partners(Vec::new());
+        }
+        // Where the operation slows the core itself, the look before it decides.
+        let by_before = self.findings.details.contains_key(GATE_ALONE);
+        let (mut own, mut shared) = (0, 0);
+        while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {
+            self.gate();
+            self.take_seen();
+            let ns = self.time_led_in(body, 1, lead_in)? - self.clock_cost.read_ns;
+            self.operations += lead_in + 1;
+            let seen = self.take_seen();
+            match seen.is_undisturbed() || (by_before && !seen.before) {
+                true => {
+                    self.record_single(ns);
+                    own += 1;
+                }
+                false => shared += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the operations of these samples into the histogram, of those that nothing disturbed.
+    pub(super) fn record_laps(&mut self, samples: Vec<Vec<f64>>) {
+        for (sample, laps) in samples.into_iter().enumerate() {
+            if !self.is_disturbed(sample as u32) {
+                laps.into_iter().for_each(|ns| self.record_single(ns));
+            }
+        }
+    }
+
+    /// Makes further batches, each of whose operations is timed, for the tail alone; only those on cores of our own count.
+    pub(super) fn time_further_laps(
+        &mut self,
+        batch: Batch,
+        body: &mut impl Body,
+    ) -> Result<(), Failure> {
+        let turns = (LAPS_BATCH * batch.turns).min(body.max_turns());
+        let lead_in = batch.lead_in(body);
+        let wanted = LAPS_PER_SINGLE * self.effort.singles as usize;
+        let limit_ns = LAPS_TIME * self.effort.case_ns;
+        let begun = self.clock.start();
+        let (mut own, mut shared) = (0, 0);
+        loop {
+            let spent_ns = self
+                .clock
+                .to_ns(self.clock.stop().ticks.saturating_sub(begun));
+            let is_hopeless = own == 0 && shared >= GIVE_UP;
+            if own >= wanted || spent_ns + turns as f64 * batch.turn_ns > limit_ns || is_hopeless {
+                return Ok(());
+            }
+            self.take_seen();
+            self.gate();
+            self.time_led_in(body, turns, lead_in)?;
+            self.operations += lead_in + turns;
+            let is_undisturbed = self.take_seen().is_undisturbed();
+            let Some(laps) = body.laps().filter(|laps| !laps.is_void()) else {
+                continue;
+            };
+            match is_undisturbed {
+                true => {
+                    let laps = laps.of_batch(turns)?;
+                    own += laps.len();
+                    laps.into_iter().for_each(|ns| self.record_single(ns));
+                }
+                false => shared += 1,
+            }
+        }
+    }
+}
