@@ -142,7 +142,7 @@ impl Workers {
                     Until::OtherEnd => false,
                 }
             };
-            work(end, &mut is_over).map_err(|error| Failure::Failed(error.to_string()))
+            work(end, &mut is_over).map_err(Failure::from)
         };
         self.crew.add(cpus, move || Ok(end), serve)?;
         let task = self.crew.tasks().last().expect("one was added");

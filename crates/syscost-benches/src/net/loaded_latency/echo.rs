@@ -8,7 +8,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use syscost_harness::peer;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, Wait, stream};
-use syscost_net::{Account, ClientError, Service, Session, socket};
+use syscost_net::{Account, Service, Session, socket};
 
 use crate::net::path::{Family, Path, tcp_options};
 use crate::net::seats::Seats;
@@ -36,10 +36,6 @@ pub(super) struct Echo {
     round_trips: u64,
     /// Sum of the first words of all messages.
     sum: u64,
-}
-
-fn failed(error: ClientError) -> Failure {
-    Failure::Failed(error.to_string())
 }
 
 impl Echo {
@@ -82,14 +78,14 @@ impl Echo {
 
     fn there() -> Result<(TcpStream, Answers), Failure> {
         let given = peer::given()?;
-        let mut session = Session::connect(given.address, &given.token, TIMEOUT).map_err(failed)?;
+        let mut session = Session::connect(given.address, &given.token, TIMEOUT)?;
         let service = Service::StreamEcho {
             size: SIZE as u32,
             wait: Wait::Block,
             tcp: tcp_options(),
         };
-        let opened = session.open(&service).map_err(failed)?;
-        let near = opened.stream(&tcp_options()).map_err(failed)?;
+        let opened = session.open(&service)?;
+        let near = opened.stream(&tcp_options())?;
         Ok((near, Answers::There(Box::new(session))))
     }
 
@@ -133,7 +129,7 @@ impl Echo {
         match self.answers {
             Answers::Here(workers) => Ok(workers.dismiss()?.remove(0)),
             Answers::There(mut session) => {
-                let account: Account = session.finish(None).map_err(failed)?;
+                let account: Account = session.finish(None)?;
                 Ok(account.into())
             }
         }

@@ -182,9 +182,8 @@ impl Streams {
 
     /// The far end elsewhere.
     fn there(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        let failed = |error: syscost_net::ClientError| Failure::Failed(error.to_string());
         let given = peer::given()?;
-        let mut session = Session::connect(given.address, &given.token, TIMEOUT).map_err(failed)?;
+        let mut session = Session::connect(given.address, &given.token, TIMEOUT)?;
         let (size, streams) = (setting.size as u32, setting.seats.len() as u32);
         let (content, tcp) = (setting.content, tcp_options());
         let service = match setting.direction {
@@ -201,11 +200,11 @@ impl Streams {
                 tcp,
             },
         };
-        let opened = session.open(&service).map_err(failed)?;
+        let opened = session.open(&service)?;
         let mut workers = Workers::new()?;
         let mut near = Vec::new();
         for seats in &setting.seats {
-            let socket = opened.stream(&tcp_options()).map_err(failed)?;
+            let socket = opened.stream(&tcp_options())?;
             let (end, told) = (again(&socket)?, again(&socket)?);
             match setting.direction {
                 Direction::Send => {
@@ -311,9 +310,7 @@ impl Streams {
     fn ask(&mut self) -> Result<syscost_net::service::Reading, Failure> {
         let missing = || Failure::Broken("receives nowhere".into());
         let session = self.session.as_mut().ok_or_else(missing)?;
-        session
-            .reading()
-            .map_err(|error| Failure::Failed(error.to_string()))
+        Ok(session.reading()?)
     }
 
     fn used(&mut self) -> Result<Used, Failure> {
@@ -392,10 +389,9 @@ impl Streams {
             self.await_all(&last)?;
             steady = self.going_on(&last);
         }
-        let failed = |error: syscost_net::ClientError| Failure::Failed(error.to_string());
         // The far end's senders end first, then this end's receivers; this end's senders, then the far end's receivers.
         if let (Some(session), Direction::Receive) = (&mut self.session, self.direction) {
-            session.end(None).map_err(failed)?;
+            session.end(None)?;
         }
         let (near_workers, far_workers) = (self.near_workers(), self.far_workers());
         let tallies = self.workers.dismiss()?;
@@ -408,7 +404,7 @@ impl Streams {
                 Direction::Send => session.finish(None),
                 Direction::Receive => session.account(),
             };
-            let account = account.map_err(failed)?;
+            let account = account?;
             far = account.tcp.clone();
             far_tally = account.into();
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use syscost_harness::peer;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, datagram};
-use syscost_net::{ClientError, Content, Service, Session, socket};
+use syscost_net::{Content, Service, Session, socket};
 use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
@@ -82,10 +82,6 @@ pub(super) struct Flow {
     first: Option<Progress>,
 }
 
-fn failed(error: ClientError) -> Failure {
-    Failure::Failed(error.to_string())
-}
-
 impl Flow {
     /// Sets it going, until what `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
@@ -122,13 +118,13 @@ impl Flow {
 
     fn there(setting: &Setting, until: Until) -> Result<Self, Failure> {
         let given = peer::given()?;
-        let mut session = Session::connect(given.address, &given.token, TIMEOUT).map_err(failed)?;
+        let mut session = Session::connect(given.address, &given.token, TIMEOUT)?;
         let service = Service::DatagramSink {
             size: setting.size as u32,
             content: setting.content,
         };
-        let opened = session.open(&service).map_err(failed)?;
-        let near = opened.datagram().map_err(failed)?;
+        let opened = session.open(&service)?;
+        let near = opened.datagram()?;
         let mut workers = Workers::new()?;
         // The session ends the receiver.
         send(&mut workers, setting, until, again(&near)?, |_| {})?;
@@ -172,7 +168,7 @@ impl Flow {
         let sent = self.workers.messages(sender..sender + 1);
         let (received, received_bytes, at_ns, far_cpu_ns) = match &mut self.session {
             Some(session) => {
-                let reading = session.reading().map_err(failed)?;
+                let reading = session.reading()?;
                 (
                     reading.messages,
                     reading.bytes,
@@ -237,7 +233,7 @@ impl Flow {
         let tallies = self.workers.dismiss()?;
         let sent = tallies[sender];
         let received = match &mut self.session {
-            Some(session) => session.finish(Some(sent.messages)).map_err(failed)?.into(),
+            Some(session) => session.finish(Some(sent.messages))?.into(),
             None => tallies[RECEIVER],
         };
         Ok(Outcome {
