@@ -8,6 +8,12 @@ const PAGE: usize = 4096;
 /// Before the bytes there is room for the type that a SysV queue wants.
 const TYPE: usize = size_of::<c_long>();
 
+/// And for the head of an ICMP echo.
+const HEAD: usize = 8;
+
+/// Bytes of this room.
+const ROOM: usize = if TYPE > HEAD { TYPE } else { HEAD };
+
 /// Bytes that tell the number of a message.
 const NUMBER: usize = size_of::<u64>();
 
@@ -21,9 +27,9 @@ impl Message {
     /// A message of this many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         // Other than zeros, so that every page is there from now on.
-        let mut buffer = vec![0xFF; bytes + TYPE + PAGE];
+        let mut buffer = vec![0xFF; bytes + ROOM + PAGE];
         let address = buffer.as_ptr().addr();
-        let start = (address + TYPE).next_multiple_of(PAGE) - address;
+        let start = (address + ROOM).next_multiple_of(PAGE) - address;
         let only_type: c_long = 1;
         buffer[start - TYPE..start].copy_from_slice(&only_type.to_ne_bytes());
         buffer.truncate(start + bytes);
@@ -48,8 +54,18 @@ impl Message {
         &mut self.buffer[self.start - TYPE..]
     }
 
+    /// Eight bytes for a head of the protocol's, and the bytes behind it.
+    pub(crate) fn headed(&self) -> &[u8] {
+        &self.buffer[self.start - HEAD..]
+    }
+
+    /// As [`Message::headed`].
+    pub(crate) fn headed_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start - HEAD..]
+    }
+
     /// Makes it the message of this number: its first bytes tell it, and if it is to be `whole`, every byte depends on it.
-    pub(super) fn write(&mut self, number: u64, whole: bool) {
+    pub(crate) fn write(&mut self, number: u64, whole: bool) {
         let bytes = self.bytes_mut();
         if whole {
             let mut words = lanes(number);
@@ -66,7 +82,7 @@ impl Message {
     }
 
     /// The number it tells, of which one shorter than 8 bytes holds the lower part.
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         le(&self.bytes()[..self.bytes().len().min(NUMBER)])
     }
 

@@ -83,7 +83,7 @@ impl Setting {
 }
 
 /// Where the partner of most rows stands: the same CPU, and the nearest other one if there is any.
-pub(super) fn same_and_nearest() -> Vec<Placement> {
+pub(crate) fn same_and_nearest() -> Vec<Placement> {
     let pinned = |placement: &Placement| *placement != Placement::Free;
     Placement::here()
         .into_iter()
@@ -94,7 +94,7 @@ pub(super) fn same_and_nearest() -> Vec<Placement> {
 
 /// How often two that wait for each other in turn fall asleep at least, per turn. On one CPU each must make way for the other; on
 /// two, one or the other may be served before it has fallen asleep, but not always.
-pub(super) fn sleeps(placement: Placement) -> f64 {
+pub(crate) fn sleeps(placement: Placement) -> f64 {
     if placement.name() == "same" { 1.9 } else { 1.0 }
 }
 

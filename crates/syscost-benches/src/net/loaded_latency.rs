@@ -18,12 +18,11 @@ mod echo;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_net::Content;
 use syscost_sys::topology::Relation;
 
-use super::path::{Carriage, Family, Path};
+use super::far_end::{self, Family, Path, remote_family};
 use super::seats::Seats;
-use super::tcp::bandwidth::{self, Direction, Method, Setting, Streams};
+use super::tcp::bandwidth::{self, Direction, Method, Setting, Streams, content};
 use super::workers::Until;
 use echo::Echo;
 
@@ -31,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.loaded_latency",
     title: "TCP round trip while streams fill the path",
     cases: Cases::Here(cases),
-    support: Path::support,
+    support: far_end::support,
     run,
     source: include_str!("loaded_latency.rs"),
     ..Benchmark::DEFAULT
@@ -44,7 +43,7 @@ const LOAD: &str = "load";
 const MESSAGE: usize = 64 << 10;
 
 /// Round trips whose calls are counted.
-const AUDITED: u64 = 64;
+const AUDITED: u64 = 256;
 
 /// What a sample takes at least: of time, and of round trips, which under load may take as long as all others' turns on a CPU.
 const WINDOW: Duration = Duration::from_millis(5);
@@ -61,7 +60,7 @@ fn cases() -> Vec<Case> {
         .filter(|place| ![same, Placement::Free].contains(place));
     let other = others.next().unwrap_or(same);
     let local = [Path::LOOPBACK, Family::Ipv4.name(), other.name()];
-    let remote = Family::of_peer().map(|family| [Path::REMOTE, family.name(), ""]);
+    let remote = remote_family().map(|family| [Path::REMOTE, family.name(), ""]);
     let mut cases = Vec::new();
     for [path, family, place] in [local].into_iter().chain(remote) {
         for load in ["0", "1", "2"] {
@@ -80,46 +79,35 @@ fn cases() -> Vec<Case> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let case = b.case();
-    let (path, family) = (Path::of(case)?, Family::of(case)?);
+    let path = Path::of(case)?;
     let load = case.get(LOAD).parse::<usize>();
     let load = load.map_err(|_| Failure::Broken("has no number of streams".into()))?;
-    let seats = match path {
-        Path::Loopback => Seats::here(Placement::of(case)?, 1, b.cpu(), b.allowed())?,
-        Path::Remote => Seats::to_elsewhere(1, b.cpu(), b.allowed()),
-    };
-    let ends = match path {
-        Path::Loopback => 2.0,
-        Path::Remote => 1.0,
-    };
+    let seats = Seats::of(&path, 1, b)?;
+    let ends = path.own_ends();
     let calls = [
         together(Sysno::SENDTO, ends),
         together(Sysno::RECVFROM, ends),
         at_most(Counter::OtherSyscalls, 0.05),
     ];
     b.audit_apart(&calls, AUDITED, |messages| {
-        let mut echo = Echo::start(path, family, &seats[0], 0)?;
+        let mut echo = Echo::start(&path, &seats[0], 0)?;
         (0..messages).try_for_each(|_| echo.round_trip())?;
         echo.finish().map(drop)
     })?;
     let setting = Setting {
         path,
-        family,
         direction: Direction::Send,
         method: Method::Write,
         size: MESSAGE,
         seats: seats.iter().cycle().take(load).cloned().collect(),
-        content: match b.is_timed() {
-            true => Content::Sparse,
-            false => Content::Whole,
-        },
+        content: content(b),
     };
     let mut streams = match load {
         0 => None,
         _ => Some(Streams::start(&setting, Until::Stopped)?),
     };
     let seed = b.random().u64(..);
-    let mut echo = Echo::start(path, family, &seats[0], seed)?;
-    let carriage = Carriage::of(echo.own_address()?);
+    let mut echo = Echo::start(&setting.path, &seats[0], seed)?;
     if let Some(streams) = &mut streams {
         bandwidth::warm_up(streams, b.case_ns(), &setting)?;
     }
@@ -153,11 +141,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let claim = "streams that moved bytes in every sample";
     b.claim_equal(claim, load, fewest, "both ends");
     if let Some(streams) = streams {
-        if path == Path::Loopback {
+        if setting.path.is_loopback() {
             streams.workers().claim_cpus(b);
         }
         let outcome = streams.finish()?;
-        bandwidth::claim(b, &setting, &outcome, carriage);
+        bandwidth::claim(b, &setting, &outcome);
         if let Some(usage) = outcome.usage.filter(|_| b.is_timed()) {
             let rate = usage.bytes as f64 * 1e9 / usage.passed_ns.max(1) as f64;
             b.detail("load_bytes_per_s", rate);

@@ -1,12 +1,17 @@
 //! Talking over the network.
 
+pub(crate) mod counters;
+pub(crate) mod exchange;
+pub(crate) mod far_end;
 mod icmp;
+pub(crate) mod interface;
 mod loaded_latency;
 mod model;
-mod path;
 mod seats;
-mod tcp;
+pub(crate) mod setting;
+pub(crate) mod tcp;
 mod udp;
+pub(crate) mod waiting;
 mod workers;
 
 use syscost_harness::prelude::*;
@@ -15,6 +20,9 @@ pub(crate) const GROUP: Group = Group {
     name: "net",
     title: "talking over the network",
     benchmarks: &[
+        tcp::round_trip::BENCHMARK,
+        udp::round_trip::BENCHMARK,
+        icmp::round_trip::BENCHMARK,
         tcp::bandwidth::BENCHMARK,
         udp::bandwidth::BENCHMARK,
         loaded_latency::BENCHMARK,

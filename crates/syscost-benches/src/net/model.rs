@@ -1,7 +1,7 @@
 //! A path's latency and bandwidth, fitted to round trips of messages of several sizes.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `net.tcp.round_trip` that sleep until something comes (`wait=block`), of one path. Hockney's model says that a round trip
+//! Nothing by itself: it is computed from the rows of `net.tcp.round_trip` of one path whose ends wait in one way (`wait`). Hockney's model says that a round trip
 //! takes a fixed time and a time for each byte that goes there and comes back: t(n) = t₀ + 2 n / r. `term=latency` is t₀, the round trip of a message
 //! without content; `term=byte` is 2 / r, what each byte adds to a round trip. `bandwidth_bytes_per_s` is r, and messages of `half_bandwidth_bytes` get half of it.
 //! ## Does not measure
@@ -19,11 +19,15 @@ use std::collections::BTreeMap;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
+use syscost_net::Wait;
 use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
-use super::path::{Family, Path};
+use super::far_end::{self, Family, Path, remote_family};
 use super::tcp::bandwidth::{self, Direction, Method};
+use super::tcp::round_trip;
+use super::waiting;
+use crate::ipc::setting::same_and_nearest;
 
 /// A model that is farther from its rows than this, relative to them, does not fit.
 const MAX_ERROR: f64 = 0.25;
@@ -31,7 +35,7 @@ const MAX_ERROR: f64 = 0.25;
 /// A bandwidth of single messages that is higher than a stream's by more than this factor contradicts the model: noise of both apart, it should be lower.
 const MAX_ABOVE_STREAM: f64 = 1.5;
 
-const ROUND_TRIP: &str = "net.tcp.round_trip";
+const ROUND_TRIP: &str = round_trip::BENCHMARK.id;
 
 /// The parameter that says which of the model's terms a row is.
 const TERM: &str = "term";
@@ -43,7 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Latency and bandwidth of a path",
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
-    support: Path::support,
+    support: far_end::support,
     derive: Some(Derive {
         from: &[ROUND_TRIP, bandwidth::BENCHMARK.id],
         takes,
@@ -54,21 +58,28 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn cases() -> Vec<Case> {
-    let places = Placement::here()
-        .into_iter()
-        .filter(|place| *place != Placement::Free)
-        .take(2);
-    let local = places.map(|place| [Path::LOOPBACK, Family::Ipv4.name(), place.name()]);
-    let remote = Family::of_peer().map(|family| [Path::REMOTE, family.name(), ""]);
-    let paths: Vec<_> = local.chain(remote).collect();
-    let terms = paths
-        .into_iter()
+    // Those of which there are round trips of many sizes.
+    let near = same_and_nearest();
+    let waits = [Wait::Block, Wait::Spin].into_iter();
+    let local = near.iter().zip(waits).map(|(place, wait)| {
+        [
+            Path::LOOPBACK,
+            Family::Ipv4.name(),
+            place.name(),
+            wait.name(),
+        ]
+    });
+    let remote =
+        remote_family().map(|family| [Path::REMOTE, family.name(), "", Wait::Block.name()]);
+    let terms = local
+        .chain(remote)
         .flat_map(|path| [LATENCY, BYTE].map(|term| (path, term)));
-    let case = |([path, family, place], term): ([&'static str; 3], &'static str)| {
+    let case = |([path, family, place, wait], term): ([&'static str; 4], &'static str)| {
         let params = [
             (Path::KEY, path),
             (Family::KEY, family),
             (Placement::KEY, place),
+            (waiting::KEY, wait),
             (TERM, term),
         ];
         Case::new(params.into_iter().filter(|(_, value)| !value.is_empty()))
@@ -84,7 +95,7 @@ fn takes(case: &Case, row: &Row) -> bool {
     let is = |key, value| row.case.get(key) == value;
     is_of_path
         && match row.benchmark.id {
-            ROUND_TRIP => is("wait", "block"),
+            ROUND_TRIP => is(waiting::KEY, case.get(waiting::KEY)),
             _ => {
                 is("streams", "1")
                     && is("size", "64K")

@@ -3,6 +3,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::topology::{Relation, Topology};
 
+use super::far_end::Path;
+
 /// Where the two tasks of a connection run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seats {
@@ -13,6 +15,19 @@ pub(super) struct Seats {
 }
 
 impl Seats {
+    /// Those of so many connections by this path.
+    ///
+    /// # Errors
+    /// When there are not so many CPUs.
+    pub(super) fn of(path: &Path, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
+        match path {
+            Path::Loopback(placement, _) => {
+                Self::here(*placement, connections, b.cpu(), b.allowed())
+            }
+            Path::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
+        }
+    }
+
     /// Those of so many connections on this machine whose two tasks stand as `placement` says. Tasks that name their CPUs share none with those of
     /// other connections. The first connection's near task is on `own`.
     ///
@@ -62,7 +77,7 @@ impl Seats {
     }
 
     /// Those of so many connections to another machine: the tasks at this end, each on a CPU of its own as long as there are such.
-    pub(super) fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<Seats> {
+    fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<Seats> {
         let cpus = spread_from(own, allowed);
         let seats = cpus.iter().cycle().take(connections).map(|cpu| Seats {
             near: vec![*cpu],

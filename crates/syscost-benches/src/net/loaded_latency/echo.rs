@@ -1,24 +1,20 @@
 //! A connection whose far end answers each message with the same bytes.
 
-use std::io;
 use std::net::{IpAddr, Shutdown, TcpStream};
-use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendFlags, recv, send};
-use syscost_harness::peer;
+use syscost_harness::peer::Given;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, Wait, stream};
 use syscost_net::{Account, Service, Session, socket};
 
-use crate::net::path::{Family, Path, tcp_options};
+use crate::net::far_end::{PATIENCE, Path, listen};
 use crate::net::seats::Seats;
+use crate::net::tcp::stream::options;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
 /// Bytes of a message.
 pub(super) const SIZE: usize = 64;
-
-/// How long the far end may take to answer.
-const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Who answers.
 enum Answers {
@@ -40,15 +36,10 @@ pub(super) struct Echo {
 
 impl Echo {
     /// Connects to a far end that answers, on its CPUs if it is here.
-    pub(super) fn start(
-        path: Path,
-        family: Family,
-        seats: &Seats,
-        seed: u64,
-    ) -> Result<Self, Failure> {
+    pub(super) fn start(path: &Path, seats: &Seats, seed: u64) -> Result<Self, Failure> {
         let (near, answers) = match path {
-            Path::Loopback => Self::here(family, seats)?,
-            Path::Remote => Self::there()?,
+            Path::Loopback(..) => Self::here(path.address(), seats)?,
+            Path::Remote(given) => Self::there(given)?,
         };
         Ok(Self {
             near,
@@ -61,12 +52,11 @@ impl Echo {
         })
     }
 
-    fn here(family: Family, seats: &Seats) -> Result<(TcpStream, Answers), Failure> {
-        let tried = |what: &'static str| move |cause: io::Error| Failure::of(what, cause);
-        let listener = socket::listen(family.any_port(), 1, &tcp_options())?;
-        let address = listener.local_addr().map_err(tried("getsockname"))?;
-        let near = socket::connect(address, &tcp_options(), TIMEOUT)?;
-        let (far, _) = listener.accept().map_err(tried("accept a connection"))?;
+    fn here(own: IpAddr, seats: &Seats) -> Result<(TcpStream, Answers), Failure> {
+        let (listener, address) = listen(own, 1, &options())?;
+        let near = socket::connect(address, &options(), PATIENCE)?;
+        let accepted = listener.accept();
+        let (far, _) = accepted.map_err(|cause| Failure::of("accept a connection", cause))?;
         let serve = |far: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
             Ok(stream::echo(&*far, &mut [0; SIZE], Wait::Block, is_over)?.into())
         };
@@ -76,25 +66,16 @@ impl Echo {
         Ok((near, Answers::Here(workers)))
     }
 
-    fn there() -> Result<(TcpStream, Answers), Failure> {
-        let given = peer::given()?;
-        let mut session = Session::connect(given.address, &given.token, TIMEOUT)?;
+    fn there(given: &Given) -> Result<(TcpStream, Answers), Failure> {
+        let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::StreamEcho {
             size: SIZE as u32,
             wait: Wait::Block,
-            tcp: tcp_options(),
+            tcp: options(),
         };
         let opened = session.open(&service)?;
-        let near = opened.stream(&tcp_options())?;
+        let near = opened.stream(&options())?;
         Ok((near, Answers::There(Box::new(session))))
-    }
-
-    /// This end's address.
-    pub(super) fn own_address(&self) -> Result<IpAddr, Failure> {
-        let address = self.near.local_addr();
-        Ok(address
-            .map_err(|cause| Failure::of("getsockname", cause))?
-            .ip())
     }
 
     /// A message there and back, with a number by chance in it.
@@ -152,6 +133,7 @@ impl Echo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::far_end::Family;
 
     #[test]
     fn the_far_end_answers_what_it_is_asked() {
@@ -160,8 +142,8 @@ mod tests {
             return;
         };
         let seats = Seats::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
-        let mut echo = Echo::start(Path::Loopback, Family::Ipv4, &seats[0], 7).unwrap();
-        assert!(echo.own_address().unwrap().is_loopback());
+        let path = Path::Loopback(Placement::Free, Family::Ipv4);
+        let mut echo = Echo::start(&path, &seats[0], 7).unwrap();
         for _ in 0..20 {
             echo.round_trip().unwrap();
         }

@@ -21,23 +21,24 @@
 
 mod cases;
 mod claims;
+mod ends;
 mod limiter;
 mod method;
 mod sender;
+mod setting;
 mod streams;
 
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_net::Content;
 
 pub(in crate::net) use claims::claim;
 pub(in crate::net) use method::Method;
-pub(in crate::net) use streams::{Direction, Setting, Streams};
+pub(in crate::net) use setting::{Direction, Setting, content};
+pub(in crate::net) use streams::Streams;
 
-use super::super::path::{Carriage, Family, Path};
-use super::super::seats::Seats;
-use super::super::workers::Until;
+use crate::net::far_end;
+use crate::net::workers::Until;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.bandwidth",
@@ -46,7 +47,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(cases::cases),
     quick: cases::is_plain,
-    support: Path::support,
+    support: far_end::support,
     run,
     source: include_str!("bandwidth.rs"),
     ..Benchmark::DEFAULT
@@ -68,40 +69,17 @@ const WARM_UP: Duration = Duration::from_millis(60);
 const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = setting(b)?;
+    let setting = Setting::of(b)?;
     audit(b, &setting)?;
     let mut streams = Streams::start(&setting, Until::Stopped)?;
-    let carriage = Carriage::of(streams.own_address()?);
     let window = warm_up(&mut streams, b.case_ns(), &setting)?;
     b.observe(|| streams.window(window))?;
-    if setting.path == Path::Loopback {
+    if setting.path.is_loopback() {
         streams.workers().claim_cpus(b);
     }
     let outcome = streams.finish()?;
-    claim(b, &setting, &outcome, carriage);
+    claim(b, &setting, &outcome);
     Ok(())
-}
-
-/// What the case asks for, in the pass that `b` makes.
-fn setting(b: &Bencher) -> Result<Setting, Failure> {
-    let case = b.case();
-    let path = Path::of(case)?;
-    let streams = case.number("streams") as usize;
-    Ok(Setting {
-        path,
-        family: Family::of(case)?,
-        direction: Direction::of(case)?,
-        method: Method::of(case)?,
-        size: case.number("size") as usize,
-        seats: match path {
-            Path::Loopback => Seats::here(Placement::of(case)?, streams, b.cpu(), b.allowed())?,
-            Path::Remote => Seats::to_elsewhere(streams, b.cpu(), b.allowed()),
-        },
-        content: match b.is_timed() {
-            true => Content::Sparse,
-            false => Content::Whole,
-        },
-    })
 }
 
 /// Counts the system calls of a stream of some messages.
@@ -122,9 +100,9 @@ pub(in crate::net) fn warm_up(
     setting: &Setting,
 ) -> Result<Duration, Failure> {
     let window = Duration::from_nanos(case_ns as u64).clamp(MIN_WINDOW, MAX_WINDOW);
-    let limit = match setting.path {
-        Path::Loopback => WARM_UP,
-        Path::Remote => WARM_UP_REMOTE,
+    let limit = match setting.path.is_loopback() {
+        true => WARM_UP,
+        false => WARM_UP_REMOTE,
     };
     let rate = streams.warm_up(window, limit)?;
     let messages = MESSAGES * (setting.size * setting.seats.len()) as f64;

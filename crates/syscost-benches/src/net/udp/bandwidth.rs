@@ -21,13 +21,13 @@ mod flow;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_net::Content;
 use syscost_results::Verdict;
 use syscost_sys::topology::Relation;
 
-use super::super::path::{Carriage, Family, Path};
-use super::super::seats::Seats;
-use super::super::workers::Until;
+use crate::net::far_end::{self, Family, Path, remote_family};
+use crate::net::seats::Seats;
+use crate::net::tcp::bandwidth::content;
+use crate::net::workers::Until;
 use flow::{Flow, Outcome, Setting};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -36,7 +36,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
-    support: Path::support,
+    support: far_end::support,
     run,
     source: include_str!("bandwidth.rs"),
     ..Benchmark::DEFAULT
@@ -52,7 +52,7 @@ const MAX: &str = "max";
 const MODERATE: &str = "10000/s";
 
 /// Datagrams whose calls are counted.
-const AUDITED: u64 = 64;
+const AUDITED: u64 = 256;
 
 /// How long a window is: several turns of tasks that share a CPU, and some datagrams of a moderate rate.
 const MIN_WINDOW: Duration = Duration::from_millis(5);
@@ -88,7 +88,7 @@ fn cases() -> Vec<Case> {
     if other != same {
         cases.push(case(Path::LOOPBACK, Family::Ipv4, Some(same), 1024, MAX));
     }
-    if let Some(family) = Family::of_peer() {
+    if let Some(family) = remote_family() {
         cases.extend(rows.map(|(size, rate)| case(Path::REMOTE, family, None, size, rate)));
     }
     cases
@@ -109,35 +109,27 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let setting = setting(b)?;
     audit(b, &setting)?;
     let mut flow = Flow::start(&setting, Until::Stopped)?;
-    let carriage = Carriage::of(flow.own_address()?.ip());
     let window = Duration::from_nanos(b.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
     flow.warm_up(window)?;
     b.observe(|| flow.window(window))?;
-    if setting.path == Path::Loopback {
+    if setting.path.is_loopback() {
         flow.workers().claim_cpus(b);
     }
     let outcome = flow.finish()?;
-    claim(b, &setting, &outcome, carriage);
+    claim(b, &setting, &outcome);
     Ok(())
 }
 
 fn setting(b: &Bencher) -> Result<Setting, Failure> {
     let case = b.case();
     let path = Path::of(case)?;
-    let mut seats = match path {
-        Path::Loopback => Seats::here(Placement::of(case)?, 1, b.cpu(), b.allowed())?,
-        Path::Remote => Seats::to_elsewhere(1, b.cpu(), b.allowed()),
-    };
+    let mut seats = Seats::of(&path, 1, b)?;
     Ok(Setting {
         path,
-        family: Family::of(case)?,
         size: case.number("size") as usize,
         rate: rate(case)?,
         seats: seats.remove(0),
-        content: match b.is_timed() {
-            true => Content::Sparse,
-            false => Content::Whole,
-        },
+        content: content(b),
     })
 }
 
@@ -152,7 +144,7 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
         at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), waits),
         at_most(Counter::OtherSyscalls, 0.05),
     ];
-    if setting.path == Path::Loopback {
+    if setting.path.is_loopback() {
         calls.push(within(Counter::Syscall(Sysno::RECVFROM), 0.5, 1.05));
     }
     b.audit_apart(&calls, AUDITED, |messages| {
@@ -161,12 +153,7 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     })
 }
 
-fn claim(
-    b: &mut Bencher,
-    setting: &Setting,
-    outcome: &Outcome,
-    carriage: Result<Carriage, Unsupported>,
-) {
+fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let (sent, received) = (&outcome.sent, &outcome.received);
     let order = received.order.unwrap_or_default();
     let claim = "different datagrams that came, of those sent";
@@ -192,17 +179,11 @@ fn claim(
     b.claim_equal("bytes of a datagram", size, per_datagram, "receiver");
     b.claim_equal(
         "family of its addresses",
-        setting.family.name().to_owned(),
+        b.case().get(Family::KEY).to_owned(),
         Family::of_address(outcome.own.ip()).name().to_owned(),
         "getsockname",
     );
-    match carriage {
-        Ok(carriage) => carriage.claim(b, sent.bytes, true),
-        Err(reason) => {
-            let claim = "interface that carried the bytes";
-            b.claim_unverified(claim, "any", "unknown", "kernel", &reason.to_string());
-        }
-    }
+    outcome.way.claim(b, sent.bytes, 0);
     let Some(usage) = outcome.usage else {
         return;
     };

@@ -107,7 +107,9 @@ impl<'t, R: 't> Team<'t, R> {
         back.take()
     }
 
-    fn then<Q>(self, change: impl FnOnce(R) -> Result<Q, Failure> + 't) -> Team<'t, Q> {
+    /// The same where that may fail.
+    #[must_use]
+    pub fn then<Q>(self, change: impl FnOnce(R) -> Result<Q, Failure> + 't) -> Team<'t, Q> {
         let result = self.result;
         Team {
             result: Box::new(move || change(result()?)),

@@ -5,7 +5,7 @@ use syscost_sys::cpu;
 use syscost_sys::topology::Relation;
 
 use super::{Direction, Method};
-use crate::net::path::{Family, Path};
+use crate::net::far_end::{Family, Path, remote_family};
 use crate::net::seats::Seats;
 
 /// Bytes of a message: what most tools send, and a small one.
@@ -15,7 +15,7 @@ const SMALL: usize = 1 << 10;
 /// One row.
 #[derive(Clone, Copy)]
 struct Row {
-    path: Path,
+    path: &'static str,
     family: Family,
     /// On loopback only.
     placement: Option<Placement>,
@@ -29,7 +29,7 @@ impl Row {
     fn case(self) -> Case {
         let placement = self.placement.map(|placement| placement.name().to_owned());
         let params = [
-            (Path::KEY, Some(self.path.name().to_owned())),
+            (Path::KEY, Some(self.path.to_owned())),
             (Family::KEY, Some(self.family.name().to_owned())),
             (Placement::KEY, placement),
             ("streams", Some(self.streams.to_string())),
@@ -60,7 +60,7 @@ pub(super) fn cases() -> Vec<Case> {
 fn on_loopback() -> Vec<Row> {
     let (same, other) = places();
     let plain = Row {
-        path: Path::Loopback,
+        path: Path::LOOPBACK,
         family: Family::Ipv4,
         placement: Some(other),
         streams: 1,
@@ -116,11 +116,11 @@ fn on_loopback() -> Vec<Row> {
 }
 
 fn to_elsewhere() -> Vec<Row> {
-    let Some(family) = Family::of_peer() else {
+    let Some(family) = remote_family() else {
         return Vec::new();
     };
     let plain = Row {
-        path: Path::Remote,
+        path: Path::REMOTE,
         family,
         placement: None,
         streams: 1,
@@ -142,7 +142,7 @@ fn to_elsewhere() -> Vec<Row> {
     rows
 }
 
-/// Whether people look at it first: one stream of large messages that this end writes, to another CPU if there is one.
+/// Whether people look at it first: one stream of large messages that this end writes, on one CPU if both ends are here.
 pub(super) fn is_plain(case: &Case) -> bool {
     let place = case.get(Placement::KEY);
     case.get("streams") == "1"
@@ -150,7 +150,7 @@ pub(super) fn is_plain(case: &Case) -> bool {
         && case.get(Direction::KEY) == Direction::Send.name()
         && case.get(Method::KEY) == Method::Write.name()
         && case.get(Family::KEY) != Family::Ipv6.name()
-        && (place.is_empty() || place == places().1.name())
+        && (place.is_empty() || place == places().0.name())
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use syscost_net::service::TcpSide;
 use syscost_results::Verdict;
 use syscost_sys::tcp::TcpInfo;
 
-use super::Method;
 use super::limiter::Shares;
-use super::streams::{Direction, Outcome, Setting};
-use crate::net::path::{Carriage, Family, Path};
+use super::method::Method;
+use super::setting::{Direction, Setting};
+use super::streams::Outcome;
+use crate::net::far_end::Family;
 
 /// Bytes that a connection carries beside its payload at most: TCP counts its opening and its closing, and a server asks for a ticket.
 const GREETING: u64 = 64;
@@ -23,22 +24,14 @@ const TCP_INFO: &str = "TCP_INFO";
 const USUAL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// Claims that streams were as the case says, and that what was sent has arrived.
-pub(in crate::net) fn claim(
-    b: &mut Bencher,
-    setting: &Setting,
-    outcome: &Outcome,
-    carriage: Result<Carriage, Unsupported>,
-) {
+pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let streams = setting.seats.len();
     claim_content(b, setting, outcome);
     claim_connections(b, setting, outcome);
-    let sends = setting.direction == Direction::Send;
-    match carriage {
-        Ok(carriage) => carriage.claim(b, outcome.received.bytes, sends),
-        Err(reason) => {
-            let claim = "interface that carried the bytes";
-            b.claim_unverified(claim, "any", "unknown", "kernel", &reason.to_string());
-        }
+    let carried = outcome.received.bytes;
+    match setting.direction {
+        Direction::Send => outcome.way.claim(b, carried, 0),
+        Direction::Receive => outcome.way.claim(b, 0, carried),
     }
     if outcome.usage.is_some() {
         let claim = "streams that moved bytes before the first window and after the last";
@@ -101,7 +94,7 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let families: Vec<_> = families.into_iter().collect();
     b.claim_equal(
         "family of their addresses",
-        setting.family.name().to_owned(),
+        b.case().get(Family::KEY).to_owned(),
         families.join(" "),
         "getsockname",
     );
@@ -151,12 +144,15 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
     let streams = setting.seats.len();
     let payload = outcome.sent.bytes;
     let most = (payload + GREETING * streams as u64) as f64 / payload.max(1) as f64;
-    b.claim_within(
-        "bytes that TCP acknowledged, of each byte of payload",
-        Bound::Within(1.0, most),
-        sender.bytes_acked as f64 / payload.max(1) as f64,
-        TCP_INFO,
-    );
+    // A far end tells of its sockets while the last bytes are on their way.
+    if setting.sends_here() {
+        b.claim_within(
+            "bytes that TCP acknowledged, of each byte of payload",
+            Bound::Within(1.0, most),
+            sender.bytes_acked as f64 / payload.max(1) as f64,
+            TCP_INFO,
+        );
+    }
     let (verdict, reason) = match sender.retransmits {
         0 => (Verdict::Confirmed, None),
         _ => (
@@ -207,8 +203,8 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
 /// The congestion control is the one that was chosen, or the one that the sender's system has for all.
 fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
     let usual = || {
-        let is_here = setting.path == Path::Loopback || setting.direction == Direction::Send;
-        let usual = std::fs::read_to_string(USUAL).ok().filter(|_| is_here)?;
+        let usual = std::fs::read_to_string(USUAL);
+        let usual = usual.ok().filter(|_| setting.sends_here())?;
         Some(usual.trim().to_owned())
     };
     let chosen = congestion::given();

@@ -272,20 +272,20 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
     use super::*;
-    use crate::net::path::{Family, tcp_options};
+    use crate::net::far_end::{Family, listen};
+    use crate::net::tcp::stream::options;
     use syscost_net::socket;
 
     /// Sends this many messages by a method, and what the receiver found; `None` where it cannot be done here.
     fn transfer(method: Method, size: usize, messages: u64) -> Option<(Tally, Account)> {
-        let listener = match socket::listen(Family::Ipv4.any_port(), 1, &tcp_options()) {
-            Ok(listener) => listener,
+        let (listener, address) = match listen(Family::Ipv4.loopback(), 1, &options()) {
+            Ok(listening) => listening,
             Err(reason) => {
                 println!("skipped: {reason}");
                 return None;
             }
         };
-        let address = listener.local_addr().unwrap();
-        let near = socket::connect(address, &tcp_options(), Duration::from_secs(2)).unwrap();
+        let near = socket::connect(address, &options(), Duration::from_secs(2)).unwrap();
         let far = listener.accept().unwrap().0;
         let received = Arc::new(AtomicU64::new(0));
         let told = Arc::clone(&received);

@@ -1,80 +1,18 @@
-//! Streams at work: their senders and receivers, and what the receivers have so far.
+//! Streams at work: what the receivers have so far, and what they came to in the end.
 
-use std::net::{IpAddr, Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use syscost_harness::peer;
 use syscost_harness::prelude::*;
-use syscost_net::service::{Account, ServiceError, TcpSide, stream};
-use syscost_net::{Content, Service, Session, socket};
+use syscost_net::service::{Reading, TcpSide};
 use syscost_sys::process::pause;
-use syscost_sys::tcp::TcpInfo;
 
-use super::method::Method;
-use super::sender::{Consumed, Sender};
-use crate::net::path::{Family, Path, tcp_options};
-use crate::net::seats::Seats;
-use crate::net::workers::{IsOver, Tally, Until, Workers};
-
-/// How long the far end may take to answer.
-const TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Which end sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::net) enum Direction {
-    /// This end.
-    Send,
-    /// The far end.
-    Receive,
-}
-
-impl Direction {
-    /// The key of the parameter that names it.
-    pub(in crate::net) const KEY: &str = "direction";
-
-    /// The name in cases.
-    pub(in crate::net) const fn name(self) -> &'static str {
-        match self {
-            Direction::Send => "send",
-            Direction::Receive => "receive",
-        }
-    }
-
-    /// The one that a case names.
-    pub(in crate::net) fn of(case: &Case) -> Result<Direction, Failure> {
-        [Direction::Send, Direction::Receive]
-            .into_iter()
-            .find(|direction| direction.name() == case.get(Self::KEY))
-            .ok_or_else(|| Failure::Broken("has no direction in its case".into()))
-    }
-}
-
-/// Which streams there are to be.
-#[derive(Debug, Clone)]
-pub(in crate::net) struct Setting {
-    pub(in crate::net) path: Path,
-    pub(in crate::net) family: Family,
-    pub(in crate::net) direction: Direction,
-    pub(in crate::net) method: Method,
-    /// Bytes of a message.
-    pub(in crate::net) size: usize,
-    /// Where the tasks of each stream run.
-    pub(in crate::net) seats: Vec<Seats>,
-    pub(in crate::net) content: Content,
-}
-
-impl Setting {
-    /// Whether a task on this machine sends, or the far end is here.
-    pub(super) fn sends_here(&self) -> bool {
-        self.direction == Direction::Send || self.path == Path::Loopback
-    }
-
-    /// Whether a task on this machine receives.
-    pub(super) fn receives_here(&self) -> bool {
-        self.direction == Direction::Receive || self.path == Path::Loopback
-    }
-}
+use super::ends::Ends;
+use super::setting::{Direction, Setting};
+use crate::net::far_end::PATIENCE;
+use crate::net::interface::Way;
+use crate::net::workers::{Tally, Until, Workers};
 
 /// How much the receivers have at a moment, by the clock of their machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,18 +42,12 @@ pub(in crate::net) struct Usage {
 /// Streams at work.
 pub(in crate::net) struct Streams {
     direction: Direction,
-    /// Those of the far end first, if it is here, then those of this end.
-    workers: Workers,
-    session: Option<Session>,
-    near: Vec<TcpStream>,
-    /// The far end's sockets, if they are here.
-    far: Vec<TcpStream>,
+    ends: Ends,
     begun: Instant,
     first: Option<Used>,
 }
 
 /// What streams came to.
-#[derive(Debug)]
 pub(in crate::net) struct Outcome {
     pub(in crate::net) sent: Tally,
     pub(in crate::net) received: Tally,
@@ -124,158 +56,43 @@ pub(in crate::net) struct Outcome {
     pub(in crate::net) far: Option<TcpSide>,
     /// This end's sockets.
     pub(in crate::net) sockets: Vec<TcpStream>,
+    /// What carried the bytes.
+    pub(in crate::net) way: Way,
     /// How long the connections lasted.
     pub(in crate::net) lasted: Duration,
     /// What was used while it was measured, if it was.
     pub(in crate::net) usage: Option<Usage>,
-    /// Streams that moved bytes before the first window, after the last, and in between.
+    /// Streams that moved bytes before the first window and after the last.
     pub(in crate::net) steady: usize,
 }
 
 impl Streams {
     /// Connects them and sets them going, each until what `until` says.
     pub(in crate::net) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        match setting.path {
-            Path::Loopback => Self::here(setting, until),
-            Path::Remote => Self::there(setting, until),
-        }
-    }
-
-    /// Both ends on this machine.
-    fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        let listener = socket::listen(setting.family.any_port(), 16, &tcp_options())?;
-        let address = listener
-            .local_addr()
-            .map_err(|cause| Failure::of("getsockname", cause))?;
-        let mut pairs = Vec::new();
-        for _ in &setting.seats {
-            let near = socket::connect(address, &tcp_options(), TIMEOUT)?;
-            let far = listener.accept();
-            let (far, _) = far.map_err(|cause| Failure::of("accept a connection", cause))?;
-            pairs.push((near, far));
-        }
-        let mut workers = Workers::new()?;
-        // Those of the far end first.
-        let receives = |is_near: bool| is_near == (setting.direction == Direction::Receive);
-        let meters = (0..pairs.len()).map(|_| Workers::meter());
-        let meters: Vec<_> = meters.collect::<Result<_, _>>()?;
-        for is_near in [false, true] {
-            for (((near, far), seats), meter) in pairs.iter().zip(&setting.seats).zip(&meters) {
-                let (end, cpus) = match is_near {
-                    true => (near, &seats.near),
-                    false => (far, &seats.far),
-                };
-                let end = again(end)?;
-                if receives(is_near) {
-                    let meter = meter.clone();
-                    receive(&mut workers, cpus, Until::OtherEnd, meter, end, setting)?;
-                } else {
-                    let meter = meter.clone();
-                    let consumed = Box::new(move || meter.bytes());
-                    send(&mut workers, cpus, until, end, setting, consumed)?;
-                }
-            }
-        }
-        let (near, far) = pairs.into_iter().unzip();
-        Ok(Self::of(setting, workers, None, near, far))
-    }
-
-    /// The far end elsewhere.
-    fn there(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        let given = peer::given()?;
-        let mut session = Session::connect(given.address, &given.token, TIMEOUT)?;
-        let (size, streams) = (setting.size as u32, setting.seats.len() as u32);
-        let (content, tcp) = (setting.content, tcp_options());
-        let service = match setting.direction {
-            Direction::Send => Service::StreamSink {
-                size,
-                streams,
-                content,
-                tcp,
-            },
-            Direction::Receive => Service::StreamSource {
-                size,
-                streams,
-                content,
-                tcp,
-            },
-        };
-        let opened = session.open(&service)?;
-        let mut workers = Workers::new()?;
-        let mut near = Vec::new();
-        for seats in &setting.seats {
-            let socket = opened.stream(&tcp_options())?;
-            let (end, told) = (again(&socket)?, again(&socket)?);
-            match setting.direction {
-                Direction::Send => {
-                    let acked =
-                        move || TcpInfo::of(&told).map_or(u64::MAX / 2, |info| info.bytes_acked);
-                    send(
-                        &mut workers,
-                        &seats.near,
-                        until,
-                        end,
-                        setting,
-                        Box::new(acked),
-                    )?;
-                }
-                Direction::Receive => {
-                    let until = match until {
-                        Until::Stopped => Until::OtherEnd,
-                        other => other,
-                    };
-                    let meter = Workers::meter()?;
-                    receive(&mut workers, &seats.near, until, meter, end, setting)?;
-                }
-            }
-            near.push(socket);
-        }
-        Ok(Self::of(setting, workers, Some(session), near, Vec::new()))
-    }
-
-    fn of(
-        setting: &Setting,
-        workers: Workers,
-        session: Option<Session>,
-        near: Vec<TcpStream>,
-        far: Vec<TcpStream>,
-    ) -> Self {
-        Self {
+        Ok(Self {
             direction: setting.direction,
-            workers,
-            session,
-            near,
-            far,
+            ends: Ends::start(setting, until)?,
             begun: Instant::now(),
             first: None,
-        }
+        })
     }
 
     /// How many there are.
     pub(in crate::net) fn count(&self) -> usize {
-        self.near.len()
-    }
-
-    /// The address of this end.
-    pub(in crate::net) fn own_address(&self) -> Result<IpAddr, Failure> {
-        let missing = || Failure::Broken("has no stream".into());
-        let address = self.near.first().ok_or_else(missing)?.local_addr();
-        Ok(address
-            .map_err(|cause| Failure::of("getsockname", cause))?
-            .ip())
+        self.ends.near.len()
     }
 
     /// The workers of this end, and those of the far end if it is here.
     pub(in crate::net) fn workers(&self) -> &Workers {
-        &self.workers
+        &self.ends.workers
     }
 
     fn near_workers(&self) -> Range<usize> {
-        self.far.len()..self.workers.count()
+        self.ends.far.len()..self.workers().count()
     }
 
     fn far_workers(&self) -> Range<usize> {
-        0..self.far.len()
+        0..self.ends.far.len()
     }
 
     /// The workers that receive; none if that happens elsewhere.
@@ -288,12 +105,34 @@ impl Streams {
 
     /// Bytes that each stream has moved so far, as this end counts.
     pub(in crate::net) fn moved(&self) -> Vec<u64> {
-        self.workers.bytes(self.near_workers()).collect()
+        self.workers().bytes(self.near_workers()).collect()
+    }
+
+    /// How many have moved more than this.
+    pub(in crate::net) fn going_on(&self, before: &[u64]) -> usize {
+        let now = self.moved();
+        let pairs = now.iter().zip(before);
+        pairs.filter(|(now, before)| now > before).count()
+    }
+
+    /// Waits until each has moved more than this, no longer than the far end may take to answer.
+    fn await_all(&self, before: &[u64]) -> Result<(), Failure> {
+        let begun = Instant::now();
+        while self.going_on(before) < self.count() {
+            self.workers().check()?;
+            if begun.elapsed() > PATIENCE {
+                let seconds = PATIENCE.as_secs();
+                let what = format!("a stream has moved nothing for {seconds} s");
+                return Err(Failure::Failed(what));
+            }
+            pause(Duration::from_micros(100));
+        }
+        Ok(())
     }
 
     /// What the receivers have so far, and the far end's CPU time if that comes with it.
     fn received(&mut self) -> Result<(Received, Option<u64>), Failure> {
-        self.workers.check()?;
+        self.workers().check()?;
         if self.receivers().is_empty() {
             let reading = self.ask()?;
             let received = Received {
@@ -302,27 +141,27 @@ impl Streams {
             };
             return Ok((received, reading.cpu_ns));
         }
-        let bytes = self.workers.bytes(self.receivers()).sum();
+        let bytes = self.workers().bytes(self.receivers()).sum();
         let at_ns = self.begun.elapsed().as_nanos() as u64;
         Ok((Received { bytes, at_ns }, None))
     }
 
-    fn ask(&mut self) -> Result<syscost_net::service::Reading, Failure> {
+    fn ask(&mut self) -> Result<Reading, Failure> {
         let missing = || Failure::Broken("receives nowhere".into());
-        let session = self.session.as_mut().ok_or_else(missing)?;
+        let session = self.ends.session.as_mut().ok_or_else(missing)?;
         Ok(session.reading()?)
     }
 
     fn used(&mut self) -> Result<Used, Failure> {
         let (received, mut far_cpu_ns) = self.received()?;
-        if self.session.is_none() {
-            far_cpu_ns = self.workers.cpu_ns(self.far_workers());
+        if self.ends.session.is_none() {
+            far_cpu_ns = self.workers().cpu_ns(self.far_workers());
         } else if far_cpu_ns.is_none() {
             far_cpu_ns = self.ask()?.cpu_ns;
         }
         Ok(Used {
             received,
-            near_cpu_ns: self.workers.cpu_ns(self.near_workers()),
+            near_cpu_ns: self.workers().cpu_ns(self.near_workers()),
             far_cpu_ns,
             at: Instant::now(),
         })
@@ -337,7 +176,8 @@ impl Streams {
         Ok((after.bytes - before.bytes) as f64 * 1e9 / ns as f64)
     }
 
-    /// Lets them go until they get no faster: windows and send buffers grow first. What is used from now on counts. The last rate, in bytes per second.
+    /// Lets them go until they get no faster: windows and send buffers grow first. What is used from then on counts. The last rate, in
+    /// bytes per second.
     pub(in crate::net) fn warm_up(
         &mut self,
         window: Duration,
@@ -353,30 +193,6 @@ impl Streams {
         Ok(rates.last().copied().unwrap_or(0.0))
     }
 
-    /// Waits until each has moved more than this, no longer than the far end may take to answer.
-    pub(in crate::net) fn await_all(&self, before: &[u64]) -> Result<(), Failure> {
-        let begun = Instant::now();
-        while self.going_on(before) < self.count() {
-            self.workers.check()?;
-            if begun.elapsed() > TIMEOUT {
-                let seconds = TIMEOUT.as_secs();
-                let what = format!("a stream has moved nothing for {seconds} s");
-                return Err(Failure::Failed(what));
-            }
-            pause(Duration::from_micros(100));
-        }
-        Ok(())
-    }
-
-    /// How many have moved more than this.
-    pub(in crate::net) fn going_on(&self, before: &[u64]) -> usize {
-        let now = self.moved();
-        now.iter()
-            .zip(before)
-            .filter(|(now, before)| now > before)
-            .count()
-    }
-
     /// Ends them: what they came to.
     pub(in crate::net) fn finish(mut self) -> Result<Outcome, Failure> {
         let usage = match self.first {
@@ -389,35 +205,44 @@ impl Streams {
             self.await_all(&last)?;
             steady = self.going_on(&last);
         }
-        // The far end's senders end first, then this end's receivers; this end's senders, then the far end's receivers.
-        if let (Some(session), Direction::Receive) = (&mut self.session, self.direction) {
+        let (near_workers, far_workers) = (self.near_workers(), self.far_workers());
+        let Ends {
+            workers,
+            mut session,
+            near,
+            far,
+            mut way,
+        } = self.ends;
+        // Senders end first, wherever they are.
+        if let (Some(session), Direction::Receive) = (&mut session, self.direction) {
             session.end(None)?;
         }
-        let (near_workers, far_workers) = (self.near_workers(), self.far_workers());
-        let tallies = self.workers.dismiss()?;
+        let tallies = workers.dismiss()?;
         let lasted = self.begun.elapsed();
         let near_tally = Tally::sum(&tallies[near_workers]);
         let mut far_tally = Tally::sum(&tallies[far_workers]);
-        let mut far = sides(&self.far);
-        if let Some(session) = &mut self.session {
+        let mut far_side = None;
+        if let Some(session) = &mut session {
             let account = match self.direction {
-                Direction::Send => session.finish(None),
-                Direction::Receive => session.account(),
+                Direction::Send => session.finish(None)?,
+                Direction::Receive => session.account()?,
             };
-            let account = account?;
-            far = account.tcp.clone();
+            far_side = account.tcp.clone();
             far_tally = account.into();
         }
-        let (sent, received) = match self.direction {
-            Direction::Send => (near_tally, far_tally),
-            Direction::Receive => (far_tally, near_tally),
+        let (sent, received, senders) = match self.direction {
+            Direction::Send => (near_tally, far_tally, &near),
+            Direction::Receive => (far_tally, near_tally, &far),
         };
+        await_acknowledgement(senders, sent.bytes);
+        way.end();
         Ok(Outcome {
             sent,
             received,
-            near: sides(&self.near),
-            far,
-            sockets: self.near,
+            near: sides(&near),
+            far: far_side.or_else(|| sides(&far)),
+            sockets: near,
+            way,
             lasted,
             usage,
             steady,
@@ -455,49 +280,14 @@ fn sides(sockets: &[TcpStream]) -> Option<TcpSide> {
     all.try_fold(first, |sum, side| Some(sum.and(side?)))
 }
 
-/// Another handle to the same socket.
-fn again(socket: &TcpStream) -> Result<TcpStream, Failure> {
-    socket
-        .try_clone()
-        .map_err(|cause| Failure::of("duplicate a socket", cause))
-}
-
-/// Adds a worker that sends.
-fn send(
-    workers: &mut Workers,
-    cpus: &[u32],
-    until: Until,
-    end: TcpStream,
-    setting: &Setting,
-    consumed: Consumed,
-) -> Result<(), Failure> {
-    let sender = Sender::new(end, setting.method, setting.size, setting.content, consumed)?;
-    let work = |sender: &mut Sender, is_over: IsOver<'_>| sender.send(is_over);
-    workers.add(cpus, until, Workers::meter()?, sender, work)
-}
-
-/// Adds a worker that receives.
-fn receive(
-    workers: &mut Workers,
-    cpus: &[u32],
-    until: Until,
-    meter: syscost_sys::partner::Shared<crate::net::workers::Meter>,
-    end: TcpStream,
-    setting: &Setting,
-) -> Result<(), Failure> {
-    let (size, content) = (setting.size, setting.content);
-    let work = move |end: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
-        let mut account = Account::default();
-        if !is_over(&account) {
-            account = stream::sink(&*end, &mut vec![0; size], content, is_over)?;
-        }
-        if until != Until::OtherEnd {
-            // Whoever has ended already is not there to be told.
-            let _ = end.shutdown(Shutdown::Both);
-        }
-        Ok(account.into())
-    };
-    workers.add(cpus, until, meter, end, work)
+/// Waits a moment until the last bytes that came are acknowledged, too.
+fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
+    const LIMIT: Duration = Duration::from_millis(500);
+    let begun = Instant::now();
+    let is_short = || sides(senders).is_some_and(|side| side.bytes_acked < bytes);
+    while is_short() && begun.elapsed() < LIMIT {
+        pause(Duration::from_micros(200));
+    }
 }
 
 #[cfg(test)]

@@ -6,19 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use syscost_harness::peer;
+use syscost_harness::peer::Given;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, datagram};
 use syscost_net::{Content, Service, Session, socket};
 use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
-use crate::net::path::{Family, Path};
+use crate::net::far_end::{PATIENCE, Path};
+use crate::net::interface::Way;
 use crate::net::seats::Seats;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
-
-/// How long the far end may take to answer.
-const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often a receiver that may be late is told that there will be no more, and how long is waited before.
 const FAREWELLS: u32 = 200;
@@ -28,7 +26,6 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
     pub(super) path: Path,
-    pub(super) family: Family,
     /// Bytes of a datagram.
     pub(super) size: usize,
     /// Datagrams per second; as many as can be if `None`.
@@ -60,12 +57,13 @@ pub(super) struct Usage {
 }
 
 /// What a flow came to.
-#[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) sent: Tally,
     pub(super) received: Tally,
     /// This end's address.
     pub(super) own: SocketAddr,
+    /// What carried the bytes.
+    pub(super) way: Way,
     /// What was done while it was measured, if it was.
     pub(super) usage: Option<Usage>,
 }
@@ -78,6 +76,7 @@ pub(super) struct Flow {
     workers: Workers,
     session: Option<Session>,
     near: UdpSocket,
+    way: Way,
     begun: Instant,
     first: Option<Progress>,
 }
@@ -85,16 +84,18 @@ pub(super) struct Flow {
 impl Flow {
     /// Sets it going, until what `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        match setting.path {
-            Path::Loopback => Self::here(setting, until),
-            Path::Remote => Self::there(setting, until),
+        match &setting.path {
+            Path::Loopback(..) => Self::here(setting, until),
+            Path::Remote(given) => Self::there(given, setting, until),
         }
     }
 
     fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
         let tried = |what: &'static str| move |cause: io::Error| Failure::of(what, cause);
-        let near = socket::datagram(setting.family.any_port())?;
-        let far = socket::datagram(setting.family.any_port())?;
+        let own = setting.path.address();
+        let way = Way::begin(own, own);
+        let near = socket::datagram(SocketAddr::new(own, 0))?;
+        let far = socket::datagram(SocketAddr::new(own, 0))?;
         let address = |socket: &UdpSocket| socket.local_addr().map_err(tried("getsockname"));
         near.connect(address(&far)?).map_err(tried("connect"))?;
         far.connect(address(&near)?).map_err(tried("connect"))?;
@@ -113,36 +114,39 @@ impl Flow {
         let end = again(&near)?;
         let goodbye = move |near: &UdpSocket| say_goodbye(near, &has_ended);
         send(&mut workers, setting, until, end, goodbye)?;
-        Ok(Self::of(workers, None, near))
+        Ok(Self::of(workers, None, near, way))
     }
 
-    fn there(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        let given = peer::given()?;
-        let mut session = Session::connect(given.address, &given.token, TIMEOUT)?;
+    fn there(given: &Given, setting: &Setting, until: Until) -> Result<Self, Failure> {
+        let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::DatagramSink {
             size: setting.size as u32,
             content: setting.content,
         };
+        let own = session.local();
+        let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
+        let way = Way::begin(own.ip(), given.address.ip());
         let opened = session.open(&service)?;
         let near = opened.datagram()?;
         let mut workers = Workers::new()?;
         // The session ends the receiver.
         send(&mut workers, setting, until, again(&near)?, |_| {})?;
-        Ok(Self::of(workers, Some(session), near))
+        Ok(Self::of(workers, Some(session), near, way))
     }
 
-    fn of(workers: Workers, session: Option<Session>, near: UdpSocket) -> Self {
+    fn of(workers: Workers, session: Option<Session>, near: UdpSocket, way: Way) -> Self {
         Self {
             workers,
             session,
             near,
+            way,
             begun: Instant::now(),
             first: None,
         }
     }
 
     /// This end's address.
-    pub(super) fn own_address(&self) -> Result<SocketAddr, Failure> {
+    fn own_address(&self) -> Result<SocketAddr, Failure> {
         let address = self.near.local_addr();
         address.map_err(|cause| Failure::of("getsockname", cause))
     }
@@ -198,8 +202,8 @@ impl Flow {
     pub(super) fn warm_up(&mut self, window: Duration) -> Result<(), Failure> {
         let begun = Instant::now();
         while self.rate(window)? == 0.0 {
-            if begun.elapsed() > TIMEOUT {
-                let seconds = TIMEOUT.as_secs();
+            if begun.elapsed() > PATIENCE {
+                let seconds = PATIENCE.as_secs();
                 return Err(Failure::Failed(format!(
                     "no datagram has arrived for {seconds} s; does a firewall drop UDP?"
                 )));
@@ -236,10 +240,12 @@ impl Flow {
             Some(session) => session.finish(Some(sent.messages))?.into(),
             None => tallies[RECEIVER],
         };
+        self.way.end();
         Ok(Outcome {
             sent,
             received,
             own,
+            way: self.way,
             usage,
         })
     }
@@ -300,6 +306,7 @@ fn say_goodbye(near: &UdpSocket, has_ended: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::far_end::Family;
     use syscost_sys::cpu;
 
     fn flow(messages: u64, content: Content) -> Option<Outcome> {
@@ -308,8 +315,7 @@ mod tests {
             return None;
         };
         let setting = Setting {
-            path: Path::Loopback,
-            family: Family::Ipv4,
+            path: Path::Loopback(Placement::Free, Family::Ipv4),
             size: 100,
             rate: Some(20_000),
             seats: Seats::here(Placement::Free, 1, allowed[0], &allowed)

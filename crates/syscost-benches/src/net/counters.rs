@@ -1,0 +1,110 @@
+//! Shared: what the kernel counted of the protocols in this network namespace: of all programs, so a count may be higher than one's own.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use syscost_harness::prelude::*;
+
+/// Tables of pairs of lines: names, and their values.
+const TABLES: [&str; 2] = [
+    "/proc/thread-self/net/snmp",
+    "/proc/thread-self/net/netstat",
+];
+
+/// One of a name and a value a line; only where there is IPv6.
+const TABLE_OF_IPV6: &str = "/proc/thread-self/net/snmp6";
+
+/// Counters by their names: `Tcp.AttemptFails`, `TcpExt.ListenOverflows`, `Icmp6InEchos`.
+#[derive(Debug, Clone)]
+pub(crate) struct Counters(BTreeMap<String, u64>);
+
+impl Counters {
+    /// As they are now.
+    pub(crate) fn read() -> Result<Self, Unsupported> {
+        let mut counters = BTreeMap::new();
+        for table in TABLES {
+            let text = fs::read_to_string(table)
+                .map_err(|error| Unsupported::new(format!("{table}: {error}")))?;
+            counters.extend(pairs_of_lines(&text));
+        }
+        if let Ok(text) = fs::read_to_string(TABLE_OF_IPV6) {
+            counters.extend(text.lines().filter_map(name_and_value));
+        }
+        Ok(Self(counters))
+    }
+
+    /// By how much one of them has risen since; `None` where the kernel has none of this name.
+    pub(crate) fn risen_since(&self, before: &Self, name: &str) -> Option<u64> {
+        let (now, then) = (self.0.get(name)?, before.0.get(name)?);
+        Some(now.saturating_sub(*then))
+    }
+}
+
+/// `Tcp: InSegs OutSegs` above `Tcp: 17 4`.
+fn pairs_of_lines(text: &str) -> Vec<(String, u64)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let tables = lines.chunks_exact(2).filter_map(|pair| {
+        let (names, values) = (pair[0].split_once(':')?, pair[1].split_once(':')?);
+        (names.0 == values.0).then_some((names.0, names.1, values.1))
+    });
+    tables
+        .flat_map(|(table, names, values)| {
+            let pairs = names.split_whitespace().zip(values.split_whitespace());
+            // Some values are limits, and may be negative.
+            pairs.filter_map(move |(name, value)| {
+                Some((format!("{table}.{name}"), value.parse().ok()?))
+            })
+        })
+        .collect()
+}
+
+/// `Icmp6InEchos   17`.
+fn name_and_value(line: &str) -> Option<(String, u64)> {
+    let (name, value) = line.split_once(char::is_whitespace)?;
+    Some((name.to_owned(), value.trim().parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_tables_are_understood() {
+        let text = "Tcp: RtoMin MaxConn InSegs\nTcp: 200 -1 17\nUdp: InDatagrams\nUdp: 4\n";
+        let pairs = pairs_of_lines(text);
+        let expected = [
+            ("Tcp.RtoMin", 200),
+            ("Tcp.InSegs", 17),
+            ("Udp.InDatagrams", 4),
+        ];
+        assert_eq!(
+            pairs,
+            expected.map(|(name, value)| (name.to_owned(), value))
+        );
+        assert_eq!(
+            name_and_value("Icmp6InEchos                    \t17"),
+            Some(("Icmp6InEchos".to_owned(), 17))
+        );
+        assert_eq!(name_and_value("Icmp6InEchos"), None);
+    }
+
+    #[test]
+    fn a_refused_connection_is_counted() {
+        let Ok(before) = Counters::read() else {
+            println!("skipped: no counters here");
+            return;
+        };
+        // A port of our own that nobody listens on.
+        let Ok(taken) = std::net::UdpSocket::bind("127.0.0.1:0") else {
+            println!("skipped: no loopback here");
+            return;
+        };
+        let nobody = taken.local_addr().unwrap();
+        assert!(std::net::TcpStream::connect(nobody).is_err());
+        let now = Counters::read().unwrap();
+        let risen = |name| now.risen_since(&before, name);
+        assert!(risen("Tcp.AttemptFails") >= Some(1));
+        assert!(risen("TcpExt.ListenOverflows").is_some());
+        assert_eq!(risen("Tcp.Nonesuch"), None);
+    }
+}

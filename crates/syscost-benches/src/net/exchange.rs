@@ -1,0 +1,319 @@
+//! Shared: messages that go to the far end and come back, each with a nonce, each timed by itself.
+
+use std::time::Duration;
+
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_net::Account;
+use syscost_sys::clock::Clock;
+
+use super::interface::Way;
+use crate::ipc::message::Message;
+
+/// How long an answer may take that can be lost on its way.
+pub(crate) const LOST_AFTER: Duration = Duration::from_millis(200);
+
+/// Messages of which is known, when an answer to one of them comes late or twice, what became of them.
+const REMEMBERED: usize = 64;
+
+/// The near end of what messages are exchanged by.
+pub(crate) trait Link {
+    /// Sends a message.
+    fn send(&mut self, message: &mut Message) -> Result<(), Errno>;
+
+    /// Waits for an answer: how many bytes of it came; `None` if none has come for [`LOST_AFTER`], where one can be lost.
+    fn receive(&mut self, answer: &mut Message) -> Result<Option<usize>, Errno>;
+
+    /// Lets the far end come to its end.
+    fn end(&mut self) -> Result<(), Errno>;
+}
+
+/// What an exchange is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exchange {
+    /// Bytes of a message.
+    size: usize,
+    /// Whether every byte of a message is written and compared: where things are counted, not where they are timed.
+    whole: bool,
+    /// Whether no message may be lost, or come twice.
+    is_lossless: bool,
+    clock: Clock,
+    seed: u64,
+}
+
+impl Exchange {
+    /// For the pass that `b` makes, of messages of this many bytes. `is_lossless` says that no message may be lost, nor come twice.
+    pub(crate) fn new(b: &mut Bencher, size: usize, is_lossless: bool) -> Self {
+        Self {
+            size,
+            whole: !b.is_timed(),
+            is_lossless,
+            clock: *b.clock(),
+            seed: b.random().u64(..),
+        }
+    }
+
+    /// The near end of one over this link.
+    pub(crate) fn over<L: Link>(self, link: L, way: Way) -> Caller<L> {
+        Caller {
+            link,
+            way,
+            whole: self.whole,
+            is_lossless: self.is_lossless,
+            message: Message::new(self.size),
+            answer: Message::new(self.size),
+            nonces: fastrand::Rng::with_seed(self.seed),
+            laps: Laps::new(self.clock),
+            remembered: [None; REMEMBERED],
+            tally: Tally::default(),
+        }
+    }
+}
+
+/// The measuring task's end: it sends, and waits until the same comes back.
+pub(crate) struct Caller<L> {
+    pub(crate) link: L,
+    way: Way,
+    whole: bool,
+    is_lossless: bool,
+    message: Message,
+    answer: Message,
+    nonces: fastrand::Rng,
+    laps: Laps,
+    remembered: [Option<Remembered>; REMEMBERED],
+    pub(crate) tally: Tally,
+}
+
+/// A message that was sent before, and whether it was answered.
+#[derive(Debug, Clone, Copy)]
+struct Remembered {
+    nonce: u64,
+    is_answered: bool,
+}
+
+/// What the near end counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Messages sent.
+    pub(crate) sent: u64,
+    /// The sum of their nonces, wrapping.
+    sent_sum: u64,
+    /// Answers that came in time.
+    pub(crate) answered: u64,
+    answered_sum: u64,
+    /// Messages without one.
+    pub(crate) lost: u64,
+    /// Answers that came when they were no longer waited for.
+    pub(crate) late: u64,
+    /// Answers that came again.
+    pub(crate) duplicated: u64,
+}
+
+impl<L: Link> Lead for Caller<L> {
+    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        self.laps.begin();
+        for _ in 0..turns {
+            match self.turn()? {
+                true => self.laps.note(),
+                false => self.laps.void(),
+            }
+        }
+        Ok(())
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        Some(&mut self.laps)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.way.end();
+        let ended = self.link.end();
+        ended.map_err(|errno| Failure::of("end an exchange", errno))
+    }
+}
+
+impl<L: Link> Caller<L> {
+    /// One round trip; false if its message was lost.
+    #[inline(always)]
+    fn turn(&mut self) -> Result<bool, Failure> {
+        self.message.write(self.nonces.u64(..), self.whole);
+        let nonce = self.message.number();
+        let sent = self.link.send(&mut self.message);
+        sent.map_err(|errno| self.failed("send", errno))?;
+        self.tally.sent_sum = self.tally.sent_sum.wrapping_add(nonce);
+        self.tally.sent += 1;
+        loop {
+            let came = self.link.receive(&mut self.answer);
+            let came = came.map_err(|errno| self.failed("receive the answer to", errno))?;
+            if came == Some(self.message.bytes().len()) && self.is_the_message() {
+                self.tally.answered_sum = self.tally.answered_sum.wrapping_add(nonce);
+                self.tally.answered += 1;
+                self.remember(true);
+                return Ok(true);
+            }
+            match came {
+                None => {
+                    self.tally.lost += 1;
+                    self.remember(false);
+                    return Ok(false);
+                }
+                Some(bytes) => self.judge_stray(bytes)?,
+            }
+        }
+    }
+
+    /// Whether the answer is what was sent.
+    #[inline(always)]
+    fn is_the_message(&self) -> bool {
+        match self.whole {
+            true => self.answer.bytes() == self.message.bytes(),
+            false => self.answer.number() == self.message.number(),
+        }
+    }
+
+    #[inline(always)]
+    fn remember(&mut self, is_answered: bool) {
+        self.remembered[self.tally.sent as usize % REMEMBERED] = Some(Remembered {
+            nonce: self.message.number(),
+            is_answered,
+        });
+    }
+
+    /// What comes that is not the answer to the last message may be one to an earlier one, where they can be late or come twice.
+    #[cold]
+    fn judge_stray(&mut self, bytes: usize) -> Result<(), Failure> {
+        let number = self.tally.sent;
+        let size = self.message.bytes().len();
+        if bytes == 0 {
+            return Err(Failure::Failed(format!(
+                "the far end has gone before it answered message {number}"
+            )));
+        }
+        if bytes != size {
+            return Err(Failure::Refuted(format!(
+                "the answer to message {number} has {bytes} bytes, not {size}"
+            )));
+        }
+        let nonce = self.answer.number();
+        let mut known = self.remembered.iter_mut().flatten();
+        match known.find(|one| one.nonce == nonce && !self.is_lossless) {
+            Some(known) if known.is_answered => self.tally.duplicated += 1,
+            Some(known) => {
+                known.is_answered = true;
+                self.tally.late += 1;
+            }
+            None => {
+                return Err(Failure::Refuted(format!(
+                    "what came back is not message {number}, nor one before it"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn failed(&self, what: &str, errno: Errno) -> Failure {
+        Failure::of(&format!("{what} message {}", self.tally.sent + 1), errno)
+    }
+
+    /// Claims that the far end answered every message, and that they went the way they should.
+    pub(crate) fn claim(&self, b: &mut Bencher, account: &Account) {
+        let Tally { sent, lost, .. } = self.tally;
+        let bytes = self.message.bytes().len() as u64;
+        self.claim_deliveries(b);
+        // A lost message may have been lost on its way back.
+        let came = Came {
+            expected: sent,
+            may_miss: lost,
+            may_repeat: self.tally.duplicated,
+        };
+        came.claim(b, "messages that came to the far end", account.messages);
+        let of_bytes = Came {
+            expected: sent * bytes,
+            may_miss: lost * bytes,
+            may_repeat: self.tally.duplicated * bytes,
+        };
+        of_bytes.claim(b, "bytes that came to the far end", account.bytes);
+        let what = "sum of the nonces that came to the far end";
+        let hexadecimal = |sum: u64| format!("{sum:016x}");
+        let (own, theirs) = (
+            hexadecimal(self.tally.sent_sum),
+            hexadecimal(account.checksum),
+        );
+        match lost + self.tally.duplicated {
+            0 => b.claim_equal(what, own, theirs, "both ends"),
+            _ => b.claim_unverified(
+                what,
+                own,
+                theirs,
+                "both ends",
+                "messages were lost or doubled",
+            ),
+        }
+        b.claim_equal(
+            "bytes at the far end that do not belong there",
+            0.0,
+            account.wrong as f64,
+            "far end",
+        );
+        self.claim_way(b);
+    }
+
+    /// Claims that every message was answered, as far as the near end knows.
+    pub(crate) fn claim_deliveries(&self, b: &mut Bencher) {
+        let tally = &self.tally;
+        let what = "answers that are their messages, by nonce";
+        b.claim_equal(
+            what,
+            (tally.sent - tally.lost) as f64,
+            tally.answered as f64,
+            "near end",
+        );
+        for (what, count) in [
+            ("messages that were not answered in time", tally.lost),
+            ("answers that came late", tally.late),
+            ("answers that came twice", tally.duplicated),
+        ] {
+            match (count, self.is_lossless) {
+                (0, _) | (_, true) => b.claim_equal(what, 0.0, count as f64, "near end"),
+                (_, false) => {
+                    let reason = "on this path that may happen; such operations do not count";
+                    b.claim_unverified(what, 0.0, count as f64, "near end", reason);
+                }
+            }
+        }
+        if !self.is_lossless && b.is_timed() {
+            b.detail("lost_count", tally.lost as f64);
+            b.detail("late_count", tally.late as f64);
+            b.detail("duplicated_count", tally.duplicated as f64);
+        }
+    }
+
+    /// Claims which interface carried the messages.
+    pub(crate) fn claim_way(&self, b: &mut Bencher) {
+        let bytes = self.message.bytes().len() as u64;
+        self.way
+            .claim(b, self.tally.sent * bytes, self.tally.answered * bytes);
+    }
+}
+
+/// What should have come to the far end.
+struct Came {
+    expected: u64,
+    may_miss: u64,
+    may_repeat: u64,
+}
+
+impl Came {
+    fn claim(&self, b: &mut Bencher, what: &str, observed: u64) {
+        let least = (self.expected - self.may_miss) as f64;
+        let most = (self.expected + self.may_repeat) as f64;
+        let bound = match least == most {
+            true => Bound::Exactly(least),
+            false => Bound::Within(least, most),
+        };
+        b.claim_within(what, bound, observed as f64, "both ends");
+    }
+}

@@ -1,0 +1,363 @@
+//! Shared: who is at the other end: a partner on this machine, or `syscost serve` on another.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+use std::time::{Duration, Instant};
+
+use syscost_harness::peer::{self, Given};
+use syscost_harness::prelude::*;
+use syscost_net::client::Opened;
+use syscost_net::{Account, Service, Session};
+use syscost_sys::partner::Between;
+
+/// How long the far end may take to answer before and after the measurement.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Exchanges in which a session begins.
+const EXCHANGES_OF_A_SESSION: f64 = 3.0;
+
+/// The way to the far end.
+#[derive(Debug, Clone)]
+pub(crate) enum Path {
+    /// Through the kernel of this machine, to a partner there.
+    Loopback(Placement, Family),
+    /// To `syscost serve`, wherever it is.
+    Remote(Given),
+}
+
+impl Path {
+    /// The key of the parameter that names it.
+    pub(crate) const KEY: &str = "path";
+
+    /// Its name on this machine.
+    pub(crate) const LOOPBACK: &str = "loopback";
+
+    /// Its name where a far end was given.
+    pub(crate) const REMOTE: &str = "remote";
+
+    /// That of a case. Where it says nothing of `cpus`, the partner is on the measuring task's CPU.
+    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
+        match case.get(Self::KEY) {
+            Self::LOOPBACK => {
+                let placement = match case.get(Placement::KEY) {
+                    "" => Placement::here()[0],
+                    _ => Placement::of(case)?,
+                };
+                Ok(Self::Loopback(placement, Family::of(case)?))
+            }
+            Self::REMOTE => Ok(Self::Remote(peer::given()?)),
+            other => Err(Failure::Broken(format!(
+                "goes by {other}, which is no path"
+            ))),
+        }
+    }
+
+    /// Where the tasks of this machine are.
+    pub(crate) fn placement(&self) -> Placement {
+        match self {
+            Self::Loopback(placement, _) => *placement,
+            Self::Remote(_) => Placement::here()[0],
+        }
+    }
+
+    /// How many of the two ends are tasks of this machine.
+    pub(crate) fn own_ends(&self) -> f64 {
+        match self {
+            Self::Loopback(..) => 2.0,
+            Self::Remote(_) => 1.0,
+        }
+    }
+
+    /// Whether the far end is a partner.
+    pub(crate) fn is_loopback(&self) -> bool {
+        matches!(self, Self::Loopback(..))
+    }
+
+    /// Where the far end is, with whatever port.
+    pub(crate) fn address(&self) -> IpAddr {
+        match self {
+            Self::Loopback(_, family) => family.loopback(),
+            Self::Remote(given) => given.address.ip(),
+        }
+    }
+
+    /// Tells the bencher how long an exchange takes, if that may be long. To be called before the measurement.
+    pub(crate) fn announce(&self, b: &mut Bencher) -> Result<(), Failure> {
+        if let (Self::Remote(given), false) = (self, b.is_timed()) {
+            let begun = Instant::now();
+            Session::connect(given.address, &given.token, PATIENCE)?;
+            b.takes_about(begun.elapsed().as_nanos() as f64 / EXCHANGES_OF_A_SESSION);
+        }
+        Ok(())
+    }
+}
+
+/// A family of internet addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    /// Both.
+    pub(crate) const ALL: [Family; 2] = [Family::Ipv4, Family::Ipv6];
+
+    /// The key of the parameter that names it.
+    pub(crate) const KEY: &str = "family";
+
+    /// The name in cases.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Family::Ipv4 => "ipv4",
+            Family::Ipv6 => "ipv6",
+        }
+    }
+
+    /// That of a case; IPv4 where it says nothing.
+    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(Self::KEY);
+        let found = Self::ALL.into_iter().find(|family| family.name() == name);
+        match (found, name) {
+            (Some(family), _) => Ok(family),
+            (None, "") => Ok(Family::Ipv4),
+            (None, other) => Err(Failure::Broken(format!("has an address of {other}"))),
+        }
+    }
+
+    /// That of an address.
+    pub(crate) fn of_address(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(_) => Family::Ipv4,
+            IpAddr::V6(_) => Family::Ipv6,
+        }
+    }
+
+    /// This machine's own address.
+    pub(crate) fn loopback(self) -> IpAddr {
+        match self {
+            Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
+            Family::Ipv6 => Ipv6Addr::LOCALHOST.into(),
+        }
+    }
+}
+
+/// Whether this machine has the addresses of a case.
+pub(crate) fn support(case: &Case) -> Result<(), Unsupported> {
+    let no_row = |failure: Failure| Unsupported::new(failure.to_string());
+    if case.get(Path::KEY) == Path::REMOTE {
+        return peer::given().map(drop);
+    }
+    let address = Family::of(case).map_err(no_row)?.loopback();
+    match UdpSocket::bind(SocketAddr::new(address, 0)) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Unsupported::new(format!(
+            "{address} cannot be used: {error}; is the interface lo up, and has it this address?"
+        ))),
+    }
+}
+
+/// The family of the far end that was given, for the cases of its rows; `None` without one.
+pub(crate) fn remote_family() -> Option<Family> {
+    let given = peer::given().ok()?;
+    Some(Family::of_address(given.address.ip()))
+}
+
+/// Who serves, and is ended by the near end.
+pub(crate) enum FarEnd {
+    /// A process of this machine.
+    Partner(Follower<Parcel>),
+    /// A session with `syscost serve`, which has a service open.
+    Peer(Box<Session>),
+}
+
+impl FarEnd {
+    /// A partner on these CPUs, which serves with what it was `given` until it is stopped or the near end has closed, and accounts for it. If
+    /// it fails, `hang_up` lets the near end know, where its kernel does not.
+    pub(crate) fn partner<N: Send + 'static>(
+        cpus: &[u32],
+        given: N,
+        serve: impl FnOnce(&mut N, &Stop) -> Result<Account, Failure> + Send + 'static,
+        hang_up: fn(&mut N),
+    ) -> Result<Self, Failure> {
+        let serve = move |given: &mut N, stop: &Stop| Parcel::of(&serve(given, stop)?);
+        let prepare = move || Ok(given);
+        let follower = Follower::start(Between::Processes, cpus, prepare, serve, hang_up)?;
+        Ok(Self::Partner(follower))
+    }
+
+    /// A session of its own, in which this service is open.
+    pub(crate) fn peer(given: &Given, service: &Service) -> Result<(Self, Opened), Failure> {
+        let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
+        let opened = session.open(service)?;
+        Ok((Self::Peer(Box::new(session)), opened))
+    }
+
+    /// The team of it and the near end. Both come back of it, the far end as what it accounts for. [`Lead::end`] has to end the service: it closes the
+    /// connection, or makes a last one.
+    pub(crate) fn led_by<'t, L: Lead + 't>(self, near: L) -> Team<'t, (L, Account)> {
+        match self {
+            Self::Partner(follower) => follower
+                .led_by(near)
+                .then(|(near, parcel)| Ok((near, parcel.open()?))),
+            Self::Peer(session) => {
+                let near = Facing {
+                    near,
+                    session,
+                    account: Account::default(),
+                };
+                Team::new(Vec::new(), near).map(|facing| (facing.near, facing.account))
+            }
+        }
+    }
+}
+
+/// A near end whose far end is in another machine.
+struct Facing<L> {
+    near: L,
+    session: Box<Session>,
+    account: Account,
+}
+
+impl<L: Lead> Lead for Facing<L> {
+    const MAX_TURNS: u64 = L::MAX_TURNS;
+    const IS_PREPARED: bool = L::IS_PREPARED;
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        self.near.turns(turns)
+    }
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        self.near.prepare()
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        self.near.check()
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        self.near.laps()
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.near.end()?;
+        self.account = self.session.finish(None)?;
+        Ok(())
+    }
+}
+
+/// Bytes of the longest account, as a partner hands it over.
+const MAX_PARCEL: usize = 4000;
+
+/// An account in memory that means the same in every process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parcel {
+    length: usize,
+    bytes: [u8; MAX_PARCEL],
+}
+
+impl Parcel {
+    fn of(account: &Account) -> Result<Self, Failure> {
+        let text = serde_json::to_vec(account)
+            .map_err(|error| Failure::of("hand over an account", error))?;
+        let mut bytes = [0; MAX_PARCEL];
+        let Some(room) = bytes.get_mut(..text.len()) else {
+            return Err(Failure::Broken(format!(
+                "accounts for its far end in {} bytes",
+                text.len()
+            )));
+        };
+        room.copy_from_slice(&text);
+        Ok(Self {
+            length: text.len(),
+            bytes,
+        })
+    }
+
+    fn open(&self) -> Result<Account, Failure> {
+        let text = &self.bytes[..self.length];
+        serde_json::from_slice(text).map_err(|error| Failure::of("take over an account", error))
+    }
+}
+
+/// A listening socket of this machine, on a port of the kernel's choice, and its address.
+pub(crate) fn listen(
+    address: IpAddr,
+    backlog: u32,
+    tcp: &syscost_net::socket::Tcp,
+) -> Result<(TcpListener, SocketAddr), Failure> {
+    let listener = syscost_net::socket::listen(SocketAddr::new(address, 0), backlog, tcp)?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Failure::of("ask for a socket's address", error))?;
+    Ok((listener, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_net::service::TcpSide;
+
+    #[test]
+    fn an_account_is_handed_over_whole() {
+        let account = Account {
+            messages: u64::MAX,
+            checksum: 7,
+            tcp: Some(TcpSide {
+                congestion: "cubic".to_owned(),
+                ..TcpSide::default()
+            }),
+            ..Account::default()
+        };
+        assert_eq!(Parcel::of(&account).unwrap().open(), Ok(account.clone()));
+        let endless = TcpSide {
+            congestion: "x".repeat(MAX_PARCEL),
+            ..TcpSide::default()
+        };
+        let too_long = Account {
+            tcp: Some(endless),
+            ..account
+        };
+        assert!(matches!(Parcel::of(&too_long), Err(Failure::Broken(_))));
+    }
+
+    #[test]
+    fn a_case_says_where_its_far_end_is() {
+        let case = |params: &[(&'static str, &'static str)]| Case::new(params.iter().copied());
+        let near = Path::of(&case(&[("path", "loopback"), ("family", "ipv6")])).unwrap();
+        assert_eq!(near.address(), Family::Ipv6.loopback());
+        assert_eq!(
+            (near.own_ends(), near.placement()),
+            (2.0, Placement::here()[0])
+        );
+        for wrong in [
+            case(&[("path", "carrier_pigeon")]),
+            case(&[("path", "loopback"), ("family", "ipx")]),
+            case(&[("path", "loopback"), ("cpus", "none")]),
+        ] {
+            assert!(
+                matches!(Path::of(&wrong), Err(Failure::Broken(_))),
+                "{wrong:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_partner_accounts_for_what_it_did() {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let serve = |messages: &mut u64, stop: &Stop| {
+            while !stop.is_set() {
+                std::thread::yield_now();
+            }
+            Ok(Account {
+                messages: *messages,
+                ..Account::default()
+            })
+        };
+        let far = FarEnd::partner(&cpus, 5, serve, |_| {}).unwrap();
+        let (_, account) = far.led_by(|_| Ok(())).perform([1]).unwrap();
+        assert_eq!(account.messages, 5);
+    }
+}

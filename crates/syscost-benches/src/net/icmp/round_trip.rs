@@ -1,0 +1,91 @@
+//! An echo request goes to the kernel at the other end, which answers.
+//!
+//! ## Measures
+//! From before an ICMP echo request is sent until its answer has come, as `ping` does: with `size` bytes of content behind its head of eight. `path=loopback`:
+//! this kernel answers; `path=remote`: that of the host that `--peer` names. The socket is an unprivileged ping socket where the kernel allows one
+//! (net.ipv4.ping_group_range), else a raw one. The number is the median by batches, and each operation is timed by itself as well, as in `net.tcp.round_trip`.
+//! ## Does not measure
+//! Any program at the other end: the kernel there answers where it takes the packet in.
+//! ## Reading it
+//! What `net.udp.round_trip` takes more on two CPUs, or to another host, is waking a program and going through its sockets. Rounds of all rows are interleaved, so the
+//! three protocols are compared over the same minutes. On loopback the answer is there when the request has been sent: there is no switch. Hosts and
+//! firewalls may limit echoes or drop them: an answer is waited for 200 ms, and an operation without one does not count (`lost_count`).
+//! ## Source
+//! ping.
+
+use syscost_harness::prelude::*;
+
+use super::ping::{HEAD, Pinger, support as may_ping};
+use crate::net::exchange::{Exchange, LOST_AFTER};
+use crate::net::far_end::{self, Family, Path, remote_family};
+use crate::net::setting::{PLAIN, SIZE};
+
+pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
+    id: "net.icmp.round_trip",
+    title: "Round trip of an ICMP echo",
+    cases: Cases::Here(cases),
+    expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
+    quick: |case| {
+        let is_near = case.get(Path::KEY) == Path::LOOPBACK;
+        is_near && case.get(Family::KEY) == Family::Ipv4.name() && case.number(SIZE) == PLAIN as u64
+    },
+    support,
+    run,
+    source: include_str!("round_trip.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Content of an echo, in bytes.
+const SIZES: [usize; 2] = [PLAIN, 1 << 10];
+
+fn cases() -> Vec<Case> {
+    let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
+    let far = remote_family().map(|family| (Path::REMOTE, family));
+    let paths = near.into_iter().chain(far);
+    let cases = paths.flat_map(|(path, family)| {
+        SIZES.map(|size| {
+            Case::new([
+                (Path::KEY, path.to_owned()),
+                (Family::KEY, family.name().to_owned()),
+                (SIZE, size_name(size)),
+            ])
+        })
+    });
+    cases.collect()
+}
+
+fn support(case: &Case) -> Result<(), Unsupported> {
+    far_end::support(case)?;
+    let family = Family::of(case);
+    may_ping(family.map_err(|failure| Unsupported::new(failure.to_string()))?)
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let path = Path::of(b.case())?;
+    path.announce(b)?;
+    let size = b.case().number(SIZE) as usize;
+    let length = Argument {
+        position: 2,
+        name: "length",
+    };
+    b.expect_argument(Sysno::SENDTO, length, Given::Always((HEAD + size) as u64));
+    let limit = match path {
+        Path::Loopback(..) => None,
+        Path::Remote(_) => {
+            // A near host may answer before this end has fallen asleep.
+            b.expect(within(Counter::Switches, 0.5, 1.15));
+            Some(LOST_AFTER)
+        }
+    };
+    let exchange = Exchange::new(b, size, path.is_loopback());
+    let pinger = b.together(path.placement(), |_| {
+        let (pinger, way) = Pinger::open(path.address(), size, limit)?;
+        Ok(Team::new(Vec::new(), exchange.over(pinger, way)))
+    })?;
+    pinger.claim_deliveries(b);
+    pinger.claim_way(b);
+    pinger
+        .link
+        .claim(b, pinger.tally.answered, path.is_loopback());
+    Ok(())
+}

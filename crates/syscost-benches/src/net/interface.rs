@@ -1,0 +1,192 @@
+//! Shared: which interface carried the messages, as its own counters tell.
+
+use std::net::IpAddr;
+
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::network::{self, Carried};
+
+use super::far_end::Family;
+
+const TABLE: &str = "/proc/net/dev";
+
+/// What is said of interfaces that have counted too little, and are no loopback.
+const LATE: &str = "some drivers count late, and no other interface has counted as much";
+
+/// What the interfaces of this machine carry while messages go over one of them.
+#[derive(Debug)]
+pub(crate) struct Way {
+    /// Where the messages go, as the socket says.
+    far: IpAddr,
+    /// The interface that has this end's address: `lo` where both ends are on this machine.
+    name: Result<String, Unsupported>,
+    before: Result<Vec<Carried>, Unsupported>,
+    after: Result<Vec<Carried>, Unsupported>,
+}
+
+impl Way {
+    /// From now on, between the addresses that a connected socket has.
+    pub(crate) fn begin(own: IpAddr, far: IpAddr) -> Self {
+        // What goes to an address of this machine passes through `lo`, whichever interface has the address.
+        let own = own.to_canonical();
+        let address = match own == far.to_canonical() {
+            true => Family::of_address(own).loopback(),
+            false => own,
+        };
+        let name = match network::interface_of(address) {
+            Ok(Some(name)) => Ok(name),
+            Ok(None) => Err(Unsupported::new(format!("no interface has {address}"))),
+            Err(error) => Err(error.into()),
+        };
+        Self {
+            far,
+            name,
+            before: network::carried(),
+            after: Err(Unsupported::new("nobody looked at the end")),
+        }
+    }
+
+    /// Until now.
+    pub(crate) fn end(&mut self) {
+        self.after = network::carried();
+    }
+
+    /// Claims that the interface carried at least these bytes of content, sent and received, between addresses of the family that the case names.
+    pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64) {
+        let family = Family::of_address(self.far).name();
+        match b.case().get(Family::KEY).to_owned() {
+            unnamed if unnamed.is_empty() => {}
+            named => b.claim_equal(
+                "family of its addresses",
+                named,
+                family.to_owned(),
+                "getpeername",
+            ),
+        }
+        const CLAIM: &str = "bytes carried by the interface of its path, sent and received";
+        let least = |name: &str| format!("{name}: at least {sent} and {received}");
+        let known = || Some((self.name.as_ref().ok()?, self.changes()?));
+        let Some((name, changes)) = known() else {
+            let reasons = [
+                self.name.as_ref().err(),
+                self.before.as_ref().err(),
+                self.after.as_ref().err(),
+            ];
+            let reason = reasons.into_iter().flatten().next();
+            let reason = reason.map_or_else(
+                || "it was made meanwhile".to_owned(),
+                Unsupported::to_string,
+            );
+            b.claim_unverified(CLAIM, least("?"), "unknown", TABLE, &reason);
+            return;
+        };
+        let (verdict, seen) = judge(name, &changes, sent, received);
+        let seen = match seen {
+            Some(one) => format!(
+                "{}: {} and {}",
+                one.interface, one.sent_bytes, one.received_bytes
+            ),
+            None => "nothing".to_owned(),
+        };
+        let reason = (verdict == Verdict::Unverified).then_some(LATE);
+        b.claim_verdict(CLAIM, least(name), seen, TABLE, verdict, reason);
+    }
+
+    /// What each interface has carried between the beginning and the end; `None` where nobody knows.
+    fn changes(&self) -> Option<Vec<Carried>> {
+        let before = self.before.as_ref().ok()?;
+        let after = self.after.as_ref().ok()?;
+        let changes = after.iter().filter_map(|now| {
+            let then = before.iter().find(|then| then.interface == now.interface)?;
+            Some(Carried {
+                interface: now.interface.clone(),
+                received_bytes: now.received_bytes.saturating_sub(then.received_bytes),
+                sent_bytes: now.sent_bytes.saturating_sub(then.sent_bytes),
+            })
+        });
+        Some(changes.collect())
+    }
+}
+
+/// Whether the interface of this name carried as much, and which one to tell of: another one that did, if it has not.
+fn judge<'c>(
+    name: &str,
+    changes: &'c [Carried],
+    sent: u64,
+    received: u64,
+) -> (Verdict, Option<&'c Carried>) {
+    // Each message on loopback is sent and received by the same interface.
+    let is_loopback = name == "lo";
+    let enough = |one: &Carried| match one.interface == "lo" {
+        true => one.sent_bytes.min(one.received_bytes) >= sent + received,
+        false => one.sent_bytes >= sent && one.received_bytes >= received,
+    };
+    let own = changes.iter().find(|one| one.interface == name);
+    if own.is_some_and(enough) {
+        return (Verdict::Confirmed, own);
+    }
+    let other = changes.iter().find(|one| enough(one));
+    match (other, is_loopback) {
+        (None, false) => (Verdict::Unverified, own),
+        (other, _) => (Verdict::Refuted, other.or(own)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carried(interface: &str, sent_bytes: u64, received_bytes: u64) -> Carried {
+        Carried {
+            interface: interface.to_owned(),
+            received_bytes,
+            sent_bytes,
+        }
+    }
+
+    #[test]
+    fn what_another_interface_carried_refutes() {
+        let of = |name, changes: &[Carried]| {
+            let (verdict, seen) = judge(name, changes, 1000, 500);
+            (verdict, seen.map(|one| one.interface.clone()))
+        };
+        let (lo, eth) = (Some("lo".to_owned()), Some("eth0".to_owned()));
+        let quiet = carried("eth0", 80, 60);
+        assert_eq!(
+            of("lo", &[carried("lo", 1500, 1500), quiet.clone()]),
+            (Verdict::Confirmed, lo.clone())
+        );
+        // Loopback sees each message twice.
+        assert_eq!(
+            of("lo", &[carried("lo", 1000, 500)]),
+            (Verdict::Refuted, lo.clone())
+        );
+        let busy = carried("eth0", 1000, 500);
+        assert_eq!(
+            of("eth0", std::slice::from_ref(&busy)),
+            (Verdict::Confirmed, eth.clone())
+        );
+        assert_eq!(
+            of("lo", &[carried("lo", 0, 0), busy.clone()]),
+            (Verdict::Refuted, eth.clone())
+        );
+        assert_eq!(
+            of("eth0", &[quiet.clone(), carried("lo", 5, 5)]),
+            (Verdict::Unverified, eth)
+        );
+        assert_eq!(
+            of("eth0", &[quiet, carried("lo", 2000, 2000)]),
+            (Verdict::Refuted, lo)
+        );
+        assert_eq!(of("wlan0", &[]), (Verdict::Unverified, None));
+    }
+
+    #[test]
+    fn the_way_to_an_address_of_this_machine_is_loopback() {
+        let own = IpAddr::from([127, 0, 0, 1]);
+        match Way::begin(own, own).name {
+            Ok(name) => assert_eq!(name, "lo"),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+}

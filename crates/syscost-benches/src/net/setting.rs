@@ -1,0 +1,156 @@
+//! Shared: what a case of a round trip asks for, and the rows that there are.
+
+use syscost_harness::prelude::*;
+use syscost_net::Wait;
+
+use super::far_end::{Family, Path, remote_family};
+use super::waiting;
+use crate::ipc::setting::{same_and_nearest, sleeps};
+
+/// The key of the parameter that says how large a message is, in bytes.
+pub(crate) const SIZE: &str = "size";
+
+/// What a case asks for.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    pub(crate) path: Path,
+    pub(crate) wait: Wait,
+    /// Bytes of a message.
+    pub(crate) size: usize,
+}
+
+impl Setting {
+    /// That of the case to measure.
+    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
+        Ok(Self {
+            path: Path::of(case)?,
+            wait: waiting::of(case)?,
+            size: case.number(SIZE) as usize,
+        })
+    }
+
+    /// Into how many parts the kernel may break a message.
+    fn parts(&self) -> f64 {
+        self.size.div_ceil(4096) as f64
+    }
+
+    /// Expects what a round trip makes of calls and switches at those ends that are tasks of this machine. Each waits once, or once for each part of a
+    /// message; one that spins never waits, but may be preempted.
+    pub(crate) fn expect(&self, b: &mut Bencher) {
+        let ends = self.path.own_ends();
+        b.expect(together(Sysno::SENDTO, ends));
+        let length = Argument {
+            position: 2,
+            name: "length",
+        };
+        b.expect_argument(Sysno::SENDTO, length, Given::Always(self.size as u64));
+        let receives = Counter::Syscall(Sysno::RECVFROM);
+        let (least, most) = (0.95 * ends, 1.05 * ends * self.parts());
+        match self.wait {
+            Wait::Block => b.expect(together(Sysno::RECVFROM, ends)),
+            Wait::Epoll => {
+                b.expect(within(receives, least, most));
+                b.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), least, most));
+            }
+            Wait::Spin => b.expect(at_least(receives, least)),
+        }
+        // Memory that came anew with each message would fault once a page.
+        b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
+        let most = 1.15 * ends * self.parts();
+        let least = match (self.wait, self.path.is_loopback()) {
+            (Wait::Spin, _) => 0.0,
+            (_, true) => sleeps(self.path.placement()),
+            // A near host may answer before this end has fallen asleep.
+            (_, false) => 0.5,
+        };
+        b.expect(within(Counter::Switches, least, most));
+        if self.wait == Wait::Spin {
+            b.expect(at_most(Counter::VoluntarySwitches, 0.05));
+        }
+    }
+}
+
+/// Sizes of messages, in bytes, by how both ends wait and where the far end is.
+pub(crate) struct Sizes {
+    /// Blocking, on the measuring task's CPU.
+    pub(crate) same: &'static [usize],
+    /// Blocking, on the nearest other one.
+    pub(crate) other: &'static [usize],
+    /// Spinning, there.
+    pub(crate) spin: &'static [usize],
+    /// Blocking, with the far end that was given.
+    pub(crate) remote: &'static [usize],
+}
+
+/// The size that every way has.
+pub(crate) const PLAIN: usize = 64;
+
+/// The cases of a round trip: sizes by IPv4, the plain size by IPv6 and epoll as well.
+pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
+    let near = same_and_nearest();
+    let (same, other) = near.split_at(1);
+    let elsewhere: Vec<Placement> = Placement::here()
+        .into_iter()
+        .filter(|placement| !near.contains(placement) && *placement != Placement::Free)
+        .collect();
+    let mut cases = Vec::new();
+    let mut add = |family, placements: &[Placement], wait: Wait, sizes: &[usize]| {
+        for placement in placements {
+            cases.extend(
+                sizes
+                    .iter()
+                    .map(|size| near_case(family, *placement, wait, *size)),
+            );
+        }
+    };
+    add(Family::Ipv4, same, Wait::Block, sizes.same);
+    add(Family::Ipv4, other, Wait::Block, sizes.other);
+    add(Family::Ipv4, &near, Wait::Epoll, &[PLAIN]);
+    // Two that spin on one CPU would wait for each other's time slices.
+    add(Family::Ipv4, other, Wait::Spin, sizes.spin);
+    add(Family::Ipv4, &elsewhere, Wait::Spin, &[PLAIN]);
+    add(Family::Ipv6, &near, Wait::Block, &[PLAIN]);
+    add(Family::Ipv6, other, Wait::Spin, &[PLAIN]);
+    if let Some(family) = remote_family() {
+        let mut add = |wait: Wait, sizes: &[usize]| {
+            cases.extend(sizes.iter().map(|size| remote_case(family, wait, *size)));
+        };
+        add(Wait::Block, sizes.remote);
+        add(Wait::Epoll, &[PLAIN]);
+        add(Wait::Spin, &[PLAIN]);
+    }
+    cases
+}
+
+/// Whether people look at it first.
+pub(crate) fn is_plain(case: &Case) -> bool {
+    let same = Placement::here()[0].name();
+    [
+        (Path::KEY, Path::LOOPBACK),
+        (Family::KEY, Family::Ipv4.name()),
+        (Placement::KEY, same),
+        (waiting::KEY, Wait::Block.name()),
+    ]
+    .into_iter()
+    .all(|(key, value)| case.get(key) == value)
+        && case.number(SIZE) == PLAIN as u64
+}
+
+fn near_case(family: Family, placement: Placement, wait: Wait, size: usize) -> Case {
+    Case::new([
+        (Path::KEY, Path::LOOPBACK.to_owned()),
+        (Family::KEY, family.name().to_owned()),
+        (Placement::KEY, placement.name().to_owned()),
+        (waiting::KEY, wait.name().to_owned()),
+        (SIZE, size_name(size)),
+    ])
+}
+
+fn remote_case(family: Family, wait: Wait, size: usize) -> Case {
+    Case::new([
+        (Path::KEY, Path::REMOTE.to_owned()),
+        (Family::KEY, family.name().to_owned()),
+        (waiting::KEY, wait.name().to_owned()),
+        (SIZE, size_name(size)),
+    ])
+}

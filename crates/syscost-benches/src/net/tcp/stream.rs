@@ -1,0 +1,145 @@
+//! Shared: the near end of a connection, and what the kernels at both ends know of it.
+
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{RecvFlags, SendFlags, send};
+use syscost_harness::congestion;
+use syscost_harness::prelude::*;
+use syscost_net::Wait;
+use syscost_net::service::{TcpSide, release};
+use syscost_net::socket::Tcp;
+use syscost_sys::tcp::TcpInfo;
+
+use crate::ipc::message::Message;
+use crate::net::exchange::Link;
+use crate::net::interface::Way;
+use crate::net::waiting::Waiting;
+
+const SOURCE: &str = "TCP_INFO";
+
+/// The options of both ends of a connection that carries messages: TCP_NODELAY, and the congestion control that was chosen.
+pub(crate) fn options() -> Tcp {
+    Tcp {
+        congestion: congestion::given(),
+        ..Tcp::nodelay()
+    }
+}
+
+/// The near end of a connection.
+pub(crate) struct Stream {
+    socket: TcpStream,
+    waiting: Waiting,
+    /// Before the first message and behind the last.
+    sides: Option<(TcpSide, TcpSide)>,
+    mtu: Option<u32>,
+}
+
+impl Stream {
+    /// That of a connection which is there already, and the way it goes.
+    pub(crate) fn over(socket: TcpStream, wait: Wait) -> Result<(Self, Way), Failure> {
+        let failed = |error| Failure::of("ask for a socket's addresses", error);
+        let own = socket.local_addr().map_err(failed)?;
+        let far = socket.peer_addr().map_err(failed)?;
+        let stream = Self {
+            waiting: Waiting::new(&socket, wait, RecvFlags::WAITALL, None)?,
+            sides: TcpSide::of(&socket).map(|side| (side.clone(), side)),
+            mtu: TcpInfo::of(&socket).ok().map(|info| info.path_mtu),
+            socket,
+        };
+        Ok((stream, Way::begin(own.ip(), far.ip())))
+    }
+
+    /// Claims what the kernels know: that what was sent was acknowledged and nothing sent again, and that both ends have the options that they should.
+    pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64, far: Option<&TcpSide>) {
+        let Some(((before, after), far)) = self.sides.as_ref().zip(far) else {
+            let reason = "this kernel, or that of the far end, does not tell";
+            b.claim_unverified("bytes acknowledged", sent as f64, "unknown", SOURCE, reason);
+            return;
+        };
+        let acknowledged = after.bytes_acked.saturating_sub(before.bytes_acked);
+        // The handshake counts as one, and may be acknowledged late.
+        let bound = Bound::Within(sent as f64, sent as f64 + 1.0);
+        b.claim_within("bytes acknowledged", bound, acknowledged as f64, SOURCE);
+        let came = after.bytes_received.saturating_sub(before.bytes_received);
+        b.claim_equal("bytes received", received as f64, came as f64, SOURCE);
+        let nodelay = f64::from(after.nodelay + far.nodelay);
+        b.claim_equal("ends with TCP_NODELAY", 2.0, nodelay, "getsockopt");
+        claim_congestion(b, after, far);
+        claim_retransmits(b, after.retransmits + far.retransmits);
+        b.detail("segment_bytes", f64::from(after.mss));
+        if let Some(mtu) = self.mtu {
+            b.detail("mtu_bytes", f64::from(mtu));
+        }
+    }
+}
+
+/// Claims that both ends have the congestion control that was asked for, or says which they have.
+fn claim_congestion(b: &mut Bencher, near: &TcpSide, far: &TcpSide) {
+    let asked = options().congestion;
+    let has = match near.congestion == far.congestion {
+        true => near.congestion.clone(),
+        false => format!("{} here and {} there", near.congestion, far.congestion),
+    };
+    let expected = asked.unwrap_or_else(|| has.clone());
+    b.claim_equal(
+        "congestion control of both ends",
+        expected,
+        has,
+        "getsockopt",
+    );
+}
+
+/// Claims that nothing was sent again. What a path loses, or delivers late, is no defect of the benchmark: then this is not confirmed.
+fn claim_retransmits(b: &mut Bencher, segments: u64) {
+    let what = "segments sent again by either end";
+    match segments {
+        0 => b.claim_equal(what, 0.0, 0.0, SOURCE),
+        some => {
+            let reason = "the path lost segments or was late, and waiting for that is in the times";
+            b.claim_unverified(what, 0.0, some as f64, SOURCE, reason);
+        }
+    }
+    b.detail("retransmits_count", segments as f64);
+}
+
+impl Link for Stream {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> Result<(), Errno> {
+        let bytes = message.bytes();
+        let mut done = 0;
+        while done < bytes.len() {
+            done += retry_on_intr(|| send(&self.socket, &bytes[done..], SendFlags::NOSIGNAL))?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(&mut self, answer: &mut Message) -> Result<Option<usize>, Errno> {
+        let bytes = answer.bytes_mut();
+        let mut done = 0;
+        while done < bytes.len() {
+            match self
+                .waiting
+                .receive(self.socket.as_fd(), &mut bytes[done..])?
+            {
+                Some(0) | None => break,
+                Some(count) => done += count,
+            }
+        }
+        Ok(Some(done))
+    }
+
+    fn end(&mut self) -> Result<(), Errno> {
+        let now = TcpSide::of(&self.socket);
+        self.sides = self
+            .sides
+            .take()
+            .zip(now)
+            .map(|((before, _), now)| (before, now));
+        // A copy in the partner would keep it open if it were only closed.
+        release(&self.socket);
+        Ok(())
+    }
+}
