@@ -5,7 +5,7 @@
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins of what counts as a core of our own.
-//! - [`peer`]: the far end of network measurements.
+//! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if one was chosen.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -18,6 +18,7 @@ pub mod benchmark;
 pub mod case;
 pub mod catalogue;
 pub mod clock;
+pub mod congestion;
 pub mod cores;
 pub mod derive;
 pub mod doc;

@@ -118,7 +118,51 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
             differs: false,
         });
     }
+    if !levels.is_empty() {
+        levels.extend(network(run));
+    }
     levels
+}
+
+/// What lies beyond the machine's own memory: round trips and streams over TCP, in a process on the same CPU and at the far end that a run was given.
+fn network(run: &Run) -> impl Iterator<Item = Level> {
+    const ROUND_TRIP: &[(&str, &str)] = &[("wait", "block"), ("size", "64")];
+    const STREAM: &[(&str, &str)] = &[
+        ("streams", "1"),
+        ("size", "64K"),
+        ("direction", "send"),
+        ("method", "write"),
+    ];
+    const LOOPBACK: &[(&str, &str)] = &[("path", "loopback"), ("family", "ipv4"), ("cpus", "same")];
+    const REMOTE: &[(&str, &str)] = &[("path", "remote")];
+    let row = |id: &str, path: &[(&str, &str)], what: &[(&str, &str)]| {
+        let has = |row: &Measurement, (key, value): &(&str, &str)| {
+            row.case.get(*key).is_some_and(|has| has == value)
+        };
+        let mut rows = run.measurements.iter();
+        let found = rows.find(|row| {
+            let all = path.iter().chain(what);
+            row.id == id && row.status == Status::Ok && all.into_iter().all(|one| has(row, one))
+        });
+        found.and_then(with_flags)
+    };
+    let places = [("loopback TCP", LOOPBACK), ("far end", REMOTE)];
+    places.into_iter().filter_map(move |(title, path)| {
+        let round_trip = row("net.tcp.round_trip", path, ROUND_TRIP);
+        let stream = row("net.tcp.bandwidth", path, STREAM);
+        let is_found = round_trip.is_some() || stream.is_some();
+        is_found.then(|| Level {
+            cells: [
+                title.to_owned(),
+                String::new(),
+                String::new(),
+                round_trip.unwrap_or_default(),
+                String::new(),
+                stream.unwrap_or_default(),
+            ],
+            differs: false,
+        })
+    })
 }
 
 /// A row's number, and the flags that tell how far it can be trusted.
@@ -236,10 +280,38 @@ mod tests {
             row("memory.cache_latency", "memory", Unit::Nanoseconds, 120.0),
             row("memory.peak_bandwidth", "l1", Unit::BytesPerSecond, 3e11),
             row("memory.tlb_miss", "1", Unit::Nanoseconds, 2.0),
+            of_network(
+                "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
+                Unit::Nanoseconds,
+                9300.0,
+            ),
+            of_network(
+                "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=spin,size=64}",
+                Unit::Nanoseconds,
+                1.0,
+            ),
+            of_network(
+                "net.tcp.bandwidth{path=remote,family=ipv6,streams=1,size=64K,direction=send,method=write}",
+                Unit::BytesPerSecond,
+                1.1e8,
+            ),
         ];
         insta::assert_snapshot!(text(&run).join("\n"));
         let differing: Vec<bool> = levels(&run).iter().map(|level| level.differs).collect();
-        assert_eq!(differing, [false, true, false, false]);
+        assert_eq!(differing, [false, true, false, false, false, false]);
+        run.measurements.drain(..7);
+        assert!(text(&run).is_empty(), "it is no hierarchy without memory");
+    }
+
+    /// A row of this name.
+    fn of_network(name: &str, unit: Unit, median: f64) -> Measurement {
+        let (id, case) = name.trim_end_matches('}').split_once('{').expect("a case");
+        let mut row = row(id, "", unit, median);
+        let pairs = case.split(',').filter_map(|pair| pair.split_once('='));
+        row.case = pairs
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        row
     }
 
     #[test]

@@ -2,178 +2,18 @@
 //!
 //! After Jeff Dean's list ("Numbers Everyone Should Know", 2009), with the rows of a run in place of its figures.
 
+mod list;
+
 use serde::Serialize;
 
+use self::list::{L1, LIST, Scale, Wanted};
 use crate::{Estimate, Flag, Measurement, Run, Status, Unit};
-
-/// One line of the list: what it is called and which row tells it.
-struct Wanted {
-    title: &'static str,
-    id: &'static str,
-    /// Parameters the row's case must have.
-    case: &'static [(&'static str, &'static str)],
-    /// The row that tells it in a run without the first.
-    otherwise: Option<Place>,
-    scale: Scale,
-}
 
 /// A benchmark's id and the parameters of a case.
 pub type Place = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// A parameter that may have any value: the widest vectors of a machine.
 pub const ANY: &str = "*";
-
-/// How a row's value becomes a time.
-#[derive(Clone, Copy)]
-enum Scale {
-    /// It is one.
-    Once,
-    /// It holds this many of them: a round trip is two switches.
-    Holds(f64),
-    /// It is a rate in B/s: the time of this many bytes.
-    Bytes(f64),
-}
-
-const MEBIBYTE: f64 = 1_048_576.0;
-
-const fn wanted(
-    title: &'static str,
-    id: &'static str,
-    case: &'static [(&'static str, &'static str)],
-) -> Wanted {
-    Wanted {
-        title,
-        id,
-        case,
-        otherwise: None,
-        scale: Scale::Once,
-    }
-}
-
-const fn mebibyte(
-    title: &'static str,
-    id: &'static str,
-    case: &'static [(&'static str, &'static str)],
-) -> Wanted {
-    Wanted {
-        scale: Scale::Bytes(MEBIBYTE),
-        ..wanted(title, id, case)
-    }
-}
-
-/// The addition that is the second of the human scale while no L1 hit is measured.
-const ADDITION: &str = "op.integer";
-const L1: &str = "L1 cache hit";
-
-/// The list, from the cheapest to the dearest on a common machine. Ids that no benchmark has yet are in the catalogue's plan.
-const LIST: &[Wanted] = &[
-    wanted(
-        "Addition",
-        ADDITION,
-        &[("op", "add"), ("type", "i64"), ("shape", "latency")],
-    ),
-    wanted("Function call", "call.integer", &[("arguments", "0")]),
-    Wanted {
-        // A short run has no curve to read a plateau off, but this much is in every first cache.
-        otherwise: Some((
-            "memory.latency",
-            &[("pages", "4k"), ("order", "random"), ("bytes", "16K")],
-        )),
-        ..wanted(L1, "memory.cache_latency", &[("level", "1")])
-    },
-    wanted(
-        "Branch mispredicted",
-        "op.branch_miss",
-        &[("branch", "conditional")],
-    ),
-    Wanted {
-        // Beyond the first cache and within the second of most processors.
-        otherwise: Some((
-            "memory.latency",
-            &[("pages", "4k"), ("order", "random"), ("bytes", "240K")],
-        )),
-        ..wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")])
-    },
-    wanted("Atomic addition", "op.atomic", &[("op", "fetch_add")]),
-    wanted(
-        "64-bit division",
-        "op.integer",
-        &[("op", "divide"), ("type", "i64"), ("shape", "latency")],
-    ),
-    wanted("Mutex lock and unlock", "sync.mutex", &[("state", "free")]),
-    wanted(
-        "Clock reading",
-        "timing.clock_read",
-        &[("source", "monotonic")],
-    ),
-    Wanted {
-        // Beyond most last caches, in pages that hardly ever need a walk through page tables.
-        otherwise: Some((
-            "memory.latency",
-            &[("pages", "2m"), ("order", "random"), ("bytes", "128M")],
-        )),
-        ..wanted(
-            "Main memory reference",
-            "memory.cache_latency",
-            &[("level", "memory")],
-        )
-    },
-    wanted("System call", "syscall.null", &[("call", "getppid")]),
-    wanted(
-        "Page fault",
-        "memory.page_fault",
-        &[("kind", "anonymous_write")],
-    ),
-    wanted(
-        "File opened and closed",
-        "syscall.open_close",
-        &[("of", "file")],
-    ),
-    wanted("Signal caught", "signal.catch", &[("call", "tgkill")]),
-    Wanted {
-        scale: Scale::Holds(2.0),
-        ..wanted(
-            "Switch between processes",
-            "switch.pipe",
-            &[("between", "processes"), ("cpus", "same")],
-        )
-    },
-    wanted(
-        "Round trip over loopback TCP",
-        "net.tcp.round_trip",
-        &[("bytes", "1")],
-    ),
-    wanted(
-        "Thread created and joined",
-        "task.pthread",
-        &[("until", "reaped")],
-    ),
-    mebibyte(
-        "1 MiB read from memory",
-        "memory.bandwidth",
-        &[
-            ("op", "read"),
-            ("simd", ANY),
-            ("bytes", "512M"),
-            ("threads", "1"),
-        ],
-    ),
-    wanted(
-        "Process forked and waited for",
-        "task.fork",
-        &[("until", "reaped")],
-    ),
-    wanted(
-        "4 KiB read at random from disk",
-        "fs.read",
-        &[("order", "random"), ("state", "cold"), ("bytes", "4096")],
-    ),
-    mebibyte(
-        "1 MiB read in order from disk",
-        "fs.read",
-        &[("order", "sequential"), ("state", "cold")],
-    ),
-];
 
 /// The list of one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -217,9 +57,11 @@ pub struct Number {
     pub flags: Vec<Flag>,
 }
 
-/// The ids of the benchmarks the list draws on, with the case's parameters that it needs; [`ANY`] stands for any value.
+/// The ids of the benchmarks the list draws on, with the case's parameters that it needs; [`ANY`] stands for any value. Without those that not
+/// every run can have.
 pub fn sources() -> impl Iterator<Item = Place> {
     LIST.iter()
+        .filter(|wanted| !wanted.is_optional)
         .flat_map(|wanted| [Some((wanted.id, wanted.case)), wanted.otherwise])
         .flatten()
 }
@@ -228,7 +70,9 @@ pub fn sources() -> impl Iterator<Item = Place> {
 pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
     let mut numbers: Vec<Number> = LIST
         .iter()
-        .map(|wanted| number(wanted, run, &is_known))
+        .map(|wanted| (wanted, number(wanted, run, &is_known)))
+        .filter(|(wanted, number)| !wanted.is_optional || number.row.is_some())
+        .map(|(_, number)| number)
         .collect();
     let time = |title: &str| {
         let found = numbers.iter().find(|number| number.title == title)?;

@@ -23,6 +23,7 @@
 //! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |
 //! | [`tcp`] | what the kernel knows of a TCP connection |
 //! | [`tiny`] | a program of a few hundred bytes, to be executed |
+//! | [`zero_copy`] | sending from memory that the kernel does not copy |
 //! | [`kernel`] | the measured instructions themselves |
 
 mod error;
@@ -48,5 +49,6 @@ pub mod scratch;
 pub mod tcp;
 pub mod tiny;
 pub mod topology;
+pub mod zero_copy;
 
 pub use error::{SystemError, Unsupported};

@@ -5,10 +5,14 @@ pub(crate) mod exchange;
 pub(crate) mod far_end;
 mod icmp;
 pub(crate) mod interface;
+mod loaded_latency;
+mod model;
+mod seats;
 pub(crate) mod setting;
 pub(crate) mod tcp;
 mod udp;
 pub(crate) mod waiting;
+mod workers;
 
 use syscost_harness::prelude::*;
 
@@ -19,6 +23,10 @@ pub(crate) const GROUP: Group = Group {
         tcp::round_trip::BENCHMARK,
         udp::round_trip::BENCHMARK,
         icmp::round_trip::BENCHMARK,
+        tcp::bandwidth::BENCHMARK,
+        udp::bandwidth::BENCHMARK,
+        loaded_latency::BENCHMARK,
+        model::BENCHMARK,
     ],
     hidden: false,
 };

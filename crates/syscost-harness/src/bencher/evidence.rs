@@ -16,6 +16,8 @@ use syscost_sys::scratch;
 use super::Bencher;
 use super::body::Body;
 use super::counts::{Counted, plus, since};
+use super::pass::Pass;
+use crate::arguments::ArgumentClaim;
 use crate::expect::{Bound, Counter, Expect};
 use crate::failure::Failure;
 
@@ -175,10 +177,44 @@ impl Bencher<'_> {
             .copied()
             .filter(|e| matches!(e.counter, Counter::Syscall(_) | Counter::OtherSyscalls))
             .collect();
-        let arguments = &self.arguments;
+        let arguments = self.arguments.clone();
         if expected.is_empty() && arguments.is_empty() {
             return Ok(());
         }
+        self.audit(&expected, &arguments, operations, is_each_prepared, body)
+    }
+
+    /// Counts, in the evidence pass, the system calls of operations that [`Bencher::observe`] only looks at. `body(n)` sets up, makes `n` of them and
+    /// ends, in a forked child; what `body(0)` calls is taken off. To be called before the measurement.
+    ///
+    /// # Errors
+    /// With what went wrong in the child.
+    pub fn audit_apart(
+        &mut self,
+        expected: &[Expect],
+        operations: u64,
+        mut body: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if self.pass == Pass::Timed {
+            return Ok(());
+        }
+        self.set_too_late |= self.measured;
+        self.audit(expected, &[], operations, false, &mut |audited| {
+            body(match audited {
+                Audited::Operations => operations,
+                Audited::Nothing => 0,
+            })
+        })
+    }
+
+    fn audit(
+        &mut self,
+        expected: &[Expect],
+        arguments: &[ArgumentClaim],
+        operations: u64,
+        is_each_prepared: bool,
+        body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let (told, tell) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let noted: Vec<Sysno> = arguments.iter().map(|claim| claim.call).collect();
         let mut count = |audited| -> Result<SyscallCounts, AuditError> {

@@ -14,8 +14,8 @@ use syscost_sys::process::Owner;
 use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
-use crate::peer;
 use crate::trial::Trial;
+use crate::{congestion, peer};
 
 /// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
 const MAX_PADDING: usize = 4096;
@@ -68,9 +68,10 @@ impl Worker {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
-        // A trial and a far end are the run's, which tells them, and not the shell's.
+        // A trial, a far end and the congestion control are the run's, which records them, and not the shell's.
         let of_run = Trial::ALL.map(Trial::variable);
-        for variable in of_run.into_iter().chain([peer::ADDRESS, peer::TOKEN_FILE]) {
+        let of_network = [congestion::VARIABLE, peer::ADDRESS, peer::TOKEN_FILE];
+        for variable in of_run.into_iter().chain(of_network) {
             command.env_remove(variable);
         }
         for (name, value) in &program.environment {

@@ -128,7 +128,8 @@ impl TcpSide {
     }
 
     /// This end of both.
-    fn and(self, other: TcpSide) -> TcpSide {
+    #[must_use]
+    pub fn and(self, other: TcpSide) -> TcpSide {
         let is_known = self
             .congestion
             .split(',')

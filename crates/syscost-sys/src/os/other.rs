@@ -257,6 +257,43 @@ impl Epoll {
     }
 }
 
+/// No call answers this here.
+pub(crate) const NO_BUFFERS: i32 = -1;
+
+pub(crate) fn allow_zero_copy(_: BorrowedFd<'_>) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn send_zero_copy(_: BorrowedFd<'_>, _: &[u8]) -> io::Result<usize> {
+    refused()
+}
+
+pub(crate) fn from_error_queue(_: BorrowedFd<'_>) -> io::Result<Option<[u8; 16]>> {
+    refused()
+}
+
+pub(crate) fn file_in_memory(_: usize) -> io::Result<(File, *mut u8)> {
+    refused()
+}
+
+pub(crate) fn send_file(
+    _: BorrowedFd<'_>,
+    _: BorrowedFd<'_>,
+    _: u64,
+    _: usize,
+) -> io::Result<usize> {
+    refused()
+}
+
+pub(crate) fn move_pages(
+    _: BorrowedFd<'_>,
+    _: Option<u64>,
+    _: BorrowedFd<'_>,
+    _: usize,
+) -> io::Result<usize> {
+    refused()
+}
+
 pub(crate) fn limit_real_time(_: Option<u64>) -> io::Result<Option<u64>> {
     refused()
 }

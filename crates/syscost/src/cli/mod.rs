@@ -172,6 +172,13 @@ pub(crate) fn cpu_list(text: &str) -> Result<CpuList, String> {
     }
 }
 
+pub(crate) fn congestion(text: &str) -> Result<String, String> {
+    match syscost_harness::congestion::is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err("give a name such as cubic".to_owned()),
+    }
+}
+
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds < 1e6 => Ok(Duration::from_secs_f64(seconds)),

@@ -9,7 +9,7 @@ use syscost_net::address::Endpoint;
 
 use super::compare::fail_on;
 use super::serve::endpoint;
-use super::{CpuList, FailOn, Format, ProfileName, cpu_list, seconds};
+use super::{CpuList, FailOn, Format, ProfileName, congestion, cpu_list, seconds};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -54,6 +54,10 @@ pub struct RunArguments {
     /// File with the far end's token
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub token_file: Option<PathBuf>,
+    /// Congestion control of all TCP connections, e.g. `cubic`; the system's own if not given. The kernel lists those it allows in
+    /// /proc/sys/net/ipv4/tcp_allowed_congestion_control
+    #[arg(long, value_name = "NAME", value_parser = congestion)]
+    pub congestion: Option<String>,
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
@@ -61,7 +65,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_save: bool,
     /// Take up the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "time_limit", "peer"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

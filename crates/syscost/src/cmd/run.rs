@@ -11,7 +11,7 @@ use syscost_harness::peer::TOKEN_FILE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, real_time};
+use syscost_harness::{Catalogue, congestion, real_time};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
@@ -153,7 +153,7 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        program: program(arguments.real_time, far_end)?,
+        program: program(arguments, far_end)?,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
         peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
@@ -161,13 +161,17 @@ fn options(
     })
 }
 
-/// This program; whether its workers may enter the real-time class, whether batches are longer than usual, and which far end they are
-/// to measure against, is part of what the run records.
-fn program(real_time: bool, far_end: Option<&FarEnd>) -> Result<Program> {
+/// This program; whether its workers may enter the real-time class, which congestion control they choose, whether batches are
+/// longer than usual, and which far end they are to measure against, is part of what the run records.
+fn program(arguments: &RunArguments, far_end: Option<&FarEnd>) -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
-    if real_time || real_time::permitted().is_ok() {
+    if arguments.real_time || real_time::permitted().is_ok() {
         environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
+    }
+    if let Some(name) = &arguments.congestion {
+        congestion::try_out(name).context("choosing the congestion control (--congestion)")?;
+        environment.push((congestion::VARIABLE.to_owned(), Some(name.clone())));
     }
     for trial in Trial::ALL {
         if let Some(factor) = trial.given() {

@@ -1,5 +1,6 @@
 //! Connections that carry a stream of bytes.
 
-mod stream;
+pub(super) mod stream;
 
+pub(super) mod bandwidth;
 pub(super) mod round_trip;

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, send};
+use syscost_harness::congestion;
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
 use syscost_net::service::{TcpSide, release};
@@ -18,9 +19,12 @@ use crate::net::waiting::Waiting;
 
 const SOURCE: &str = "TCP_INFO";
 
-/// The options of both ends of a connection that carries messages.
+/// The options of both ends of a connection that carries messages: TCP_NODELAY, and the congestion control that was chosen.
 pub(crate) fn options() -> Tcp {
-    Tcp::nodelay()
+    Tcp {
+        congestion: congestion::given(),
+        ..Tcp::nodelay()
+    }
 }
 
 /// The near end of a connection.

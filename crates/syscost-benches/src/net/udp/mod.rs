@@ -1,3 +1,4 @@
 //! Datagrams.
 
+pub(super) mod bandwidth;
 pub(super) mod round_trip;

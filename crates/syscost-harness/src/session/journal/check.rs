@@ -8,7 +8,7 @@ use super::{Header, Record};
 use crate::bencher::Findings;
 use crate::session::Profile;
 use crate::trial::Trial;
-use crate::{peer, real_time};
+use crate::{congestion, peer, real_time};
 
 /// Longest journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -92,6 +92,7 @@ fn config(config: &Config) -> Result<(), String> {
 /// Whether a coordinator sets this variable to such a value.
 fn is_variable(name: &str, value: &str) -> bool {
     match name {
+        congestion::VARIABLE => congestion::is_name(value),
         peer::ADDRESS => peer::is_address(value),
         peer::TOKEN_FILE => peer::is_token_file(value),
         real_time::VARIABLE => value.len() <= MAX_VALUE,
@@ -228,10 +229,16 @@ mod tests {
         let set = set.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
         remote.config.environment.extend(set);
         assert_eq!(header(&remote), Ok(()));
-        let mut real_time = tests::header();
-        let set = (real_time::VARIABLE.to_owned(), Some("1".to_owned()));
-        real_time.config.environment.extend([set]);
-        assert_eq!(header(&real_time), Ok(()));
+        for value in ["", "a b", "a name of more than sixteen bytes"] {
+            let set = (congestion::VARIABLE.to_owned(), Some(value.to_owned()));
+            refused(|header| header.config.environment.extend([set]), "variable");
+        }
+        for (name, value) in [(real_time::VARIABLE, "1"), (congestion::VARIABLE, "cubic")] {
+            let mut legal = tests::header();
+            let set = (name.to_owned(), Some(value.to_owned()));
+            legal.config.environment.extend([set]);
+            assert_eq!(header(&legal), Ok(()));
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod scheduler;
 mod sysv;
 mod tcp;
 mod usage;
+mod zero_copy;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
@@ -40,4 +41,9 @@ pub(crate) use sysv::{
 pub(crate) use tcp::{Epoll, congestion, set_congestion, tcp_info};
 /// How a file is opened whose name may be anything's.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
+/// What a call answers for which the kernel has no buffers at the moment.
+pub(crate) const NO_BUFFERS: i32 = libc::ENOBUFS;
 pub(crate) use usage::{clock_ticks_per_second, read_at_start, usage};
+pub(crate) use zero_copy::{
+    allow_zero_copy, file_in_memory, from_error_queue, move_pages, send_file, send_zero_copy,
+};

@@ -1,0 +1,155 @@
+//! Round trip over TCP while streams fill the path.
+//!
+//! ## Measures
+//! A message of 64 bytes goes to the far end, which answers with the same bytes, over a connection of its own, while `load` other connections carry a stream as fast
+//! as they can to the far end (as `net.tcp.bandwidth{size=64K,direction=send,method=write}` does); `load=0` is without them. The value is the mean of the round
+//! trips of a sample; the distribution is of all of them. `load_bytes_per_s` is what the streams moved meanwhile: in every sample each of them must have moved bytes.
+//! ## Does not measure
+//! Streams from the far end. On loopback the senders run on the CPU of the measuring task and the receivers on that of the far end (`cpus`), as they would on
+//! machines of one CPU each: what is waited for is mostly a turn on these.
+//! ## Reading it
+//! What is added to `load=0` is the time that a message waits behind others: in the send queue of a network card, in the buffers of the slowest link (a path with large
+//! buffers and a congestion control that fills them adds tens of milliseconds; see bufferbloat), or, on loopback, for a CPU.
+//! ## Source
+//! flent's rrul and tcp_upload tests; Gettys and Nichols, Bufferbloat (2011).
+
+mod echo;
+
+use std::time::Duration;
+
+use syscost_harness::prelude::*;
+use syscost_sys::topology::Relation;
+
+use super::far_end::{self, Family, Path, remote_family};
+use super::seats::Seats;
+use super::tcp::bandwidth::{self, Direction, Method, Setting, Streams, content};
+use super::workers::Until;
+use echo::Echo;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "net.loaded_latency",
+    title: "TCP round trip while streams fill the path",
+    cases: Cases::Here(cases),
+    support: far_end::support,
+    run,
+    source: include_str!("loaded_latency.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The parameter that says how many streams there are.
+const LOAD: &str = "load";
+
+/// Bytes of the messages of a stream.
+const MESSAGE: usize = 64 << 10;
+
+/// Round trips whose calls are counted.
+const AUDITED: u64 = 256;
+
+/// What a sample takes at least: of time, and of round trips, which under load may take as long as all others' turns on a CPU.
+const WINDOW: Duration = Duration::from_millis(5);
+const ROUND_TRIPS: u64 = 10;
+
+/// A sample in which some stream moves nothing for so long fails.
+const LIMIT: Duration = Duration::from_secs(2);
+
+fn cases() -> Vec<Case> {
+    let same = Placement::At(Relation::SameCpu);
+    let here = Placement::here();
+    let mut others = here
+        .into_iter()
+        .filter(|place| ![same, Placement::Free].contains(place));
+    let other = others.next().unwrap_or(same);
+    let local = [Path::LOOPBACK, Family::Ipv4.name(), other.name()];
+    let remote = remote_family().map(|family| [Path::REMOTE, family.name(), ""]);
+    let mut cases = Vec::new();
+    for [path, family, place] in [local].into_iter().chain(remote) {
+        for load in ["0", "1", "2"] {
+            let params = [
+                (Path::KEY, path),
+                (Family::KEY, family),
+                (Placement::KEY, place),
+                (LOAD, load),
+            ];
+            let given = params.into_iter().filter(|(_, value)| !value.is_empty());
+            cases.push(Case::new(given));
+        }
+    }
+    cases
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let case = b.case();
+    let path = Path::of(case)?;
+    let load = case.get(LOAD).parse::<usize>();
+    let load = load.map_err(|_| Failure::Broken("has no number of streams".into()))?;
+    let seats = Seats::of(&path, 1, b)?;
+    let ends = path.own_ends();
+    let calls = [
+        together(Sysno::SENDTO, ends),
+        together(Sysno::RECVFROM, ends),
+        at_most(Counter::OtherSyscalls, 0.05),
+    ];
+    b.audit_apart(&calls, AUDITED, |messages| {
+        let mut echo = Echo::start(&path, &seats[0], 0)?;
+        (0..messages).try_for_each(|_| echo.round_trip())?;
+        echo.finish().map(drop)
+    })?;
+    let setting = Setting {
+        path,
+        direction: Direction::Send,
+        method: Method::Write,
+        size: MESSAGE,
+        seats: seats.iter().cycle().take(load).cloned().collect(),
+        content: content(b),
+    };
+    let mut streams = match load {
+        0 => None,
+        _ => Some(Streams::start(&setting, Until::Stopped)?),
+    };
+    let seed = b.random().u64(..);
+    let mut echo = Echo::start(&setting.path, &seats[0], seed)?;
+    if let Some(streams) = &mut streams {
+        bandwidth::warm_up(streams, b.case_ns(), &setting)?;
+    }
+    let clock = *b.clock();
+    let (mut laps, mut fewest) = (Vec::new(), load);
+    b.observe(|| {
+        let before = streams.as_ref().map(Streams::moved).unwrap_or_default();
+        let (begun, first) = (clock.start(), laps.len());
+        loop {
+            let sent = clock.start();
+            echo.round_trip()?;
+            let came = clock.stop().ticks;
+            laps.push(clock.to_ns(came - sent));
+            let passed = Duration::from_nanos(clock.to_ns(came - begun) as u64);
+            if passed < WINDOW || laps.len() < first + ROUND_TRIPS as usize {
+                continue;
+            }
+            let moving = streams
+                .as_ref()
+                .map_or(0, |streams| streams.going_on(&before));
+            if moving == load || passed > LIMIT {
+                fewest = fewest.min(moving);
+                let of_sample = &laps[first..];
+                return Ok(of_sample.iter().sum::<f64>() / of_sample.len() as f64);
+            }
+        }
+    })?;
+    if b.is_timed() {
+        laps.iter().for_each(|ns| b.record_single(*ns));
+    }
+    let claim = "streams that moved bytes in every sample";
+    b.claim_equal(claim, load, fewest, "both ends");
+    if let Some(streams) = streams {
+        if setting.path.is_loopback() {
+            streams.workers().claim_cpus(b);
+        }
+        let outcome = streams.finish()?;
+        bandwidth::claim(b, &setting, &outcome);
+        if let Some(usage) = outcome.usage.filter(|_| b.is_timed()) {
+            let rate = usage.bytes as f64 * 1e9 / usage.passed_ns.max(1) as f64;
+            b.detail("load_bytes_per_s", rate);
+        }
+    }
+    echo.claim(b)
+}

@@ -1,0 +1,155 @@
+//! A connection whose far end answers each message with the same bytes.
+
+use std::net::{IpAddr, Shutdown, TcpStream};
+
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use syscost_harness::peer::Given;
+use syscost_harness::prelude::*;
+use syscost_net::service::{ServiceError, Wait, stream};
+use syscost_net::{Account, Service, Session, socket};
+
+use crate::net::far_end::{PATIENCE, Path, listen};
+use crate::net::seats::Seats;
+use crate::net::tcp::stream::options;
+use crate::net::workers::{IsOver, Tally, Until, Workers};
+
+/// Bytes of a message.
+pub(super) const SIZE: usize = 64;
+
+/// Who answers.
+enum Answers {
+    Here(Workers),
+    There(Box<Session>),
+}
+
+/// The asking end.
+pub(super) struct Echo {
+    near: TcpStream,
+    answers: Answers,
+    seed: u64,
+    message: [u8; SIZE],
+    answer: [u8; SIZE],
+    round_trips: u64,
+    /// Sum of the first words of all messages.
+    sum: u64,
+}
+
+impl Echo {
+    /// Connects to a far end that answers, on its CPUs if it is here.
+    pub(super) fn start(path: &Path, seats: &Seats, seed: u64) -> Result<Self, Failure> {
+        let (near, answers) = match path {
+            Path::Loopback(..) => Self::here(path.address(), seats)?,
+            Path::Remote(given) => Self::there(given)?,
+        };
+        Ok(Self {
+            near,
+            answers,
+            seed,
+            message: [0; SIZE],
+            answer: [0; SIZE],
+            round_trips: 0,
+            sum: 0,
+        })
+    }
+
+    fn here(own: IpAddr, seats: &Seats) -> Result<(TcpStream, Answers), Failure> {
+        let (listener, address) = listen(own, 1, &options())?;
+        let near = socket::connect(address, &options(), PATIENCE)?;
+        let accepted = listener.accept();
+        let (far, _) = accepted.map_err(|cause| Failure::of("accept a connection", cause))?;
+        let serve = |far: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
+            Ok(stream::echo(&*far, &mut [0; SIZE], Wait::Block, is_over)?.into())
+        };
+        let mut workers = Workers::new()?;
+        let meter = Workers::meter()?;
+        workers.add(&seats.far, Until::OtherEnd, meter, far, serve)?;
+        Ok((near, Answers::Here(workers)))
+    }
+
+    fn there(given: &Given) -> Result<(TcpStream, Answers), Failure> {
+        let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
+        let service = Service::StreamEcho {
+            size: SIZE as u32,
+            wait: Wait::Block,
+            tcp: options(),
+        };
+        let opened = session.open(&service)?;
+        let near = opened.stream(&options())?;
+        Ok((near, Answers::There(Box::new(session))))
+    }
+
+    /// A message there and back, with a number by chance in it.
+    #[inline]
+    pub(super) fn round_trip(&mut self) -> Result<(), Failure> {
+        // Odd, so that no two numbers are the same.
+        let nonce = self.seed ^ (self.round_trips + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.message[..8].copy_from_slice(&nonce.to_le_bytes());
+        let sent = send(&self.near, &self.message, SendFlags::NOSIGNAL);
+        let sent = sent.map_err(|cause| Failure::of("send a message", cause))?;
+        let came = recv(&self.near, &mut self.answer, RecvFlags::WAITALL);
+        let (_, came) = came.map_err(|cause| Failure::of("receive an answer", cause))?;
+        if (sent, came) != (SIZE, SIZE) {
+            let what =
+                format!("of a message of {SIZE} bytes {sent} were sent and {came} came back");
+            return Err(Failure::Failed(what));
+        }
+        if self.answer != self.message {
+            return Err(Failure::Refuted(
+                "what came back is not what was sent".into(),
+            ));
+        }
+        self.round_trips += 1;
+        self.sum = self.sum.wrapping_add(nonce);
+        Ok(())
+    }
+
+    /// Ends it: what the far end says it has answered.
+    pub(super) fn finish(self) -> Result<Tally, Failure> {
+        let ended = self.near.shutdown(Shutdown::Write);
+        ended.map_err(|cause| Failure::of("end the stream", cause))?;
+        match self.answers {
+            Answers::Here(workers) => Ok(workers.dismiss()?.remove(0)),
+            Answers::There(mut session) => {
+                let account: Account = session.finish(None)?;
+                Ok(account.into())
+            }
+        }
+    }
+
+    /// Ends it, and claims that the far end has answered what was asked.
+    pub(super) fn claim(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (round_trips, sum) = (self.round_trips, self.sum);
+        let told = self.finish()?;
+        let claim = "messages that the far end answered";
+        b.claim_equal(claim, round_trips, told.messages, "both ends");
+        let bytes = round_trips * SIZE as u64;
+        b.claim_equal("bytes in them", bytes, told.bytes, "both ends");
+        let [expected, found] = [sum, told.checksum].map(|sum| format!("{sum:016x}"));
+        b.claim_equal("sum of their nonces", expected, found, "both ends");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::far_end::Family;
+
+    #[test]
+    fn the_far_end_answers_what_it_is_asked() {
+        let Ok(allowed) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let seats = Seats::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
+        let path = Path::Loopback(Placement::Free, Family::Ipv4);
+        let mut echo = Echo::start(&path, &seats[0], 7).unwrap();
+        for _ in 0..20 {
+            echo.round_trip().unwrap();
+        }
+        let sum = echo.sum;
+        let told = echo.finish().unwrap();
+        assert_eq!((told.messages, told.bytes), (20, 20 * SIZE as u64));
+        assert_eq!(told.checksum, sum);
+    }
+}

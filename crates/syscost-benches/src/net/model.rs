@@ -1,0 +1,190 @@
+//! A path's latency and bandwidth, fitted to round trips of messages of several sizes.
+//!
+//! ## Measures
+//! Nothing by itself: it is computed from the rows of `net.tcp.round_trip` of one path whose ends wait in one way (`wait`). Hockney's model says that a round trip
+//! takes a fixed time and a time for each byte that goes there and comes back: t(n) = t₀ + 2 n / r. `term=latency` is t₀, the round trip of a message
+//! without content; `term=byte` is 2 / r, what each byte adds to a round trip. `bandwidth_bytes_per_s` is r, and messages of `half_bandwidth_bytes` get half of it.
+//! ## Does not measure
+//! A stream: a message is received before its answer is sent, so that its two ways follow each other and each copy waits for the one before, while a stream does
+//! all of that at once. The bandwidth of `net.tcp.bandwidth` on the same path is therefore at least as high; a claim compares the two. Where it is lower, the stream is held back
+//! by something that a single message does not meet: a window smaller than the path holds (bandwidth times delay), or a shaper that lets bursts pass.
+//! ## Reading it
+//! The smaller the half-bandwidth size, the less is gained by putting messages together. Loopback beside remote tells what of a round trip is this machine's own
+//! software. The model is fitted anew in every round by least squares of the relative errors; the interval tells how far rounds differ, `relative_error_percent` how far the rows
+//! typically are from it. Beyond 25 % it does not fit and there is no number.
+//! ## Source
+//! Hockney, The communication challenge for MPP (1994); the LogP family's per-byte gap G: Alexandrov et al., LogGP (1995).
+
+use std::collections::BTreeMap;
+
+use syscost_harness::Row;
+use syscost_harness::prelude::*;
+use syscost_net::Wait;
+use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
+use syscost_results::{Evidence, Verdict};
+
+use super::far_end::{self, Family, Path, remote_family};
+use super::tcp::bandwidth::{self, Direction, Method};
+use super::tcp::round_trip;
+use super::waiting;
+use crate::ipc::setting::same_and_nearest;
+
+/// A model that is farther from its rows than this, relative to them, does not fit.
+const MAX_ERROR: f64 = 0.25;
+
+/// A bandwidth of single messages that is higher than a stream's by more than this factor contradicts the model: noise of both apart, it should be lower.
+const MAX_ABOVE_STREAM: f64 = 1.5;
+
+const ROUND_TRIP: &str = round_trip::BENCHMARK.id;
+
+/// The parameter that says which of the model's terms a row is.
+const TERM: &str = "term";
+const LATENCY: &str = "latency";
+const BYTE: &str = "byte";
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "net.model",
+    title: "Latency and bandwidth of a path",
+    quantity: Quantity::Level,
+    cases: Cases::Here(cases),
+    support: far_end::support,
+    derive: Some(Derive {
+        from: &[ROUND_TRIP, bandwidth::BENCHMARK.id],
+        takes,
+        compute,
+    }),
+    source: include_str!("model.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    // Those of which there are round trips of many sizes.
+    let near = same_and_nearest();
+    let waits = [Wait::Block, Wait::Spin].into_iter();
+    let local = near.iter().zip(waits).map(|(place, wait)| {
+        [
+            Path::LOOPBACK,
+            Family::Ipv4.name(),
+            place.name(),
+            wait.name(),
+        ]
+    });
+    let remote =
+        remote_family().map(|family| [Path::REMOTE, family.name(), "", Wait::Block.name()]);
+    let terms = local
+        .chain(remote)
+        .flat_map(|path| [LATENCY, BYTE].map(|term| (path, term)));
+    let case = |([path, family, place, wait], term): ([&'static str; 4], &'static str)| {
+        let params = [
+            (Path::KEY, path),
+            (Family::KEY, family),
+            (Placement::KEY, place),
+            (waiting::KEY, wait),
+            (TERM, term),
+        ];
+        Case::new(params.into_iter().filter(|(_, value)| !value.is_empty()))
+    };
+    terms.map(case).collect()
+}
+
+/// Whether that row tells of this case's path: round trips of all sizes, and the plain stream.
+fn takes(case: &Case, row: &Row) -> bool {
+    let is_of_path = [Path::KEY, Family::KEY, Placement::KEY]
+        .into_iter()
+        .all(|key| row.case.get(key) == case.get(key));
+    let is = |key, value| row.case.get(key) == value;
+    is_of_path
+        && match row.benchmark.id {
+            ROUND_TRIP => is(waiting::KEY, case.get(waiting::KEY)),
+            _ => {
+                is("streams", "1")
+                    && is("size", "64K")
+                    && is(Direction::KEY, Direction::Send.name())
+                    && is(Method::KEY, Method::Write.name())
+            }
+        }
+}
+
+fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
+        sources.iter().partition(|source| source.id == ROUND_TRIP);
+    if round_trips.len() < MIN_POINTS {
+        return Err(Failure::Unsupported(format!(
+            "no model can be fitted to {} sizes of messages; it takes at least {MIN_POINTS}",
+            round_trips.len()
+        )));
+    }
+    let points: Vec<(f64, f64)> = round_trips
+        .iter()
+        .map(|source| (source.case.number("size") as f64, source.median))
+        .collect();
+    let model = hockney::fit(&points)
+        .ok_or_else(|| Failure::Failed("no model can be fitted to these times".to_owned()))?;
+    // There and back.
+    let bandwidth = 2e9 / model.per_byte;
+    let value = match case.get(TERM) {
+        LATENCY => model.latency,
+        BYTE => model.per_byte,
+        other => return Err(Failure::Broken(format!("has no term {other}"))),
+    };
+    let mut evidence = vec![fits(&model)];
+    evidence.extend(
+        streams
+            .first()
+            .map(|stream| beside_stream(bandwidth, stream.median)),
+    );
+    let mut details = BTreeMap::from([(
+        "relative_error_percent".to_owned(),
+        100.0 * model.relative_error,
+    )]);
+    if bandwidth.is_finite() {
+        details.insert("bandwidth_bytes_per_s".to_owned(), bandwidth);
+        let half = model.latency / model.per_byte;
+        details.insert("half_bandwidth_bytes".to_owned(), half);
+    }
+    Ok(Derived {
+        value,
+        evidence,
+        details,
+        ..Derived::default()
+    })
+}
+
+/// Whether the rows are near the model.
+fn fits(model: &Model) -> Evidence {
+    let fits = model.relative_error <= MAX_ERROR;
+    Evidence {
+        claim: "relative error of the fitted model".to_owned(),
+        expected: format!("at most {MAX_ERROR}").into(),
+        observed: Some(model.relative_error.into()),
+        source: "least squares".to_owned(),
+        verdict: match fits {
+            true => Verdict::Confirmed,
+            false => Verdict::Refuted,
+        },
+        reason: (!fits)
+            .then(|| "a fixed time and one for each byte is not what messages take".to_owned()),
+    }
+}
+
+/// Whether single messages are no faster than a stream on the same path.
+fn beside_stream(bandwidth: f64, stream: f64) -> Evidence {
+    let factor = bandwidth / stream;
+    let holds = factor <= MAX_ABOVE_STREAM;
+    Evidence {
+        claim: "bandwidth of the model over that of a stream".to_owned(),
+        expected: format!("at most {MAX_ABOVE_STREAM}").into(),
+        observed: Some(factor.into()),
+        source: bandwidth::BENCHMARK.id.to_owned(),
+        verdict: match holds {
+            true => Verdict::Confirmed,
+            false => Verdict::Refuted,
+        },
+        reason: (!holds).then(|| {
+            "a stream is held back by what single messages do not meet: a window that is smaller than bandwidth times delay, or a shaper".to_owned()
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

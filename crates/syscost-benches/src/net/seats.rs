@@ -1,0 +1,120 @@
+//! Shared: the CPUs of the two tasks of a connection.
+
+use syscost_harness::prelude::*;
+use syscost_sys::topology::{Relation, Topology};
+
+use super::far_end::Path;
+
+/// Where the two tasks of a connection run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seats {
+    /// CPUs of the task at this end.
+    pub(super) near: Vec<u32>,
+    /// CPUs of the task at the far end, if that is on this machine.
+    pub(super) far: Vec<u32>,
+}
+
+impl Seats {
+    /// Those of so many connections by this path.
+    ///
+    /// # Errors
+    /// When there are not so many CPUs.
+    pub(super) fn of(path: &Path, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
+        match path {
+            Path::Loopback(placement, _) => {
+                Self::here(*placement, connections, b.cpu(), b.allowed())
+            }
+            Path::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
+        }
+    }
+
+    /// Those of so many connections on this machine whose two tasks stand as `placement` says. Tasks that name their CPUs share none with those of
+    /// other connections. The first connection's near task is on `own`.
+    ///
+    /// # Errors
+    /// When there are not so many CPUs.
+    pub(super) fn here(
+        placement: Placement,
+        connections: usize,
+        own: u32,
+        allowed: &[u32],
+    ) -> Result<Vec<Seats>, Failure> {
+        let few = || {
+            let name = placement.name();
+            Failure::Unsupported(format!(
+                "{connections} connections between CPUs that are {name} need more CPUs than this run may use"
+            ))
+        };
+        let mut left = spread_from(own, allowed);
+        let mut all = Vec::new();
+        for _ in 0..connections {
+            let near = *left.first().ok_or_else(few)?;
+            let far = match placement {
+                Placement::Free => {
+                    all.push(Seats {
+                        near: allowed.to_vec(),
+                        far: allowed.to_vec(),
+                    });
+                    continue;
+                }
+                Placement::At(Relation::SameCpu) => near,
+                // The nearest that are left stand first.
+                Placement::At(relation) => *left
+                    .iter()
+                    .find(|far| Topology::known().relation(near, **far) == Some(relation))
+                    .ok_or_else(few)?,
+                Placement::Distinct | Placement::Pair(..) => {
+                    return Err(Failure::Broken("has no pairs of CPUs".into()));
+                }
+            };
+            left.retain(|cpu| ![near, far].contains(cpu));
+            all.push(Seats {
+                near: vec![near],
+                far: vec![far],
+            });
+        }
+        Ok(all)
+    }
+
+    /// Those of so many connections to another machine: the tasks at this end, each on a CPU of its own as long as there are such.
+    fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<Seats> {
+        let cpus = spread_from(own, allowed);
+        let seats = cpus.iter().cycle().take(connections).map(|cpu| Seats {
+            near: vec![*cpu],
+            far: Vec::new(),
+        });
+        seats.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_on_one_cpu_each_share_none() {
+        let Ok(allowed) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let same = Placement::At(Relation::SameCpu);
+        let own = allowed[allowed.len() - 1];
+        let seats = Seats::here(same, allowed.len(), own, &allowed).unwrap();
+        assert_eq!(seats[0].near, [own]);
+        let mut taken: Vec<u32> = seats.iter().flat_map(|seats| seats.near.clone()).collect();
+        taken.sort_unstable();
+        assert_eq!(taken, allowed);
+        assert!(seats.iter().all(|seats| seats.near == seats.far));
+        let too_many = Seats::here(same, allowed.len() + 1, own, &allowed);
+        assert!(matches!(too_many, Err(Failure::Unsupported(_))));
+    }
+
+    #[test]
+    fn free_ones_may_be_anywhere_and_those_of_others_are_not_ours_to_seat() {
+        let seats = Seats::here(Placement::Free, 3, 0, &[0, 1]).unwrap();
+        assert_eq!(seats[2].far, [0, 1]);
+        let seats = Seats::to_elsewhere(3, 0, &[0]);
+        assert_eq!((seats.len(), seats[2].near.as_slice()), (3, &[0][..]));
+        assert!(seats[2].far.is_empty());
+    }
+}

@@ -1,0 +1,222 @@
+//! What is claimed of streams, and what shows it.
+
+use std::collections::BTreeSet;
+
+use syscost_harness::congestion;
+use syscost_harness::prelude::*;
+use syscost_net::service::TcpSide;
+use syscost_results::Verdict;
+use syscost_sys::tcp::TcpInfo;
+
+use super::limiter::Shares;
+use super::method::Method;
+use super::setting::{Direction, Setting};
+use super::streams::Outcome;
+use crate::net::far_end::Family;
+
+/// Bytes that a connection carries beside its payload at most: TCP counts its opening and its closing, and a server asks for a ticket.
+const GREETING: u64 = 64;
+
+const BOTH: &str = "both ends";
+const TCP_INFO: &str = "TCP_INFO";
+
+/// Where the kernel says which congestion control a socket gets that asks for none.
+const USUAL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// Claims that streams were as the case says, and that what was sent has arrived.
+pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
+    let streams = setting.seats.len();
+    claim_content(b, setting, outcome);
+    claim_connections(b, setting, outcome);
+    let carried = outcome.received.bytes;
+    match setting.direction {
+        Direction::Send => outcome.way.claim(b, carried, 0),
+        Direction::Receive => outcome.way.claim(b, 0, carried),
+    }
+    if outcome.usage.is_some() {
+        let claim = "streams that moved bytes before the first window and after the last";
+        b.claim_equal(claim, streams, outcome.steady, BOTH);
+    }
+    if setting.method == Method::ZeroCopy {
+        claim_without_copy(b, outcome);
+    }
+    tell_usage(b, outcome);
+    let sender = match setting.direction {
+        Direction::Send => &outcome.near,
+        Direction::Receive => &outcome.far,
+    };
+    match sender {
+        Some(sender) => claim_sender(b, setting, outcome, sender),
+        None => {
+            let reason = "the kernel of the sender tells nothing of its connections";
+            b.claim_unverified("segments sent again", 0.0, "unknown", TCP_INFO, reason);
+        }
+    }
+}
+
+/// What arrived is what was sent, and was handed over in messages of the size that the case says.
+fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
+    let (sent, received) = (&outcome.sent, &outcome.received);
+    let claim = "bytes that the receiver has of those sent";
+    let holds = sent.bytes == received.bytes && received.bytes > 0;
+    b.claim(claim, sent.bytes, received.bytes, BOTH, holds);
+    let [expected, found] = [sent, received].map(|tally| format!("{:016x}", tally.checksum));
+    b.claim_equal("checksum of all stamps in them", expected, found, BOTH);
+    let claim = "bytes that are not what was sent at their place";
+    b.claim_equal(claim, 0, received.wrong, "receiver");
+    let per_message = sent.bytes as f64 / sent.messages.max(1) as f64;
+    let size = setting.size as f64;
+    let at_most = Bound::Within(0.999 * size, size);
+    b.claim_within("bytes of a message", at_most, per_message, "sender");
+}
+
+/// There were as many connections as the case says, between addresses of its family, and their bytes went its way.
+fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
+    let addresses: BTreeSet<_> = outcome
+        .sockets
+        .iter()
+        .filter_map(|socket| socket.local_addr().ok())
+        .collect();
+    let carried = |socket: &&std::net::TcpStream| {
+        let Ok(info) = TcpInfo::of(socket) else {
+            return false;
+        };
+        info.bytes_acked.max(info.bytes_received) > GREETING
+    };
+    let used = outcome.sockets.iter().filter(carried).count();
+    let streams = setting.seats.len();
+    let claim = "connections with ports of their own that carried bytes";
+    b.claim_equal(claim, streams, used.min(addresses.len()), TCP_INFO);
+    let families: BTreeSet<_> = addresses
+        .iter()
+        .map(|address| Family::of_address(address.ip()).name())
+        .collect();
+    let families: Vec<_> = families.into_iter().collect();
+    b.claim_equal(
+        "family of their addresses",
+        b.case().get(Family::KEY).to_owned(),
+        families.join(" "),
+        "getsockname",
+    );
+    let Some(near) = &outcome.near else {
+        return;
+    };
+    let payload = outcome.received.bytes.max(1) as f64;
+    let came = near.bytes_received as f64 / payload;
+    let bound = match setting.direction {
+        Direction::Send => Bound::AtMost(GREETING as f64 * streams as f64 / payload),
+        Direction::Receive => Bound::AtLeast(1.0),
+    };
+    let claim = "bytes that came to this end, of each byte of payload";
+    b.claim_within(claim, bound, came, TCP_INFO);
+    let nodelay = near.nodelay as usize;
+    b.claim_equal("sockets with TCP_NODELAY", streams, nodelay, "getsockopt");
+}
+
+/// Every send without a copy is completed; whether it was copied after all is a detail.
+fn claim_without_copy(b: &mut Bencher, outcome: &Outcome) {
+    let sent = &outcome.sent;
+    let claim = "sends by MSG_ZEROCOPY that the kernel has completed";
+    let holds = sent.sends == sent.completed && sent.sends >= sent.messages;
+    b.claim(claim, sent.sends, sent.completed, "error queue", holds);
+    let copied = 100.0 * sent.copied as f64 / sent.completed.max(1) as f64;
+    b.detail("zerocopy_copied_percent", copied);
+}
+
+/// CPU time of both ends for each byte.
+fn tell_usage(b: &mut Bencher, outcome: &Outcome) {
+    let Some(usage) = outcome.usage.filter(|_| b.is_timed()) else {
+        return;
+    };
+    let bytes = usage.bytes.max(1) as f64;
+    for (name, ns) in [
+        ("cpu_ns_per_byte", usage.near_cpu_ns),
+        ("far_cpu_ns_per_byte", usage.far_cpu_ns),
+    ] {
+        if let Some(ns) = ns {
+            b.detail(name, ns as f64 / bytes);
+        }
+    }
+}
+
+/// What the sender's kernel tells: what was acknowledged, what was sent again, by which congestion control, and what limits.
+fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
+    let streams = setting.seats.len();
+    let payload = outcome.sent.bytes;
+    let most = (payload + GREETING * streams as u64) as f64 / payload.max(1) as f64;
+    // A far end tells of its sockets while the last bytes are on their way.
+    if setting.sends_here() {
+        b.claim_within(
+            "bytes that TCP acknowledged, of each byte of payload",
+            Bound::Within(1.0, most),
+            sender.bytes_acked as f64 / payload.max(1) as f64,
+            TCP_INFO,
+        );
+    }
+    let (verdict, reason) = match sender.retransmits {
+        0 => (Verdict::Confirmed, None),
+        _ => (
+            Verdict::Unverified,
+            Some("segments were lost or late: the rate is that of a path that loses some"),
+        ),
+    };
+    b.claim_verdict(
+        "segments sent again",
+        0.0,
+        sender.retransmits as f64,
+        TCP_INFO,
+        verdict,
+        reason,
+    );
+    claim_congestion(b, setting, outcome, sender);
+    b.detail("retransmits_count", sender.retransmits as f64);
+    b.detail("mss_bytes", f64::from(sender.mss));
+    b.detail("send_buffer_bytes", sender.send_buffer as f64);
+    let mtu = outcome.sockets.first().map(TcpInfo::of);
+    if let Some(Ok(info)) = mtu {
+        b.detail("mtu_bytes", f64::from(info.path_mtu));
+    }
+    let Some(usage) = outcome.usage else {
+        return;
+    };
+    let runs = match setting.direction {
+        Direction::Send => usage.near_cpu_ns,
+        Direction::Receive => usage.far_cpu_ns,
+    };
+    let runs = runs.map(|ns| ns as f64 / usage.passed_ns.max(1) as f64 / streams as f64);
+    let shares = Shares::of(sender, streams, outcome.lasted.as_secs_f64() * 1e6, runs);
+    b.claim(
+        "what limits the streams",
+        "any",
+        shares.limiter().to_string(),
+        "the sender's TCP_INFO",
+        true,
+    );
+    b.detail("busy_percent", 100.0 * shares.busy);
+    b.detail(
+        "receive_window_limited_percent",
+        100.0 * shares.receive_window,
+    );
+    b.detail("send_buffer_limited_percent", 100.0 * shares.send_buffer);
+}
+
+/// The congestion control is the one that was chosen, or the one that the sender's system has for all.
+fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
+    let usual = || {
+        let usual = std::fs::read_to_string(USUAL);
+        let usual = usual.ok().filter(|_| setting.sends_here())?;
+        Some(usual.trim().to_owned())
+    };
+    let chosen = congestion::given();
+    let claim = "congestion control of the sender";
+    let found = sender.congestion.clone();
+    match chosen.clone().or_else(usual) {
+        Some(expected) => b.claim_equal(claim, expected, found, "TCP_CONGESTION"),
+        None => b.claim(claim, "any", found, "TCP_CONGESTION", true),
+    }
+    if let (Some(chosen), Some(near), Some(far)) = (chosen, &outcome.near, &outcome.far) {
+        let both = format!("{} {}", near.congestion, far.congestion);
+        let claim = "congestion control of this end and of the far end";
+        b.claim_equal(claim, format!("{chosen} {chosen}"), both, "TCP_CONGESTION");
+    }
+}

@@ -1,0 +1,185 @@
+//! Both ends of streams: sockets, and the tasks that send and receive.
+
+use std::net::{Shutdown, TcpStream};
+
+use syscost_harness::peer::Given;
+use syscost_harness::prelude::*;
+use syscost_net::service::{Account, ServiceError, stream};
+use syscost_net::{Service, Session, socket};
+use syscost_sys::partner::Shared;
+use syscost_sys::tcp::TcpInfo;
+
+use super::sender::{Consumed, Sender};
+use super::setting::{Direction, Setting};
+use crate::net::far_end::{self, PATIENCE, Path};
+use crate::net::interface::Way;
+use crate::net::tcp::stream::options;
+use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
+
+/// Both ends, at work.
+pub(super) struct Ends {
+    /// Those of the far end first, if it is here, then those of this end.
+    pub(super) workers: Workers,
+    /// The far end, if it is elsewhere.
+    pub(super) session: Option<Session>,
+    /// This end's sockets.
+    pub(super) near: Vec<TcpStream>,
+    /// The far end's sockets, if they are here.
+    pub(super) far: Vec<TcpStream>,
+    /// What carries the bytes.
+    pub(super) way: Way,
+}
+
+impl Ends {
+    /// Connects them and sets them going, each until what `until` says.
+    pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
+        match &setting.path {
+            Path::Loopback(..) => Self::here(setting, until),
+            Path::Remote(given) => Self::there(given, setting, until),
+        }
+    }
+
+    fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
+        let streams = setting.seats.len() as u32;
+        let own = setting.path.address();
+        let way = Way::begin(own, own);
+        let (listener, address) = far_end::listen(own, streams, &options())?;
+        let mut pairs = Vec::new();
+        for _ in &setting.seats {
+            let near = socket::connect(address, &options(), PATIENCE)?;
+            let far = listener.accept();
+            let (far, _) = far.map_err(|cause| Failure::of("accept a connection", cause))?;
+            pairs.push((near, far));
+        }
+        let mut workers = Workers::new()?;
+        let meters = pairs.iter().map(|_| Workers::meter());
+        let meters: Vec<_> = meters.collect::<Result<_, _>>()?;
+        for is_near in [false, true] {
+            let receives = is_near == (setting.direction == Direction::Receive);
+            for (((near, far), seats), meter) in pairs.iter().zip(&setting.seats).zip(&meters) {
+                let (end, cpus) = match is_near {
+                    true => (again(near)?, &seats.near),
+                    false => (again(far)?, &seats.far),
+                };
+                let meter = meter.clone();
+                if receives {
+                    receive(&mut workers, cpus, Until::OtherEnd, meter, end, setting)?;
+                } else {
+                    let consumed = Box::new(move || meter.bytes());
+                    send(&mut workers, cpus, until, end, setting, consumed)?;
+                }
+            }
+        }
+        let (near, far) = pairs.into_iter().unzip();
+        Ok(Self {
+            workers,
+            session: None,
+            near,
+            far,
+            way,
+        })
+    }
+
+    fn there(given: &Given, setting: &Setting, until: Until) -> Result<Self, Failure> {
+        let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
+        let own = session.local();
+        let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
+        let way = Way::begin(own.ip(), given.address.ip());
+        let opened = session.open(&service(setting))?;
+        let mut workers = Workers::new()?;
+        let mut near = Vec::new();
+        for seats in &setting.seats {
+            let socket = opened.stream(&options())?;
+            let end = again(&socket)?;
+            match setting.direction {
+                Direction::Send => {
+                    let told = again(&socket)?;
+                    // What the kernel does not tell is taken for received: the far end has memory of its own.
+                    let acked =
+                        move || TcpInfo::of(&told).map_or(u64::MAX / 2, |info| info.bytes_acked);
+                    let consumed = Box::new(acked);
+                    send(&mut workers, &seats.near, until, end, setting, consumed)?;
+                }
+                Direction::Receive => {
+                    let until = match until {
+                        Until::Stopped | Until::OtherEnd => Until::OtherEnd,
+                        Until::Messages(_) => until,
+                    };
+                    let meter = Workers::meter()?;
+                    receive(&mut workers, &seats.near, until, meter, end, setting)?;
+                }
+            }
+            near.push(socket);
+        }
+        Ok(Self {
+            workers,
+            session: Some(session),
+            near,
+            far: Vec::new(),
+            way,
+        })
+    }
+}
+
+/// What the far end is to do.
+fn service(setting: &Setting) -> Service {
+    let (size, streams) = (setting.size as u32, setting.seats.len() as u32);
+    let (content, tcp) = (setting.content, options());
+    match setting.direction {
+        Direction::Send => Service::StreamSink {
+            size,
+            streams,
+            content,
+            tcp,
+        },
+        Direction::Receive => Service::StreamSource {
+            size,
+            streams,
+            content,
+            tcp,
+        },
+    }
+}
+
+/// Another handle to the same socket.
+fn again(socket: &TcpStream) -> Result<TcpStream, Failure> {
+    socket
+        .try_clone()
+        .map_err(|cause| Failure::of("duplicate a socket", cause))
+}
+
+/// Adds a worker that sends.
+fn send(
+    workers: &mut Workers,
+    cpus: &[u32],
+    until: Until,
+    end: TcpStream,
+    setting: &Setting,
+    consumed: Consumed,
+) -> Result<(), Failure> {
+    let sender = Sender::new(end, setting.method, setting.size, setting.content, consumed)?;
+    let work = |sender: &mut Sender, is_over: IsOver<'_>| sender.send(is_over);
+    workers.add(cpus, until, Workers::meter()?, sender, work)
+}
+
+/// Adds a worker that receives. In the end it closes its direction as well: that acknowledges what came last at once.
+fn receive(
+    workers: &mut Workers,
+    cpus: &[u32],
+    until: Until,
+    meter: Shared<Meter>,
+    end: TcpStream,
+    setting: &Setting,
+) -> Result<(), Failure> {
+    let (size, content) = (setting.size, setting.content);
+    let work = move |end: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
+        let mut account = Account::default();
+        if !is_over(&account) {
+            account = stream::sink(&*end, &mut vec![0; size], content, is_over)?;
+        }
+        // Whoever has left already need not be told.
+        let _ = end.shutdown(Shutdown::Both);
+        Ok(account.into())
+    };
+    workers.add(cpus, until, meter, end, work)
+}

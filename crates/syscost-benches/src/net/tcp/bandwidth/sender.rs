@@ -1,0 +1,346 @@
+//! The sending end of a stream.
+
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use syscost_harness::prelude::*;
+use syscost_net::Content;
+use syscost_net::service::{Account, ServiceError, stream};
+use syscost_sys::zero_copy::{self, FileMemory};
+
+use super::method::Method;
+use crate::net::workers::{IsOver, Tally};
+
+/// Memory that a stream is sent from without copying. What was sent is referred to until it has been received, so it is more than any two sockets hold.
+const MEMORY: usize = 16 << 20;
+
+/// Messages between two looks for completions.
+const BETWEEN_LOOKS: u64 = 16;
+
+/// How long the last completions are waited for, and between two looks.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// Bytes of its stream that the receiver is known to have.
+pub(super) type Consumed = Box<dyn FnMut() -> u64 + Send>;
+
+/// A sender of messages of one size.
+pub(super) struct Sender {
+    socket: TcpStream,
+    size: usize,
+    content: Content,
+    source: Source,
+}
+
+/// Where it sends from.
+enum Source {
+    /// A buffer of its own, which the kernel copies.
+    Buffer,
+    /// Memory that the kernel refers to.
+    Memory(Memory),
+}
+
+struct Memory {
+    method: Method,
+    file: FileMemory,
+    pipe: (io::PipeReader, io::PipeWriter),
+    consumed: Consumed,
+    consumed_bytes: u64,
+}
+
+impl Sender {
+    /// `consumed` tells how much of the stream needs not stay as it is any more.
+    pub(super) fn new(
+        socket: TcpStream,
+        method: Method,
+        size: usize,
+        content: Content,
+        consumed: Consumed,
+    ) -> Result<Self, Failure> {
+        if size == 0 || !MEMORY.is_multiple_of(size) {
+            return Err(Failure::Broken("sends messages of no power of two".into()));
+        }
+        if method == Method::ZeroCopy {
+            zero_copy::allow(&socket).map_err(Unsupported::from)?;
+        }
+        let source = match method {
+            Method::Write => Source::Buffer,
+            Method::ZeroCopy | Method::SendFile | Method::Splice => Source::Memory(Memory {
+                method,
+                file: FileMemory::new(MEMORY)?,
+                pipe: io::pipe().map_err(|cause| Failure::of("make a pipe", cause))?,
+                consumed,
+                consumed_bytes: 0,
+            }),
+        };
+        Ok(Self {
+            socket,
+            size,
+            content,
+            source,
+        })
+    }
+
+    /// Sends until it is over, and then the end of the stream.
+    pub(super) fn send(&mut self, is_over: IsOver<'_>) -> Result<Tally, ServiceError> {
+        let (socket, size, content) = (&self.socket, self.size, self.content);
+        let tally = match &mut self.source {
+            Source::Buffer => stream::source(socket, &mut vec![0; size], content, is_over)?.into(),
+            Source::Memory(memory) => memory.send(socket, size, content, is_over)?,
+        };
+        let ended = socket.shutdown(Shutdown::Write);
+        ended.map_err(|cause| ServiceError {
+            operation: "shutdown",
+            messages: tally.messages,
+            cause,
+        })?;
+        Ok(tally)
+    }
+}
+
+/// Sends without a copy, and what became of them.
+#[derive(Default)]
+struct Notices {
+    sends: u64,
+    completed: u64,
+    copied: u64,
+}
+
+impl Notices {
+    /// Takes all that are there.
+    fn take(&mut self, socket: &TcpStream) -> io::Result<()> {
+        while let Some(done) = zero_copy::completed(socket)? {
+            self.completed += done.count();
+            self.copied += if done.copied { done.count() } else { 0 };
+        }
+        Ok(())
+    }
+
+    /// Waits for the last ones.
+    fn await_all(&mut self, socket: &TcpStream) -> io::Result<()> {
+        let begun = Instant::now();
+        self.take(socket)?;
+        while self.completed < self.sends && begun.elapsed() < PATIENCE {
+            thread::sleep(PAUSE);
+            self.take(socket)?;
+        }
+        Ok(())
+    }
+}
+
+impl Memory {
+    fn send(
+        &mut self,
+        socket: &TcpStream,
+        size: usize,
+        content: Content,
+        is_over: IsOver<'_>,
+    ) -> Result<Tally, ServiceError> {
+        let (mut account, mut notices) = (Account::default(), Notices::default());
+        loop {
+            if !self.has_room_for(size as u64, &account, is_over) {
+                break;
+            }
+            let at = (account.bytes % MEMORY as u64) as usize;
+            let part = &mut self.file.contents()[at..at + size];
+            let checksum = content.stamp(account.bytes, part);
+            let messages = account.messages;
+            let failed = |operation| {
+                move |cause| ServiceError {
+                    operation,
+                    messages,
+                    cause,
+                }
+            };
+            match self.method {
+                Method::Write => unreachable!("has a buffer of its own"),
+                Method::ZeroCopy => {
+                    let sent = self.without_copy(socket, at, size, &mut notices);
+                    sent.map_err(failed("sendto"))?;
+                }
+                Method::SendFile => {
+                    whole(size, |done| {
+                        self.file.send_file(socket, at + done, size - done)
+                    })
+                    .map_err(failed("sendfile"))?;
+                }
+                Method::Splice => {
+                    self.through_pipe(socket, at, size)
+                        .map_err(failed("splice"))?;
+                }
+            }
+            account.messages += 1;
+            account.bytes += size as u64;
+            account.checksum = account.checksum.wrapping_add(checksum);
+            if notices.sends > 0 && account.messages.is_multiple_of(BETWEEN_LOOKS) {
+                notices.take(socket).map_err(failed("recvmsg"))?;
+            }
+            if is_over(&account) {
+                break;
+            }
+        }
+        let failed = |cause| ServiceError {
+            operation: "recvmsg",
+            messages: account.messages,
+            cause,
+        };
+        notices.await_all(socket).map_err(failed)?;
+        Ok(Tally {
+            sends: notices.sends,
+            completed: notices.completed,
+            copied: notices.copied,
+            ..account.into()
+        })
+    }
+
+    /// Waits until the next message's place holds nothing that has yet to be received; false if it is over before.
+    #[inline]
+    fn has_room_for(&mut self, size: u64, account: &Account, is_over: IsOver<'_>) -> bool {
+        // A message more, since what is told may be a few bytes of a greeting ahead.
+        while account.bytes + 2 * size > self.consumed_bytes + MEMORY as u64 {
+            let before = self.consumed_bytes;
+            self.consumed_bytes = (self.consumed)();
+            if self.consumed_bytes == before {
+                if is_over(account) {
+                    return false;
+                }
+                thread::sleep(PAUSE);
+            }
+        }
+        true
+    }
+
+    fn without_copy(
+        &mut self,
+        socket: &TcpStream,
+        at: usize,
+        size: usize,
+        notices: &mut Notices,
+    ) -> io::Result<()> {
+        whole(size, |done| {
+            let rest = &self.file.contents()[at + done..at + size];
+            match zero_copy::send(socket, rest) {
+                Ok(sent) => {
+                    notices.sends += 1;
+                    Ok(sent)
+                }
+                Err(error) if zero_copy::is_full(&error) => {
+                    notices.take(socket)?;
+                    thread::yield_now();
+                    Err(io::ErrorKind::Interrupted.into())
+                }
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn through_pipe(&mut self, socket: &TcpStream, at: usize, size: usize) -> io::Result<()> {
+        let (out, into) = &self.pipe;
+        let mut waiting = 0;
+        let file = &self.file;
+        whole(size, |done| {
+            if waiting == 0 {
+                waiting = file.splice_into(into, at + done, size - done)?;
+            }
+            let moved = zero_copy::splice_from(out, socket, waiting)?;
+            waiting -= moved;
+            Ok(moved)
+        })
+    }
+}
+
+/// Calls `part`, with what is done so far, until all bytes are; one that was interrupted did nothing.
+#[inline]
+fn whole(size: usize, mut part: impl FnMut(usize) -> io::Result<usize>) -> io::Result<()> {
+    let mut done = 0;
+    while done < size {
+        match part(done) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(moved) => done += moved,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+    use super::*;
+    use crate::net::far_end::{Family, listen};
+    use crate::net::tcp::stream::options;
+    use syscost_net::socket;
+
+    /// Sends this many messages by a method, and what the receiver found; `None` where it cannot be done here.
+    fn transfer(method: Method, size: usize, messages: u64) -> Option<(Tally, Account)> {
+        let (listener, address) = match listen(Family::Ipv4.loopback(), 1, &options()) {
+            Ok(listening) => listening,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                return None;
+            }
+        };
+        let near = socket::connect(address, &options(), Duration::from_secs(2)).unwrap();
+        let far = listener.accept().unwrap().0;
+        let received = Arc::new(AtomicU64::new(0));
+        let told = Arc::clone(&received);
+        let consumed = Box::new(move || told.load(SeqCst));
+        let mut sender = match Sender::new(near, method, size, Content::Whole, consumed) {
+            Ok(sender) => sender,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                return None;
+            }
+        };
+        let sink = thread::spawn(move || {
+            let mut note = |account: &Account| {
+                received.store(account.bytes, SeqCst);
+                false
+            };
+            stream::sink(&far, &mut vec![0; size], Content::Whole, &mut note).unwrap()
+        });
+        let sent = sender
+            .send(&mut |account| account.messages == messages)
+            .unwrap();
+        Some((sent, sink.join().unwrap()))
+    }
+
+    #[test]
+    fn every_method_sends_what_it_says_also_beyond_its_memory() {
+        for method in Method::ALL {
+            // More than once around the memory.
+            for (size, messages) in [(65536, 300), (4096, 10)] {
+                let Some((sent, got)) = transfer(method, size, messages) else {
+                    continue;
+                };
+                assert_eq!(sent.messages, messages, "{method:?}");
+                assert_eq!(
+                    (sent.bytes, got.bytes),
+                    (messages * size as u64, sent.bytes)
+                );
+                assert_eq!((got.wrong, got.checksum), (0, sent.checksum), "{method:?}");
+                assert_eq!(sent.completed, sent.sends, "{method:?}");
+                assert_eq!(sent.sends >= messages, method == Method::ZeroCopy);
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_into_its_memory_is_a_defect() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let sender = Sender::new(
+            near,
+            Method::SendFile,
+            1000,
+            Content::Sparse,
+            Box::new(|| 0),
+        );
+        assert!(matches!(sender.err(), Some(Failure::Broken(_))));
+    }
+}

@@ -1,0 +1,304 @@
+//! Streams at work: what the receivers have so far, and what they came to in the end.
+
+use std::net::TcpStream;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use syscost_harness::prelude::*;
+use syscost_net::service::{Reading, TcpSide};
+use syscost_sys::process::pause;
+
+use super::ends::Ends;
+use super::setting::{Direction, Setting};
+use crate::net::far_end::PATIENCE;
+use crate::net::interface::Way;
+use crate::net::workers::{Tally, Until, Workers};
+
+/// How much the receivers have at a moment, by the clock of their machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Received {
+    bytes: u64,
+    at_ns: u64,
+}
+
+/// What the ends have used and moved so far.
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    received: Received,
+    near_cpu_ns: Option<u64>,
+    far_cpu_ns: Option<u64>,
+    at: Instant,
+}
+
+/// What the tasks of both ends used between the first window and the last.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::net) struct Usage {
+    pub(in crate::net) bytes: u64,
+    pub(in crate::net) near_cpu_ns: Option<u64>,
+    pub(in crate::net) far_cpu_ns: Option<u64>,
+    pub(in crate::net) passed_ns: u64,
+}
+
+/// Streams at work.
+pub(in crate::net) struct Streams {
+    direction: Direction,
+    ends: Ends,
+    begun: Instant,
+    first: Option<Used>,
+}
+
+/// What streams came to.
+pub(in crate::net) struct Outcome {
+    pub(in crate::net) sent: Tally,
+    pub(in crate::net) received: Tally,
+    /// This end's and the far end's sockets, as their kernels tell.
+    pub(in crate::net) near: Option<TcpSide>,
+    pub(in crate::net) far: Option<TcpSide>,
+    /// This end's sockets.
+    pub(in crate::net) sockets: Vec<TcpStream>,
+    /// What carried the bytes.
+    pub(in crate::net) way: Way,
+    /// How long the connections lasted.
+    pub(in crate::net) lasted: Duration,
+    /// What was used while it was measured, if it was.
+    pub(in crate::net) usage: Option<Usage>,
+    /// Streams that moved bytes before the first window and after the last.
+    pub(in crate::net) steady: usize,
+}
+
+impl Streams {
+    /// Connects them and sets them going, each until what `until` says.
+    pub(in crate::net) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
+        Ok(Self {
+            direction: setting.direction,
+            ends: Ends::start(setting, until)?,
+            begun: Instant::now(),
+            first: None,
+        })
+    }
+
+    /// How many there are.
+    pub(in crate::net) fn count(&self) -> usize {
+        self.ends.near.len()
+    }
+
+    /// The workers of this end, and those of the far end if it is here.
+    pub(in crate::net) fn workers(&self) -> &Workers {
+        &self.ends.workers
+    }
+
+    fn near_workers(&self) -> Range<usize> {
+        self.ends.far.len()..self.workers().count()
+    }
+
+    fn far_workers(&self) -> Range<usize> {
+        0..self.ends.far.len()
+    }
+
+    /// The workers that receive; none if that happens elsewhere.
+    fn receivers(&self) -> Range<usize> {
+        match self.direction {
+            Direction::Send => self.far_workers(),
+            Direction::Receive => self.near_workers(),
+        }
+    }
+
+    /// Bytes that each stream has moved so far, as this end counts.
+    pub(in crate::net) fn moved(&self) -> Vec<u64> {
+        self.workers().bytes(self.near_workers()).collect()
+    }
+
+    /// How many have moved more than this.
+    pub(in crate::net) fn going_on(&self, before: &[u64]) -> usize {
+        let now = self.moved();
+        let pairs = now.iter().zip(before);
+        pairs.filter(|(now, before)| now > before).count()
+    }
+
+    /// Waits until each has moved more than this, no longer than the far end may take to answer.
+    fn await_all(&self, before: &[u64]) -> Result<(), Failure> {
+        let begun = Instant::now();
+        while self.going_on(before) < self.count() {
+            self.workers().check()?;
+            if begun.elapsed() > PATIENCE {
+                let seconds = PATIENCE.as_secs();
+                let what = format!("a stream has moved nothing for {seconds} s");
+                return Err(Failure::Failed(what));
+            }
+            pause(Duration::from_micros(100));
+        }
+        Ok(())
+    }
+
+    /// What the receivers have so far, and the far end's CPU time if that comes with it.
+    fn received(&mut self) -> Result<(Received, Option<u64>), Failure> {
+        self.workers().check()?;
+        if self.receivers().is_empty() {
+            let reading = self.ask()?;
+            let received = Received {
+                bytes: reading.bytes,
+                at_ns: reading.at_ns,
+            };
+            return Ok((received, reading.cpu_ns));
+        }
+        let bytes = self.workers().bytes(self.receivers()).sum();
+        let at_ns = self.begun.elapsed().as_nanos() as u64;
+        Ok((Received { bytes, at_ns }, None))
+    }
+
+    fn ask(&mut self) -> Result<Reading, Failure> {
+        let missing = || Failure::Broken("receives nowhere".into());
+        let session = self.ends.session.as_mut().ok_or_else(missing)?;
+        Ok(session.reading()?)
+    }
+
+    fn used(&mut self) -> Result<Used, Failure> {
+        let (received, mut far_cpu_ns) = self.received()?;
+        if self.ends.session.is_none() {
+            far_cpu_ns = self.workers().cpu_ns(self.far_workers());
+        } else if far_cpu_ns.is_none() {
+            far_cpu_ns = self.ask()?.cpu_ns;
+        }
+        Ok(Used {
+            received,
+            near_cpu_ns: self.workers().cpu_ns(self.near_workers()),
+            far_cpu_ns,
+            at: Instant::now(),
+        })
+    }
+
+    /// Bytes per second that the receivers get within so long.
+    pub(in crate::net) fn window(&mut self, length: Duration) -> Result<f64, Failure> {
+        let (before, _) = self.received()?;
+        pause(length);
+        let (after, _) = self.received()?;
+        let ns = after.at_ns.saturating_sub(before.at_ns).max(1);
+        Ok((after.bytes - before.bytes) as f64 * 1e9 / ns as f64)
+    }
+
+    /// Lets them go until they get no faster: windows and send buffers grow first. What is used from then on counts. The last rate, in
+    /// bytes per second.
+    pub(in crate::net) fn warm_up(
+        &mut self,
+        window: Duration,
+        limit: Duration,
+    ) -> Result<f64, Failure> {
+        let begun = Instant::now();
+        let mut rates = Vec::new();
+        while !is_level(&rates) && begun.elapsed() < limit {
+            rates.push(self.window(window)?);
+        }
+        self.await_all(&vec![0; self.count()])?;
+        self.first = Some(self.used()?);
+        Ok(rates.last().copied().unwrap_or(0.0))
+    }
+
+    /// Ends them: what they came to.
+    pub(in crate::net) fn finish(mut self) -> Result<Outcome, Failure> {
+        let usage = match self.first {
+            Some(first) => Some(Usage::between(&first, &self.used()?)),
+            None => None,
+        };
+        let mut steady = 0;
+        if usage.is_some() {
+            let last = self.moved();
+            self.await_all(&last)?;
+            steady = self.going_on(&last);
+        }
+        let (near_workers, far_workers) = (self.near_workers(), self.far_workers());
+        let Ends {
+            workers,
+            mut session,
+            near,
+            far,
+            mut way,
+        } = self.ends;
+        // Senders end first, wherever they are.
+        if let (Some(session), Direction::Receive) = (&mut session, self.direction) {
+            session.end(None)?;
+        }
+        let tallies = workers.dismiss()?;
+        let lasted = self.begun.elapsed();
+        let near_tally = Tally::sum(&tallies[near_workers]);
+        let mut far_tally = Tally::sum(&tallies[far_workers]);
+        let mut far_side = None;
+        if let Some(session) = &mut session {
+            let account = match self.direction {
+                Direction::Send => session.finish(None)?,
+                Direction::Receive => session.account()?,
+            };
+            far_side = account.tcp.clone();
+            far_tally = account.into();
+        }
+        let (sent, received, senders) = match self.direction {
+            Direction::Send => (near_tally, far_tally, &near),
+            Direction::Receive => (far_tally, near_tally, &far),
+        };
+        await_acknowledgement(senders, sent.bytes);
+        way.end();
+        Ok(Outcome {
+            sent,
+            received,
+            near: sides(&near),
+            far: far_side.or_else(|| sides(&far)),
+            sockets: near,
+            way,
+            lasted,
+            usage,
+            steady,
+        })
+    }
+}
+
+impl Usage {
+    fn between(first: &Used, last: &Used) -> Self {
+        let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
+        Self {
+            bytes: last.received.bytes - first.received.bytes,
+            near_cpu_ns: used(first.near_cpu_ns, last.near_cpu_ns),
+            far_cpu_ns: used(first.far_cpu_ns, last.far_cpu_ns),
+            passed_ns: (last.at - first.at).as_nanos() as u64,
+        }
+    }
+}
+
+/// Rates that rise by more than this from one pair of windows to the next are still rising.
+const RISING: f64 = 1.05;
+
+/// Whether the last two windows are no faster than the two before.
+fn is_level(rates: &[f64]) -> bool {
+    match rates {
+        [.., a, b, c, d] => a + b > 0.0 && c + d <= RISING * (a + b),
+        _ => false,
+    }
+}
+
+/// What the kernel tells of these sockets, all together.
+fn sides(sockets: &[TcpStream]) -> Option<TcpSide> {
+    let mut all = sockets.iter().map(TcpSide::of);
+    let first = all.next()??;
+    all.try_fold(first, |sum, side| Some(sum.and(side?)))
+}
+
+/// Waits a moment until the last bytes that came are acknowledged, too.
+fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
+    const LIMIT: Duration = Duration::from_millis(500);
+    let begun = Instant::now();
+    let is_short = || sides(senders).is_some_and(|side| side.bytes_acked < bytes);
+    while is_short() && begun.elapsed() < LIMIT {
+        pause(Duration::from_micros(200));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_level_when_they_rise_no_more() {
+        assert!(!is_level(&[1.0, 1.0, 1.0]));
+        assert!(!is_level(&[0.0, 0.0, 0.0, 0.0]));
+        assert!(!is_level(&[1.0, 2.0, 3.0, 4.0]));
+        assert!(is_level(&[1.0, 2.0, 4.0, 4.0, 4.1, 4.0]));
+    }
+}

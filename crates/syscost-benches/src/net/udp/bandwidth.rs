@@ -1,0 +1,264 @@
+//! Bytes per second that arrive in datagrams, and how many datagrams do not.
+//!
+//! ## Measures
+//! What the receiver gets of UDP datagrams with `size` bytes of content in a second (goodput), while the sender, a process of its own like the receiver, sends
+//! `rate` of them in a second, or as many as it can (`max`). Sending goes on before a window begins and after it ends. Nobody tells a sender of datagrams
+//! to go slower, and what finds no room is thrown away: `loss_percent` of those sent did not arrive, `duplicated_count` came again, `reordered_count`
+//! came behind one that was sent later. Loss is a result here, not a failure. On `path=loopback` the receiver is on this machine, on a CPU that
+//! stands to the sender's as `cpus` says; with `remote` it is where `syscost serve` runs.
+//! ## Does not measure
+//! Headers. The time a datagram takes: `net.udp.round_trip`. Datagrams of more than a device's packet, 1472 bytes over IPv4 on most, are sent in
+//! fragments, of which each may be lost.
+//! ## Reading it
+//! Without a rate and with small datagrams it is a matter of calls per datagram. `sent_datagrams_per_s` is what the sender did; the evidence compares it with
+//! the rate in the row's name, which a busy machine may not reach (then the row is marked `?`). A receiver that is slower than the sender loses the
+//! difference: on one CPU nearly all, since it does not run while the sender does.
+//! ## Source
+//! iperf3 -u, netperf's UDP_STREAM, qperf udp_bw.
+
+mod flow;
+
+use std::time::Duration;
+
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::topology::Relation;
+
+use crate::net::far_end::{self, Family, Path, remote_family};
+use crate::net::seats::Seats;
+use crate::net::tcp::bandwidth::content;
+use crate::net::workers::Until;
+use flow::{Flow, Outcome, Setting};
+
+pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
+    id: "net.udp.bandwidth",
+    title: "Goodput of UDP datagrams",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases),
+    support: far_end::support,
+    run,
+    source: include_str!("bandwidth.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The parameter that says how many datagrams are sent in a second.
+const RATE: &str = "rate";
+
+/// As many as can be.
+const MAX: &str = "max";
+
+/// One that any machine should keep.
+const MODERATE: &str = "10000/s";
+
+/// Datagrams whose calls are counted.
+const AUDITED: u64 = 256;
+
+/// How long a window is: several turns of tasks that share a CPU, and some datagrams of a moderate rate.
+const MIN_WINDOW: Duration = Duration::from_millis(5);
+const MAX_WINDOW: Duration = Duration::from_millis(25);
+
+/// How far the sender may be from the rate that the row names, and from where on it is not that rate at all.
+const NEAR: f64 = 0.02;
+const FAR: f64 = 0.5;
+
+fn cases() -> Vec<Case> {
+    let same = Placement::At(Relation::SameCpu);
+    let here = Placement::here();
+    let mut others = here
+        .into_iter()
+        .filter(|place| ![same, Placement::Free].contains(place));
+    let other = others.next().unwrap_or(same);
+    let case = |path: &str, family: Family, place: Option<Placement>, size, rate: &str| {
+        let place = place.map(|place| place.name().to_owned());
+        let params = [
+            (Path::KEY, Some(path.to_owned())),
+            (Family::KEY, Some(family.name().to_owned())),
+            (Placement::KEY, place),
+            ("size", Some(size_name(size))),
+            (RATE, Some(rate.to_owned())),
+        ];
+        let given = params.into_iter();
+        Case::new(given.filter_map(|(key, value)| Some((key, value?))))
+    };
+    let rows = [(64, MAX), (1024, MAX), (1024, MODERATE), (8192, MAX)];
+    let local =
+        rows.map(|(size, rate)| case(Path::LOOPBACK, Family::Ipv4, Some(other), size, rate));
+    let mut cases = Vec::from(local);
+    if other != same {
+        cases.push(case(Path::LOOPBACK, Family::Ipv4, Some(same), 1024, MAX));
+    }
+    if let Some(family) = remote_family() {
+        cases.extend(rows.map(|(size, rate)| case(Path::REMOTE, family, None, size, rate)));
+    }
+    cases
+}
+
+/// Datagrams per second that a case asks for; `None` without a limit.
+fn rate(case: &Case) -> Result<Option<u32>, Failure> {
+    let rate = case.get(RATE);
+    let number = rate.strip_suffix("/s").and_then(|rate| rate.parse().ok());
+    match number {
+        Some(rate) => Ok(Some(rate)),
+        None if rate == MAX => Ok(None),
+        None => Err(Failure::Broken(format!("sends {rate}, which is no rate"))),
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let setting = setting(b)?;
+    audit(b, &setting)?;
+    let mut flow = Flow::start(&setting, Until::Stopped)?;
+    let window = Duration::from_nanos(b.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
+    flow.warm_up(window)?;
+    b.observe(|| flow.window(window))?;
+    if setting.path.is_loopback() {
+        flow.workers().claim_cpus(b);
+    }
+    let outcome = flow.finish()?;
+    claim(b, &setting, &outcome);
+    Ok(())
+}
+
+fn setting(b: &Bencher) -> Result<Setting, Failure> {
+    let case = b.case();
+    let path = Path::of(case)?;
+    let mut seats = Seats::of(&path, 1, b)?;
+    Ok(Setting {
+        path,
+        size: case.number("size") as usize,
+        rate: rate(case)?,
+        seats: seats.remove(0),
+        content: content(b),
+    })
+}
+
+/// Counts the system calls of some datagrams: one to send each, none to wait where there is no rate to keep, and one to receive it.
+fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
+    let waits = match setting.rate {
+        Some(_) => 1.05,
+        None => 0.05,
+    };
+    let mut calls = vec![
+        together(Sysno::SENDTO, 1.0),
+        at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), waits),
+        at_most(Counter::OtherSyscalls, 0.05),
+    ];
+    if setting.path.is_loopback() {
+        calls.push(within(Counter::Syscall(Sysno::RECVFROM), 0.5, 1.05));
+    }
+    b.audit_apart(&calls, AUDITED, |messages| {
+        let flow = Flow::start(setting, Until::Messages(messages))?;
+        flow.finish().map(drop)
+    })
+}
+
+fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
+    let (sent, received) = (&outcome.sent, &outcome.received);
+    let order = received.order.unwrap_or_default();
+    let claim = "different datagrams that came, of those sent";
+    let bound = Bound::Within(1.0, sent.messages as f64);
+    b.claim_within(claim, bound, order.distinct as f64, "both ends");
+    let claim = "highest number that came, counted from 1";
+    let bound = Bound::Within(1.0, sent.messages as f64);
+    b.claim_within(claim, bound, order.expected as f64, "receiver");
+    let claim = "bytes that are not what was sent at their place";
+    b.claim_equal(claim, 0, received.wrong, "receiver");
+    if order.distinct == sent.messages {
+        // What was lost is missing in a sum.
+        let [expected, found] = [sent, received].map(|tally| format!("{:016x}", tally.checksum));
+        b.claim_equal(
+            "checksum of all stamps in them",
+            expected,
+            found,
+            "both ends",
+        );
+    }
+    let per_datagram = received.bytes as f64 / received.messages.max(1) as f64;
+    let size = setting.size as f64;
+    b.claim_equal("bytes of a datagram", size, per_datagram, "receiver");
+    b.claim_equal(
+        "family of its addresses",
+        b.case().get(Family::KEY).to_owned(),
+        Family::of_address(outcome.own.ip()).name().to_owned(),
+        "getsockname",
+    );
+    outcome.way.claim(b, sent.bytes, 0);
+    let Some(usage) = outcome.usage else {
+        return;
+    };
+    let seconds = usage.passed_ns as f64 / 1e9;
+    let per_s = usage.sent as f64 / seconds;
+    claim_rate(b, setting.rate, per_s);
+    b.claim(
+        "datagrams that arrived meanwhile",
+        "at least 1",
+        usage.received,
+        "receiver",
+        usage.received > 0,
+    );
+    if !b.is_timed() {
+        return;
+    }
+    b.detail("sent_datagrams_per_s", per_s);
+    let lost = sent.messages.saturating_sub(order.distinct);
+    b.detail(
+        "loss_percent",
+        100.0 * lost as f64 / sent.messages.max(1) as f64,
+    );
+    b.detail("lost_count", lost as f64);
+    b.detail("duplicated_count", order.duplicated as f64);
+    b.detail("reordered_count", order.reordered as f64);
+    let bytes = (usage.received as f64 * size).max(1.0);
+    for (name, ns) in [
+        ("cpu_ns_per_byte", usage.near_cpu_ns),
+        ("far_cpu_ns_per_byte", usage.far_cpu_ns),
+    ] {
+        if let Some(ns) = ns {
+            b.detail(name, ns as f64 / bytes);
+        }
+    }
+}
+
+/// Claims that as many were sent in a second as the row says.
+fn claim_rate(b: &mut Bencher, rate: Option<u32>, per_s: f64) {
+    let Some(rate) = rate else {
+        return;
+    };
+    let share = per_s / f64::from(rate);
+    let (verdict, reason) = match share {
+        share if (share - 1.0).abs() <= NEAR => (Verdict::Confirmed, None),
+        share if (FAR..=1.0 + NEAR).contains(&share) => (
+            Verdict::Unverified,
+            Some("the sender did not get to send as many: its CPU did something else"),
+        ),
+        _ => (Verdict::Refuted, Some("the sender sends at another rate")),
+    };
+    b.claim_verdict(
+        "datagrams sent in a second, of those that the row names",
+        format!("{} to {}", 1.0 - NEAR, 1.0 + NEAR),
+        share,
+        "sender and clock",
+        verdict,
+        reason,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_datagrams_in_a_second_or_none() {
+        let of = |rate: &'static str| super::rate(&Case::new([(RATE, rate)]));
+        assert_eq!((of(MODERATE), of(MAX)), (Ok(Some(10_000)), Ok(None)));
+        for wrong in ["", "fast", "10000", "1e4/s"] {
+            assert!(matches!(of(wrong), Err(Failure::Broken(_))), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_row_has_a_rate() {
+        assert!(cases().iter().all(|case| super::rate(case).is_ok()));
+    }
+}

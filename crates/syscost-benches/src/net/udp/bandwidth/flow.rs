@@ -1,0 +1,352 @@
+//! A flow of datagrams: its sender and its receiver.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use syscost_harness::peer::Given;
+use syscost_harness::prelude::*;
+use syscost_net::service::{ServiceError, datagram};
+use syscost_net::{Content, Service, Session, socket};
+use syscost_sys::partner::Shared;
+use syscost_sys::process::pause;
+
+use crate::net::far_end::{PATIENCE, Path};
+use crate::net::interface::Way;
+use crate::net::seats::Seats;
+use crate::net::workers::{IsOver, Tally, Until, Workers};
+
+/// How often a receiver that may be late is told that there will be no more, and how long is waited before.
+const FAREWELLS: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Which flow there is to be.
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    pub(super) path: Path,
+    /// Bytes of a datagram.
+    pub(super) size: usize,
+    /// Datagrams per second; as many as can be if `None`.
+    pub(super) rate: Option<u32>,
+    pub(super) seats: Seats,
+    pub(super) content: Content,
+}
+
+/// How far both ends are, by the clock of the receiver's machine.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    sent: u64,
+    received: u64,
+    received_bytes: u64,
+    at_ns: u64,
+    near_cpu_ns: Option<u64>,
+    far_cpu_ns: Option<u64>,
+    at: Instant,
+}
+
+/// What both ends did between the first window and the last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usage {
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    pub(super) passed_ns: u64,
+    pub(super) near_cpu_ns: Option<u64>,
+    pub(super) far_cpu_ns: Option<u64>,
+}
+
+/// What a flow came to.
+pub(super) struct Outcome {
+    pub(super) sent: Tally,
+    pub(super) received: Tally,
+    /// This end's address.
+    pub(super) own: SocketAddr,
+    /// What carried the bytes.
+    pub(super) way: Way,
+    /// What was done while it was measured, if it was.
+    pub(super) usage: Option<Usage>,
+}
+
+/// The number of the worker that receives, where that is here.
+const RECEIVER: usize = 0;
+
+/// A flow that goes on.
+pub(super) struct Flow {
+    workers: Workers,
+    session: Option<Session>,
+    near: UdpSocket,
+    way: Way,
+    begun: Instant,
+    first: Option<Progress>,
+}
+
+impl Flow {
+    /// Sets it going, until what `until` says.
+    pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
+        match &setting.path {
+            Path::Loopback(..) => Self::here(setting, until),
+            Path::Remote(given) => Self::there(given, setting, until),
+        }
+    }
+
+    fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
+        let tried = |what: &'static str| move |cause: io::Error| Failure::of(what, cause);
+        let own = setting.path.address();
+        let way = Way::begin(own, own);
+        let near = socket::datagram(SocketAddr::new(own, 0))?;
+        let far = socket::datagram(SocketAddr::new(own, 0))?;
+        let address = |socket: &UdpSocket| socket.local_addr().map_err(tried("getsockname"));
+        near.connect(address(&far)?).map_err(tried("connect"))?;
+        far.connect(address(&near)?).map_err(tried("connect"))?;
+        let mut workers = Workers::new()?;
+        let has_ended = Shared::new(AtomicBool::new(false))?;
+        let (size, content) = (setting.size, setting.content);
+        let ended = has_ended.clone();
+        let receive =
+            move |far: &mut UdpSocket, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
+                let account = datagram::sink(&*far, &mut vec![0; size], content, is_over);
+                ended.store(true, Ordering::Release);
+                Ok(account?.into())
+            };
+        let meter = Workers::meter()?;
+        workers.add(&setting.seats.far, Until::OtherEnd, meter, far, receive)?;
+        let end = again(&near)?;
+        let goodbye = move |near: &UdpSocket| say_goodbye(near, &has_ended);
+        send(&mut workers, setting, until, end, goodbye)?;
+        Ok(Self::of(workers, None, near, way))
+    }
+
+    fn there(given: &Given, setting: &Setting, until: Until) -> Result<Self, Failure> {
+        let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
+        let service = Service::DatagramSink {
+            size: setting.size as u32,
+            content: setting.content,
+        };
+        let own = session.local();
+        let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
+        let way = Way::begin(own.ip(), given.address.ip());
+        let opened = session.open(&service)?;
+        let near = opened.datagram()?;
+        let mut workers = Workers::new()?;
+        // The session ends the receiver.
+        send(&mut workers, setting, until, again(&near)?, |_| {})?;
+        Ok(Self::of(workers, Some(session), near, way))
+    }
+
+    fn of(workers: Workers, session: Option<Session>, near: UdpSocket, way: Way) -> Self {
+        Self {
+            workers,
+            session,
+            near,
+            way,
+            begun: Instant::now(),
+            first: None,
+        }
+    }
+
+    /// This end's address.
+    fn own_address(&self) -> Result<SocketAddr, Failure> {
+        let address = self.near.local_addr();
+        address.map_err(|cause| Failure::of("getsockname", cause))
+    }
+
+    /// Its tasks on this machine.
+    pub(super) fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
+    /// The number of the worker that sends: the last one.
+    fn sender(&self) -> usize {
+        self.workers.count() - 1
+    }
+
+    /// How far it is; CPU times only where they are asked for, since that takes longer.
+    fn progress(&mut self, with_cpu: bool) -> Result<Progress, Failure> {
+        self.workers.check()?;
+        let cpu_ns = |workers: &Workers, which: usize| {
+            with_cpu.then(|| workers.cpu_ns(which..which + 1)).flatten()
+        };
+        let sender = self.sender();
+        let near_cpu_ns = cpu_ns(&self.workers, sender);
+        let sent = self.workers.messages(sender..sender + 1);
+        let (received, received_bytes, at_ns, far_cpu_ns) = match &mut self.session {
+            Some(session) => {
+                let reading = session.reading()?;
+                (
+                    reading.messages,
+                    reading.bytes,
+                    reading.at_ns,
+                    reading.cpu_ns,
+                )
+            }
+            None => {
+                let messages = self.workers.messages(RECEIVER..RECEIVER + 1);
+                let bytes = self.workers.bytes(RECEIVER..RECEIVER + 1).sum();
+                let at_ns = self.begun.elapsed().as_nanos() as u64;
+                (messages, bytes, at_ns, cpu_ns(&self.workers, RECEIVER))
+            }
+        };
+        Ok(Progress {
+            sent,
+            received,
+            received_bytes,
+            at_ns,
+            near_cpu_ns,
+            far_cpu_ns,
+            at: Instant::now(),
+        })
+    }
+
+    /// Lets it go on for a window, and until something has arrived.
+    pub(super) fn warm_up(&mut self, window: Duration) -> Result<(), Failure> {
+        let begun = Instant::now();
+        while self.rate(window)? == 0.0 {
+            if begun.elapsed() > PATIENCE {
+                let seconds = PATIENCE.as_secs();
+                return Err(Failure::Failed(format!(
+                    "no datagram has arrived for {seconds} s; does a firewall drop UDP?"
+                )));
+            }
+        }
+        self.first = Some(self.progress(true)?);
+        Ok(())
+    }
+
+    /// Bytes per second that arrive within so long.
+    pub(super) fn window(&mut self, length: Duration) -> Result<f64, Failure> {
+        self.rate(length)
+    }
+
+    fn rate(&mut self, length: Duration) -> Result<f64, Failure> {
+        let before = self.progress(false)?;
+        pause(length);
+        let after = self.progress(false)?;
+        let ns = after.at_ns.saturating_sub(before.at_ns).max(1);
+        Ok((after.received_bytes - before.received_bytes) as f64 * 1e9 / ns as f64)
+    }
+
+    /// Ends it: what it came to.
+    pub(super) fn finish(mut self) -> Result<Outcome, Failure> {
+        let own = self.own_address()?;
+        let usage = match self.first {
+            Some(first) => Some(Usage::between(&first, &self.progress(true)?)),
+            None => None,
+        };
+        let sender = self.sender();
+        let tallies = self.workers.dismiss()?;
+        let sent = tallies[sender];
+        let received = match &mut self.session {
+            Some(session) => session.finish(Some(sent.messages))?.into(),
+            None => tallies[RECEIVER],
+        };
+        self.way.end();
+        Ok(Outcome {
+            sent,
+            received,
+            own,
+            way: self.way,
+            usage,
+        })
+    }
+}
+
+impl Usage {
+    fn between(first: &Progress, last: &Progress) -> Self {
+        let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
+        Self {
+            sent: last.sent - first.sent,
+            received: last.received - first.received,
+            passed_ns: (last.at - first.at).as_nanos() as u64,
+            near_cpu_ns: used(first.near_cpu_ns, last.near_cpu_ns),
+            far_cpu_ns: used(first.far_cpu_ns, last.far_cpu_ns),
+        }
+    }
+}
+
+/// Another handle to the same socket.
+fn again(socket: &UdpSocket) -> Result<UdpSocket, Failure> {
+    socket
+        .try_clone()
+        .map_err(|cause| Failure::of("duplicate a socket", cause))
+}
+
+/// Adds the worker that sends, and says goodbye in the end.
+fn send(
+    workers: &mut Workers,
+    setting: &Setting,
+    until: Until,
+    near: UdpSocket,
+    goodbye: impl FnOnce(&UdpSocket) + Send + 'static,
+) -> Result<(), Failure> {
+    let (size, content, rate) = (setting.size, setting.content, setting.rate);
+    let work = move |near: &mut UdpSocket, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
+        let mut tally = Tally::default();
+        if !is_over(&syscost_net::Account::default()) {
+            tally = datagram::source(&*near, &mut vec![0; size], content, rate, is_over)?.into();
+        }
+        goodbye(near);
+        Ok(tally)
+    };
+    workers.add(&setting.seats.near, until, Workers::meter()?, near, work)
+}
+
+/// Tells the receiver that there will be no more, until it knows. What is still queued there comes first, and a full queue throws this away as well.
+fn say_goodbye(near: &UdpSocket, has_ended: &AtomicBool) {
+    for _ in 0..FAREWELLS {
+        thread::sleep(PAUSE);
+        if has_ended.load(Ordering::Acquire) {
+            return;
+        }
+        // Refused by a receiver that has ended just now.
+        let _ = near.send(&[]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::far_end::Family;
+    use syscost_sys::cpu;
+
+    fn flow(messages: u64, content: Content) -> Option<Outcome> {
+        let Ok(allowed) = cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return None;
+        };
+        let setting = Setting {
+            path: Path::Loopback(Placement::Free, Family::Ipv4),
+            size: 100,
+            rate: Some(20_000),
+            seats: Seats::here(Placement::Free, 1, allowed[0], &allowed)
+                .unwrap()
+                .remove(0),
+            content,
+        };
+        let flow = Flow::start(&setting, Until::Messages(messages)).unwrap();
+        Some(flow.finish().unwrap())
+    }
+
+    #[test]
+    fn what_arrives_is_what_was_sent() {
+        for content in [Content::Whole, Content::Sparse] {
+            let Some(outcome) = flow(50, content) else {
+                return;
+            };
+            let order = outcome.received.order.unwrap();
+            assert_eq!(outcome.sent.messages, 50);
+            // A busy machine may lose some.
+            assert!(order.distinct <= 50 && order.duplicated == 0, "{order:?}");
+            assert_eq!(outcome.received.wrong, 0);
+            assert!(outcome.own.ip().is_loopback());
+        }
+    }
+
+    #[test]
+    fn a_flow_of_nothing_ends_too() {
+        let Some(outcome) = flow(0, Content::Sparse) else {
+            return;
+        };
+        assert_eq!((outcome.sent.messages, outcome.received.messages), (0, 0));
+    }
+}

@@ -1,0 +1,265 @@
+//! Shared: tasks that send or receive until they are stopped, and what each has moved so far.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use syscost_harness::prelude::*;
+use syscost_net::service::{Account, Order, ServiceError};
+use syscost_sys::counters::TaskStat;
+use syscost_sys::partner::{Between, Shared};
+
+/// When a worker ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// When it is told to.
+    Stopped,
+    /// After this many messages.
+    Messages(u64),
+    /// When the other end does.
+    OtherEnd,
+}
+
+/// What a worker came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// Calls that moved bytes, or datagrams.
+    pub(super) messages: u64,
+    pub(super) bytes: u64,
+    /// Sum of the stamps in its content.
+    pub(super) checksum: u64,
+    /// Bytes of content that are not what belongs at their place.
+    pub(super) wrong: u64,
+    /// What became of numbered datagrams, if it received such.
+    pub(super) order: Option<Order>,
+    /// Calls that sent without a copy, how many of them the kernel was done with in the end, and how many it copied after all.
+    pub(super) sends: u64,
+    pub(super) completed: u64,
+    pub(super) copied: u64,
+}
+
+impl From<Account> for Tally {
+    fn from(account: Account) -> Self {
+        Self {
+            messages: account.messages,
+            bytes: account.bytes,
+            checksum: account.checksum,
+            wrong: account.wrong,
+            order: account.order,
+            sends: 0,
+            completed: 0,
+            copied: 0,
+        }
+    }
+}
+
+impl Tally {
+    /// What all of these came to together; of the order of datagrams only one tells.
+    pub(super) fn sum(all: &[Tally]) -> Tally {
+        all.iter().fold(Tally::default(), |sum, one| Tally {
+            messages: sum.messages + one.messages,
+            bytes: sum.bytes + one.bytes,
+            checksum: sum.checksum.wrapping_add(one.checksum),
+            wrong: sum.wrong + one.wrong,
+            order: sum.order.or(one.order),
+            sends: sum.sends + one.sends,
+            completed: sum.completed + one.completed,
+            copied: sum.copied + one.copied,
+        })
+    }
+}
+
+/// What a worker has moved so far. On lines of its own: it is written all the time.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Meter {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Meter {
+    /// Bytes so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
+    }
+
+    /// Messages so far.
+    pub(super) fn messages(&self) -> u64 {
+        self.messages.load(Relaxed)
+    }
+
+    #[inline]
+    fn note(&self, account: &Account) {
+        // Only its worker writes it.
+        self.messages.store(account.messages, Relaxed);
+        self.bytes.store(account.bytes, Relaxed);
+    }
+}
+
+/// A question that a service asks after each message: whether it is over.
+pub(super) type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
+
+/// Processes at work, each on an end of a connection.
+pub(super) struct Workers {
+    crew: Crew<Tally>,
+    live: Vec<Live>,
+}
+
+struct Live {
+    meter: Shared<Meter>,
+    stat: TaskStat,
+    cpus: Vec<u32>,
+}
+
+impl Workers {
+    pub(super) fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            crew: Crew::new(Between::Processes)?,
+            live: Vec::new(),
+        })
+    }
+
+    /// A meter for a worker yet to come.
+    pub(super) fn meter() -> Result<Shared<Meter>, Failure> {
+        Ok(Shared::new(Meter::default())?)
+    }
+
+    /// Starts a worker on these CPUs, at an end of its own. `work` asks after each message whether it is over.
+    pub(super) fn add<S: Send + 'static>(
+        &mut self,
+        cpus: &[u32],
+        until: Until,
+        meter: Shared<Meter>,
+        end: S,
+        work: impl FnOnce(&mut S, IsOver<'_>) -> Result<Tally, ServiceError> + Send + 'static,
+    ) -> Result<(), Failure> {
+        let live = meter.clone();
+        let serve = move |end: &mut S, stop: &Stop| {
+            let mut is_over = |account: &Account| {
+                live.note(account);
+                match until {
+                    Until::Stopped => stop.is_set(),
+                    Until::Messages(messages) => account.messages >= messages,
+                    Until::OtherEnd => false,
+                }
+            };
+            work(end, &mut is_over).map_err(Failure::from)
+        };
+        self.crew.add(cpus, move || Ok(end), serve)?;
+        let task = self.crew.tasks().last().expect("one was added");
+        self.live.push(Live {
+            meter,
+            stat: TaskStat::of(task)?,
+            cpus: cpus.to_vec(),
+        });
+        Ok(())
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Nothing, as long as all are at work.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.crew.stop().check()
+    }
+
+    /// Bytes that each of these has moved so far.
+    pub(super) fn bytes(&self, which: Range<usize>) -> impl Iterator<Item = u64> {
+        self.live[which].iter().map(|live| live.meter.bytes())
+    }
+
+    /// Messages that these have moved so far, all together.
+    pub(super) fn messages(&self, which: Range<usize>) -> u64 {
+        let of = |live: &Live| live.meter.messages();
+        self.live[which].iter().map(of).sum()
+    }
+
+    /// CPU time that these have used so far, all together, in ns; `None` where the kernel does not tell.
+    pub(super) fn cpu_ns(&self, which: Range<usize>) -> Option<u64> {
+        let of = |live: &Live| live.stat.read().ok()?.run_ns;
+        self.live[which].iter().map(of).sum()
+    }
+
+    /// Claims that each is on a CPU that it was to be on.
+    pub(super) fn claim_cpus(&self, b: &mut Bencher) {
+        let named = |cpus: Vec<String>| cpus.join(" ");
+        let list = |live: &Live| syscost_sys::cpu::format_list(&live.cpus);
+        let expected = named(self.live.iter().map(list).collect());
+        let seen: Result<Vec<u32>, _> =
+            self.live.iter().map(|live| live.stat.processor()).collect();
+        let (claim, source) = ("CPUs of its tasks", "/proc");
+        match seen {
+            Ok(seen) => {
+                let mut pairs = self.live.iter().zip(&seen);
+                let holds = pairs.all(|(live, cpu)| live.cpus.contains(cpu));
+                let seen = named(seen.iter().map(u32::to_string).collect());
+                b.claim(claim, expected, seen, source, holds);
+            }
+            Err(reason) => {
+                b.claim_unverified(claim, expected, "unknown", source, &reason.to_string());
+            }
+        }
+    }
+
+    /// Stops all of them, and waits until each has ended: what they came to, in the order in which they were added.
+    pub(super) fn dismiss(self) -> Result<Vec<Tally>, Failure> {
+        self.crew.dismiss()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts until it is over.
+    fn count(step: &mut u64, is_over: IsOver<'_>) -> Result<Tally, ServiceError> {
+        let mut account = Account::default();
+        loop {
+            account.messages += 1;
+            account.bytes += *step;
+            if is_over(&account) {
+                return Ok(account.into());
+            }
+        }
+    }
+
+    #[test]
+    fn what_workers_move_is_seen_meanwhile_and_in_the_end() {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let mut workers = Workers::new().unwrap();
+        for step in [3, 5] {
+            let meter = Workers::meter().unwrap();
+            let added = workers.add(&cpus, Until::Stopped, meter, step, count);
+            added.unwrap();
+        }
+        while workers.bytes(0..2).any(|bytes| bytes == 0) {
+            std::thread::yield_now();
+        }
+        assert_eq!((workers.count(), workers.check()), (2, Ok(())));
+        assert!(workers.messages(0..1) > 0);
+        let seen: Vec<u64> = workers.bytes(0..2).collect();
+        let tallies = workers.dismiss().unwrap();
+        assert!(tallies[0].bytes >= seen[0] && tallies[1].bytes >= seen[1]);
+        let all = Tally::sum(&tallies);
+        assert_eq!(all.bytes, 3 * tallies[0].messages + 5 * tallies[1].messages);
+    }
+
+    #[test]
+    fn a_worker_may_end_by_itself() {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let mut workers = Workers::new().unwrap();
+        let meter = Workers::meter().unwrap();
+        let added = workers.add(&cpus, Until::Messages(7), meter.clone(), 2, count);
+        added.unwrap();
+        let tallies = workers.dismiss().unwrap();
+        assert_eq!((tallies[0].messages, tallies[0].bytes), (7, 14));
+        assert_eq!((meter.messages(), meter.bytes()), (7, 14));
+    }
+}

@@ -1,0 +1,233 @@
+//! The list itself: titles, and the rows that tell them.
+
+use super::{ANY, Place};
+
+/// One line of the list: what it is called and which row tells it.
+pub(super) struct Wanted {
+    pub(super) title: &'static str,
+    pub(super) id: &'static str,
+    /// Parameters the row's case must have.
+    pub(super) case: &'static [(&'static str, &'static str)],
+    /// The row that tells it in a run without the first.
+    pub(super) otherwise: Option<Place>,
+    pub(super) scale: Scale,
+    /// Left out where no row tells it: not every run has a far end.
+    pub(super) is_optional: bool,
+}
+
+/// How a row's value becomes a time.
+#[derive(Clone, Copy)]
+pub(super) enum Scale {
+    /// It is one.
+    Once,
+    /// It holds this many of them: a round trip is two switches.
+    Holds(f64),
+    /// It is a rate in B/s: the time of this many bytes.
+    Bytes(f64),
+}
+
+const MEBIBYTE: f64 = 1_048_576.0;
+const TWO_KIBIBYTES: f64 = 2048.0;
+
+const fn wanted(
+    title: &'static str,
+    id: &'static str,
+    case: &'static [(&'static str, &'static str)],
+) -> Wanted {
+    Wanted {
+        title,
+        id,
+        case,
+        otherwise: None,
+        scale: Scale::Once,
+        is_optional: false,
+    }
+}
+
+const fn mebibyte(
+    title: &'static str,
+    id: &'static str,
+    case: &'static [(&'static str, &'static str)],
+) -> Wanted {
+    Wanted {
+        scale: Scale::Bytes(MEBIBYTE),
+        ..wanted(title, id, case)
+    }
+}
+
+/// So many bytes of a TCP stream to a process on the same CPU.
+const fn by_loopback(title: &'static str, bytes: f64) -> Wanted {
+    Wanted {
+        scale: Scale::Bytes(bytes),
+        ..wanted(
+            title,
+            "net.tcp.bandwidth",
+            &[
+                ("path", "loopback"),
+                ("family", "ipv4"),
+                ("cpus", "same"),
+                ("streams", "1"),
+                ("size", "64K"),
+                ("direction", "send"),
+                ("method", "write"),
+            ],
+        )
+    }
+}
+
+/// So many bytes of a TCP stream to the far end that a run was given.
+const fn to_far_end(title: &'static str, bytes: f64) -> Wanted {
+    Wanted {
+        scale: Scale::Bytes(bytes),
+        is_optional: true,
+        ..wanted(
+            title,
+            "net.tcp.bandwidth",
+            &[
+                ("path", "remote"),
+                ("family", ANY),
+                ("streams", "1"),
+                ("size", "64K"),
+                ("direction", "send"),
+                ("method", "write"),
+            ],
+        )
+    }
+}
+
+/// The addition that is the second of the human scale while no L1 hit is measured.
+const ADDITION: &str = "op.integer";
+pub(super) const L1: &str = "L1 cache hit";
+
+/// The list, from the cheapest to the dearest on a common machine. Ids that no benchmark has yet are in the catalogue's plan.
+pub(super) const LIST: &[Wanted] = &[
+    wanted(
+        "Addition",
+        ADDITION,
+        &[("op", "add"), ("type", "i64"), ("shape", "latency")],
+    ),
+    wanted("Function call", "call.integer", &[("arguments", "0")]),
+    Wanted {
+        // A short run has no curve to read a plateau off, but this much is in every first cache.
+        otherwise: Some((
+            "memory.latency",
+            &[("pages", "4k"), ("order", "random"), ("bytes", "16K")],
+        )),
+        ..wanted(L1, "memory.cache_latency", &[("level", "1")])
+    },
+    wanted(
+        "Branch mispredicted",
+        "op.branch_miss",
+        &[("branch", "conditional")],
+    ),
+    Wanted {
+        // Beyond the first cache and within the second of most processors.
+        otherwise: Some((
+            "memory.latency",
+            &[("pages", "4k"), ("order", "random"), ("bytes", "240K")],
+        )),
+        ..wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")])
+    },
+    wanted("Atomic addition", "op.atomic", &[("op", "fetch_add")]),
+    wanted(
+        "64-bit division",
+        "op.integer",
+        &[("op", "divide"), ("type", "i64"), ("shape", "latency")],
+    ),
+    wanted("Mutex lock and unlock", "sync.mutex", &[("state", "free")]),
+    wanted(
+        "Clock reading",
+        "timing.clock_read",
+        &[("source", "monotonic")],
+    ),
+    Wanted {
+        // Beyond most last caches, in pages that hardly ever need a walk through page tables.
+        otherwise: Some((
+            "memory.latency",
+            &[("pages", "2m"), ("order", "random"), ("bytes", "128M")],
+        )),
+        ..wanted(
+            "Main memory reference",
+            "memory.cache_latency",
+            &[("level", "memory")],
+        )
+    },
+    wanted("System call", "syscall.null", &[("call", "getppid")]),
+    wanted(
+        "Page fault",
+        "memory.page_fault",
+        &[("kind", "anonymous_write")],
+    ),
+    wanted(
+        "File opened and closed",
+        "syscall.open_close",
+        &[("of", "file")],
+    ),
+    wanted("Signal caught", "signal.catch", &[("call", "tgkill")]),
+    Wanted {
+        scale: Scale::Holds(2.0),
+        ..wanted(
+            "Switch between processes",
+            "switch.pipe",
+            &[("between", "processes"), ("cpus", "same")],
+        )
+    },
+    by_loopback("2 KiB sent over loopback TCP", TWO_KIBIBYTES),
+    wanted(
+        "Round trip over loopback TCP",
+        "net.tcp.round_trip",
+        &[
+            ("path", "loopback"),
+            ("family", "ipv4"),
+            ("cpus", "same"),
+            ("wait", "block"),
+            ("size", "64"),
+        ],
+    ),
+    wanted(
+        "Thread created and joined",
+        "task.pthread",
+        &[("until", "reaped")],
+    ),
+    mebibyte(
+        "1 MiB read from memory",
+        "memory.bandwidth",
+        &[
+            ("op", "read"),
+            ("simd", ANY),
+            ("bytes", "512M"),
+            ("threads", "1"),
+        ],
+    ),
+    by_loopback("1 MiB sent over loopback TCP", MEBIBYTE),
+    to_far_end("2 KiB sent to the far end", TWO_KIBIBYTES),
+    Wanted {
+        is_optional: true,
+        ..wanted(
+            "Round trip to the far end",
+            "net.tcp.round_trip",
+            &[
+                ("path", "remote"),
+                ("family", ANY),
+                ("wait", "block"),
+                ("size", "64"),
+            ],
+        )
+    },
+    wanted(
+        "Process forked and waited for",
+        "task.fork",
+        &[("until", "reaped")],
+    ),
+    wanted(
+        "4 KiB read at random from disk",
+        "fs.read",
+        &[("order", "random"), ("state", "cold"), ("bytes", "4096")],
+    ),
+    to_far_end("1 MiB sent to the far end", MEBIBYTE),
+    mebibyte(
+        "1 MiB read in order from disk",
+        "fs.read",
+        &[("order", "sequential"), ("state", "cold")],
+    ),
+];
