@@ -14,11 +14,14 @@ pub enum WireError {
     Unexpected(String),
 }
 
+/// A line without its end, and what follows it.
+pub type Split<'b> = (&'b [u8], &'b [u8]);
+
 /// The first line of the bytes and what follows it, or nothing while its end has not come.
 ///
 /// # Errors
 /// [`WireError::TooLong`] when more than `max` bytes are there without an end.
-pub fn split(bytes: &[u8], max: usize) -> Result<Option<(&[u8], &[u8])>, WireError> {
+pub fn split(bytes: &[u8], max: usize) -> Result<Option<Split<'_>>, WireError> {
     let within = &bytes[..bytes.len().min(max + 1)];
     match within.iter().position(|byte| *byte == b'\n') {
         Some(end) => Ok(Some((&bytes[..end], &bytes[end + 1..]))),

@@ -7,7 +7,7 @@
 mod line;
 mod message;
 
-pub use line::{WireError, decode, encode, split};
+pub use line::{Split, WireError, decode, encode, split};
 pub(crate) use line::{escaped, printable};
 pub use message::{
     Answer, Challenge, Close, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused, Reply,
