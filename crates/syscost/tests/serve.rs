@@ -2,126 +2,24 @@
 //! others send ends the server or makes it grow.
 
 mod common;
+#[path = "common/server.rs"]
+mod server;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use common::Program;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use server::{PATIENCE, Server, said};
 use syscost_net::socket::Tcp;
 use syscost_net::{ClientError, Content, Service, Session, Token, Wait};
 
-/// How long a server may take for anything.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Memory that a server has resident at most, whatever is asked of it: the bound of docs/serve.md.
-const MAX_RESIDENT: u64 = 64 << 20;
-
 const ROW: &str = "syscall.null{call=getppid}";
-
-/// A server of the real binary, killed when dropped.
-struct Server {
-    child: Child,
-    output: BufReader<ChildStdout>,
-    address: SocketAddr,
-    token_file: PathBuf,
-}
-
-impl Server {
-    fn start(program: &Program, more: &[&str]) -> Self {
-        let token_file = program.folder().join("token");
-        let path = token_file.display().to_string();
-        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--token-file", &path];
-        arguments.extend(more);
-        let mut child = program
-            .command(&arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
-        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
-        let address = said(&mut output, "listening on ");
-        Self {
-            child,
-            output,
-            address: address.parse().expect("an address"),
-            token_file,
-        }
-    }
-
-    fn token(&self) -> Token {
-        Token::read(&self.token_file).expect("the server has written one")
-    }
-
-    fn session(&self) -> Session {
-        Session::connect(self.address, &self.token(), PATIENCE).expect("a session")
-    }
-
-    fn resident(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.expect("it is alive");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|line| line.split_whitespace().next());
-        1024 * kib
-            .and_then(|kib| kib.parse::<u64>().ok())
-            .expect("a number")
-    }
-
-    /// Alive, small, and at the service of a good client.
-    fn is_well(&self, after: &str) {
-        let mut session = self.session();
-        let service = Service::StreamEcho {
-            size: 8,
-            wait: Wait::Block,
-            tcp: Tcp::nodelay(),
-        };
-        let opened = session.open(&service).expect("a service");
-        let mut stream = opened.stream(&Tcp::nodelay()).expect("a stream");
-        stream.write_all(b"12345678").expect("it reads");
-        stream.read_exact(&mut [0; 8]).expect("it answers");
-        drop(stream);
-        assert_eq!(
-            session.finish(None).expect("an account").messages,
-            1,
-            "{after}"
-        );
-        let resident = self.resident();
-        assert!(resident < MAX_RESIDENT, "{resident} bytes after {after}");
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("it is alive");
-    }
-
-    /// How it ended, and its log.
-    fn end(mut self) -> (Option<i32>, String) {
-        let mut log = String::new();
-        let mut stderr = self.child.stderr.take().expect("a pipe");
-        stderr.read_to_string(&mut log).expect("text");
-        (self.child.wait().expect("it ends").code(), log)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The rest of the line that begins with this.
-fn said(output: &mut impl BufRead, beginning: &str) -> String {
-    let mut line = String::new();
-    output.read_line(&mut line).expect("text");
-    let rest = line.strip_prefix(beginning);
-    rest.unwrap_or_else(|| panic!("{line:?}")).trim().to_owned()
-}
 
 fn run(program: &Program, peer: &str, token_file: &str, more: &[&str]) -> std::process::Output {
     let mut arguments = vec![

@@ -7,6 +7,7 @@ mod doubt;
 mod finish;
 pub mod journal;
 mod pair;
+mod peer;
 mod plan;
 mod profile;
 mod request;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use syscost_results::Run;
 use syscost_results::estimate::frequency::Usual;
-use syscost_results::run::{Config, Peer, Warning};
+use syscost_results::run::{Config, Warning};
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
@@ -282,13 +283,6 @@ impl<'a> Session<'a> {
     /// What is known of the machine before the first round that a reader should know.
     pub fn warnings(&self) -> &[Warning] {
         &self.header.warnings
-    }
-
-    /// The far end that a resumed run was begun with, and the environment that tells workers of it.
-    pub fn peer(&self) -> Option<(&Peer, &BTreeMap<String, Option<String>>)> {
-        let header = &self.header;
-        let peer = header.peer.as_deref()?;
-        Some((peer, &header.config.environment))
     }
 
     fn elapsed(&self) -> Duration {

@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_harness::doctor::SHARED_CORE;
-use syscost_harness::peer::TOKEN_FILE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
@@ -122,12 +121,10 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
 
 /// The far end that a run was begun with, when it is taken up.
 fn far_end_of(session: &Session<'_>) -> Result<Option<FarEnd>> {
-    let Some((peer, environment)) = session.peer() else {
-        return Ok(None);
-    };
-    let token_file = environment.get(TOKEN_FILE).cloned().flatten();
-    let token_file = token_file.context("the journal names no token file")?;
-    FarEnd::find_again(peer, Path::new(&token_file)).map(Some)
+    let again = session
+        .peer()
+        .map(|(peer, token_file)| FarEnd::find_again(peer, token_file));
+    again.transpose()
 }
 
 fn options(

@@ -1,0 +1,18 @@
+//! The far end of a run that is taken up again.
+
+use std::path::Path;
+
+use syscost_results::run::Peer;
+
+use super::Session;
+use crate::peer::TOKEN_FILE;
+
+impl Session<'_> {
+    /// The far end that this run was begun with, and the file of its token, if it has one.
+    pub fn peer(&self) -> Option<(&Peer, &Path)> {
+        let peer = self.header.peer.as_deref()?;
+        // A journal whose far end has no token file is refused.
+        let token_file = self.header.config.environment.get(TOKEN_FILE)?.as_deref()?;
+        Some((peer, Path::new(token_file)))
+    }
+}
