@@ -1,6 +1,8 @@
-//! Links between two hosts that are network namespaces of this machine, each with the delay, rate, loss and MTU a test wants.
+//! Links between two hosts that are network namespaces of this machine, each with the delay, rate,
+//! loss and MTU a test wants.
 //!
-//! Making one needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. What this machine cannot do is said as `skipped: why`.
+//! Making one needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. What this machine cannot
+//! do is said as `skipped: why`.
 
 mod figures;
 mod hold;
@@ -32,7 +34,7 @@ pub(crate) const DEVICE: &str = "link0";
 const MIN_MTU_IPV6: u32 = 1280;
 /// Links of this process so far.
 static COUNT: AtomicU8 = AtomicU8::new(0);
-/// Held by whoever measures: two tests at once would disturb each other.
+/// Held by the test that measures: two tests at once would disturb each other.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// An end of a link.
@@ -163,8 +165,10 @@ impl Link {
         let rules = format!(
             "add table inet loss; \
              add chain inet loss arriving {{ type filter hook input priority 0; }}; \
-             add rule inet loss arriving icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} accept; \
-             add rule inet loss arriving iifname {DEVICE} numgen random mod 100 < {percent} counter drop"
+             add rule inet loss arriving icmpv6 type \
+             {{ nd-neighbor-solicit, nd-neighbor-advert }} accept; \
+             add rule inet loss arriving iifname {DEVICE} \
+             numgen random mod 100 < {percent} counter drop"
         );
         self.end(Side::Far).run(&["nft", &rules])?;
         Ok(())
@@ -197,7 +201,8 @@ impl Link {
         &self.ends[side as usize]
     }
 
-    /// The IPv4 address of this end, the same in no two links of a process (until there are 256 of them).
+    /// The IPv4 address of this end, the same in no two links of a process (until there are 256 of
+    /// them).
     pub(crate) fn address(&self, side: Side) -> IpAddr {
         Ipv4Addr::new(10, 77, self.number, host(side)).into()
     }
@@ -209,7 +214,8 @@ impl Link {
         (self.shape.mtu >= MIN_MTU_IPV6).then_some(address.into())
     }
 
-    /// A program that will run at this end. Its process is the one that is started: `ip netns exec` becomes it.
+    /// A program that will run at this end. Its process is the one that is started: `ip netns exec`
+    /// becomes it.
     pub(crate) fn command(&self, side: Side, program: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", self.end(side).name(), program]);
@@ -230,7 +236,8 @@ impl Link {
         flushed.unwrap_or_else(|failure| panic!("{failure}"));
     }
 
-    /// Waits until packets pass: the kernel takes up to a second to notice that the other end is up.
+    /// Waits until packets pass: the kernel takes up to a second to notice that the other end is
+    /// up.
     fn settle(&self) {
         let passes = |side| {
             let state = self.device(side)["operstate"].clone();
@@ -247,7 +254,7 @@ impl Link {
         set.unwrap_or_else(|failure| panic!("{failure}"));
     }
 
-    /// The MTU as the kernel tells it.
+    /// The MTU that the kernel reports.
     pub(crate) fn mtu(&self, side: Side) -> u64 {
         self.device(side)["mtu"].as_u64().expect("an MTU")
     }

@@ -52,7 +52,8 @@ impl Namespace {
         run(&[&["ip", "netns", "exec", &self.name], words].concat())
     }
 
-    /// Does something in a thread of its own that is in the namespace. A socket made there stays there, whoever uses it.
+    /// Does something in a thread of its own that is in the namespace. A socket made there stays
+    /// there, in whichever thread it is used.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let path = self.path();
         thread::scope(|scope| {

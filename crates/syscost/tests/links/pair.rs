@@ -50,12 +50,12 @@ pub(crate) const UDP_ROUND_TRIP: Rows = Rows {
 /// What one connection carries to the far end.
 pub(crate) const TCP_BANDWIDTH: Rows = Rows {
     id: "net.tcp.bandwidth",
-    case: "path=remote,direction=send,streams=1,method=write",
+    case: "path=remote,streams=1,size=64K,direction=send,method=write",
 };
-/// What datagrams carry to the far end.
+/// What datagrams carry to the far end, sent at a rate that fills no queue.
 pub(crate) const UDP_BANDWIDTH: Rows = Rows {
     id: "net.udp.bandwidth",
-    case: "path=remote,direction=send",
+    case: "path=remote,rate=10000/s",
 };
 /// All of them.
 const ROWS: [Rows; 5] = [
@@ -89,6 +89,17 @@ impl Rows {
         self.numbers(run, |row| &row["details"][name])
     }
 
+    /// What was observed of a claim that each makes.
+    pub(crate) fn observed(self, run: &Value, claim: &str) -> Vec<Value> {
+        let found = self.of(run).into_iter().map(|row| {
+            let evidence = row["evidence"].as_array().expect("evidence");
+            let found = evidence.iter().find(|one| one["claim"] == claim);
+            let found = found.unwrap_or_else(|| panic!("it makes no such claim: {row}"));
+            found["observed"].clone()
+        });
+        found.collect()
+    }
+
     fn numbers(self, run: &Value, number: impl Fn(&Value) -> &Value) -> Vec<f64> {
         let found = self.of(run).into_iter().map(|row| {
             let found = number(row).as_f64();
@@ -115,7 +126,8 @@ pub(crate) struct Ended {
 }
 
 impl Pair {
-    /// Both ends; `None` after the words `skipped: why` where this build has no such rows, or this machine no links.
+    /// Both ends; `None` after the words `skipped: why` where this build has no such rows, or this
+    /// machine no links.
     pub(crate) fn new(link: impl FnOnce() -> Option<Link>) -> Option<Self> {
         let program = Program::new();
         if !has_rows(&program) {
@@ -171,7 +183,8 @@ impl Pair {
         self.ended(status, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Starts a run of these rows, does something once its payload flows, and waits for the run's own end.
+    /// Starts a run of these rows, does something once its payload flows, and waits for the run's
+    /// own end.
     pub(crate) fn run_disturbed(&self, rows: Rows, disturb: impl FnOnce()) -> Ended {
         /// More than any greeting has.
         const PAYLOAD: u64 = 100_000;
@@ -202,7 +215,7 @@ impl Pair {
         let document = self.document();
         let _ = fs::remove_file(&document);
         let address = self.address().to_string();
-        // bbr, which some systems have by default, looks for the rate all the time and falls short of it.
+        // bbr, the default of some systems, retransmits by the thousand on a plain pair.
         let options = ["run", "--peer", &address, "--congestion", "cubic"];
         let mut command = self.command(Side::Near, &options);
         command
@@ -232,7 +245,8 @@ impl Pair {
 }
 
 impl Ended {
-    /// That the run ended as one does whose far end is gone: by its own decision, saying why there is no number.
+    /// That the run ended as one does whose far end is gone: by its own decision, saying why there
+    /// is no number.
     pub(crate) fn assert_clear(&self) {
         let code = self.status.code();
         let is_decision = code.is_some_and(|code| (1..=4).contains(&code));

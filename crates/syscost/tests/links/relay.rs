@@ -1,4 +1,5 @@
-//! A delay: two TUN devices in two namespaces, and a thread that hands each packet from one to the other after a while.
+//! A delay: two TUN devices in two namespaces, and a thread that hands each packet from one to the
+//! other after a while.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -20,7 +21,8 @@ use super::tool::Failure;
 
 /// Maximum packets under way in one direction; more are dropped, as a router would.
 const MAX_QUEUED: usize = 8192;
-/// How long before a packet is due the relay stops sleeping: on the idle CPU of a guest a sleep ends up to 100 us late.
+/// How long before a packet is due the relay stops sleeping: on the idle CPU of a guest a sleep
+/// ends up to 100 us late.
 const SPIN: Duration = Duration::from_micros(150);
 /// Longest packet that a device hands over.
 const MAX_PACKET: usize = 65_536;
@@ -39,7 +41,8 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// Makes a device of this name in each of the namespaces and passes packets on after `delay`, in either direction.
+    /// Makes a device of this name in each of the namespaces and passes packets on after `delay`,
+    /// in either direction.
     pub(super) fn new(
         namespaces: [PathBuf; 2],
         device: &str,
@@ -58,7 +61,8 @@ impl Relay {
             };
             sender.send(answer).expect("the link waits for its devices");
             if let Some(devices) = devices {
-                // Before others. Without the privilege the link is a little longer, which its tests notice.
+                // Before others. Without the privilege the link is a little longer, which its tests
+                // notice.
                 let _ = setpriority_process(Some(gettid()), -20);
                 relay(devices, delay, &stopped);
             }
@@ -119,7 +123,8 @@ fn attach(file: &File, device: &str) -> io::Result<()> {
         padding: [0; 22],
     };
     request.name[..device.len()].copy_from_slice(device.as_bytes());
-    // SAFETY: TUNSETIFF reads and writes one `struct ifreq`, for which `Request` has the room and the layout.
+    // SAFETY: TUNSETIFF reads and writes one `struct ifreq`, for which `Request` has the room and
+    // the layout.
     unsafe {
         let update = Updater::<TUNSETIFF, Request>::new(&mut request);
         ioctl(file, update)?;

@@ -75,8 +75,9 @@ impl fmt::Display for Failure {
 /// What was made, or `None` after the words `skipped: why` where this machine cannot make it.
 ///
 /// # Panics
-/// When it should have worked: the tests are wrong, a program is missing though SYSCOST_REQUIRE_TOOLS is set, or this machine
-/// refuses what SYSCOST_REQUIRE_LINKS says it does not.
+/// When it should have worked: the tests are wrong, a program is missing though
+/// SYSCOST_REQUIRE_TOOLS is set, or this machine refuses what SYSCOST_REQUIRE_LINKS says it does
+/// not.
 pub(crate) fn unless_skipped<T>(made: Result<T, Failure>) -> Option<T> {
     let failure = match made {
         Ok(made) => return Some(made),

@@ -1,4 +1,5 @@
-//! Traffic by which a link's own figures are checked. Sockets are made at an end of the link and used from anywhere.
+//! Traffic by which a link's own figures are checked. Sockets are made at an end of the link and
+//! used from anywhere.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -90,8 +91,8 @@ fn round_trips(count: usize, mut once: impl FnMut()) -> Vec<f64> {
     std::iter::repeat_with(timed).take(count).collect()
 }
 
-/// Megabits of payload per second that arrive at the far end in each of some windows of a second, after one of warming up,
-/// while the near end sends all it can by this congestion control.
+/// Megabits of payload per second that arrive at the far end in each of some windows of a second,
+/// after one of warming up, while the near end sends all it can by this congestion control.
 ///
 /// # Errors
 /// When the kernel lacks the congestion control.
@@ -127,7 +128,7 @@ pub(super) fn tcp_megabits(
     Ok(megabits)
 }
 
-/// How many of so many datagrams arrive at the far end.
+/// How many of `count` datagrams arrive at the far end.
 pub(super) fn udp_arrivals(link: &Link, near: IpAddr, far: IpAddr, count: usize) -> usize {
     /// Few enough for any receive buffer, so that nothing is lost there.
     const BURST: usize = 50;

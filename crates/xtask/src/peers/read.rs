@@ -143,7 +143,7 @@ pub(super) fn iperf3(output: &str) -> Option<f64> {
     Some(bits / 8.0)
 }
 
-/// `ping`: the mean of the middle half of its round trips, in nanoseconds; each is told in whole microseconds.
+/// `ping`: the mean of the middle half of its round trips, in nanoseconds; it prints whole microseconds.
 pub(super) fn ping(output: &str) -> Option<f64> {
     let mut milliseconds: Vec<f64> = output
         .split(" time=")
