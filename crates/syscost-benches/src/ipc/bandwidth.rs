@@ -134,9 +134,7 @@ fn one_way<'t, C: Channel>(
 ) -> Result<Team<'t, (Sender<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.bytes)?;
     let ledger = Shared::new(Ledger::default())?;
-    let serve =
-        move |end: &mut C, ledger: &Ledger, stop: &Stop| take_all(setting, end, ledger, stop);
-    let follower = setting.partner(cpus, theirs, &ledger, serve)?;
+    let follower = setting.partner(cpus, theirs, &ledger, take_all)?;
     end.meet(follower.task());
     Ok(follower.led_by(Sender {
         message: Message::new(setting.bytes),

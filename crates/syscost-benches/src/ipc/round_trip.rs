@@ -132,9 +132,7 @@ fn round_trips<'t, C: Channel>(
 ) -> Result<Team<'t, (Caller<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.bytes)?;
     let ledger = Shared::new(Ledger::default())?;
-    let serve =
-        move |end: &mut C, ledger: &Ledger, stop: &Stop| send_back(setting, end, ledger, stop);
-    let follower = setting.partner(cpus, theirs, &ledger, serve)?;
+    let follower = setting.partner(cpus, theirs, &ledger, send_back)?;
     end.meet(follower.task());
     Ok(follower.led_by(Caller {
         message: Message::new(setting.bytes),

@@ -68,15 +68,15 @@ impl Setting {
         cpus: &[u32],
         mut end: C,
         ledger: &Shared<Ledger>,
-        serve: impl FnOnce(&mut C, &Ledger, &Stop) -> Result<Tally, Bad> + Send + 'static,
+        serve: impl FnOnce(Self, &mut C, &Ledger, &Stop) -> Result<Tally, Bad> + Send + 'static,
     ) -> Result<Follower<Tally>, Failure> {
-        let ledger = ledger.clone();
+        let (setting, ledger) = (*self, ledger.clone());
         let prepare = move || {
             end.begin();
             Ok(end)
         };
         let serve = move |end: &mut C, stop: &Stop| {
-            serve(end, &ledger, stop).inspect_err(|bad| ledger.fail(*bad))
+            serve(setting, end, &ledger, stop).inspect_err(|bad| ledger.fail(*bad))
         };
         Follower::start(self.between, cpus, prepare, serve, C::hang_up)
     }
