@@ -4,6 +4,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use syscost_net::Token;
 use syscost_sys::Unsupported;
@@ -23,13 +24,25 @@ pub struct Given {
     pub token: Token,
 }
 
+/// What the coordinator gave itself: its environment is the shell's, and no worker's.
+static OWN: OnceLock<[String; 2]> = OnceLock::new();
+
+/// Gives this process a far end, by the values of [`ADDRESS`] and [`TOKEN_FILE`]; the first that is given stays. The
+/// coordinator lists rows by it.
+pub fn give(address: &str, token_file: &str) {
+    OWN.get_or_init(|| [address, token_file].map(str::to_owned));
+}
+
 /// The far end that this process was given.
 ///
 /// # Errors
 /// When there is none, with how to give one, or its token cannot be read.
 pub fn given() -> Result<Given, Unsupported> {
     let set = |variable| std::env::var(variable).ok();
-    let Some((address, path)) = set(ADDRESS).zip(set(TOKEN_FILE)) else {
+    let own = OWN
+        .get()
+        .map(|[address, path]| (address.clone(), path.clone()));
+    let Some((address, path)) = own.or_else(|| set(ADDRESS).zip(set(TOKEN_FILE))) else {
         return Err(Unsupported::new(
             "no far end was given: `syscost serve` on another machine, and here `--peer HOST --token-file FILE`",
         ));

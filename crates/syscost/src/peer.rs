@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use syscost_harness::machine;
-use syscost_harness::peer::{ADDRESS, TOKEN_FILE};
+use syscost_harness::peer::{self, ADDRESS, TOKEN_FILE};
 use syscost_net::address::Endpoint;
 use syscost_net::token::exposure;
 use syscost_net::{Session, Token};
@@ -98,18 +98,32 @@ impl FarEnd {
         })
     }
 
+    /// Lets this process list the rows that need it.
+    ///
+    /// # Errors
+    /// As [`FarEnd::environment`].
+    pub(crate) fn give(&self) -> Result<()> {
+        peer::give(&self.peer.address, self.token_path()?);
+        Ok(())
+    }
+
     /// What workers find it by.
     ///
     /// # Errors
     /// When the path of the token file is no text: it stands in the run's document.
     pub(crate) fn environment(&self) -> Result<[(String, Option<String>); 2]> {
+        let path = self.token_path()?;
+        let set = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
+        Ok([set(ADDRESS, &self.peer.address), set(TOKEN_FILE, path)])
+    }
+
+    fn token_path(&self) -> Result<&str> {
         let path = self.token_file.to_str().ok_or_else(|| {
             let path = self.token_file.display();
             Failed::Usage(format!(
                 "{path} is not in UTF-8; give the token file another name"
             ))
         })?;
-        let set = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
-        Ok([set(ADDRESS, &self.peer.address), set(TOKEN_FILE, path)])
+        Ok(path)
     }
 }

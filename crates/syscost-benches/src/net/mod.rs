@@ -1,8 +1,10 @@
 //! Talking over the network.
 
+pub(crate) mod backlog;
 pub(crate) mod counters;
 pub(crate) mod exchange;
 pub(crate) mod far_end;
+mod http;
 mod icmp;
 pub(crate) mod interface;
 mod loaded_latency;
@@ -12,7 +14,7 @@ pub(crate) mod setting;
 pub(crate) mod tcp;
 mod udp;
 pub(crate) mod waiting;
-mod workers;
+pub(crate) mod workers;
 
 use syscost_harness::prelude::*;
 
@@ -23,9 +25,11 @@ pub(crate) const GROUP: Group = Group {
         tcp::round_trip::BENCHMARK,
         udp::round_trip::BENCHMARK,
         icmp::round_trip::BENCHMARK,
+        tcp::connect::BENCHMARK,
         tcp::bandwidth::BENCHMARK,
         udp::bandwidth::BENCHMARK,
         loaded_latency::BENCHMARK,
+        http::BENCHMARK,
         model::BENCHMARK,
     ],
     hidden: false,

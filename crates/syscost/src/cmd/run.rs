@@ -43,6 +43,9 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     let mut far_end = named
         .map(|(endpoint, token_file)| FarEnd::find(endpoint, token_file))
         .transpose()?;
+    if let Some(far_end) = &far_end {
+        far_end.give()?;
+    }
     let base_run = base.as_ref().map(|base| &base.run);
     let options = options(&arguments, &store, base_run, far_end.as_ref())?;
     // The journal's own run is being taken up; others that broke off are worth a word.

@@ -1,6 +1,7 @@
 //! Connections that carry a stream of bytes.
 
-pub(super) mod stream;
-
-pub(super) mod bandwidth;
+pub(crate) mod bandwidth;
+pub(crate) mod connect;
+pub(crate) mod ports;
 pub(super) mod round_trip;
+pub(super) mod stream;
