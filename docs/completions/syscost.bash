@@ -1090,7 +1090,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__run)
-            opts="-o -v -h --profile --budget --cpus --seed --format --output --real-time --peer --token-file --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
+            opts="-o -v -h --profile --budget --cpus --seed --format --output --real-time --peer --token-file --congestion --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1129,6 +1129,10 @@ _syscost() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --congestion)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -41,8 +41,8 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check w
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "serve" -d 'Be the far end of another machine\'s network measurements'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (two and a half minutes) or careful (many minutes)' -r -f -a "quick\t'The rows people look at first, six to fifty-one rounds, seconds'
-standard\t'Six rounds, up to twenty-five, two and a half minutes'
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (three minutes) or careful (many minutes)' -r -f -a "quick\t'The rows people look at first, six to fifty-one rounds, seconds'
+standard\t'Six rounds, up to twenty-five, three minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l budget -d 'Seconds the run may take, if not the profile\'s own; ends it even before its fewest rounds' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l cpus -d 'CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; if not given, the CPUs whose cores are ours' -r
@@ -52,6 +52,7 @@ json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -s o -l output -d 'Write the run document to this file as well' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l peer -d 'Far end of the network measurements: a machine where `syscost serve` runs; without one they are of this machine\'s loopback' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l token-file -d 'File with the far end\'s token' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l congestion -d 'Congestion control of all TCP connections, e.g. `cubic`; the system\'s own if not given. The kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l resume -d 'Take up the run of this journal' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l time-limit -d 'Seconds one row may take in one process before it is ended' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l compare-with -d 'Compare with this run: its document, `latest` or an id; prints the comparison behind the table (with --format json only the comparison: the run\'s document is kept, and written with -o)' -r
@@ -82,7 +83,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b -d 'Another sys
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l a-env -d 'Environment variable for measuring A; without `=VALUE` it is taken away' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l b-env -d 'Environment variable for measuring B' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l profile -d 'How much to take of each' -r -f -a "quick\t'The rows people look at first, six to fifty-one rounds, seconds'
-standard\t'Six rounds, up to twenty-five, two and a half minutes'
+standard\t'Six rounds, up to twenty-five, three minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l budget -d 'Seconds that A and B may take together, if not twice the profile\'s own' -r
 complete -c syscost -n "__fish_syscost_using_subcommand ab" -l cpus -d 'CPU to measure on (the quietest if not given)' -r
