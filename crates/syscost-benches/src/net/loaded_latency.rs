@@ -22,7 +22,7 @@ use syscost_sys::topology::Relation;
 
 use super::far_end::{self, Family, Path, remote_family};
 use super::seats::Seats;
-use super::tcp::bandwidth::{self, Direction, Method, Setting, Streams, content};
+use super::tcp::bandwidth::{self, Direction, LARGE, Method, Setting, Streams, content, sink};
 use super::workers::Until;
 use echo::Echo;
 
@@ -38,9 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// The parameter that says how many streams there are.
 const LOAD: &str = "load";
-
-/// Bytes of the messages of a stream.
-const MESSAGE: usize = 64 << 10;
 
 /// Round trips whose calls are counted.
 const AUDITED: u64 = 256;
@@ -79,7 +76,7 @@ fn cases() -> Vec<Case> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let case = b.case();
-    let path = Path::of(case)?;
+    let (path, family) = (Path::of(case)?, Family::of(case)?);
     let load = case.get(LOAD).parse::<usize>();
     let load = load.map_err(|_| Failure::Broken("has no number of streams".into()))?;
     let seats = Seats::of(&path, 1, b)?;
@@ -95,12 +92,14 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         echo.finish().map(drop)
     })?;
     let setting = Setting {
+        family,
         path,
         direction: Direction::Send,
         method: Method::Write,
-        size: MESSAGE,
+        size: LARGE,
         seats: seats.iter().cycle().take(load).cloned().collect(),
         content: content(b),
+        sink,
     };
     let mut streams = match load {
         0 => None,

@@ -12,7 +12,7 @@ pub(crate) mod setting;
 pub(crate) mod tcp;
 mod udp;
 pub(crate) mod waiting;
-mod workers;
+pub(crate) mod workers;
 
 use syscost_harness::prelude::*;
 

@@ -96,7 +96,7 @@ impl Meter {
 }
 
 /// A question that a service asks after each message: whether it is over.
-pub(super) type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
+pub(crate) type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
 
 /// Processes at work, each on an end of a connection.
 pub(super) struct Workers {

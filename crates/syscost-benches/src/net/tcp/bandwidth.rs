@@ -34,7 +34,8 @@ use syscost_harness::prelude::*;
 
 pub(in crate::net) use claims::claim;
 pub(in crate::net) use method::Method;
-pub(in crate::net) use setting::{Direction, Setting, content};
+pub(crate) use setting::Setting;
+pub(in crate::net) use setting::{Direction, LARGE, content, sink};
 pub(in crate::net) use streams::Streams;
 
 use crate::net::far_end;
@@ -70,15 +71,20 @@ const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let setting = Setting::of(b)?;
-    audit(b, &setting)?;
-    let mut streams = Streams::start(&setting, Until::Stopped)?;
-    let window = warm_up(&mut streams, b.case_ns(), &setting)?;
+    measure(b, &setting)
+}
+
+/// Measures these streams; the liar has its own.
+pub(crate) fn measure(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
+    audit(b, setting)?;
+    let mut streams = Streams::start(setting, Until::Stopped)?;
+    let window = warm_up(&mut streams, b.case_ns(), setting)?;
     b.observe(|| streams.window(window))?;
     if setting.path.is_loopback() {
         streams.workers().claim_cpus(b);
     }
     let outcome = streams.finish()?;
-    claim(b, &setting, &outcome);
+    claim(b, setting, &outcome);
     Ok(())
 }
 

@@ -2,5 +2,5 @@
 
 pub(super) mod stream;
 
-pub(super) mod bandwidth;
+pub(crate) mod bandwidth;
 pub(super) mod round_trip;

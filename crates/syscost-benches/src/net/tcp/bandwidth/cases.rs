@@ -4,12 +4,12 @@ use syscost_harness::prelude::*;
 use syscost_sys::cpu;
 use syscost_sys::topology::Relation;
 
+use super::setting::LARGE;
 use super::{Direction, Method};
 use crate::net::far_end::{Family, Path, remote_family};
 use crate::net::seats::Seats;
 
-/// Bytes of a message: what most tools send, and a small one.
-const LARGE: usize = 64 << 10;
+/// Bytes of a small message.
 const SMALL: usize = 1 << 10;
 
 /// One row.

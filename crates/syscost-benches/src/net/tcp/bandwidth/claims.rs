@@ -94,7 +94,7 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let families: Vec<_> = families.into_iter().collect();
     b.claim_equal(
         "family of their addresses",
-        b.case().get(Family::KEY).to_owned(),
+        setting.family.name().to_owned(),
         families.join(" "),
         "getsockname",
     );

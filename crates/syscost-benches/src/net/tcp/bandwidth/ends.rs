@@ -4,7 +4,7 @@ use std::net::{Shutdown, TcpStream};
 
 use syscost_harness::peer::Given;
 use syscost_harness::prelude::*;
-use syscost_net::service::{Account, ServiceError, stream};
+use syscost_net::service::{Account, ServiceError};
 use syscost_net::{Service, Session, socket};
 use syscost_sys::partner::Shared;
 use syscost_sys::tcp::TcpInfo;
@@ -171,11 +171,11 @@ fn receive(
     end: TcpStream,
     setting: &Setting,
 ) -> Result<(), Failure> {
-    let (size, content) = (setting.size, setting.content);
+    let (size, content, sink) = (setting.size, setting.content, setting.sink);
     let work = move |end: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
         let mut account = Account::default();
         if !is_over(&account) {
-            account = stream::sink(&*end, &mut vec![0; size], content, is_over)?;
+            account = sink(end, &mut vec![0; size], content, is_over)?;
         }
         // Whoever has left already need not be told.
         let _ = end.shutdown(Shutdown::Both);

@@ -1,11 +1,18 @@
 //! Which streams a case asks for.
 
+use std::net::TcpStream;
+
 use syscost_harness::prelude::*;
 use syscost_net::Content;
+use syscost_net::service::{Account, ServiceError, stream};
 
 use super::method::Method;
-use crate::net::far_end::Path;
+use crate::net::far_end::{Family, Path};
 use crate::net::seats::Seats;
+use crate::net::workers::IsOver;
+
+/// Bytes of a message, as most tools send them.
+pub(in crate::net) const LARGE: usize = 64 << 10;
 
 /// Which end sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +44,15 @@ impl Direction {
     }
 }
 
+/// What a receiver does on this machine.
+pub(crate) type Sink =
+    fn(&TcpStream, &mut [u8], Content, IsOver<'_>) -> Result<Account, ServiceError>;
+
 /// Which streams there are to be.
 #[derive(Debug, Clone)]
-pub(in crate::net) struct Setting {
+pub(crate) struct Setting {
     pub(in crate::net) path: Path,
+    pub(in crate::net) family: Family,
     pub(in crate::net) direction: Direction,
     pub(in crate::net) method: Method,
     /// Bytes of a message.
@@ -48,6 +60,7 @@ pub(in crate::net) struct Setting {
     /// Where the tasks of each stream run.
     pub(in crate::net) seats: Vec<Seats>,
     pub(in crate::net) content: Content,
+    pub(in crate::net) sink: Sink,
 }
 
 impl Setting {
@@ -59,11 +72,34 @@ impl Setting {
         Ok(Setting {
             seats: Seats::of(&path, streams, b)?,
             path,
+            family: Family::of(case)?,
             direction: Direction::of(case)?,
             method: Method::of(case)?,
             size: case.number("size") as usize,
             content: content(b),
+            sink,
         })
+    }
+
+    /// One stream of large messages that this end writes, to a partner on the same CPU.
+    pub(crate) fn plain(b: &Bencher) -> Result<Setting, Failure> {
+        let path = Path::Loopback(Placement::here()[0], Family::Ipv4);
+        Ok(Setting {
+            seats: Seats::of(&path, 1, b)?,
+            path,
+            family: Family::Ipv4,
+            direction: Direction::Send,
+            method: Method::Write,
+            size: LARGE,
+            content: content(b),
+            sink,
+        })
+    }
+
+    /// The same with other receivers on this machine.
+    #[must_use]
+    pub(crate) fn received_by(self, sink: Sink) -> Self {
+        Self { sink, ..self }
     }
 
     /// Whether a task on this machine sends.
@@ -75,6 +111,16 @@ impl Setting {
     pub(super) fn receives_here(&self) -> bool {
         self.direction == Direction::Receive || self.path.is_loopback()
     }
+}
+
+/// Receives and checks.
+pub(in crate::net) fn sink(
+    socket: &TcpStream,
+    buffer: &mut [u8],
+    content: Content,
+    is_over: IsOver<'_>,
+) -> Result<Account, ServiceError> {
+    stream::sink(socket, buffer, content, is_over)
 }
 
 /// How much of the content is stamped and checked: all of it where evidence is counted.

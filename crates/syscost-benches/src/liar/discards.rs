@@ -1,0 +1,58 @@
+//! A receiver that throws away what comes, uncopied, and claims to have received it.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be refuted: the bytes are as many as were sent, but the receiver knows nothing of what is in them.
+//! ## Source
+//! None: it is made up. recv(2) with MSG_TRUNC discards a stream's bytes.
+
+use std::net::TcpStream;
+
+use rustix::io::retry_on_intr;
+use rustix::net::{RecvFlags, recv};
+use syscost_harness::prelude::*;
+use syscost_net::Content;
+use syscost_net::service::{Account, ServiceError};
+
+use crate::net::tcp::bandwidth::{Setting, measure};
+use crate::net::workers::IsOver;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.discards",
+    title: "Receiver that discards its bytes",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    run,
+    source: include_str!("discards.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let setting = Setting::plain(b)?.received_by(discard);
+    measure(b, &setting)
+}
+
+fn discard(
+    socket: &TcpStream,
+    buffer: &mut [u8],
+    _: Content,
+    is_over: IsOver<'_>,
+) -> Result<Account, ServiceError> {
+    let mut account = Account::default();
+    loop {
+        let came = retry_on_intr(|| recv(socket, &mut *buffer, RecvFlags::TRUNC));
+        let (_, bytes) = came.map_err(|cause| ServiceError {
+            operation: "recvfrom",
+            messages: account.messages,
+            cause: cause.into(),
+        })?;
+        account.messages += 1;
+        account.bytes += bytes as u64;
+        if bytes == 0 || is_over(&account) {
+            return Ok(account);
+        }
+    }
+}
