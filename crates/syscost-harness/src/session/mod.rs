@@ -29,7 +29,6 @@ use crate::catalogue::{Catalogue, Row};
 use crate::clock::RunClock;
 use crate::cores::Cores;
 use crate::failure::Failure;
-use crate::peer as far_end;
 use crate::worker::{ClockSettings, Interrupted, Job, Launcher};
 use crate::{doctor, machine, noise};
 
@@ -175,10 +174,7 @@ impl<'a> Session<'a> {
         let begun = Instant::now();
         observer.event(Event::Preparing("reading the journal"));
         let (journal, mut header, records) = Journal::open(path)?;
-        let set = |name| header.config.environment.get(name).cloned().flatten();
-        if let Some((address, token_file)) = set(far_end::ADDRESS).zip(set(far_end::TOKEN_FILE)) {
-            far_end::give(&address, &token_file);
-        }
+        peer::give_of(&header.config);
         let foreign = |cause: String| SessionError::Foreign {
             path: path.to_owned(),
             cause,

@@ -2,10 +2,18 @@
 
 use std::path::Path;
 
-use syscost_results::run::Peer;
+use syscost_results::run::{Config, Peer};
 
 use super::Session;
-use crate::peer::TOKEN_FILE;
+use crate::peer::{ADDRESS, TOKEN_FILE, give};
+
+/// Gives this process the far end of a run that was asked for so, if it had one: its rows are listed by it.
+pub(super) fn give_of(config: &Config) {
+    let set = |name| config.environment.get(name)?.as_deref();
+    if let Some((address, token_file)) = set(ADDRESS).zip(set(TOKEN_FILE)) {
+        give(address, token_file);
+    }
+}
 
 impl Session<'_> {
     /// The far end that this run was begun with, and the file of its token, if it has one.

@@ -1,0 +1,128 @@
+use super::*;
+use crate::expect::within;
+
+fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Counted {
+    Counted {
+        minor_faults: 0,
+        major_faults: 0,
+        voluntary_switches,
+        switches,
+        migrations: Some(0),
+        run_ns,
+        placed: Placed::OneCpu,
+        others: None,
+        passed_ns: 0.0,
+        source: "/proc",
+    }
+}
+
+#[test]
+fn others_preempt_now_and_then_and_own_tasks_all_the_time() {
+    let bound = Bound::Within(0.95, 1.15);
+    let hops = 1000;
+    // Hops of 60 us, and a busy machine.
+    let disturbed = counted(1000, 1165, Some(60_000_000));
+    assert!(disturbed.may_be_outsiders(bound, hops));
+    // Hops of 60 us beside a build.
+    let often = counted(3072, 3867, Some(184_000_000));
+    assert!(often.may_be_outsiders(bound, 3072));
+    // Hops of 2 us, in every fifth of which the woken preempts the one that woke it.
+    let own = counted(1000, 1200, Some(2_000_000));
+    assert!(!own.may_be_outsiders(bound, hops));
+    // Yields: none of their switches is voluntary.
+    let twice = counted(0, 2000, Some(500_000));
+    assert!(!twice.may_be_outsiders(Bound::Within(0.95, 1.05), hops));
+    let chance = counted(0, 2, Some(100_000));
+    assert!(chance.may_be_outsiders(Bound::AtMost(0.001), 100));
+}
+
+#[test]
+fn few_faults_in_much_time_change_nothing() {
+    let copies = |minor_faults, run_ns| Counted {
+        minor_faults,
+        ..counted(0, 0, run_ns)
+    };
+    let bound = Bound::AtMost(0.01);
+    assert!(copies(4, Some(20_000_000)).are_harmless(bound, 170));
+    assert!(!copies(400, Some(20_000_000)).are_harmless(bound, 170));
+    assert!(!copies(4, None).are_harmless(bound, 170));
+}
+
+#[test]
+fn only_as_many_partners_as_cpus_have_one_each() {
+    assert!(Placed::of(0, 1, &[0]) == Placed::OneCpu);
+    assert!(Placed::of(0, 1, &[0, 1]) == Placed::AnyCpu);
+    assert!(Placed::of(0, 2, &[1]) == Placed::AnyCpu);
+    assert!(Placed::of(0, 1, &[1]) == Placed::OwnCpus);
+}
+
+#[test]
+fn who_waits_on_a_cpu_of_its_own_need_not_sleep_each_time() {
+    let bound = Bound::Within(1.9, 2.1);
+    let here = |switches| counted(switches, switches, None);
+    let apart = |switches| {
+        here(switches)
+            .placed(Placed::OwnCpus)
+            .may_be_early(bound, 1000)
+    };
+    assert!(apart(1070));
+    // On one CPU each must make way for the other.
+    assert!(!here(1070).may_be_early(bound, 1000));
+    // Neither side sleeps: they spin.
+    assert!(!apart(900));
+    assert!(!apart(2200));
+    // Nor here, where busy programs preempt them.
+    let expect = within(Counter::Switches, 1.9, 2.1);
+    let spinning = counted(0, 2000, Some(2_000_000_000)).placed(Placed::OwnCpus);
+    assert_eq!(spinning.own_switches(), 0);
+    assert_eq!(spinning.excuse(&expect, 1000), None);
+    // Where the scheduler puts both on one CPU, they may yield to each other.
+    assert_eq!(spinning.placed(Placed::AnyCpu).own_switches(), 2000);
+}
+
+#[test]
+fn who_yields_beside_others_may_do_so_in_vain() {
+    let bound = Bound::Within(0.95, 1.05);
+    let seen = |voluntary, switches| counted(voluntary, switches, None).may_be_in_vain(bound, 1000);
+    assert!(seen(0, 917));
+    // There is nobody to yield to, whoever else there is.
+    assert!(!seen(0, 300));
+    // Nor here, but each yield leads to somebody else's program: two switches were claimed.
+    assert!(!counted(0, 1030, None).may_be_in_vain(Bound::Within(1.9, 2.1), 1000));
+    // Tasks that sleep switch each time, whatever others do.
+    assert!(!seen(900, 917));
+    assert!(!seen(0, 1200));
+}
+
+#[test]
+fn others_are_switched_to_as_often_as_their_time_allows() {
+    let bound = Bound::Within(0.95, 1.05);
+    let seen = |voluntary, switches, others, passed_ns| {
+        let counted = counted(voluntary, switches, Some(300_000)).beside(others, passed_ns);
+        counted.may_be_outsiders(bound, 100)
+    };
+    // Wakes beside a busy loop, which has its slice in each of them.
+    assert!(seen(100, 193, Some(0.94), 300e6));
+    // Who falls asleep does so by itself.
+    assert!(!seen(193, 193, Some(0.94), 300e6));
+    // Tasks that yield eight times, whoever else is there.
+    assert!(!seen(0, 800, Some(0.5), 2e6));
+    assert!(!seen(100, 193, None, 300e6));
+}
+
+#[test]
+fn only_company_excuses_yields_in_vain() {
+    let expect = within(Counter::Switches, 0.95, 1.05);
+    let seen = |others| counted(0, 917, None).beside(others, 1e6);
+    assert_eq!(seen(Some(0.3)).excuse(&expect, 1000), Some(IN_VAIN));
+    // On CPUs of their own, or where the kernel does not say.
+    assert_eq!(seen(None).excuse(&expect, 1000), None);
+}
+
+#[test]
+fn sleeps_and_missing_switches_are_nobody_elses_doing() {
+    let bound = Bound::Within(0.95, 1.15);
+    assert!(!counted(1200, 1200, Some(u64::MAX)).may_be_outsiders(bound, 1000));
+    assert!(!counted(500, 500, Some(u64::MAX)).may_be_outsiders(bound, 1000));
+    assert!(!counted(1000, 1151, None).may_be_outsiders(bound, 1000));
+}
