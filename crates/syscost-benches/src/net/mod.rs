@@ -1,8 +1,10 @@
 //! Talking over the network.
 
+pub(crate) mod backlog;
 pub(crate) mod counters;
 pub(crate) mod exchange;
 pub(crate) mod far_end;
+mod http;
 mod icmp;
 pub(crate) mod interface;
 pub(crate) mod setting;
@@ -19,6 +21,8 @@ pub(crate) const GROUP: Group = Group {
         tcp::round_trip::BENCHMARK,
         udp::round_trip::BENCHMARK,
         icmp::round_trip::BENCHMARK,
+        tcp::connect::BENCHMARK,
+        http::BENCHMARK,
     ],
     hidden: false,
 };

@@ -1,5 +1,6 @@
 //! Connections that carry a stream of bytes.
 
-mod stream;
-
+pub(crate) mod connect;
+pub(crate) mod ports;
 pub(super) mod round_trip;
+pub(crate) mod stream;

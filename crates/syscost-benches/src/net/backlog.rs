@@ -1,0 +1,119 @@
+//! Shared: whether the far end took every connection that was made.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use syscost_harness::prelude::*;
+use syscost_net::Account;
+use syscost_sys::partner::Shared;
+
+use super::counters::Counters;
+
+const NETSTAT: &str = "/proc/net/netstat";
+
+/// What the kernel says of backlogs while connections are made.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    before: Result<Counters, Unsupported>,
+    after: Result<Counters, Unsupported>,
+}
+
+impl Backlog {
+    /// From now on.
+    pub(crate) fn watch() -> Self {
+        Self {
+            before: Counters::read(),
+            after: Err(Unsupported::new("nobody looked at the end")),
+        }
+    }
+
+    /// Until now.
+    pub(crate) fn end(&mut self) {
+        self.after = Counters::read();
+    }
+
+    /// Claims that the far end accepted as many connections as were made, and that no backlog overflowed.
+    pub(crate) fn claim(&self, b: &mut Bencher, connected: u64, account: &Account) {
+        let what = "connections accepted, of those that were made";
+        b.claim_equal(
+            what,
+            connected as f64,
+            account.connections as f64,
+            "both ends",
+        );
+        let what = "connections at the far end that do not belong there";
+        b.claim_equal(what, 0.0, account.wrong as f64, "far end");
+        let has_all = account.connections >= connected;
+        for name in ["TcpExt.ListenOverflows", "TcpExt.ListenDrops"] {
+            claim_none(b, name, self.risen(name), has_all, NETSTAT);
+        }
+        if let Some(risen) = account.listen_overflows {
+            claim_none(
+                b,
+                "backlogs that overflowed there",
+                Ok(risen),
+                has_all,
+                "far end",
+            );
+        }
+    }
+
+    /// Claims that the kernel counted at least this many of something.
+    pub(crate) fn claim_counted(&self, b: &mut Bencher, name: &str, least: u64) {
+        let bound = Bound::AtLeast(least as f64);
+        match self.risen(name) {
+            Ok(risen) => b.claim_within(name, bound, risen as f64, "/proc/net/snmp"),
+            Err(reason) => {
+                b.claim_unverified(name, bound.fact(), "unknown", "/proc/net/snmp", &reason);
+            }
+        }
+    }
+
+    /// By how much a counter has risen.
+    fn risen(&self, name: &str) -> Result<u64, String> {
+        let before = self.before.as_ref().map_err(Unsupported::to_string)?;
+        let after = self.after.as_ref().map_err(Unsupported::to_string)?;
+        after
+            .risen_since(before, name)
+            .ok_or_else(|| "this kernel does not count them".to_owned())
+    }
+}
+
+/// How many connections a partner is to accept altogether: known at the end only. A partner that left when it was stopped might do so before it has taken
+/// the connection that wakes it.
+#[derive(Debug, Clone)]
+pub(crate) struct Last(Shared<AtomicU64>);
+
+impl Last {
+    /// Not known yet.
+    pub(crate) fn unknown() -> Result<Self, Failure> {
+        Ok(Self(Shared::new(AtomicU64::new(u64::MAX))?))
+    }
+
+    /// This many, those included that are yet to be made.
+    pub(crate) fn announce(&self, connections: u64) {
+        self.0.store(connections, Ordering::Release);
+    }
+
+    /// Whether the partner that accounts for so many has accepted the last one.
+    pub(crate) fn is_served(&self, account: &Account) -> bool {
+        account.connections >= self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Claims that none was counted. The counters are of the whole machine: where the far end has all connections, others raised them.
+fn claim_none(
+    b: &mut Bencher,
+    what: &str,
+    risen: Result<u64, String>,
+    has_all: bool,
+    source: &str,
+) {
+    match risen {
+        Ok(risen) if risen > 0 && has_all => {
+            let reason = "every connection was accepted; a listener of another program overflowed";
+            b.claim_unverified(what, 0.0, risen as f64, source, reason);
+        }
+        Ok(risen) => b.claim_equal(what, 0.0, risen as f64, source),
+        Err(reason) => b.claim_unverified(what, 0.0, "unknown", source, &reason),
+    }
+}

@@ -1,0 +1,387 @@
+//! A page is asked for by HTTP, and comes.
+//!
+//! ## Measures
+//! A minimal GET of HTTP/1.1, and the response with a body of `size` bytes, whose status, length and content are checked. `connection=kept`: all requests go over one connection;
+//! `connection=fresh`: each makes one of its own, which the far end closes behind its response, and this end then. `path=loopback`: the far end is a process on the same CPU;
+//! `path=remote`: `syscost serve` that `--peer` names.
+//! ## Does not measure
+//! A web server: the far end answers every request with the same bytes, which it has in memory. TLS. Looking up a name.
+//! ## Reading it
+//! `kept` is `net.tcp.round_trip` with another size each way, and a few lines to read; `fresh` adds `net.tcp.connect`. Of the body one word in 4 KiB is checked
+//! where it is timed, and every word where it is counted.
+//! ## Source
+//! lmbench `lat_http`, `bw_http`.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::str;
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{RecvFlags, SendFlags, connect, getsockname, recv, send};
+use syscost_harness::prelude::*;
+use syscost_net::service::http::{self, Response};
+use syscost_net::socket::Tcp;
+use syscost_net::{Account, Content, Service};
+
+use super::backlog::{Backlog, Last};
+use super::far_end::{self, FarEnd, Path, listen};
+use super::interface::Way;
+use super::setting::SIZE;
+use super::tcp::connect::new_socket;
+use super::tcp::ports::Budget;
+use crate::ipc::setting::sleeps;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "net.http",
+    title: "HTTP request",
+    cases: Cases::Here(cases),
+    support: far_end::support,
+    run,
+    source: include_str!("http.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
+
+/// What the head of a response ends with.
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// Bytes of the longest head that is understood.
+const MAX_HEAD: usize = 1024;
+
+/// Sizes of a body, in bytes.
+const SIZES: [usize; 2] = [1 << 10, 64 << 10];
+
+/// Connections that may wait to be accepted: there is never more than one.
+const BACKLOG: u32 = 16;
+
+const CONNECTION: &str = "connection";
+const KEPT: &str = "kept";
+const FRESH: &str = "fresh";
+
+fn cases() -> Vec<Case> {
+    let far = far_end::remote_family().map(|_| Path::REMOTE);
+    let paths = [Path::LOOPBACK].into_iter().chain(far);
+    let cases = paths.flat_map(|path| {
+        [KEPT, FRESH].into_iter().flat_map(move |connection| {
+            SIZES.map(|size| {
+                Case::new([
+                    (Path::KEY, path.to_owned()),
+                    (CONNECTION, connection.to_owned()),
+                    (SIZE, size_name(size)),
+                ])
+            })
+        })
+    });
+    cases.collect()
+}
+
+/// Whether one connection serves all requests.
+fn is_kept(case: &Case) -> Result<bool, Failure> {
+    match case.get(CONNECTION) {
+        KEPT => Ok(true),
+        FRESH => Ok(false),
+        other => Err(Failure::Broken(format!(
+            "has a connection that is {other:?}"
+        ))),
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (path, is_kept) = (Path::of(b.case())?, is_kept(b.case())?);
+    let size = b.case().number(SIZE) as usize;
+    path.announce(b)?;
+    expect(b, &path, is_kept, size);
+    let content = match b.is_timed() {
+        true => Content::Sparse,
+        false => Content::Whole,
+    };
+    let (client, account) = b.together(path.placement(), |cpus| {
+        let (far, address, last) = responding(&path, size, is_kept, cpus)?;
+        let client = Client::new(address, is_kept, size, content, last)?;
+        Ok(far.led_by(client))
+    })?;
+    client.claim(b, &account);
+    Ok(())
+}
+
+/// Expects the calls and switches of those ends that are tasks of this machine.
+fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
+    let there = path.own_ends() - 1.0;
+    // A body comes in parts as the network has them.
+    let parts = size.div_ceil(1024) as f64;
+    let fresh = if is_kept { 0.0 } else { 1.0 };
+    b.expect(together(Sysno::SENDTO, 1.0 + there));
+    let receives = Counter::Syscall(Sysno::RECVFROM);
+    let least = 1.0 + there + fresh;
+    b.expect(within(receives, 0.95 * least, 1.05 * (least + parts)));
+    for (call, count) in [
+        (Sysno::SOCKET, fresh),
+        (Sysno::CONNECT, fresh),
+        (Sysno::ACCEPT4, there * fresh),
+        (Sysno::CLOSE, (1.0 + there) * fresh),
+    ] {
+        b.expect(together(call, count));
+    }
+    // A debug build asks before it closes whether the descriptor is open.
+    let most = 1.05 * (1.0 + there) * fresh;
+    b.expect(at_most(Counter::Syscall(Sysno::FCNTL), most));
+    b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
+    let most = (2.3 + 2.0 * fresh) * path.own_ends() * parts;
+    let least = match path.is_loopback() {
+        true => sleeps(path.placement()),
+        false => 0.5,
+    };
+    b.expect(within(Counter::Switches, least, most));
+}
+
+/// A far end that answers requests, where, and what a partner is told at the end.
+fn responding(
+    path: &Path,
+    size: usize,
+    is_kept: bool,
+    cpus: &[u32],
+) -> Result<(FarEnd, SocketAddr, Option<Last>), Failure> {
+    match path {
+        Path::Loopback(..) => {
+            let (listener, address) = listen(path.address(), BACKLOG, &Tcp::nodelay())?;
+            let response = Response::new(size, is_kept);
+            let last = Last::unknown()?;
+            let theirs = last.clone();
+            let serve = move |listener: &mut TcpListener, _: &Stop| {
+                let is_over = &mut |account: &Account| theirs.is_served(account);
+                Ok(http::respond(&*listener, &response, None, is_over)?)
+            };
+            // Who is connected learns from the kernel that the other one is gone.
+            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
+            Ok((far, address, Some(last)))
+        }
+        Path::Remote(given) => {
+            let service = Service::Http {
+                body: size as u32,
+                keep_alive: is_kept,
+            };
+            let (far, opened) = FarEnd::peer(given, &service)?;
+            Ok((far, opened.address(), None))
+        }
+    }
+}
+
+/// The measuring side.
+struct Client {
+    address: SocketAddr,
+    /// The connection that all requests go over; without one each makes its own.
+    kept: Option<OwnedFd>,
+    /// Where the far end is a partner: it comes to its end with the last connection.
+    last: Option<Last>,
+    size: usize,
+    content: Content,
+    buffer: Vec<u8>,
+    asked: u64,
+    received: u64,
+    budget: Budget,
+    backlog: Backlog,
+    way: Way,
+}
+
+impl Client {
+    fn new(
+        address: SocketAddr,
+        is_kept: bool,
+        size: usize,
+        content: Content,
+        last: Option<Last>,
+    ) -> Result<Self, Failure> {
+        let backlog = Backlog::watch();
+        let mut budget = Budget::read()?;
+        let failed = |errno: Errno| Failure::of(&format!("connect to {address}"), errno);
+        budget.spend()?;
+        let first = connected(&address).map_err(failed)?;
+        let own = getsockname(&first).and_then(SocketAddr::try_from);
+        let way = Way::begin(own.map_err(failed)?.ip(), address.ip());
+        let mut client = Self {
+            address,
+            kept: Some(first),
+            last,
+            size,
+            content,
+            // Other than zeros, so that every page is there from now on.
+            buffer: vec![1; MAX_HEAD + size],
+            asked: 0,
+            received: 0,
+            budget,
+            backlog,
+            way,
+        };
+        if !is_kept {
+            // It has told this end's address; its far end waits for a request.
+            client.turn()?;
+            client.kept = None;
+        }
+        Ok(client)
+    }
+
+    #[inline(always)]
+    fn turn(&mut self) -> Result<(), Failure> {
+        self.asked += 1;
+        match self.kept.take() {
+            Some(socket) => {
+                let answered = self.ask(&socket);
+                self.kept = Some(socket);
+                answered
+            }
+            None => {
+                self.budget.spend()?;
+                let socket = connected(&self.address).map_err(|errno| self.failed(errno))?;
+                self.ask(&socket)?;
+                self.end_of(&socket)
+            }
+        }
+    }
+
+    /// One request, and its response.
+    #[inline(always)]
+    fn ask(&mut self, socket: &OwnedFd) -> Result<(), Failure> {
+        let sent = retry_on_intr(|| send(socket, REQUEST, SendFlags::NOSIGNAL));
+        match sent {
+            Ok(sent) if sent == REQUEST.len() => {}
+            Ok(sent) => return Err(self.wrong(&format!("{sent} bytes of the request were taken"))),
+            Err(errno) => return Err(self.failed(errno)),
+        }
+        let (mut filled, mut head) = (0, None);
+        loop {
+            if let Some((start, length)) = head {
+                if filled >= start + length {
+                    return self.check(start, length, filled);
+                }
+            } else if let Some(found) = head_of(&self.buffer[..filled]) {
+                head = Some(found.map_err(|what| self.wrong(what))?);
+                continue;
+            }
+            let room = &mut self.buffer[filled..];
+            let came = retry_on_intr(|| recv(socket, &mut *room, RecvFlags::empty()));
+            match came {
+                Ok((_, 0)) => {
+                    let what = format!("it ended, or was too long, after {filled} bytes");
+                    return Err(self.wrong(&what));
+                }
+                Ok((_, bytes)) => filled += bytes,
+                Err(errno) => return Err(self.failed(errno)),
+            }
+        }
+    }
+
+    /// Whether the body, which begins there, is as long as it should be and what it should be.
+    #[inline(always)]
+    fn check(&mut self, start: usize, length: usize, filled: usize) -> Result<(), Failure> {
+        if length != self.size || filled != start + length {
+            let size = self.size;
+            let what = format!("its body has {length} bytes, not {size}, of {filled} that came");
+            return Err(self.wrong(&what));
+        }
+        self.received += filled as u64;
+        match self.content.check(0, &self.buffer[start..filled]).wrong {
+            0 => Ok(()),
+            wrong => Err(self.wrong(&format!("{wrong} bytes of its body are wrong"))),
+        }
+    }
+
+    /// Waits until the far end has closed its connection.
+    fn end_of(&mut self, socket: &OwnedFd) -> Result<(), Failure> {
+        let mut byte = [0_u8];
+        match retry_on_intr(|| recv(socket, &mut byte, RecvFlags::empty())) {
+            Ok((_, 0)) => Ok(()),
+            Ok(_) => Err(self.wrong("more came behind its body")),
+            Err(errno) => Err(self.failed(errno)),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, errno: Errno) -> Failure {
+        Failure::of(
+            &format!("request {} to {}", self.asked, self.address),
+            errno,
+        )
+    }
+
+    #[cold]
+    fn wrong(&self, what: &str) -> Failure {
+        Failure::Refuted(format!("the response to request {}: {what}", self.asked))
+    }
+
+    fn claim(&self, b: &mut Bencher, account: &Account) {
+        let (asked, size) = (self.asked, self.size as u64);
+        b.claim_equal(
+            "responses",
+            asked as f64,
+            account.messages as f64,
+            "both ends",
+        );
+        let sent = account.bytes as f64;
+        b.claim_equal(
+            "bytes of the responses",
+            self.received as f64,
+            sent,
+            "both ends",
+        );
+        self.backlog.claim(b, self.budget.made(), account);
+        self.way
+            .claim(b, asked * REQUEST.len() as u64, asked * size);
+        self.budget.tell(b);
+    }
+}
+
+impl Lead for Client {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        (0..turns).try_for_each(|_| self.turn())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        if let Some(last) = &self.last {
+            let is_fresh = self.kept.is_none();
+            last.announce(self.budget.made() + u64::from(is_fresh));
+            if is_fresh {
+                self.turn()?;
+            }
+        }
+        self.way.end();
+        self.backlog.end();
+        if let Some(kept) = &self.kept {
+            // A copy in the partner would keep it open if it were only closed.
+            syscost_net::service::release(kept);
+        }
+        Ok(())
+    }
+}
+
+fn connected(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+    let socket = new_socket(*address)?;
+    connect(&socket, address)?;
+    Ok(socket)
+}
+
+/// Where the body begins and how long it is, once the whole head is there; or what is wrong with it.
+fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static str>> {
+    let mut windows = bytes.windows(END_OF_HEAD.len()).take(MAX_HEAD);
+    let end = windows.position(|window| window == END_OF_HEAD)?;
+    let start = end + END_OF_HEAD.len();
+    let Ok(head) = str::from_utf8(&bytes[..end]) else {
+        return Some(Err("its head is no text"));
+    };
+    if !head.starts_with("HTTP/1.1 200 ") {
+        return Some(Err("its status is not 200"));
+    }
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse().ok())?
+    });
+    Some(
+        length
+            .map(|length| (start, length))
+            .ok_or("its length is missing"),
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,366 @@
+//! A TCP connection is made and ends, or is refused.
+//!
+//! ## Measures
+//! `step=connect`: the whole life of a connection: a socket is made and connected, the far end accepts and closes it (FIN), this end, which waits for that,
+//! closes too. `step=first_byte`: the far end accepts and sends one byte; this end waits for it and ends the connection by RST (SO_LINGER of 0), as the far end
+//! notices before it accepts the next. `step=reset`: as `connect`, but the far end closes by RST. `step=refused`: a connection to a port on which nobody
+//! listens, and its refusal (ECONNREFUSED). `path=loopback`: the far end is a process on the same CPU; `path=remote`: `syscost serve` that `--peer` names.
+//! ## Does not measure
+//! Talking (`net.tcp.round_trip`, `net.http`). Looking up a name. Many connections at once.
+//! ## Reading it
+//! On loopback two switches are in all but `refused`, which the kernel answers at once; what `connect` takes more than `ipc.unix_connect` is TCP's handshake and its end. Over a path with delay,
+//! `connect` and `first_byte` take two round trips, `refused` one. The next connection is made when the last is accepted, so that no backlog overflows. The far end closes first, or
+//! a reset ends it: TIME_WAIT then stays at the port of the far end, or nowhere, and takes none of the ports that connections come from. All the same a process makes no
+//! more connections than half of the ports that were free when it began (`connections_budget_count`, of `ports_free_count`; `time_wait_count` sockets were in TIME_WAIT).
+//! ## Source
+//! lmbench `lat_connect`; netperf `TCP_CC`.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    AddressFamily, RecvFlags, SocketFlags, SocketType, bind, connect, getsockname, recv,
+    socket_with, sockopt,
+};
+use syscost_harness::prelude::*;
+use syscost_net::service::connections::{self, Accept};
+use syscost_net::socket::Tcp;
+use syscost_net::wire::Close;
+use syscost_net::{Account, Service};
+
+use super::ports::Budget;
+use crate::ipc::setting::sleeps;
+use crate::net::backlog::{Backlog, Last};
+use crate::net::far_end::{self, Family, FarEnd, Path, listen, remote_family};
+use crate::syscall::{Bad, must};
+
+pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
+    id: "net.tcp.connect",
+    title: "TCP connection",
+    cases: Cases::Here(cases),
+    quick: |case| {
+        let is_near = case.get(Path::KEY) == Path::LOOPBACK;
+        is_near
+            && case.get(Family::KEY) == Family::Ipv4.name()
+            && case.get(Step::KEY) == Step::Connect.name()
+    },
+    support: far_end::support,
+    run,
+    source: include_str!("connect.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Connections that may wait to be accepted: there is never more than one.
+const BACKLOG: u32 = 16;
+
+fn cases() -> Vec<Case> {
+    let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
+    let far = remote_family().map(|family| (Path::REMOTE, family));
+    let paths = near.into_iter().chain(far);
+    let cases = paths.flat_map(|(path, family)| {
+        Step::ALL.map(|step| {
+            Case::new([
+                (Path::KEY, path),
+                (Family::KEY, family.name()),
+                (Step::KEY, step.name()),
+            ])
+        })
+    });
+    cases.collect()
+}
+
+/// How far a connection goes, and how it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Connect,
+    FirstByte,
+    Reset,
+    Refused,
+}
+
+impl Step {
+    const ALL: [Step; 4] = [Step::Connect, Step::FirstByte, Step::Reset, Step::Refused];
+
+    const KEY: &str = "step";
+
+    const fn name(self) -> &'static str {
+        match self {
+            Step::Connect => "connect",
+            Step::FirstByte => "first_byte",
+            Step::Reset => "reset",
+            Step::Refused => "refused",
+        }
+    }
+
+    fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(Self::KEY);
+        let found = Self::ALL.into_iter().find(|step| step.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("makes the step {name:?}, which is none")))
+    }
+
+    /// What the far end does with each connection; nobody is there to be refused by.
+    fn rule(self) -> Accept {
+        let (close, first_byte) = match self {
+            Step::Connect | Step::Refused => (Close::Fin, false),
+            Step::FirstByte => (Close::AfterPeer, true),
+            Step::Reset => (Close::Rst, false),
+        };
+        Accept {
+            close,
+            first_byte,
+            only_from: None,
+        }
+    }
+
+    /// Expects the calls and switches of those ends that are tasks of this machine.
+    fn expect(self, b: &mut Bencher, path: &Path) {
+        // What the far end does as well, if it is one.
+        let there = match self {
+            Step::Refused => 0.0,
+            Step::Connect | Step::FirstByte | Step::Reset => path.own_ends() - 1.0,
+        };
+        let is_first_byte = f64::from(u8::from(self == Step::FirstByte));
+        for (call, count) in [
+            (Sysno::SOCKET, 1.0),
+            (Sysno::CONNECT, 1.0),
+            (Sysno::SETSOCKOPT, is_first_byte),
+            (Sysno::SENDTO, there * is_first_byte),
+            (Sysno::ACCEPT4, there),
+            (Sysno::CLOSE, 1.0 + there),
+        ] {
+            b.expect(together(call, count));
+        }
+        b.expect(match self {
+            Step::Connect => together(Sysno::RECVFROM, 1.0),
+            Step::FirstByte => together(Sysno::RECVFROM, 1.0 + there),
+            // The reset may have come before the call that connects returns.
+            Step::Reset => at_most(Counter::Syscall(Sysno::RECVFROM), 1.05),
+            Step::Refused => together(Sysno::RECVFROM, 0.0),
+        });
+        // A debug build asks before it closes whether the descriptor is open.
+        b.expect(at_most(
+            Counter::Syscall(Sysno::FCNTL),
+            1.05 * (1.0 + there),
+        ));
+        match (self, path.is_loopback()) {
+            (Step::Refused, true) => {}
+            (_, true) => b.expect(within(Counter::Switches, sleeps(path.placement()), 4.2)),
+            // One wait for the handshake, one for what comes then.
+            (_, false) => b.expect(within(Counter::Switches, 0.5, 2.3)),
+        }
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (step, path) = (Step::of(b.case())?, Path::of(b.case())?);
+    path.announce(b)?;
+    step.expect(b, &path);
+    let (connector, account) = match step {
+        Step::Refused => {
+            let make = |_: &[u32]| {
+                let nobody = Nobody::at(&path)?;
+                let address = nobody.address;
+                let connector = Connector::new(step, address, None)?;
+                Ok(Team::new(Vec::new(), connector.beside(nobody)))
+            };
+            (b.together(path.placement(), make)?, None)
+        }
+        Step::Connect | Step::FirstByte | Step::Reset => {
+            let (connector, account) = b.together(path.placement(), |cpus| {
+                let (far, address, last) = accepting(step, &path, cpus)?;
+                Ok(far.led_by(Connector::new(step, address, last)?))
+            })?;
+            (connector, Some(account))
+        }
+    };
+    connector.claim(b, account.as_ref());
+    Ok(())
+}
+
+/// A far end that accepts, where, and what a partner is told at the end.
+fn accepting(
+    step: Step,
+    path: &Path,
+    cpus: &[u32],
+) -> Result<(FarEnd, SocketAddr, Option<Last>), Failure> {
+    let rule = step.rule();
+    match path {
+        Path::Loopback(..) => {
+            let (listener, address) = listen(path.address(), BACKLOG, &Tcp::default())?;
+            let last = Last::unknown()?;
+            let theirs = last.clone();
+            let serve = move |listener: &mut TcpListener, _: &Stop| {
+                let mut is_over = |account: &Account| theirs.is_served(account);
+                Ok(connections::accept(&*listener, &rule, &mut is_over)?)
+            };
+            // Who connects learns from the kernel that the listener is gone.
+            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
+            Ok((far, address, Some(last)))
+        }
+        Path::Remote(given) => {
+            let service = Service::Accept {
+                close: rule.close,
+                first_byte: rule.first_byte,
+                backlog: BACKLOG,
+            };
+            let (far, opened) = FarEnd::peer(given, &service)?;
+            Ok((far, opened.address(), None))
+        }
+    }
+}
+
+/// A port on which nobody listens.
+struct Nobody {
+    address: SocketAddr,
+    /// Keeps others from listening there.
+    _taken: Option<OwnedFd>,
+}
+
+impl Nobody {
+    fn at(path: &Path) -> Result<Self, Failure> {
+        match path {
+            Path::Loopback(..) => {
+                let failed =
+                    |errno: Errno| Failure::of("take a port that nobody listens on", errno);
+                let any = SocketAddr::new(path.address(), 0);
+                let taken = new_socket(any).map_err(failed)?;
+                bind(&taken, &any).map_err(failed)?;
+                let address = getsockname(&taken).and_then(SocketAddr::try_from);
+                Ok(Self {
+                    address: address.map_err(failed)?,
+                    _taken: Some(taken),
+                })
+            }
+            // A port of the far end's that has just been closed.
+            Path::Remote(given) => {
+                let service = Service::Accept {
+                    close: Close::Fin,
+                    first_byte: false,
+                    backlog: 1,
+                };
+                let (far, opened) = FarEnd::peer(given, &service)?;
+                far.led_by(|_| Ok(())).perform([]).map(drop)?;
+                Ok(Self {
+                    address: opened.address(),
+                    _taken: None,
+                })
+            }
+        }
+    }
+}
+
+/// The measuring side.
+struct Connector {
+    step: Step,
+    address: SocketAddr,
+    /// Where the far end is a partner: it comes to its end with a last connection.
+    last: Option<Last>,
+    budget: Budget,
+    backlog: Backlog,
+    _nobody: Option<Nobody>,
+}
+
+impl Connector {
+    fn new(step: Step, address: SocketAddr, last: Option<Last>) -> Result<Self, Failure> {
+        Ok(Self {
+            step,
+            address,
+            last,
+            budget: Budget::read()?,
+            backlog: Backlog::watch(),
+            _nobody: None,
+        })
+    }
+
+    fn beside(self, nobody: Nobody) -> Self {
+        Self {
+            _nobody: Some(nobody),
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn turn(&mut self) -> Result<(), Failure> {
+        self.budget.spend()?;
+        once(self.step, &self.address).map_err(|bad| self.failed(bad))
+    }
+
+    #[cold]
+    fn failed(&self, bad: Bad) -> Failure {
+        let number = self.budget.made();
+        Failure::of(&format!("connection {number} to {}", self.address), bad)
+    }
+
+    fn claim(&self, b: &mut Bencher, account: Option<&Account>) {
+        let made = self.budget.made();
+        let claimed = b.case().get(Family::KEY).to_owned();
+        let is = Family::of_address(self.address.ip()).name();
+        b.claim_equal("family of its addresses", claimed, is.to_owned(), "address");
+        match account {
+            Some(account) => {
+                self.backlog.claim(b, made, account);
+                self.backlog.claim_counted(b, "Tcp.ActiveOpens", made);
+            }
+            None => self.backlog.claim_counted(b, "Tcp.AttemptFails", made),
+        }
+        self.budget.tell(b);
+    }
+}
+
+impl Lead for Connector {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        (0..turns).try_for_each(|_| self.turn())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        if let Some(last) = &self.last {
+            last.announce(self.budget.made() + 1);
+            self.turn()?;
+        }
+        self.backlog.end();
+        Ok(())
+    }
+}
+
+/// One connection, from the socket's making to its end.
+#[inline(always)]
+fn once(step: Step, address: &SocketAddr) -> Result<(), Bad> {
+    let socket = new_socket(*address)?;
+    match step {
+        Step::Connect => {
+            connect(&socket, address)?;
+            must(next_byte(&socket)? == 0)
+        }
+        Step::FirstByte => {
+            sockopt::set_socket_linger(&socket, Some(Duration::ZERO))?;
+            connect(&socket, address)?;
+            must(next_byte(&socket)? == 1)
+        }
+        Step::Reset => {
+            let outcome = connect(&socket, address).and_then(|()| next_byte(&socket));
+            must(outcome == Err(Errno::CONNRESET))
+        }
+        Step::Refused => must(connect(&socket, address) == Err(Errno::CONNREFUSED)),
+    }
+}
+
+/// Waits for a byte: 1 if one came, 0 if the far end has closed.
+fn next_byte(socket: &OwnedFd) -> Result<usize, Errno> {
+    let mut byte = [0_u8];
+    let came = retry_on_intr(|| recv(socket, &mut byte, RecvFlags::empty()));
+    came.map(|(_, bytes)| bytes)
+}
+
+/// A socket that can be connected to this address.
+pub(crate) fn new_socket(address: SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Shared: how many connections a case may make, so that neither ports nor memory run out for anybody.
+
+use std::fs;
+
+use syscost_harness::prelude::*;
+
+const RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
+const SOCKETS: &str = "/proc/thread-self/net/sockstat";
+
+/// A case makes at most this part of as many connections, in one process, as ports are free.
+const SHARE: u64 = 2;
+
+/// What may be used of this machine's ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// Ports that the kernel gives to connections and that no socket in use or in TIME_WAIT may hold.
+    free: u64,
+    /// Sockets in TIME_WAIT before the first connection.
+    time_wait: u64,
+    /// Connections made so far.
+    made: u64,
+}
+
+impl Budget {
+    /// That of a case which begins now.
+    pub(crate) fn read() -> Result<Self, Failure> {
+        let read = |path: &str| {
+            fs::read_to_string(path)
+                .map_err(|error| Failure::Unsupported(format!("{path}: {error}")))
+        };
+        let unclear = |path: &str| Failure::Unsupported(format!("{path} is not understood"));
+        let ports = ports_in(&read(RANGE)?).ok_or_else(|| unclear(RANGE))?;
+        let (in_use, time_wait) = sockets_in(&read(SOCKETS)?).ok_or_else(|| unclear(SOCKETS))?;
+        Ok(Self {
+            free: ports.saturating_sub(in_use + time_wait),
+            time_wait,
+            made: 0,
+        })
+    }
+
+    /// Connections that the case may make.
+    fn limit(&self) -> u64 {
+        self.free / SHARE
+    }
+
+    /// Takes in that one more is made.
+    #[inline(always)]
+    pub(crate) fn spend(&mut self) -> Result<(), Failure> {
+        if self.made == self.limit() {
+            return Err(self.is_spent());
+        }
+        self.made += 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn is_spent(&self) -> Failure {
+        let Self {
+            free,
+            time_wait,
+            made,
+        } = self;
+        Failure::Failed(format!(
+            "{made} connections are as many as it may make: {free} ports are free, and {time_wait} sockets in TIME_WAIT; try again in a minute"
+        ))
+    }
+
+    /// Connections made so far.
+    pub(crate) fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Tells what it was.
+    pub(crate) fn tell(&self, b: &mut Bencher) {
+        if b.is_timed() {
+            b.detail("connections_count", self.made as f64);
+            b.detail("connections_budget_count", self.limit() as f64);
+            b.detail("ports_free_count", self.free as f64);
+            b.detail("time_wait_count", self.time_wait as f64);
+        }
+    }
+}
+
+/// How many ports there are: the first and the last.
+fn ports_in(range: &str) -> Option<u64> {
+    let mut ends = range.split_whitespace().map(str::parse::<u64>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    Some((last + 1).saturating_sub(first))
+}
+
+/// TCP sockets in use, and in TIME_WAIT: `TCP: inuse 5 orphan 0 tw 2 alloc 7 mem 1`.
+fn sockets_in(sockstat: &str) -> Option<(u64, u64)> {
+    let line = sockstat
+        .lines()
+        .find_map(|line| line.strip_prefix("TCP:"))?;
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let value = |name| {
+        let pair = words.chunks_exact(2).find(|pair| pair[0] == name)?;
+        pair[1].parse().ok()
+    };
+    Some((value("inuse")?, value("tw")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_s_figures_are_understood() {
+        assert_eq!(ports_in("32768\t60999\n"), Some(28_232));
+        assert_eq!(ports_in("32768"), None);
+        let text =
+            "sockets: used 18\nTCP: inuse 5 orphan 0 tw 2 alloc 7 mem 85\nUDP: inuse 0 mem 0\n";
+        assert_eq!(sockets_in(text), Some((5, 2)));
+        assert_eq!(sockets_in("UDP: inuse 0 mem 0\n"), None);
+    }
+
+    #[test]
+    fn no_more_connections_are_made_than_half_of_the_free_ports() {
+        let mut budget = Budget {
+            free: 7,
+            time_wait: 9,
+            made: 0,
+        };
+        assert!((0..3).all(|_| budget.spend().is_ok()));
+        let failure = budget.spend().unwrap_err().to_string();
+        assert!(
+            failure.contains("7 ports are free") && failure.contains("9 sockets in TIME_WAIT"),
+            "{failure}"
+        );
+        assert_eq!(budget.made(), 3);
+    }
+}
