@@ -4,11 +4,13 @@ mod crash;
 mod discards;
 mod drops;
 mod elsewhere;
+mod empty_echo;
 mod exec_missing;
 mod fails_later;
 mod faults;
 mod folded;
 mod fork_fails;
+mod full_backlog;
 mod hang;
 mod not_huge;
 mod nothing;
@@ -44,6 +46,8 @@ pub(crate) const GROUP: Group = Group {
         yields_often::BENCHMARK,
         drops::BENCHMARK,
         discards::BENCHMARK,
+        empty_echo::BENCHMARK,
+        full_backlog::BENCHMARK,
         skips_lines::BENCHMARK,
         untouched::BENCHMARK,
         crash::BENCHMARK,
@@ -80,6 +84,8 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.yields_often", Status::Withheld),
     ("liar.drops", Status::Failed),
     ("liar.discards", Status::Withheld),
+    ("liar.empty_echo", Status::Withheld),
+    ("liar.full_backlog", Status::Withheld),
     ("liar.skips_lines", Status::Withheld),
     ("liar.untouched", Status::Withheld),
     ("liar.crash", Status::Failed),

@@ -1,3 +1,5 @@
+//! Responses, and what is none.
+
 use super::*;
 
 #[test]

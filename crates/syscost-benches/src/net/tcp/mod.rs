@@ -4,4 +4,4 @@ pub(crate) mod bandwidth;
 pub(crate) mod connect;
 pub(crate) mod ports;
 pub(super) mod round_trip;
-pub(super) mod stream;
+pub(crate) mod stream;

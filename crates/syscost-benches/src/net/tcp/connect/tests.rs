@@ -1,3 +1,5 @@
+//! How connections end, and which ends are none of a step.
+
 use super::*;
 
 fn path(family: Family) -> Path {

@@ -1,0 +1,85 @@
+//! Connections to a listener that accepts none of them, and whose backlog overflows.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be refuted: the far end has accepted none, and the kernel has counted the overflows.
+//! ## Source
+//! None: it is made up.
+
+use std::net::{SocketAddr, TcpListener};
+
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::connect;
+use syscost_harness::prelude::*;
+use syscost_net::Account;
+use syscost_net::socket::Tcp;
+
+use crate::net::backlog::Backlog;
+use crate::net::far_end::{Family, listen};
+use crate::net::tcp::connect::new_socket;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.full_backlog",
+    title: "Connections that nobody accepts",
+    expect: &[
+        calls(Sysno::SOCKET),
+        calls(Sysno::IOCTL),
+        calls(Sysno::CONNECT),
+        calls(Sysno::CLOSE),
+        at_most(Counter::Syscall(Sysno::FCNTL), 1.0),
+    ],
+    run,
+    source: include_str!("full_backlog.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let connector = b.together(Placement::here()[0], |_| {
+        let (listener, address) = listen(Family::Ipv4.loopback(), 1, &Tcp::default())?;
+        let connector = Connector {
+            address,
+            _listener: listener,
+            begun: 0,
+            backlog: Backlog::watch(),
+        };
+        Ok(Team::new(Vec::new(), connector))
+    })?;
+    let nobody = Account::default();
+    connector.backlog.claim(b, connector.begun, &nobody);
+    Ok(())
+}
+
+struct Connector {
+    address: SocketAddr,
+    _listener: TcpListener,
+    begun: u64,
+    backlog: Backlog,
+}
+
+impl Lead for Connector {
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            begin(&self.address).map_err(|errno| Failure::of("begin to connect", errno))?;
+            self.begun += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.backlog.end();
+        Ok(())
+    }
+}
+
+/// Begins to connect, and does not wait for what becomes of it.
+fn begin(address: &SocketAddr) -> Result<(), Errno> {
+    let socket = new_socket(*address)?;
+    ioctl_fionbio(&socket, true)?;
+    match connect(&socket, address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
