@@ -119,6 +119,8 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
         (Sysno::SOCKET, fresh),
         (Sysno::CONNECT, fresh),
         (Sysno::ACCEPT4, there * fresh),
+        // How long the far end waits for each connection, both ways.
+        (Sysno::SETSOCKOPT, 2.0 * there * fresh),
         (Sysno::CLOSE, (1.0 + there) * fresh),
     ] {
         b.expect(together(call, count));

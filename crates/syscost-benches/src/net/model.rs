@@ -35,6 +35,10 @@ const MAX_ERROR: f64 = 0.25;
 /// A bandwidth of single messages that is higher than a stream's by more than this factor contradicts the model: noise of both apart, it should be lower.
 const MAX_ABOVE_STREAM: f64 = 1.5;
 
+/// Beyond this the two are not of one path. Streams over loopback are held back by the congestion control: by BBR
+/// 1.6 to 2.9 times on an EPYC guest (2026-11-24).
+const MAX_PLAUSIBLE: f64 = 5.0;
+
 const ROUND_TRIP: &str = round_trip::BENCHMARK.id;
 
 /// The parameter that says which of the model's terms a row is.
@@ -176,9 +180,10 @@ fn beside_stream(bandwidth: f64, stream: f64) -> Evidence {
         expected: format!("at most {MAX_ABOVE_STREAM}").into(),
         observed: Some(factor.into()),
         source: bandwidth::BENCHMARK.id.to_owned(),
-        verdict: match holds {
-            true => Verdict::Confirmed,
-            false => Verdict::Refuted,
+        verdict: match factor {
+            _ if holds => Verdict::Confirmed,
+            factor if factor <= MAX_PLAUSIBLE => Verdict::Unverified,
+            _ => Verdict::Refuted,
         },
         reason: (!holds).then(|| {
             "a stream is held back by what single messages do not meet: a window that is smaller than bandwidth times delay, or a shaper".to_owned()

@@ -50,6 +50,9 @@ fn the_terms_of_a_path_are_found() {
 fn a_stream_that_is_much_slower_refutes_the_model() {
     let time = |bytes: f64| 20_000.0 + 2.0 * bytes;
     let derived = computed(LATENCY, time, 0.5e9).unwrap();
+    let held_back = [Verdict::Confirmed, Verdict::Unverified];
+    assert_eq!(verdicts(&derived), held_back);
+    let derived = computed(LATENCY, time, 0.1e9).unwrap();
     assert_eq!(verdicts(&derived), [Verdict::Confirmed, Verdict::Refuted]);
 }
 

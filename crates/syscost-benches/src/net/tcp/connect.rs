@@ -122,10 +122,15 @@ impl Step {
             Step::Connect | Step::FirstByte | Step::Reset => path.own_ends() - 1.0,
         };
         let is_first_byte = f64::from(u8::from(self == Step::FirstByte));
+        let is_reset = f64::from(u8::from(self == Step::Reset));
         for (call, count) in [
             (Sysno::SOCKET, 1.0),
             (Sysno::CONNECT, 1.0),
-            (Sysno::SETSOCKOPT, is_first_byte),
+            // SO_LINGER of who resets, and how long the far end waits for that.
+            (
+                Sysno::SETSOCKOPT,
+                is_first_byte + there * (is_first_byte + is_reset),
+            ),
             (Sysno::SENDTO, there * is_first_byte),
             (Sysno::ACCEPT4, there),
             (Sysno::CLOSE, 1.0 + there),
