@@ -73,7 +73,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Path::Loopback(..) => None,
         Path::Remote(_) => {
             // A near host may answer before this end has fallen asleep.
-            b.expect(within(Counter::Switches, 0.5, 1.15));
+            // None where the far end is another network namespace of this kernel, which answers within the call that
+            // sends; two where the packets of other programs wake a raw socket as well.
+            b.expect(at_most(Counter::Switches, 2.3));
             Some(LOST_AFTER)
         }
     };
