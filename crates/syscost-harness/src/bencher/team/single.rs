@@ -16,7 +16,7 @@ use crate::placement::Placement;
 
 impl Bencher<'_> {
     /// Measures what one task's share of a common operation costs: the measuring task's turn alone, timed by itself, after an untimed
-    /// preparation ([`Lead::prepare`]) that waits until the partners are ready. The timer's own cost is taken off, as by
+    /// preparation ([`Lead::prepare`](super::Lead::prepare)) that waits until the partners are ready. The timer's own cost is taken off, as by
     /// [`Bencher::single`].
     ///
     /// Counted are the measuring task's switches and faults during its turns, the partners' from one preparation to the next, and
