@@ -20,6 +20,9 @@ const FEW: &str = "so few that they took less than a hundredth of the time";
 /// 0.11 ms beside two busy loops. Tasks that preempt each other do so every ten microseconds.
 const PREEMPTED_EVERY_NS: u64 = 100_000;
 
+/// Whoever wants the CPU all the time keeps it for longer than this, in ns, each time it is switched to.
+const SLICE_NS: u64 = 1_000_000;
+
 /// Beside these: however short the count, others may wake up in it.
 const CHANCE_PREEMPTIONS: u64 = 2;
 
@@ -151,7 +154,8 @@ impl Counted {
         let excess = self.own_switches() as f64 - allowed;
         // Who wants the CPU all the time has a slice whenever it is switched to.
         let theirs_ns = self.others.unwrap_or(0.0) * self.passed_ns;
-        let by_others = CHANCE_PREEMPTIONS + (run_ns + theirs_ns as u64) / PREEMPTED_EVERY_NS;
+        let by_others =
+            CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS + theirs_ns as u64 / SLICE_NS;
         self.voluntary_switches as f64 <= allowed && (0.0..=by_others as f64).contains(&excess)
     }
 
