@@ -24,10 +24,15 @@ impl<const N: usize> LeastTimes<N> {
     /// reason where they do not.
     #[must_use]
     pub fn verdict(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
-        match judged {
-            Verdict::Refuted if !self.is_undisturbed => (Verdict::Unverified, Some(SHARED)),
-            judged => (judged, None),
-        }
+        worth(judged, self.is_undisturbed)
+    }
+}
+
+/// What a judgement of times is worth that were of a core of our own, or were not.
+fn worth(judged: Verdict, is_undisturbed: bool) -> (Verdict, Option<&'static str>) {
+    match judged {
+        Verdict::Refuted if !is_undisturbed => (Verdict::Unverified, Some(SHARED)),
+        judged => (judged, None),
     }
 }
 
@@ -38,11 +43,7 @@ impl Bencher<'_> {
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
         let mut samples = 0..self.findings.values.len() as u32;
         let is_undisturbed = self.bracket.is_none() || samples.any(|one| !self.is_disturbed(one));
-        LeastTimes {
-            ns: [],
-            is_undisturbed,
-        }
-        .verdict(judged)
+        worth(judged, is_undisturbed)
     }
 
     /// Times these works in turn, this many rounds, and more while none of the rounds of one was undisturbed: for claims that compare their times. Noise

@@ -40,16 +40,33 @@ pub fn accept(
     rule: &Accept,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let listener = listener.as_fd();
+    each(
+        listener.as_fd(),
+        rule.only_from,
+        is_over,
+        |stream, account, is_over| {
+            attend(stream, rule, account, is_over)?;
+            account.messages += 1;
+            account.connections += 1;
+            Ok(())
+        },
+    )
+}
+
+/// Accepts connections from where they should be, does with each what `serve` does, and closes it, until it is over.
+pub(super) fn each(
+    listener: BorrowedFd<'_>,
+    only_from: Option<IpAddr>,
+    is_over: IsOver<'_>,
+    mut serve: impl FnMut(BorrowedFd<'_>, &mut Account, IsOver<'_>) -> Result<(), ServiceError>,
+) -> Result<Account, ServiceError> {
     bound_accepting(listener)?;
     let (mut account, mut span) = (Account::default(), Span::default());
     loop {
-        match next(listener, rule.only_from, &account)? {
+        match next(listener, only_from, &account)? {
             Next::Connection(stream) => {
                 span.begin();
-                attend(stream.as_fd(), rule, &mut account, is_over)?;
-                account.messages += 1;
-                account.connections += 1;
+                serve(stream.as_fd(), &mut account, is_over)?;
             }
             Next::Stranger => account.wrong += 1,
             Next::Nothing => {}
@@ -96,7 +113,7 @@ fn attend(
 }
 
 /// Has accepting wait no longer than [`PATIENCE`]. Connections need limits of their own: one that was made before inherits none.
-pub(super) fn bound_accepting(listener: BorrowedFd<'_>) -> Result<(), ServiceError> {
+fn bound_accepting(listener: BorrowedFd<'_>) -> Result<(), ServiceError> {
     bound_receiving(listener).map_err(failed("setsockopt", &Account::default()))
 }
 
@@ -111,7 +128,7 @@ pub(super) fn bound_sending(socket: BorrowedFd<'_>) -> Result<(), Errno> {
 }
 
 /// What accepting came to.
-pub(super) enum Next {
+enum Next {
     Connection(OwnedFd),
     /// A connection from elsewhere, closed.
     Stranger,
@@ -123,7 +140,7 @@ pub(super) enum Next {
 
 /// Accepts one connection, if it is from where it should be.
 #[inline]
-pub(super) fn next(
+fn next(
     listener: BorrowedFd<'_>,
     only_from: Option<IpAddr>,
     account: &Account,

@@ -5,8 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::net::RecvFlags;
 
-use super::account::Span;
-use super::connections::{Next, bound_accepting, bound_receiving, bound_sending, next};
+use super::connections::{bound_receiving, bound_sending, each};
 use super::transfer::{Came, failed, receive, send_all};
 use super::{Account, IsOver, ServiceError};
 use crate::content::Content;
@@ -58,31 +57,21 @@ pub fn respond(
     only_from: Option<IpAddr>,
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
-    let listener = listener.as_fd();
-    bound_accepting(listener)?;
-    let (mut account, mut span) = (Account::default(), Span::default());
-    loop {
-        match next(listener, only_from, &account)? {
-            Next::Connection(stream) => {
-                span.begin();
-                account.connections += 1;
-                bound_receiving(stream.as_fd())
-                    .and_then(|()| bound_sending(stream.as_fd()))
-                    .map_err(failed("setsockopt", &account))?;
-                if !serve(stream.as_fd(), response, &mut account, is_over) {
-                    account.wrong += 1;
-                }
+    each(
+        listener.as_fd(),
+        only_from,
+        is_over,
+        |stream, account, is_over| {
+            account.connections += 1;
+            bound_receiving(stream)
+                .and_then(|()| bound_sending(stream))
+                .map_err(failed("setsockopt", account))?;
+            if !serve(stream, response, account, is_over) {
+                account.wrong += 1;
             }
-            Next::Stranger => account.wrong += 1,
-            Next::Nothing => {}
-            Next::Released => break,
-        }
-        if is_over(&account) {
-            break;
-        }
-    }
-    span.end(&mut account);
-    Ok(account)
+            Ok(())
+        },
+    )
 }
 
 /// Serves one connection to its end; false if it sent what is no request.
