@@ -29,6 +29,9 @@ pub(super) struct Tally {
     pub(super) checksum: u64,
     /// Bytes of content that are not what belongs at their place.
     pub(super) wrong: u64,
+    /// Time from its first message to the end, and the part of it whose messages it was too late to send, in ns.
+    pub(super) elapsed_ns: u64,
+    pub(super) forfeited_ns: u64,
     /// What became of numbered datagrams, if it received such.
     pub(super) order: Option<Order>,
     /// Calls that sent without a copy, how many of them the kernel was done with in the end, and how many it copied after all.
@@ -44,6 +47,8 @@ impl From<Account> for Tally {
             bytes: account.bytes,
             checksum: account.checksum,
             wrong: account.wrong,
+            elapsed_ns: account.elapsed_ns,
+            forfeited_ns: account.forfeited_ns,
             order: account.order,
             sends: 0,
             completed: 0,
@@ -60,6 +65,8 @@ impl Tally {
             bytes: sum.bytes + one.bytes,
             checksum: sum.checksum.wrapping_add(one.checksum),
             wrong: sum.wrong + one.wrong,
+            elapsed_ns: sum.elapsed_ns.max(one.elapsed_ns),
+            forfeited_ns: sum.forfeited_ns.max(one.forfeited_ns),
             order: sum.order.or(one.order),
             sends: sum.sends + one.sends,
             completed: sum.completed + one.completed,

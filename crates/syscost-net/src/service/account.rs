@@ -26,6 +26,8 @@ pub struct Account {
     pub cpu_ns: u64,
     /// Time from the first message to the last, in ns, by the far end's clock.
     pub elapsed_ns: u64,
+    /// The part of it in which messages were due at the rate that was asked for, and the sender too late to make up for them, in ns.
+    pub forfeited_ns: u64,
     /// Connections served.
     pub connections: u64,
     /// What became of numbered datagrams, if it received such.
@@ -46,6 +48,7 @@ impl Account {
         self.wrong += other.wrong;
         self.cpu_ns += other.cpu_ns;
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        self.forfeited_ns = self.forfeited_ns.max(other.forfeited_ns);
         self.connections += other.connections;
         self.order = self.order.or(other.order);
         self.tcp = match (self.tcp.take(), other.tcp) {

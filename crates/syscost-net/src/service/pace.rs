@@ -8,14 +8,15 @@ use super::account::monotonic_ns;
 /// Longest sleep before it is asked whether the service is over, in ns.
 const MAX_SLEEP_NS: u64 = 50_000_000;
 
-/// Arrears that are not made up for, in ns: they would be a burst at another rate than was asked for.
-const MAX_ARREARS_NS: u64 = 100_000_000;
+/// Arrears that are made up for, in ns. More would be a burst at another rate than was asked for.
+pub const MAX_ARREARS_NS: u64 = 1_000_000;
 
 /// When each of a row of messages is due.
 #[derive(Debug)]
 pub(super) struct Pace {
     begun_ns: u64,
     per_second: u32,
+    forfeited_ns: u64,
 }
 
 impl Pace {
@@ -23,7 +24,13 @@ impl Pace {
         Self {
             begun_ns: monotonic_ns(),
             per_second: per_second.max(1),
+            forfeited_ns: 0,
         }
+    }
+
+    /// Time in which messages were due that are not made up for, in ns.
+    pub(super) fn forfeited_ns(&self) -> u64 {
+        self.forfeited_ns
     }
 
     /// Waits until message `number` is due, or `is_over` says yes: then false.
@@ -47,6 +54,7 @@ impl Pace {
         let arrears = now_ns.saturating_sub(due_ns);
         if arrears > MAX_ARREARS_NS {
             self.begun_ns += arrears;
+            self.forfeited_ns += arrears;
         }
         due_ns.saturating_sub(now_ns)
     }
@@ -61,13 +69,16 @@ mod tests {
         let mut pace = Pace {
             begun_ns: 1_000,
             per_second: 1_000_000,
+            forfeited_ns: 0,
         };
         assert_eq!(pace.left_ns(0, 1_000), 0);
         assert_eq!(pace.left_ns(1, 1_000), 1_000);
         assert_eq!(pace.left_ns(500, 401_000), 100_000);
         assert_eq!(pace.left_ns(500, 601_000), 0, "a little late");
+        assert_eq!(pace.forfeited_ns(), 0);
         let late = 501_000 + MAX_ARREARS_NS + 1;
         assert_eq!(pace.left_ns(500, late), 0);
         assert_eq!(pace.left_ns(501, late), 1_000, "the next is due as usual");
+        assert_eq!(pace.forfeited_ns(), MAX_ARREARS_NS + 1);
     }
 }
