@@ -28,6 +28,8 @@ pub(crate) struct Peer {
     pub(crate) read: fn(&str) -> Option<f64>,
     /// What is not the same work, and what that makes of the ratio.
     pub(crate) differs: &'static str,
+    /// Options of our run that make it do as the peer does.
+    pub(crate) options: &'static [&'static str],
     /// The Debian package that has it.
     pub(crate) package: &'static str,
 }
@@ -75,6 +77,7 @@ const CALLS: &[Peer] = &[
         differs: "perf calls getppid through the C library and chooses the call anew in every turn of its loop; ours is \
                   the bare instruction. perf's figure is the median over 15 processes of the mean over 20,000 calls, ours \
                   that over 6 processes of medians of short batches.",
+        options: &[],
         package: "linux-perf",
     },
     Peer {
@@ -87,6 +90,7 @@ const CALLS: &[Peer] = &[
         differs: "Both call the C library's getppid; perf chooses the call anew in every turn of its loop. perf's figure \
                   is the median over 15 processes of the mean over 20,000 calls, ours that over 6 processes of medians \
                   of short batches.",
+        options: &[],
         package: "linux-perf",
     },
     Peer {
@@ -99,6 +103,7 @@ const CALLS: &[Peer] = &[
         differs: "cyclictest sleeps until a point in time, ours for a time: making the call is in our figure and not in \
                   cyclictest's. Both are medians of overshoots, with the timer slack that programs get. cyclictest needs \
                   the privilege to set a real-time class, even to run without one.",
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -111,6 +116,7 @@ const CALLS: &[Peer] = &[
         differs: "cyclictest sleeps until a point in time, ours for a time: making the call is in our figure and not in \
                   cyclictest's. Both are medians of overshoots, with a timer slack of 1 ns; cyclictest has it from the \
                   shell that starts it. It needs the privilege to set a real-time class, even to run without one.",
+        options: &[],
         package: "rt-tests",
     },
 ];

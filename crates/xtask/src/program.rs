@@ -66,21 +66,36 @@ impl Program {
 
     /// A quick run of these selectors without samples, pinned if a CPU is given.
     pub(crate) fn quick_run(&self, selectors: &[&str], cpu: Option<u32>) -> Result<Run> {
+        self.quick_run_with(&[], selectors, cpu)
+    }
+
+    /// The same with more options.
+    pub(crate) fn quick_run_with(
+        &self,
+        options: &[&str],
+        selectors: &[&str],
+        cpu: Option<u32>,
+    ) -> Result<Run> {
         let cpu = cpu.map(|cpu| cpu.to_string());
-        let mut options = vec!["--no-samples"];
+        let mut options = [options, &["--no-samples"]].concat();
         if let Some(cpu) = &cpu {
             options.extend(["--cpus", cpu]);
         }
         self.run(&options, selectors)
     }
 
-    /// A quick run of these selectors without samples, with no CPUs but these.
-    pub(crate) fn quick_run_within(&self, selectors: &[&str], cpus: &[u32]) -> Result<Run> {
+    /// The same with no CPUs but these.
+    pub(crate) fn quick_run_within(
+        &self,
+        options: &[&str],
+        selectors: &[&str],
+        cpus: &[u32],
+    ) -> Result<Run> {
         let mut command = Command::new("taskset");
         command
             .args(["-c", &cpu::format_list(cpus)])
             .arg(&self.path);
-        quick(command, &["--no-samples"], selectors)
+        quick(command, &[options, &["--no-samples"]].concat(), selectors)
     }
 
     /// A quick run of its rows with their samples.
@@ -158,15 +173,20 @@ fn document(mut command: Command, options: &[&str], selectors: &[&str]) -> Resul
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("starting {}", command.get_program().display()))?;
+    let run: serde_json::Result<Run> = serde_json::from_slice(&output.stdout);
     if !output.status.success() {
+        // A row without a number says why in the document.
+        let reasons = run.iter().flat_map(|run| &run.measurements);
+        let reasons: Vec<&str> = reasons.filter_map(|row| row.reason.as_deref()).collect();
         bail!(
-            "`syscost run {}` ended with {}: {}",
+            "`syscost run {}` ended with {}: {} {}",
             selectors.join(" "),
             output.status,
-            String::from_utf8_lossy(&output.stderr).trim()
+            String::from_utf8_lossy(&output.stderr).trim(),
+            reasons.join("; ")
         );
     }
-    serde_json::from_slice(&output.stdout).context("reading the run's document")
+    run.context("reading the run's document")
 }
 
 /// The binary that one of cargo's messages names, if it is syscost's.

@@ -13,6 +13,7 @@ const fn likwid_bench(row: &'static str, command: &'static str, differs: &'stati
         invocations: 1,
         read: likwid,
         differs,
+        options: &[],
         package: "likwid",
     }
 }
@@ -27,6 +28,7 @@ const fn own_stream(row: &'static str, command: &'static str, placement: Cpus) -
         invocations: 1,
         read: stream,
         differs: STREAM,
+        options: &[],
         package: "",
     }
 }
@@ -107,6 +109,7 @@ pub(super) const MEMORY: &[Peer] = &[
         read: mbw,
         differs: "mbw calls memcpy from one array of 256 MiB to another and counts what is copied once; its figure here is twice that, \
                   for what is read and what is written. Its arrays are in pages of 4 KiB, ours in huge ones where there are any.",
+        options: &[],
         package: "mbw",
     },
     Peer {
@@ -117,6 +120,7 @@ pub(super) const MEMORY: &[Peer] = &[
         invocations: 1,
         read: sysbench_memory,
         differs: "sysbench adds up words of 8 bytes in a loop of C, so it measures that loop more than the cache. Its blocks are powers of two: 256 KiB.",
+        options: &[],
         package: "sysbench",
     },
 ];

@@ -27,6 +27,7 @@ pub(super) const NET: &[Peer] = &[
         invocations: 3,
         read: sockperf,
         differs: SOCKPERF,
+        options: &[],
         package: "sockperf",
     },
     Peer {
@@ -40,6 +41,7 @@ pub(super) const NET: &[Peer] = &[
         invocations: 3,
         read: qperf_round_trip,
         differs: QPERF,
+        options: &[],
         package: "qperf",
     },
     Peer {
@@ -53,6 +55,7 @@ pub(super) const NET: &[Peer] = &[
         invocations: 3,
         read: sockperf,
         differs: SOCKPERF,
+        options: &[],
         package: "sockperf",
     },
     Peer {
@@ -66,6 +69,7 @@ pub(super) const NET: &[Peer] = &[
         invocations: 3,
         read: qperf_round_trip,
         differs: QPERF,
+        options: &[],
         package: "qperf",
     },
     Peer {
@@ -79,6 +83,7 @@ pub(super) const NET: &[Peer] = &[
                   them; ours is a median. With -U both go from before sending to after receiving, as a program sees it; with \
                   the kernel's time of arrival, which ping takes otherwise, a third less. -A sends when the answer is there, \
                   but two milliseconds apart at least unless root runs it.",
+        options: &[],
         package: "iputils-ping",
     },
     Peer {
@@ -93,6 +98,7 @@ pub(super) const NET: &[Peer] = &[
         read: iperf3,
         differs: "iperf3's figure is what its receiver counted in 2 s, the mean, after 1 s that is left out; it looks at no byte. Both \
                   have the congestion control cubic, whatever the system's is.",
+        options: &["--congestion", "cubic"],
         package: "iperf3",
     },
 ];

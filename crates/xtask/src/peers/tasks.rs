@@ -18,6 +18,7 @@ pub(super) const TASKS: &[Peer] = &[
         differs: "One bogo operation is one fork, _exit and wait, and five short calls for process groups beside. stress-ng is a \
                   larger process (some 2.5 MB resident, with shared libraries): fork copies more page tables, and parent \
                   and child take some 64 page faults for each. So its figure is the dearer one.",
+        options: &[],
         package: "stress-ng",
     },
     Peer {
@@ -28,6 +29,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 7,
         read: perf_bench,
         differs: PERF_PIPE,
+        options: &[],
         package: "linux-perf",
     },
     Peer {
@@ -39,6 +41,7 @@ pub(super) const TASKS: &[Peer] = &[
         read: perf_bench,
         differs: "perf counts round trips and passes 4 bytes each way. Where the tasks run is the kernel's choice, which \
                   may differ between the two and from run to run.",
+        options: &[],
         package: "linux-perf",
     },
     Peer {
@@ -49,6 +52,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 7,
         read: perf_bench,
         differs: PERF_PIPE,
+        options: &[],
         package: "linux-perf",
     },
     Peer {
@@ -59,6 +63,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -70,6 +75,7 @@ pub(super) const TASKS: &[Peer] = &[
         read: perf_messaging::<1000>,
         differs: "The same work; perf's time has the end of its 40 tasks in it and reaps them, which are copies of a larger \
                   process: some 12 ms of 250.",
+        options: &[],
         package: "linux-perf",
     },
     Peer {
@@ -80,6 +86,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -90,6 +97,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -100,6 +108,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -112,6 +121,7 @@ pub(super) const TASKS: &[Peer] = &[
         differs: "cyclictest wakes up every millisecond, at points in time; its figure is the median of the overshoots. Both \
                   have a timer slack of 1 ns, cyclictest from the shell that starts it. It needs the privilege to set a \
                   real-time class, even to run without one.",
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -122,6 +132,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -132,6 +143,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -142,6 +154,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -152,6 +165,7 @@ pub(super) const TASKS: &[Peer] = &[
         invocations: 3,
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
+        options: &[],
         package: "rt-tests",
     },
     Peer {
@@ -164,6 +178,7 @@ pub(super) const TASKS: &[Peer] = &[
         differs: "Per lock and unlock of a pthread mutex sysbench also draws a random number and adds one to a counter, a few \
                   nanoseconds of its figure. It has two threads, so the C library takes no short cut for programs of \
                   one.",
+        options: &[],
         package: "sysbench",
     },
 ];

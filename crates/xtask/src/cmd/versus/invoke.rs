@@ -49,13 +49,14 @@ pub(super) struct Ours {
 }
 
 /// A run of our row.
-pub(super) fn ours(program: &Program, row: &str, cpus: &[u32]) -> Result<Ours> {
+pub(super) fn ours(program: &Program, peer: &Peer, cpus: &[u32]) -> Result<Ours> {
+    let (options, selectors) = (peer.options, [peer.row]);
     let run = match cpus {
-        [] => program.quick_run(&[row], None),
-        [cpu] => program.quick_run(&[row], Some(*cpu)),
-        _ => program.quick_run_within(&[row], cpus),
+        [] => program.quick_run_with(options, &selectors, None),
+        [cpu] => program.quick_run_with(options, &selectors, Some(*cpu)),
+        _ => program.quick_run_within(options, &selectors, cpus),
     }?;
-    let row = measured(&run, row)?;
+    let row = measured(&run, peer.row)?;
     let median = row.estimate.median;
     Ok(Ours {
         median: median.with_context(|| format!("{} has no median", row.name))?,
@@ -160,6 +161,7 @@ mod tests {
             invocations: 3,
             read: |printed| printed.lines().find_map(|line| line.trim().parse().ok()),
             differs: "Nothing.",
+            options: &[],
             package: "dash",
         }
     }

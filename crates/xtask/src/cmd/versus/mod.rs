@@ -150,9 +150,9 @@ fn compare_one(
             "{} against {}: block {number} of {blocks}",
             peer.row, peer.name
         );
-        let first = ours(program, peer.row, cpus)?;
+        let first = ours(program, peer, cpus)?;
         let peers = [theirs(peer, cpus)?, theirs(peer, cpus)?];
-        let last = ours(program, peer.row, cpus)?;
+        let last = ours(program, peer, cpus)?;
         unit = first.unit;
         measured.push(Block {
             ours: [first.median, last.median],

@@ -177,6 +177,7 @@ mod tests {
             invocations: 1,
             read: |_| None,
             differs: "Nothing.",
+            options: &[],
             package: "tools",
         }
     }
