@@ -120,7 +120,7 @@ fn judge(datagram: &[u8], content: Content, ledger: &mut Ledger, account: &mut A
 
 /// Sends numbered and stamped datagrams of `datagram.len()` bytes, `rate` of them a second or as fast as they go.
 ///
-/// What is late by more than [`MAX_ARREARS_NS`](super::MAX_ARREARS_NS) is not made up for: [`Account::forfeited_ns`].
+/// What is late by more than a millisecond is not made up for: [`Account::forfeited_ns`].
 ///
 /// System calls per datagram: sendto, and clock_nanosleep where it is early.
 ///
@@ -160,7 +160,7 @@ pub fn source(
         }
     }
     span.end(&mut account);
-    account.forfeited_ns = pace.map_or(0, |pace| pace.forfeited_ns());
+    account.forfeited_ns = pace.map_or(0, |pace| pace.forfeited_ns(account.messages));
     Ok(account)
 }
 

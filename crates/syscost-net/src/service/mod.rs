@@ -21,7 +21,6 @@ mod transfer;
 pub(crate) use account::monotonic_ns;
 pub use account::{Account, Order, Reading, TcpSide, listen_overflows};
 pub use order::Ledger;
-pub use pace::MAX_ARREARS_NS;
 
 use std::io;
 use std::os::fd::AsFd;

@@ -9,7 +9,7 @@ use super::account::monotonic_ns;
 const MAX_SLEEP_NS: u64 = 50_000_000;
 
 /// Arrears that are made up for, in ns. More would be a burst at another rate than was asked for.
-pub const MAX_ARREARS_NS: u64 = 1_000_000;
+const MAX_ARREARS_NS: u64 = 1_000_000;
 
 /// When each of a row of messages is due.
 #[derive(Debug)]
@@ -28,9 +28,11 @@ impl Pace {
         }
     }
 
-    /// Time in which messages were due that are not made up for, in ns.
-    pub(super) fn forfeited_ns(&self) -> u64 {
-        self.forfeited_ns
+    /// Time in which messages were due that were not sent, in ns, when message `next` is the first of them: those that were not
+    /// made up for, and those that are late now.
+    pub(super) fn forfeited_ns(&self, next: u64) -> u64 {
+        let late_ns = monotonic_ns().saturating_sub(self.due_ns(next));
+        self.forfeited_ns + late_ns
     }
 
     /// Waits until message `number` is due, or `is_over` says yes: then false.
@@ -47,10 +49,15 @@ impl Pace {
         }
     }
 
+    /// When message `number` is due.
+    fn due_ns(&self, number: u64) -> u64 {
+        let after = u128::from(number) * 1_000_000_000 / u128::from(self.per_second);
+        self.begun_ns.saturating_add(after as u64)
+    }
+
     /// How long it is until message `number` is due, in ns.
     fn left_ns(&mut self, number: u64, now_ns: u64) -> u64 {
-        let after = u128::from(number) * 1_000_000_000 / u128::from(self.per_second);
-        let due_ns = self.begun_ns.saturating_add(after as u64);
+        let due_ns = self.due_ns(number);
         let arrears = now_ns.saturating_sub(due_ns);
         if arrears > MAX_ARREARS_NS {
             self.begun_ns += arrears;
@@ -75,10 +82,21 @@ mod tests {
         assert_eq!(pace.left_ns(1, 1_000), 1_000);
         assert_eq!(pace.left_ns(500, 401_000), 100_000);
         assert_eq!(pace.left_ns(500, 601_000), 0, "a little late");
-        assert_eq!(pace.forfeited_ns(), 0);
+        assert_eq!(pace.forfeited_ns, 0);
         let late = 501_000 + MAX_ARREARS_NS + 1;
         assert_eq!(pace.left_ns(500, late), 0);
         assert_eq!(pace.left_ns(501, late), 1_000, "the next is due as usual");
-        assert_eq!(pace.forfeited_ns(), MAX_ARREARS_NS + 1);
+        assert_eq!(pace.forfeited_ns, MAX_ARREARS_NS + 1);
+    }
+
+    #[test]
+    fn what_is_late_in_the_end_is_forfeited_too() {
+        let pace = Pace {
+            begun_ns: monotonic_ns() - 1_000_000_000,
+            per_second: 1000,
+            forfeited_ns: 7,
+        };
+        assert!(pace.forfeited_ns(400) >= 600_000_007);
+        assert_eq!(pace.forfeited_ns(100_000), 7, "it is not due yet");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::namespace::existing;
 use super::tool::{require, unless_skipped};
 use super::traffic::{median, tcp_megabits, tcp_round_trips, udp, udp_arrivals, udp_round_trips};
-use super::{DEVICE, Link, Running, Shape, Side, turn};
+use super::{DEVICE, Link, Running, Shape, Side, assert_ten_milliseconds, turn};
 
 /// 5 ms each way.
 const DELAYED: Shape = Shape {
@@ -18,24 +18,19 @@ const DELAYED: Shape = Shape {
 /// Round trips of which the median is taken.
 const ROUND_TRIPS: usize = 100;
 
-fn assert_ten_milliseconds(round_trips: Vec<f64>, by: &str) {
-    let median = median(round_trips);
-    println!("{by}: {median:.3} ms");
-    assert!((10.0..=10.6).contains(&median), "{by}: {median:.3} ms");
-}
-
 #[test]
 fn five_milliseconds_each_way_are_ten_by_udp_and_tcp() {
     let Some(link) = Link::new(DELAYED) else {
         return;
     };
     let _turn = turn();
-    let [near, far] = Side::BOTH.map(|side| link.address(side));
-    assert_ten_milliseconds(udp_round_trips(&link, near, far, ROUND_TRIPS), "UDP");
-    assert_ten_milliseconds(tcp_round_trips(&link, far, ROUND_TRIPS), "TCP");
-    let six = |side| link.address_v6(side).expect("an MTU of 1500");
-    let [near, far] = Side::BOTH.map(six);
-    assert_ten_milliseconds(udp_round_trips(&link, near, far, ROUND_TRIPS), "UDP, IPv6");
+    let four = Side::BOTH.map(|side| link.address(side));
+    let six = Side::BOTH.map(|side| link.address_v6(side).expect("an MTU of 1500"));
+    let udp = |[near, far]: [_; 2]| median(udp_round_trips(&link, near, far, ROUND_TRIPS));
+    assert_ten_milliseconds(|| {
+        let tcp = median(tcp_round_trips(&link, four[1], ROUND_TRIPS));
+        vec![("UDP", udp(four)), ("TCP", tcp), ("UDP, IPv6", udp(six))]
+    });
 }
 
 #[test]
@@ -46,18 +41,19 @@ fn five_milliseconds_each_way_are_ten_by_icmp() {
     let _turn = turn();
     let far = link.address(Side::Far).to_string();
     let count = ROUND_TRIPS.to_string();
-    let printed = link
-        .end(Side::Near)
-        .run(&["ping", "-n", "-i", "0.02", "-c", &count, &far]);
-    let printed = printed.expect("ping ends well");
-    let round_trips: Vec<f64> = printed
-        .split("time=")
-        .skip(1)
-        .map(|rest| rest.split(' ').next().expect("a number"))
-        .map(|number| number.parse().expect("a number"))
-        .collect();
-    assert_eq!(round_trips.len(), ROUND_TRIPS, "{printed}");
-    assert_ten_milliseconds(round_trips, "ICMP");
+    let end = link.end(Side::Near);
+    assert_ten_milliseconds(|| {
+        let printed = end.run(&["ping", "-n", "-i", "0.02", "-c", &count, &far]);
+        let printed = printed.expect("ping ends well");
+        let round_trips: Vec<f64> = printed
+            .split("time=")
+            .skip(1)
+            .map(|rest| rest.split(' ').next().expect("a number"))
+            .map(|number| number.parse().expect("a number"))
+            .collect();
+        assert_eq!(round_trips.len(), ROUND_TRIPS, "{printed}");
+        vec![("ICMP", median(round_trips))]
+    });
 }
 
 #[test]

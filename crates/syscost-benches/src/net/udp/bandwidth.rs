@@ -21,7 +21,6 @@ mod flow;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_net::service::MAX_ARREARS_NS;
 use syscost_results::Verdict;
 use syscost_sys::topology::Relation;
 
@@ -231,11 +230,11 @@ fn claim_pace(b: &mut Bencher, rate: u32, sent: &Tally) {
     b.claim_within(claim, bound, share, "sender");
 }
 
-/// The datagrams sent as a share of those that were due, and what it may be: some may be due still.
+/// The datagrams sent as a share of those that were due, and what it may be: the last one may have been stopped just before.
 fn pace(rate: u32, sent: &Tally) -> (Bound, f64) {
     let due = |ns: u64| f64::from(rate) * ns as f64 / 1e9;
     let all = due(sent.elapsed_ns.saturating_sub(sent.forfeited_ns)).max(1.0);
-    let slack = NEAR + (1.0 + due(MAX_ARREARS_NS)) / all;
+    let slack = NEAR + 1.0 / all;
     let bound = Bound::Within(1.0 - slack, 1.0 + slack);
     (bound, sent.messages as f64 / all)
 }
