@@ -13,6 +13,7 @@ mod running;
 pub(crate) mod tool;
 mod traffic;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::Command;
@@ -38,22 +39,24 @@ static COUNT: AtomicU8 = AtomicU8::new(0);
 static TURN: Mutex<()> = Mutex::new(());
 
 /// How often a time is taken that a busy machine may make longer, never shorter.
-const TRIES: usize = 5;
+const TRIES: usize = 6;
 
-/// Asserts that these times, taken anew as long as one is too long, are those of a link of five
-/// milliseconds each way: 10.0 to 10.6 ms.
+/// Asserts that these times, taken anew as long as the shortest of one of them is too long, are
+/// those of a link of five milliseconds each way: 10.0 to 10.6 ms.
 pub(crate) fn assert_ten_milliseconds(mut times: impl FnMut() -> Vec<(&'static str, f64)>) {
-    let mut seen = Vec::new();
+    let mut shortest = BTreeMap::new();
     for _ in 0..TRIES {
-        let taken = times();
-        println!("{taken:.3?} ms");
-        assert!(taken.iter().all(|(_, ms)| *ms >= 10.0), "{taken:?} ms");
-        if taken.iter().all(|(_, ms)| *ms <= 10.6) {
+        for (by, ms) in times() {
+            println!("{by}: {ms:.3} ms");
+            assert!(ms >= 10.0, "{by}: {ms} ms");
+            let shortest = shortest.entry(by).or_insert(ms);
+            *shortest = ms.min(*shortest);
+        }
+        if shortest.values().all(|ms| *ms <= 10.6) {
             return;
         }
-        seen.push(taken);
     }
-    panic!("never within 10.0 to 10.6 ms: {seen:?}");
+    panic!("never within 10.6 ms: {shortest:?}");
 }
 
 /// An end of a link.
