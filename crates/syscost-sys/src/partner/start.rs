@@ -178,6 +178,10 @@ impl Partner {
                 let child = child.take().expect("only `join` takes it, once");
                 match os::wait_for(child) {
                     Ok(0) => Ok(()),
+                    // As a shell counts: 128 and the signal's number.
+                    Ok(code @ 129..=192) => {
+                        Err(format!("its process was killed by signal {}", code - 128))
+                    }
                     Ok(code) => Err(format!("its process ended with {code}")),
                     Err(cause) => Err(format!("waiting for it: {cause}")),
                 }
@@ -352,7 +356,7 @@ mod tests {
             thread::yield_now();
         }
         let how = partner.join().unwrap_err().to_string();
-        assert!(how.contains("ended with 134"), "{how}");
+        assert!(how.contains("killed by signal 6"), "{how}");
     }
 
     #[test]
