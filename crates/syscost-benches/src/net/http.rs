@@ -181,6 +181,8 @@ struct Client {
     buffer: Vec<u8>,
     asked: u64,
     received: u64,
+    /// Bytes of all bodies.
+    bodies: u64,
     budget: Budget,
     backlog: Backlog,
     way: Way,
@@ -211,6 +213,7 @@ impl Client {
             buffer: vec![1; MAX_HEAD + size],
             asked: 0,
             received: 0,
+            bodies: 0,
             budget,
             backlog,
             way,
@@ -282,6 +285,7 @@ impl Client {
             return Err(self.wrong(&what));
         }
         self.received += filled as u64;
+        self.bodies += length as u64;
         match self.content.check(0, &self.buffer[start..filled]).wrong {
             0 => Ok(()),
             wrong => Err(self.wrong(&format!("{wrong} bytes of its body are wrong"))),
@@ -326,10 +330,21 @@ impl Client {
             sent,
             "both ends",
         );
+        self.claim_named(b, account);
         self.backlog.claim(b, self.budget.made(), account);
         self.way
             .claim(b, asked * REQUEST.len() as u64, asked * size);
         self.budget.tell(b);
+    }
+
+    /// Claims what the row's name says: how long a body is, and how many requests go over a connection.
+    fn claim_named(&self, b: &mut Bencher, account: &Account) {
+        let named = b.case().number(SIZE) as f64;
+        let body = self.bodies as f64 / self.asked.max(1) as f64;
+        b.claim_equal("bytes of a body", named, body, "near end");
+        let named = b.case().get(CONNECTION).to_owned();
+        let seen = kind_of(account.connections, self.asked);
+        b.claim_equal("connections for its requests", named, seen, "far end");
     }
 }
 
@@ -353,6 +368,15 @@ impl Lead for Client {
             syscost_net::service::release(kept);
         }
         Ok(())
+    }
+}
+
+/// The name of how so many connections served so many requests; one that served one is no kept one.
+fn kind_of(connections: u64, requests: u64) -> String {
+    match connections {
+        1 if requests > 1 => KEPT.to_owned(),
+        _ if connections == requests => FRESH.to_owned(),
+        _ => format!("{connections} for {requests} requests"),
     }
 }
 
