@@ -136,9 +136,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })?;
     if b.is_timed() {
         laps.iter().for_each(|ns| b.record_single(*ns));
+        let claim = "round trips in the distribution, of those that were made";
+        b.claim_equal(claim, echo.round_trips(), b.singles(), "near end");
     }
-    let claim = "streams that moved bytes in every sample";
-    b.claim_equal(claim, load, fewest, "both ends");
+    Seats::claim(&seats, b);
+    let named = b.case().number(LOAD);
+    let claim = "streams that moved bytes in every sample, by the row's name";
+    b.claim_equal(claim, named, fewest as u64, "both ends");
     if let Some(streams) = streams {
         if setting.path.is_loopback() {
             streams.workers().claim_cpus(b);
