@@ -7,7 +7,7 @@ use crate::Run;
 use crate::stats::order;
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "machine.arch",
     "machine.cpu",
     "core_ghz",
@@ -21,6 +21,7 @@ const ORDER: [&str; 24] = [
     "machine.container",
     "machine.cgroup_cpu_quota",
     "machine.smt",
+    "peer",
     "clock",
     "machine.clocksource",
     "machine.idle_driver",
@@ -34,7 +35,14 @@ const ORDER: [&str; 24] = [
     "warnings",
 ];
 /// Facts that differ from run to run and explain nothing that the others do not.
-const IGNORED: [&str; 2] = ["machine.load1", "machine.cpu_pressure_avg10"];
+const IGNORED: [&str; 4] = [
+    "machine.load1",
+    "machine.cpu_pressure_avg10",
+    "peer.machine.load1",
+    "peer.machine.cpu_pressure_avg10",
+];
+/// Variables by which workers find the far end, of which there are better facts.
+const OF_PEER: &str = "SYSCOST_PEER";
 /// Numbers that are measured, or that depend on what else was started, differ when they are further apart than this.
 const TOLERANCE: f64 = 0.01;
 
@@ -103,6 +111,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "tool.version" => "the measuring itself may have changed",
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
+        "peer.address" => "rows with path=remote are of another far end, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
         "complete" => "a run that broke off has fewer rounds",
         "warnings" => "what disturbed one side only",
@@ -118,6 +127,15 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         serde_json::to_value(&run.machine).unwrap_or_default(),
         &mut facts,
     );
+    if let Some(peer) = &run.peer {
+        // A port is no way.
+        let address = peer.address.rsplit_once(':').map(|(address, _)| address);
+        let address = address.unwrap_or(&peer.address);
+        facts.push(("peer.address".to_owned(), Value::from(address)));
+        facts.push(("peer.version".to_owned(), Value::from(&*peer.version)));
+        let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
+        flatten("peer.machine", machine, &mut facts);
+    }
     let mut codes: Vec<&str> = run
         .warnings
         .iter()
@@ -130,6 +148,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         .config
         .environment
         .iter()
+        .filter(|(name, _)| !name.starts_with(OF_PEER))
         .map(|(name, value)| match value {
             Some(value) => format!("{name}={value}"),
             None => format!("without {name}"),
