@@ -90,7 +90,7 @@ fn is_kept(case: &Case) -> Result<bool, Failure> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (path, is_kept) = (Path::of(b.case())?, is_kept(b.case())?);
     let size = b.case().number(SIZE) as usize;
-    path.announce(b)?;
+    path.announce(b, size)?;
     expect(b, &path, is_kept, size);
     let content = match b.is_timed() {
         true => Content::Sparse,

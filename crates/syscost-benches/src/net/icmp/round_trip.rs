@@ -62,8 +62,8 @@ fn support(case: &Case) -> Result<(), Unsupported> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let path = Path::of(b.case())?;
-    path.announce(b)?;
     let size = b.case().number(SIZE) as usize;
+    path.announce(b, size)?;
     let length = Argument {
         position: 2,
         name: "length",

@@ -162,7 +162,7 @@ impl Step {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (step, path) = (Step::of(b.case())?, Path::of(b.case())?);
-    path.announce(b)?;
+    path.announce(b, 0)?;
     step.expect(b, &path);
     let (connector, account) = match step {
         Step::Refused => {
