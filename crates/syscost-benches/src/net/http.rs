@@ -12,9 +12,10 @@
 //! ## Source
 //! lmbench `lat_http`, `bw_http`.
 
+mod head;
+
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
-use std::str;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, connect, getsockname, recv, send};
@@ -30,6 +31,7 @@ use super::setting::SIZE;
 use super::tcp::connect::new_socket;
 use super::tcp::ports::Budget;
 use crate::ipc::setting::sleeps;
+use head::{MAX_HEAD, head_of};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.http",
@@ -42,12 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
-
-/// What the head of a response ends with.
-const END_OF_HEAD: &[u8] = b"\r\n\r\n";
-
-/// Bytes of the longest head that is understood.
-const MAX_HEAD: usize = 1024;
 
 /// Sizes of a body, in bytes.
 const SIZES: [usize; 2] = [1 << 10, 64 << 10];
@@ -384,29 +380,6 @@ fn connected(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     let socket = new_socket(*address)?;
     connect(&socket, address)?;
     Ok(socket)
-}
-
-/// Where the body begins and how long it is, once the whole head is there; or what is wrong with it.
-fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static str>> {
-    let mut windows = bytes.windows(END_OF_HEAD.len()).take(MAX_HEAD);
-    let end = windows.position(|window| window == END_OF_HEAD)?;
-    let start = end + END_OF_HEAD.len();
-    let Ok(head) = str::from_utf8(&bytes[..end]) else {
-        return Some(Err("its head is no text"));
-    };
-    if !head.starts_with("HTTP/1.1 200 ") {
-        return Some(Err("its status is not 200"));
-    }
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length")
-            .then(|| value.trim().parse().ok())?
-    });
-    Some(
-        length
-            .map(|length| (start, length))
-            .ok_or("its length is missing"),
-    )
 }
 
 #[cfg(test)]

@@ -223,3 +223,47 @@ fn shown(values: &[Value]) -> Option<String> {
         .collect();
     (!known.is_empty()).then(|| known.join(" or "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare;
+    use super::super::fixture::run_of;
+    use crate::Run;
+
+    #[test]
+    fn another_far_end_is_told_and_what_workers_find_it_by_is_not() {
+        let base = run_of(&vec![vec![100.0; 10]; 9]);
+        let with = |address: &str, kernel: &str| {
+            let mut run = base.clone();
+            let variable = |name: &str| (name.to_owned(), Some(address.to_owned()));
+            run.config.environment.extend([
+                variable("SYSCOST_PEER"),
+                variable("SYSCOST_PEER_TOKEN_FILE"),
+            ]);
+            let mut machine = run.machine.clone();
+            machine.kernel = kernel.to_owned();
+            run.peer = Some(Box::new(crate::run::Peer {
+                name: "db1:7717".to_owned(),
+                address: address.to_owned(),
+                version: "0.1.0".to_owned(),
+                machine,
+            }));
+            run
+        };
+        let told = |base: &Run, new: &Run| -> Vec<String> {
+            let facts = compare(&[base], &[new], &[]).facts;
+            facts
+                .into_iter()
+                .map(|difference| difference.fact)
+                .collect()
+        };
+        let one = with("10.0.0.1:7717", "Linux 6.1");
+        let none: [&str; 0] = [];
+        assert_eq!(told(&one, &with("10.0.0.1:8000", "Linux 6.1")), none);
+        assert_eq!(
+            told(&one, &with("10.0.0.2:7717", "Linux 6.2")),
+            ["peer.address", "peer.machine.kernel"]
+        );
+        assert!(told(&base, &one).contains(&"peer.address".to_owned()));
+    }
+}
