@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 /// Port of `syscost serve`, unless another is given.
@@ -69,8 +69,15 @@ impl Endpoint {
     /// # Errors
     /// When there is no such host.
     pub fn look_up(&self) -> io::Result<Vec<SocketAddr>> {
-        let found = (self.host.as_str(), self.port).to_socket_addrs()?;
-        Ok(found.collect())
+        let found: Vec<SocketAddr> = (self.host.as_str(), self.port)
+            .to_socket_addrs()?
+            .map(|address| match address.ip().to_canonical() {
+                // What is an IPv4 address in one of IPv6 is reached by IPv4.
+                IpAddr::V4(ip) => SocketAddr::new(ip.into(), address.port()),
+                IpAddr::V6(_) => address,
+            })
+            .collect();
+        Ok(found)
     }
 }
 
@@ -120,5 +127,7 @@ mod tests {
             endpoint.look_up().unwrap(),
             ["127.0.0.1:80".parse().unwrap()]
         );
+        let mapped: Endpoint = "[::ffff:127.0.0.1]:80".parse().unwrap();
+        assert_eq!(mapped.look_up().unwrap(), endpoint.look_up().unwrap());
     }
 }

@@ -10,6 +10,7 @@ use syscost_results::{Better, Unit};
 
 use crate::index::{Index, KeptRun};
 use crate::store::StoreError;
+use crate::sync::BEYOND_NAME;
 
 /// Which runs to follow. All by default, of the machine of the newest.
 #[derive(Debug, Clone, Default)]
@@ -47,11 +48,11 @@ pub struct Tracked {
     pub series: Series,
     /// Runs in which it has no number: withheld, below resolution, unsupported, failed or skipped.
     pub without_number: usize,
-    /// Runs of earlier revisions, in which its name meant something else, that were left out.
+    /// Runs of earlier revisions, or with another far end or congestion control, in which its name meant something else, that were left out.
     pub other_revisions: usize,
 }
 
-/// A metric of the index: one name may have several, by revision.
+/// A metric of the index: one name may have several, by revision, far end and congestion control.
 struct Metric {
     number: i64,
     unit: Unit,
@@ -142,7 +143,9 @@ impl Index {
             let Some(unit) = Unit::from_symbol(&row.get::<_, String>(2)?) else {
                 continue;
             };
-            metrics.entry(row.get(0)?).or_default().push(Metric {
+            let series: String = row.get(0)?;
+            let name = series.split(BEYOND_NAME).next().unwrap_or_default();
+            metrics.entry(name.to_owned()).or_default().push(Metric {
                 number: row.get(1)?,
                 unit,
                 better,

@@ -10,11 +10,18 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use syscost_results::document::{Row, Summary};
+use syscost_results::run::Config;
 use syscost_results::{Better, Machine, Status};
 
 use crate::index::{Index, IndexError};
 use crate::load::{LoadError, load_summary};
 use crate::store::list;
+
+/// What the ids of network measurements begin with.
+const NETWORK: &str = "net.";
+
+/// What stands between a row's name and what else tells its series apart: no name has it.
+pub(crate) const BEYOND_NAME: char = '\n';
 
 /// Documents written in one transaction: few enough to keep others waiting for a moment only.
 const BATCH: usize = 32;
@@ -211,17 +218,44 @@ fn insert(transaction: &Transaction<'_>, file: &str, run: &Summary) -> rusqlite:
     )?;
     let number = transaction.last_insert_rowid();
     for row in &run.measurements {
-        insert_row(transaction, number, row)?;
+        insert_row(transaction, number, row, &series(row, &run.config))?;
     }
     Ok(())
 }
 
-fn insert_row(transaction: &Transaction<'_>, run: i64, row: &Row) -> rusqlite::Result<()> {
+/// Variables of a run's workers, and what the names of rows have that they change the meaning of: where the far end of network measurements is, and which
+/// congestion control all of them have.
+const MEANT: [(&str, &str); 2] = [
+    ("SYSCOST_PEER", "path=remote"),
+    ("SYSCOST_CONGESTION", "net."),
+];
+
+/// The series that a row belongs to: its name, and behind it in lines of their own what it means in this run beyond that.
+fn series(row: &Row, config: &Config) -> String {
+    let meant = MEANT.iter().filter_map(|(variable, part)| {
+        let value = config.environment.get(*variable)?.as_deref()?;
+        let is_concerned = row.id.starts_with(NETWORK) && row.name.contains(part);
+        // A server that listens on another port is the same far end.
+        let value = match value.rsplit_once(':') {
+            Some((address, _)) => address,
+            None => value,
+        };
+        is_concerned.then(|| format!("{BEYOND_NAME}{variable}={value}"))
+    });
+    std::iter::once(row.name.clone()).chain(meant).collect()
+}
+
+fn insert_row(
+    transaction: &Transaction<'_>,
+    run: i64,
+    row: &Row,
+    series: &str,
+) -> rusqlite::Result<()> {
     let better = match row.better {
         Better::Lower => "lower",
         Better::Higher => "higher",
     };
-    let metric = params![row.name, row.revision, row.unit.symbol(), better];
+    let metric = params![series, row.revision, row.unit.symbol(), better];
     let find =
         "SELECT number FROM metrics WHERE name = ? AND revision = ? AND unit = ? AND better = ?";
     let mut find = transaction.prepare_cached(find)?;

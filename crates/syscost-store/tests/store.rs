@@ -163,6 +163,38 @@ fn another_revision_or_build_and_what_was_withheld_are_left_out() {
 }
 
 #[test]
+fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
+    let followed = |name: &str, environment: &dyn Fn(u32) -> Value| {
+        let (_folder, store) = store();
+        for day in 0..6 {
+            let mut document = document(day, "here", 100.0);
+            document["measurements"][0]["name"] = json!(name);
+            document["measurements"][0]["id"] = json!(name.split('{').next());
+            document["config"]["environment"] = environment(day);
+            put(&store, &document);
+        }
+        let is_it = |found: &str| found == name;
+        let followed = open(&store).follow(&Scope::default(), &is_it);
+        let tracked = followed.expect("followed").series.remove(0);
+        (tracked.series.points.len(), tracked.other_revisions)
+    };
+    // Two days at one of them, then four at another, whose server listens on one port and then on another.
+    let peer = |day| {
+        let host = if day < 2 { 1 } else { 2 };
+        json!({"SYSCOST_PEER": format!("10.0.0.{host}:{}", 7000 + day)})
+    };
+    let congestion = |day| match day {
+        0..4 => json!({"SYSCOST_CONGESTION": "cubic"}),
+        _ => json!({}),
+    };
+    let (near, far) = ("net.x{path=loopback}", "net.x{path=remote}");
+    assert_eq!(followed(far, &peer), (4, 2));
+    assert_eq!(followed(near, &peer), (6, 0), "it is the same way");
+    assert_eq!(followed(near, &congestion), (2, 4));
+    assert_eq!(followed("a.b{c=d}", &congestion), (6, 0));
+}
+
+#[test]
 fn a_document_is_read_once_and_again_when_it_changes_and_forgotten_when_it_is_gone() {
     let (_folder, store) = store();
     (0..5).for_each(|day| put(&store, &document(day, "here", 100.0)));

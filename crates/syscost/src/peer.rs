@@ -52,6 +52,11 @@ impl FarEnd {
         // The first that answers, as any client of a name does; the last to refuse says why.
         let mut refused = anyhow!("{endpoint} has no address");
         for address in addresses {
+            if address.ip().is_unspecified() {
+                let ip = address.ip();
+                refused = anyhow!("{ip} is no machine's address, it stands for all of them");
+                continue;
+            }
             match Session::connect(address, &token, PATIENCE) {
                 Ok(session) => return FarEnd::new(session, endpoint.to_string(), token_file),
                 Err(error) => refused = error.into(),

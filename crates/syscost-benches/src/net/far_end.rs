@@ -1,19 +1,24 @@
 //! Shared: who is at the other end: a partner on this machine, or `syscost serve` on another.
 
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use syscost_harness::peer::{self, Given};
 use syscost_harness::prelude::*;
 use syscost_net::client::Opened;
-use syscost_net::{Account, Service, Session};
+use syscost_net::socket::Tcp;
+use syscost_net::{Account, Service, Session, Wait};
 use syscost_sys::partner::Between;
 
 /// How long the far end may take to answer before and after the measurement.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Exchanges in which a session begins.
-const EXCHANGES_OF_A_SESSION: f64 = 3.0;
+const EXCHANGES_OF_A_SESSION: u32 = 3;
+
+/// A message of this size takes no longer than a line of a session; that of a larger one depends on the path's bandwidth as well.
+const FEW_BYTES: usize = 1024;
 
 /// The way to the far end.
 #[derive(Debug, Clone)]
@@ -80,15 +85,43 @@ impl Path {
         }
     }
 
-    /// Tells the bencher how long an exchange takes, if that may be long. To be called before the measurement.
-    pub(crate) fn announce(&self, b: &mut Bencher) -> Result<(), Failure> {
+    /// Tells the bencher how long an exchange of this many bytes takes, if that may be long. To be called before the measurement.
+    pub(crate) fn announce(&self, b: &mut Bencher, size: usize) -> Result<(), Failure> {
         if let (Self::Remote(given), false) = (self, b.is_timed()) {
             let begun = Instant::now();
-            Session::connect(given.address, &given.token, PATIENCE)?;
-            b.takes_about(begun.elapsed().as_nanos() as f64 / EXCHANGES_OF_A_SESSION);
+            let session = Session::connect(given.address, &given.token, PATIENCE)?;
+            let round_trip = begun.elapsed() / EXCHANGES_OF_A_SESSION;
+            let takes = match size > FEW_BYTES {
+                true => exchange(session, size)?,
+                false => round_trip,
+            };
+            b.takes_about(takes.as_nanos() as f64);
         }
         Ok(())
     }
+}
+
+/// How long a message of this many bytes takes there and back, when the path is known to its connection.
+fn exchange(mut session: Session, size: usize) -> Result<Duration, Failure> {
+    let tcp = Tcp::nodelay();
+    let service = Service::StreamEcho {
+        size: size as u32,
+        wait: Wait::Block,
+        tcp: tcp.clone(),
+    };
+    let mut stream = session.open(&service)?.stream(&tcp)?;
+    let mut message = vec![1; size];
+    let mut takes = Duration::ZERO;
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let there_and_back = stream
+            .set_read_timeout(Some(PATIENCE))
+            .and_then(|()| stream.write_all(&message))
+            .and_then(|()| stream.read_exact(&mut message));
+        there_and_back.map_err(|cause| Failure::of("exchange a message", cause))?;
+        takes = begun.elapsed();
+    }
+    Ok(takes)
 }
 
 /// A family of internet addresses.

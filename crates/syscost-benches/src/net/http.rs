@@ -12,9 +12,10 @@
 //! ## Source
 //! lmbench `lat_http`, `bw_http`.
 
+mod head;
+
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
-use std::str;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, connect, getsockname, recv, send};
@@ -30,6 +31,7 @@ use super::setting::SIZE;
 use super::tcp::connect::new_socket;
 use super::tcp::ports::Budget;
 use crate::ipc::setting::sleeps;
+use head::{MAX_HEAD, head_of};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.http",
@@ -42,12 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
-
-/// What the head of a response ends with.
-const END_OF_HEAD: &[u8] = b"\r\n\r\n";
-
-/// Bytes of the longest head that is understood.
-const MAX_HEAD: usize = 1024;
 
 /// Sizes of a body, in bytes.
 const SIZES: [usize; 2] = [1 << 10, 64 << 10];
@@ -90,7 +86,7 @@ fn is_kept(case: &Case) -> Result<bool, Failure> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (path, is_kept) = (Path::of(b.case())?, is_kept(b.case())?);
     let size = b.case().number(SIZE) as usize;
-    path.announce(b)?;
+    path.announce(b, size)?;
     expect(b, &path, is_kept, size);
     let content = match b.is_timed() {
         true => Content::Sparse,
@@ -181,6 +177,8 @@ struct Client {
     buffer: Vec<u8>,
     asked: u64,
     received: u64,
+    /// Bytes of all bodies.
+    bodies: u64,
     budget: Budget,
     backlog: Backlog,
     way: Way,
@@ -211,6 +209,7 @@ impl Client {
             buffer: vec![1; MAX_HEAD + size],
             asked: 0,
             received: 0,
+            bodies: 0,
             budget,
             backlog,
             way,
@@ -282,6 +281,7 @@ impl Client {
             return Err(self.wrong(&what));
         }
         self.received += filled as u64;
+        self.bodies += length as u64;
         match self.content.check(0, &self.buffer[start..filled]).wrong {
             0 => Ok(()),
             wrong => Err(self.wrong(&format!("{wrong} bytes of its body are wrong"))),
@@ -326,10 +326,21 @@ impl Client {
             sent,
             "both ends",
         );
+        self.claim_named(b, account);
         self.backlog.claim(b, self.budget.made(), account);
         self.way
             .claim(b, asked * REQUEST.len() as u64, asked * size);
         self.budget.tell(b);
+    }
+
+    /// Claims what the row's name says: how long a body is, and how many requests go over a connection.
+    fn claim_named(&self, b: &mut Bencher, account: &Account) {
+        let named = b.case().number(SIZE) as f64;
+        let body = self.bodies as f64 / self.asked.max(1) as f64;
+        b.claim_equal("bytes of a body", named, body, "near end");
+        let named = b.case().get(CONNECTION).to_owned();
+        let seen = kind_of(account.connections, self.asked);
+        b.claim_equal("connections for its requests", named, seen, "far end");
     }
 }
 
@@ -356,33 +367,19 @@ impl Lead for Client {
     }
 }
 
+/// The name of how so many connections served so many requests; one that served one is no kept one.
+fn kind_of(connections: u64, requests: u64) -> String {
+    match connections {
+        1 if requests > 1 => KEPT.to_owned(),
+        _ if connections == requests => FRESH.to_owned(),
+        _ => format!("{connections} for {requests} requests"),
+    }
+}
+
 fn connected(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     let socket = new_socket(*address)?;
     connect(&socket, address)?;
     Ok(socket)
-}
-
-/// Where the body begins and how long it is, once the whole head is there; or what is wrong with it.
-fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static str>> {
-    let mut windows = bytes.windows(END_OF_HEAD.len()).take(MAX_HEAD);
-    let end = windows.position(|window| window == END_OF_HEAD)?;
-    let start = end + END_OF_HEAD.len();
-    let Ok(head) = str::from_utf8(&bytes[..end]) else {
-        return Some(Err("its head is no text"));
-    };
-    if !head.starts_with("HTTP/1.1 200 ") {
-        return Some(Err("its status is not 200"));
-    }
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length")
-            .then(|| value.trim().parse().ok())?
-    });
-    Some(
-        length
-            .map(|length| (start, length))
-            .ok_or("its length is missing"),
-    )
 }
 
 #[cfg(test)]

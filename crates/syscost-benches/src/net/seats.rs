@@ -1,5 +1,7 @@
 //! Shared: the CPUs of the two tasks of a connection.
 
+use std::collections::BTreeSet;
+
 use syscost_harness::prelude::*;
 use syscost_sys::topology::{Relation, Topology};
 
@@ -76,6 +78,28 @@ impl Seats {
         Ok(all)
     }
 
+    /// Claims that the two tasks of each connection stand to each other as the row's name says.
+    pub(super) fn claim(all: &[Seats], b: &mut Bencher) {
+        let named = b.case().get(Placement::KEY).to_owned();
+        if named.is_empty() {
+            return;
+        }
+        let seen: BTreeSet<&str> = all.iter().map(Seats::relation).collect();
+        let seen: Vec<&str> = seen.into_iter().collect();
+        let what = "how the CPUs of both ends stand to each other";
+        b.claim_equal(what, named, seen.join(" "), "topology");
+    }
+
+    /// The name of how its two tasks stand to each other.
+    fn relation(&self) -> &'static str {
+        match (&self.near[..], &self.far[..]) {
+            ([near], [far]) => Topology::known()
+                .relation(*near, *far)
+                .map_or("unknown", |relation| Placement::At(relation).name()),
+            _ => Placement::Free.name(),
+        }
+    }
+
     /// Those of so many connections to another machine: the tasks at this end, each on a CPU of its own as long as there are such.
     fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<Seats> {
         let cpus = spread_from(own, allowed);
@@ -107,6 +131,20 @@ mod tests {
         assert!(seats.iter().all(|seats| seats.near == seats.far));
         let too_many = Seats::here(same, allowed.len() + 1, own, &allowed);
         assert!(matches!(too_many, Err(Failure::Unsupported(_))));
+    }
+
+    #[test]
+    fn a_connection_tells_how_its_cpus_stand_to_each_other() {
+        let Ok(allowed) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        for placement in Placement::here() {
+            let Ok(seats) = Seats::here(placement, 1, allowed[0], &allowed) else {
+                continue;
+            };
+            assert_eq!(seats[0].relation(), placement.name());
+        }
     }
 
     #[test]

@@ -43,7 +43,9 @@ impl Setting {
             position: 2,
             name: "length",
         };
-        b.expect_argument(Sysno::SENDTO, length, Given::Always(self.size as u64));
+        // What the row's name says, not what was made of it.
+        let named = b.case().number(SIZE);
+        b.expect_argument(Sysno::SENDTO, length, Given::Always(named));
         let receives = Counter::Syscall(Sysno::RECVFROM);
         let (least, most) = (0.95 * ends, 1.05 * ends * self.parts());
         match self.wait {

@@ -129,6 +129,12 @@ impl Bencher<'_> {
         self.findings.details.insert(name.to_owned(), value);
     }
 
+    /// How many operations timed on their own the row's histogram has, with those that are only counted.
+    pub fn singles(&self) -> u64 {
+        let below = self.findings.details.get("singles_below_zero_count");
+        self.singles.len() + below.copied().unwrap_or(0.0) as u64
+    }
+
     /// Adds one operation timed on its own, in ns, to the row's histogram. One that came out below zero once overhead was
     /// taken off has no place in a histogram of times: it is counted in the detail `singles_below_zero_count` instead.
     pub fn record_single(&mut self, ns: f64) {

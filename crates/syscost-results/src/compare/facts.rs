@@ -7,7 +7,7 @@ use crate::Run;
 use crate::stats::order;
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "machine.arch",
     "machine.cpu",
     "core_ghz",
@@ -21,6 +21,7 @@ const ORDER: [&str; 24] = [
     "machine.container",
     "machine.cgroup_cpu_quota",
     "machine.smt",
+    "peer",
     "clock",
     "machine.clocksource",
     "machine.idle_driver",
@@ -34,7 +35,14 @@ const ORDER: [&str; 24] = [
     "warnings",
 ];
 /// Facts that differ from run to run and explain nothing that the others do not.
-const IGNORED: [&str; 2] = ["machine.load1", "machine.cpu_pressure_avg10"];
+const IGNORED: [&str; 4] = [
+    "machine.load1",
+    "machine.cpu_pressure_avg10",
+    "peer.machine.load1",
+    "peer.machine.cpu_pressure_avg10",
+];
+/// Variables by which workers find the far end, of which there are better facts.
+const OF_PEER: &str = "SYSCOST_PEER";
 /// Numbers that are measured, or that depend on what else was started, differ when they are further apart than this.
 const TOLERANCE: f64 = 0.01;
 
@@ -103,6 +111,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "tool.version" => "the measuring itself may have changed",
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
+        "peer.address" => "rows with path=remote are of another far end, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
         "complete" => "a run that broke off has fewer rounds",
         "warnings" => "what disturbed one side only",
@@ -118,6 +127,15 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         serde_json::to_value(&run.machine).unwrap_or_default(),
         &mut facts,
     );
+    if let Some(peer) = &run.peer {
+        // A port is no way.
+        let address = peer.address.rsplit_once(':').map(|(address, _)| address);
+        let address = address.unwrap_or(&peer.address);
+        facts.push(("peer.address".to_owned(), Value::from(address)));
+        facts.push(("peer.version".to_owned(), Value::from(&*peer.version)));
+        let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
+        flatten("peer.machine", machine, &mut facts);
+    }
     let mut codes: Vec<&str> = run
         .warnings
         .iter()
@@ -130,6 +148,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         .config
         .environment
         .iter()
+        .filter(|(name, _)| !name.starts_with(OF_PEER))
         .map(|(name, value)| match value {
             Some(value) => format!("{name}={value}"),
             None => format!("without {name}"),
@@ -203,4 +222,48 @@ fn shown(values: &[Value]) -> Option<String> {
         })
         .collect();
     (!known.is_empty()).then(|| known.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare;
+    use super::super::fixture::run_of;
+    use crate::Run;
+
+    #[test]
+    fn another_far_end_is_told_and_what_workers_find_it_by_is_not() {
+        let base = run_of(&vec![vec![100.0; 10]; 9]);
+        let with = |address: &str, kernel: &str| {
+            let mut run = base.clone();
+            let variable = |name: &str| (name.to_owned(), Some(address.to_owned()));
+            run.config.environment.extend([
+                variable("SYSCOST_PEER"),
+                variable("SYSCOST_PEER_TOKEN_FILE"),
+            ]);
+            let mut machine = run.machine.clone();
+            machine.kernel = kernel.to_owned();
+            run.peer = Some(Box::new(crate::run::Peer {
+                name: "db1:7717".to_owned(),
+                address: address.to_owned(),
+                version: "0.1.0".to_owned(),
+                machine,
+            }));
+            run
+        };
+        let told = |base: &Run, new: &Run| -> Vec<String> {
+            let facts = compare(&[base], &[new], &[]).facts;
+            facts
+                .into_iter()
+                .map(|difference| difference.fact)
+                .collect()
+        };
+        let one = with("10.0.0.1:7717", "Linux 6.1");
+        let none: [&str; 0] = [];
+        assert_eq!(told(&one, &with("10.0.0.1:8000", "Linux 6.1")), none);
+        assert_eq!(
+            told(&one, &with("10.0.0.2:7717", "Linux 6.2")),
+            ["peer.address", "peer.machine.kernel"]
+        );
+        assert!(told(&base, &one).contains(&"peer.address".to_owned()));
+    }
 }

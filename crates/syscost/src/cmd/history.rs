@@ -239,7 +239,7 @@ fn left_out(followed: &Followed) -> String {
         if only.other_revisions > 0 {
             parts.push(runs(
                 only.other_revisions,
-                " of another revision of the benchmark",
+                " of another revision of the benchmark, or of another far end or congestion control",
             ));
         }
         if only.without_number > 0 {

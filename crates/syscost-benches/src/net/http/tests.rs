@@ -34,7 +34,11 @@ fn exchange(is_kept: bool, body: usize) -> Option<Result<bool, Failure>> {
         .and_then(|client| far.led_by(client).perform([30]));
     Some(exchanged.map(|(client, account)| {
         assert!(client.asked >= 30);
-        client.asked == account.messages && client.budget.made() == account.connections
+        let named = if is_kept { KEPT } else { FRESH };
+        client.asked == account.messages
+            && client.budget.made() == account.connections
+            && kind_of(account.connections, client.asked) == named
+            && client.bodies == body as u64 * client.asked
     }))
 }
 
@@ -45,6 +49,14 @@ fn every_request_is_answered_over_kept_and_fresh_connections() {
             assert_eq!(exchanged, Ok(true), "kept: {is_kept}");
         }
     }
+}
+
+#[test]
+fn connections_that_are_neither_kept_nor_fresh_have_no_name() {
+    assert_eq!(kind_of(1, 9), KEPT);
+    assert_eq!(kind_of(9, 9), FRESH);
+    assert_eq!(kind_of(1, 1), FRESH, "nothing was kept for another request");
+    assert_eq!(kind_of(2, 9), "2 for 9 requests");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, getsockname, ipproto,
-    send, socket_with, sockopt,
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, getpeername,
+    getsockname, ipproto, send, socket_with, sockopt,
 };
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
@@ -16,7 +16,7 @@ use syscost_sys::network::only_echo_replies;
 use crate::ipc::message::Message;
 use crate::net::counters::Counters;
 use crate::net::exchange::Link;
-use crate::net::far_end::Family;
+use crate::net::far_end::{Family, Path};
 use crate::net::interface::Way;
 use crate::net::waiting::Waiting;
 
@@ -80,7 +80,8 @@ impl Pinger {
             let what = format!("{what} a {} to {to}", kind.name());
             move |errno: Errno| Failure::of(&what, errno)
         };
-        connect(&socket, &SocketAddr::new(to, 0)).map_err(failed("connect"))?;
+        // Echoes have no ports, but of a socket that is connected to port 0 the kernel does not tell where.
+        connect(&socket, &SocketAddr::new(to, 1)).map_err(failed("connect"))?;
         let own = getsockname(&socket).map_err(failed("ask for the address of"))?;
         let own = SocketAddr::try_from(own).map_err(failed("ask for the address of"))?;
         let pinger = Self {
@@ -115,6 +116,7 @@ impl Pinger {
         });
         let is = is.unwrap_or("unknown");
         b.claim_equal("what sends the echoes", self.kind.name(), is, "SO_TYPE");
+        self.claim_address(b);
         let names = match (self.family, is_loopback) {
             (Family::Ipv4, true) => ["Icmp.InEchos", "Icmp.OutEchoReps"],
             (Family::Ipv4, false) => ["Icmp.OutEchos", "Icmp.InEchoReps"],
@@ -124,6 +126,25 @@ impl Pinger {
         for name in names {
             self.claim_counted(b, name, answered as f64);
         }
+    }
+
+    /// Claims that it is connected to the address at the end of the path that the case names: no account of a far end says so.
+    fn claim_address(&self, b: &mut Bencher) {
+        let named = Path::of(b.case()).map_or_else(
+            |reason| reason.to_string(),
+            |path| path.address().to_string(),
+        );
+        let (claim, source) = ("address that is asked", "getpeername");
+        match self.asked() {
+            Some(is) => b.claim_equal(claim, named, is.to_string(), source),
+            None => b.claim_unverified(claim, named, "unknown", source, "the kernel does not tell"),
+        }
+    }
+
+    /// Whom the kernel sends its requests to.
+    fn asked(&self) -> Option<IpAddr> {
+        let address = getpeername(&self.socket).ok().flatten()?;
+        Some(SocketAddr::try_from(address).ok()?.ip())
     }
 
     /// Claims that the kernel counted at least as many as this; other programs' are among them.
@@ -293,6 +314,7 @@ mod tests {
                     continue;
                 }
             };
+            assert_eq!(pinger.asked(), Some(family.loopback()));
             let ip_head = match (pinger.kind, family) {
                 (Kind::Raw, Family::Ipv4) => vec![0x45; 20],
                 _ => Vec::new(),

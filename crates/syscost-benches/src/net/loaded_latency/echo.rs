@@ -5,10 +5,11 @@ use std::net::{IpAddr, Shutdown, TcpStream};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use syscost_harness::peer::Given;
 use syscost_harness::prelude::*;
-use syscost_net::service::{ServiceError, Wait, stream};
+use syscost_net::service::{ServiceError, TcpSide, Wait, stream};
 use syscost_net::{Account, Service, Session, socket};
 
 use crate::net::far_end::{PATIENCE, Path, listen};
+use crate::net::interface::Way;
 use crate::net::seats::Seats;
 use crate::net::tcp::stream::options;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
@@ -26,6 +27,7 @@ enum Answers {
 pub(super) struct Echo {
     near: TcpStream,
     answers: Answers,
+    way: Way,
     seed: u64,
     message: [u8; SIZE],
     answer: [u8; SIZE],
@@ -41,7 +43,11 @@ impl Echo {
             Path::Loopback(..) => Self::here(path.address(), seats)?,
             Path::Remote(given) => Self::there(given)?,
         };
+        let failed = |cause| Failure::of("ask for a socket's addresses", cause);
+        let own = near.local_addr().map_err(failed)?;
+        let far = near.peer_addr().map_err(failed)?;
         Ok(Self {
+            way: Way::begin(own.ip(), far.ip()),
             near,
             answers,
             seed,
@@ -116,8 +122,36 @@ impl Echo {
         }
     }
 
+    /// How many were made.
+    pub(super) fn round_trips(&self) -> u64 {
+        self.round_trips
+    }
+
+    /// Claims what its connection is: where its tasks run, which way it goes, and its options.
+    fn claim_connection(&mut self, b: &mut Bencher) {
+        if let Answers::Here(workers) = &self.answers {
+            workers.claim_cpus(b);
+        }
+        self.way.end();
+        let bytes = self.round_trips * SIZE as u64;
+        self.way.claim(b, bytes, bytes);
+        let Some(side) = TcpSide::of(&self.near) else {
+            return;
+        };
+        let what = "ends of the measured connection with TCP_NODELAY";
+        b.claim_equal(what, 1, side.nodelay, "getsockopt");
+        let chosen = options().congestion;
+        let expected = chosen.unwrap_or_else(|| side.congestion.clone());
+        let what = "congestion control of the measured connection";
+        b.claim_equal(what, expected, side.congestion, "TCP_CONGESTION");
+        if b.is_timed() {
+            b.detail("echo_retransmits_count", side.retransmits as f64);
+        }
+    }
+
     /// Ends it, and claims that the far end has answered what was asked.
-    pub(super) fn claim(self, b: &mut Bencher) -> Result<(), Failure> {
+    pub(super) fn claim(mut self, b: &mut Bencher) -> Result<(), Failure> {
+        self.claim_connection(b);
         let (round_trips, sum) = (self.round_trips, self.sum);
         let told = self.finish()?;
         let claim = "messages that the far end answered";

@@ -50,7 +50,7 @@ const SIZES: Sizes = Sizes {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let setting = Setting::of(b.case())?;
-    setting.path.announce(b)?;
+    setting.path.announce(b, setting.size)?;
     setting.expect(b);
     let exchange = Exchange::new(b, setting.size, true);
     let (caller, account) = b.together(setting.path.placement(), |cpus| {

@@ -56,3 +56,13 @@ fn only_what_is_within_its_bound_is_confirmed_as_such() {
     };
     assert_eq!(within(0.89), expected);
 }
+
+#[test]
+fn who_counts_single_operations_sees_one_that_is_missing() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
+    for ns in [70.0, 0.0, -3.0] {
+        bencher.record_single(ns);
+    }
+    assert_eq!(bencher.singles(), 3);
+}

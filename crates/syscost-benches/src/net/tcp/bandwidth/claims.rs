@@ -70,6 +70,50 @@ fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.claim_within("bytes of a message", at_most, per_message, "sender");
 }
 
+/// What was counted is what the row's name says: whatever was made of it before.
+pub(super) fn claim_named(b: &mut Bencher, outcome: &Outcome) {
+    let streams = b.case().number("streams");
+    let used = connections(outcome) as u64;
+    b.claim_equal("connections, by the row's name", streams, used, TCP_INFO);
+    let size = b.case().number("size") as f64;
+    let sent = &outcome.sent;
+    let per_message = sent.bytes as f64 / sent.messages.max(1) as f64;
+    let bound = Bound::Within(0.999 * size, size);
+    b.claim_within(
+        "bytes of a message, by the row's name",
+        bound,
+        per_message,
+        "sender",
+    );
+    if let Some(near) = &outcome.near {
+        let came = near.bytes_received > GREETING * streams;
+        let seen = if came {
+            Direction::Receive
+        } else {
+            Direction::Send
+        };
+        let (named, seen) = (
+            b.case().get(Direction::KEY).to_owned(),
+            seen.name().to_owned(),
+        );
+        b.claim_equal("direction of the bytes", named, seen, TCP_INFO);
+    }
+}
+
+/// How many connections of their own carried bytes.
+fn connections(outcome: &Outcome) -> usize {
+    let addresses: BTreeSet<_> = outcome
+        .sockets
+        .iter()
+        .filter_map(|socket| socket.local_addr().ok())
+        .collect();
+    let carried = |socket: &&std::net::TcpStream| {
+        TcpInfo::of(socket).is_ok_and(|info| info.bytes_acked.max(info.bytes_received) > GREETING)
+    };
+    let used = outcome.sockets.iter().filter(carried).count();
+    used.min(addresses.len())
+}
+
 /// There were as many connections as the case says, between addresses of its family, and their bytes went its way.
 fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let addresses: BTreeSet<_> = outcome
@@ -77,16 +121,9 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
         .iter()
         .filter_map(|socket| socket.local_addr().ok())
         .collect();
-    let carried = |socket: &&std::net::TcpStream| {
-        let Ok(info) = TcpInfo::of(socket) else {
-            return false;
-        };
-        info.bytes_acked.max(info.bytes_received) > GREETING
-    };
-    let used = outcome.sockets.iter().filter(carried).count();
     let streams = setting.seats.len();
     let claim = "connections with ports of their own that carried bytes";
-    b.claim_equal(claim, streams, used.min(addresses.len()), TCP_INFO);
+    b.claim_equal(claim, streams, connections(outcome), TCP_INFO);
     let families: BTreeSet<_> = addresses
         .iter()
         .map(|address| Family::of_address(address.ip()).name())
@@ -111,6 +148,10 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.claim_within(claim, bound, came, TCP_INFO);
     let nodelay = near.nodelay as usize;
     b.claim_equal("sockets with TCP_NODELAY", streams, nodelay, "getsockopt");
+    if let Some(far) = &outcome.far {
+        let claim = "sockets of the far end with TCP_NODELAY";
+        b.claim_equal(claim, streams, far.nodelay as usize, "getsockopt");
+    }
 }
 
 /// Every send without a copy is completed; whether it was copied after all is a detail.

@@ -18,6 +18,13 @@ pub(in crate::net) enum Method {
 /// Calls of the receiver for each message of the sender: a message may come in parts.
 const RECEIVES: Expect = within(Counter::Syscall(Sysno::RECVFROM), 0.95, 4.0);
 
+/// Short sleeps, in which something is waited for.
+const SLEEPS: Counter = Counter::Syscall(Sysno::CLOCK_NANOSLEEP);
+
+/// Looks whether the kernel is done with what was sent without a copy, and how many there are at least for each message.
+const LOOKS: Counter = Counter::Syscall(Sysno::RECVMSG);
+const FEWEST_LOOKS: f64 = 0.02;
+
 impl Method {
     /// The key of the parameter that names it.
     pub(in crate::net) const KEY: &str = "method";
@@ -55,16 +62,57 @@ impl Method {
             // Completions are taken some at a time, and waited for at the end.
             Method::ZeroCopy => vec![
                 together(Sysno::SENDTO, 1.0),
-                within(Counter::Syscall(Sysno::RECVMSG), 0.02, 2.0),
-                at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), 2.0),
+                within(LOOKS, FEWEST_LOOKS, 2.0),
+                at_most(SLEEPS, 2.0),
             ],
             Method::SendFile => vec![together(Sysno::SENDFILE, 1.0)],
             // What does not fit into the socket at once stays in the pipe for another call.
             Method::Splice => vec![within(Counter::Syscall(Sysno::SPLICE), 1.9, 4.0)],
         };
         let receiver = [RECEIVES].into_iter().filter(|_| receives);
-        let others = [at_most(Counter::OtherSyscalls, 0.05)];
+        // What is said to another machine comes in parts as the network has them; the audited messages are few.
+        let is_here = sends && receives;
+        let most = if is_here { 0.05 } else { 0.5 };
+        let others = [at_most(Counter::OtherSyscalls, most)];
         let sender = sender.into_iter().filter(|_| sends);
-        sender.chain(receiver).chain(others).collect()
+        let mut calls: Vec<Expect> = sender.chain(receiver).chain(others).collect();
+        if !is_here {
+            // Until another machine has acknowledged the last message may take as long as the path has it, with sleeps and looks for completions meanwhile.
+            calls.retain(|expect| expect.counter != SLEEPS);
+            let looks = calls.iter_mut().find(|expect| expect.counter == LOOKS);
+            if let Some(looks) = looks {
+                *looks = at_least(LOOKS, FEWEST_LOOKS);
+            }
+            calls.push(at_least(SLEEPS, 0.0));
+        }
+        calls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_told_to_wait_less_for_another_machine() {
+        for method in Method::ALL {
+            let calls = method.calls(true, false);
+            let sleeps: Vec<_> = calls.iter().filter(|one| one.counter == SLEEPS).collect();
+            assert_eq!(sleeps, [&at_least(SLEEPS, 0.0)], "{method:?}");
+            let looks = calls.iter().find(|one| one.counter == LOOKS).copied();
+            let expected = (method == Method::ZeroCopy).then(|| at_least(LOOKS, FEWEST_LOOKS));
+            assert_eq!(looks, expected, "{method:?}");
+            let is_bound = |one: &&Expect| one.counter == Counter::OtherSyscalls;
+            let others =
+                |sends, receives| method.calls(sends, receives).iter().find(is_bound).copied();
+            assert_eq!(
+                others(true, true),
+                Some(at_most(Counter::OtherSyscalls, 0.05))
+            );
+            assert_eq!(
+                others(false, true),
+                Some(at_most(Counter::OtherSyscalls, 0.5))
+            );
+        }
     }
 }

@@ -20,7 +20,7 @@ const MEMORY: usize = 16 << 20;
 const BETWEEN_LOOKS: u64 = 16;
 
 /// How long the last completions are waited for, and between two looks.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// Bytes of its stream that the receiver is known to have.

@@ -21,6 +21,35 @@ struct Received {
     at_ns: u64,
 }
 
+impl Received {
+    /// What came since, and how long that took. A far end may tell anything.
+    fn since(&self, before: &Received) -> Result<Received, Failure> {
+        let bytes = self.bytes.checked_sub(before.bytes);
+        let at_ns = self.at_ns.checked_sub(before.at_ns);
+        match bytes.zip(at_ns) {
+            Some((bytes, at_ns)) => Ok(Received { bytes, at_ns }),
+            None => Err(Failure::Refuted(format!(
+                "the receiver had {} bytes at {} ns, and then {} at {} ns",
+                before.bytes, before.at_ns, self.bytes, self.at_ns
+            ))),
+        }
+    }
+
+    /// Bytes per second, where this end let at least so much time pass: a clock that shows less goes wrong.
+    fn rate(&self, passed: Duration) -> Result<f64, Failure> {
+        let (ns, least) = (self.at_ns as f64, passed.as_nanos() as f64);
+        if ns < CLOCKS_AGREE * least {
+            return Err(Failure::Refuted(format!(
+                "by the receiver's clock {ns} ns passed while {least} did here"
+            )));
+        }
+        Ok(self.bytes as f64 * 1e9 / ns.max(1.0))
+    }
+}
+
+/// Clocks that are being set right run a two-thousandth slower at most.
+const CLOCKS_AGREE: f64 = 0.99;
+
 /// What the ends have used and moved so far.
 #[derive(Debug, Clone, Copy)]
 struct Used {
@@ -34,6 +63,8 @@ struct Used {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::net) struct Usage {
     pub(in crate::net) bytes: u64,
+    /// Bytes that the receivers had in the end, with those before the first window.
+    pub(in crate::net) last_bytes: u64,
     pub(in crate::net) near_cpu_ns: Option<u64>,
     pub(in crate::net) far_cpu_ns: Option<u64>,
     pub(in crate::net) passed_ns: u64,
@@ -172,8 +203,7 @@ impl Streams {
         let (before, _) = self.received()?;
         pause(length);
         let (after, _) = self.received()?;
-        let ns = after.at_ns.saturating_sub(before.at_ns).max(1);
-        Ok((after.bytes - before.bytes) as f64 * 1e9 / ns as f64)
+        after.since(&before)?.rate(length)
     }
 
     /// Lets them go until they get no faster: windows and send buffers grow first. What is used from then on counts. The last rate, in
@@ -196,7 +226,7 @@ impl Streams {
     /// Ends them: what they came to.
     pub(in crate::net) fn finish(mut self) -> Result<Outcome, Failure> {
         let usage = match self.first {
-            Some(first) => Some(Usage::between(&first, &self.used()?)),
+            Some(first) => Some(Usage::between(&first, &self.used()?)?),
             None => None,
         };
         let mut steady = 0;
@@ -251,14 +281,15 @@ impl Streams {
 }
 
 impl Usage {
-    fn between(first: &Used, last: &Used) -> Self {
+    fn between(first: &Used, last: &Used) -> Result<Self, Failure> {
         let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
-        Self {
-            bytes: last.received.bytes - first.received.bytes,
+        Ok(Self {
+            bytes: last.received.since(&first.received)?.bytes,
+            last_bytes: last.received.bytes,
             near_cpu_ns: used(first.near_cpu_ns, last.near_cpu_ns),
             far_cpu_ns: used(first.far_cpu_ns, last.far_cpu_ns),
             passed_ns: (last.at - first.at).as_nanos() as u64,
-        }
+        })
     }
 }
 
@@ -293,6 +324,20 @@ fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_far_end_that_counts_backwards_or_whose_clock_is_slow_is_refuted() {
+        let at = |bytes, at_ns| Received { bytes, at_ns };
+        let (before, second) = (at(1_000, 500), Duration::from_secs(1));
+        let came = at(5_000, 2_000_000_500).since(&before).unwrap();
+        assert_eq!(came.rate(second), Ok(2_000.0));
+        let is_refuted = |came: Result<f64, Failure>| matches!(came, Err(Failure::Refuted(_)));
+        assert!(is_refuted(came.rate(3 * second)), "a slow clock");
+        for wrong in [at(999, 2_000_000_500), at(5_000, 499)] {
+            let came = wrong.since(&before);
+            assert!(is_refuted(came.and_then(|came| came.rate(second))));
+        }
+    }
 
     #[test]
     fn rates_are_level_when_they_rise_no_more() {
