@@ -1,12 +1,19 @@
 //! Shared: whether the far end took every connection that was made.
 
+use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_net::Account;
+use syscost_net::service::IsOver;
+use syscost_net::socket::Tcp;
+use syscost_net::{Account, Service, ServiceError};
 use syscost_sys::partner::Shared;
 
 use super::counters::Counters;
+use super::far_end::{FarEnd, Path, listen};
+
+/// Connections that may wait to be accepted: there is never more than one.
+pub(crate) const BACKLOG: u32 = 16;
 
 const NETSTAT: &str = "/proc/net/netstat";
 
@@ -97,6 +104,36 @@ impl Last {
     /// Whether the partner that accounts for so many has accepted the last one.
     pub(crate) fn is_served(&self, account: &Account) -> bool {
         account.connections >= self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A far end that accepts connections, its address, and how a partner learns of its last connection.
+pub(crate) type Accepting = (FarEnd, SocketAddr, Option<Last>);
+
+/// A far end that accepts: a partner that does so by `serve`, or a server with this `service` open.
+pub(crate) fn accepting(
+    path: &Path,
+    cpus: &[u32],
+    options: &Tcp,
+    serve: impl FnOnce(&TcpListener, IsOver<'_>) -> Result<Account, ServiceError> + Send + 'static,
+    service: &Service,
+) -> Result<Accepting, Failure> {
+    match path {
+        Path::Loopback(..) => {
+            let (listener, address) = listen(path.address(), BACKLOG, options)?;
+            let last = Last::unknown()?;
+            let theirs = last.clone();
+            let serve = move |listener: &mut TcpListener, _: &Stop| {
+                Ok(serve(listener, &mut |account| theirs.is_served(account))?)
+            };
+            // The kernel tells whoever connects that the listener is gone.
+            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
+            Ok((far, address, Some(last)))
+        }
+        Path::Remote(given) => {
+            let (far, opened) = FarEnd::peer(given, service)?;
+            Ok((far, opened.address(), None))
+        }
     }
 }
 

@@ -19,14 +19,15 @@ use std::str;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, connect, getsockname, recv, send};
 use syscost_harness::prelude::*;
+use syscost_net::service::IsOver;
 use syscost_net::service::http::{self, Response};
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Service};
 
-use super::backlog::{Backlog, Last};
-use super::far_end::{self, FarEnd, Path, listen};
+use super::backlog::{self, Accepting, Backlog, Last};
+use super::far_end::{self, Path};
 use super::interface::Way;
-use super::setting::SIZE;
+use super::setting::{SIZE, positive};
 use super::tcp::connect::new_socket;
 use super::tcp::ports::Budget;
 use crate::ipc::setting::sleeps;
@@ -51,9 +52,6 @@ const MAX_HEAD: usize = 1024;
 
 /// Sizes of a body, in bytes.
 const SIZES: [usize; 2] = [1 << 10, 64 << 10];
-
-/// Connections that may wait to be accepted: there is never more than one.
-const BACKLOG: u32 = 16;
 
 const CONNECTION: &str = "connection";
 const KEPT: &str = "kept";
@@ -89,7 +87,7 @@ fn is_kept(case: &Case) -> Result<bool, Failure> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (path, is_kept) = (Path::of(b.case())?, is_kept(b.case())?);
-    let size = b.case().number(SIZE) as usize;
+    let size = positive(b.case(), SIZE)?;
     path.announce(b)?;
     expect(b, &path, is_kept, size);
     let content = match b.is_timed() {
@@ -137,36 +135,17 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
     b.expect(within(Counter::Switches, least, most));
 }
 
-/// A far end that answers requests, where, and what a partner is told at the end.
-fn responding(
-    path: &Path,
-    size: usize,
-    is_kept: bool,
-    cpus: &[u32],
-) -> Result<(FarEnd, SocketAddr, Option<Last>), Failure> {
-    match path {
-        Path::Loopback(..) => {
-            let (listener, address) = listen(path.address(), BACKLOG, &Tcp::nodelay())?;
-            let response = Response::new(size, is_kept);
-            let last = Last::unknown()?;
-            let theirs = last.clone();
-            let serve = move |listener: &mut TcpListener, _: &Stop| {
-                let is_over = &mut |account: &Account| theirs.is_served(account);
-                Ok(http::respond(&*listener, &response, None, is_over)?)
-            };
-            // Who is connected learns from the kernel that the other one is gone.
-            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-            Ok((far, address, Some(last)))
-        }
-        Path::Remote(given) => {
-            let service = Service::Http {
-                body: size as u32,
-                keep_alive: is_kept,
-            };
-            let (far, opened) = FarEnd::peer(given, &service)?;
-            Ok((far, opened.address(), None))
-        }
-    }
+/// A far end that answers requests.
+fn responding(path: &Path, size: usize, is_kept: bool, cpus: &[u32]) -> Result<Accepting, Failure> {
+    let response = Response::new(size, is_kept);
+    let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
+        http::respond(listener, &response, None, is_over)
+    };
+    let service = Service::Http {
+        body: size as u32,
+        keep_alive: is_kept,
+    };
+    backlog::accepting(path, cpus, &Tcp::nodelay(), serve, &service)
 }
 
 /// The measuring side.

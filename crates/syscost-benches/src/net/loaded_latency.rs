@@ -18,12 +18,13 @@ mod echo;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_sys::topology::Relation;
 
 use super::far_end::{self, Family, Path, remote_family};
 use super::seats::Seats;
+use super::setting;
 use super::tcp::bandwidth::{self, Direction, LARGE, Method, Setting, Streams, content, sink};
 use super::workers::Until;
+use crate::ipc::setting::same_and_nearest;
 use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -39,6 +40,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The parameter that says how many streams there are.
 const LOAD: &str = "load";
 
+/// How many there are.
+const LOADS: [usize; 3] = [0, 1, 2];
+
 /// Round trips whose calls are counted.
 const AUDITED: u64 = 256;
 
@@ -50,35 +54,27 @@ const ROUND_TRIPS: u64 = 10;
 const LIMIT: Duration = Duration::from_secs(2);
 
 fn cases() -> Vec<Case> {
-    let same = Placement::At(Relation::SameCpu);
-    let here = Placement::here();
-    let mut others = here
-        .into_iter()
-        .filter(|place| ![same, Placement::Free].contains(place));
-    let other = others.next().unwrap_or(same);
-    let local = [Path::LOOPBACK, Family::Ipv4.name(), other.name()];
-    let remote = remote_family().map(|family| [Path::REMOTE, family.name(), ""]);
-    let mut cases = Vec::new();
-    for [path, family, place] in [local].into_iter().chain(remote) {
-        for load in ["0", "1", "2"] {
-            let params = [
-                (Path::KEY, path),
-                (Family::KEY, family),
-                (Placement::KEY, place),
-                (LOAD, load),
-            ];
-            let given = params.into_iter().filter(|(_, value)| !value.is_empty());
-            cases.push(Case::new(given));
-        }
-    }
-    cases
+    let nearest = same_and_nearest().pop();
+    let local = (Path::LOOPBACK, Family::Ipv4, nearest);
+    let remote = remote_family().map(|family| (Path::REMOTE, family, None));
+    let paths = [local].into_iter().chain(remote);
+    let cases = paths.flat_map(|(path, family, placement)| {
+        LOADS.map(|load| setting::case(path, family, placement, [(LOAD, load.to_string())]))
+    });
+    cases.collect()
+}
+
+/// How many streams fill the path of a case.
+fn load(case: &Case) -> Result<usize, Failure> {
+    let name = case.get(LOAD);
+    let load = LOADS.into_iter().find(|load| load.to_string() == name);
+    load.ok_or_else(|| Failure::Broken(format!("has a load of {name:?} streams")))
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let case = b.case();
     let (path, family) = (Path::of(case)?, Family::of(case)?);
-    let load = case.get(LOAD).parse::<usize>();
-    let load = load.map_err(|_| Failure::Broken("has no number of streams".into()))?;
+    let load = load(case)?;
     let seats = Seats::of(&path, 1, b)?;
     let ends = path.own_ends();
     let calls = [
@@ -101,10 +97,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         content: content(b),
         sink,
     };
-    let mut streams = match load {
-        0 => None,
-        _ => Some(Streams::start(&setting, Until::Stopped)?),
-    };
+    let start = || Streams::start(&setting, Until::Stopped);
+    let mut streams = (load > 0).then(start).transpose()?;
     let seed = b.random().u64(..);
     let mut echo = Echo::start(&setting.path, &seats[0], seed)?;
     if let Some(streams) = &mut streams {
@@ -151,4 +145,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
     }
     echo.claim(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_no_row_has_is_a_defect() {
+        assert!(cases().iter().all(|case| load(case).is_ok()));
+        for wrong in ["", "many", "3", "01"] {
+            let case = Case::new([(LOAD, wrong)]);
+            assert!(matches!(load(&case), Err(Failure::Broken(_))), "{wrong}");
+        }
+    }
 }

@@ -24,7 +24,8 @@ use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{self, Family, Path, remote_family};
-use super::tcp::bandwidth::{self, Direction, Method};
+use super::setting::{self, SIZE};
+use super::tcp::bandwidth::{self, Direction, LARGE, Method, STREAMS};
 use super::tcp::round_trip;
 use super::waiting;
 use crate::ipc::setting::same_and_nearest;
@@ -65,30 +66,19 @@ fn cases() -> Vec<Case> {
     // Those of which there are round trips of many sizes.
     let near = same_and_nearest();
     let waits = [Wait::Block, Wait::Spin].into_iter();
-    let local = near.iter().zip(waits).map(|(place, wait)| {
-        [
-            Path::LOOPBACK,
-            Family::Ipv4.name(),
-            place.name(),
-            wait.name(),
-        ]
+    let local = near
+        .into_iter()
+        .zip(waits)
+        .map(|(place, wait)| (Path::LOOPBACK, Family::Ipv4, Some(place), wait));
+    let remote = remote_family().map(|family| (Path::REMOTE, family, None, Wait::Block));
+    let cases = local.chain(remote).flat_map(|(path, family, place, wait)| {
+        [LATENCY, BYTE].map(|term| {
+            let further = [(waiting::KEY, wait.name()), (TERM, term)];
+            let further = further.map(|(key, value)| (key, value.to_owned()));
+            setting::case(path, family, place, further)
+        })
     });
-    let remote =
-        remote_family().map(|family| [Path::REMOTE, family.name(), "", Wait::Block.name()]);
-    let terms = local
-        .chain(remote)
-        .flat_map(|path| [LATENCY, BYTE].map(|term| (path, term)));
-    let case = |([path, family, place, wait], term): ([&'static str; 4], &'static str)| {
-        let params = [
-            (Path::KEY, path),
-            (Family::KEY, family),
-            (Placement::KEY, place),
-            (waiting::KEY, wait),
-            (TERM, term),
-        ];
-        Case::new(params.into_iter().filter(|(_, value)| !value.is_empty()))
-    };
-    terms.map(case).collect()
+    cases.collect()
 }
 
 /// Whether that row tells of this case's path: round trips of all sizes, and the plain stream.
@@ -97,16 +87,13 @@ fn takes(case: &Case, row: &Row) -> bool {
         .into_iter()
         .all(|key| row.case.get(key) == case.get(key));
     let is = |key, value| row.case.get(key) == value;
-    is_of_path
-        && match row.benchmark.id {
-            ROUND_TRIP => is(waiting::KEY, case.get(waiting::KEY)),
-            _ => {
-                is("streams", "1")
-                    && is("size", "64K")
-                    && is(Direction::KEY, Direction::Send.name())
-                    && is(Method::KEY, Method::Write.name())
-            }
-        }
+    let is_round_trip = row.benchmark.id == ROUND_TRIP && is(waiting::KEY, case.get(waiting::KEY));
+    let is_plain_stream = row.benchmark.id == bandwidth::BENCHMARK.id
+        && row.case.number(STREAMS) == 1
+        && row.case.number(SIZE) == LARGE as u64
+        && is(Direction::KEY, Direction::Send.name())
+        && is(Method::KEY, Method::Write.name());
+    is_of_path && (is_round_trip || is_plain_stream)
 }
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
@@ -120,7 +107,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     }
     let points: Vec<(f64, f64)> = round_trips
         .iter()
-        .map(|source| (source.case.number("size") as f64, source.median))
+        .map(|source| (source.case.number(SIZE) as f64, source.median))
         .collect();
     let model = hockney::fit(&points)
         .ok_or_else(|| Failure::Failed("no model can be fitted to these times".to_owned()))?;
@@ -180,10 +167,12 @@ fn beside_stream(bandwidth: f64, stream: f64) -> Evidence {
         expected: format!("at most {MAX_ABOVE_STREAM}").into(),
         observed: Some(factor.into()),
         source: bandwidth::BENCHMARK.id.to_owned(),
-        verdict: match factor {
-            _ if holds => Verdict::Confirmed,
-            factor if factor <= MAX_PLAUSIBLE => Verdict::Unverified,
-            _ => Verdict::Refuted,
+        verdict: if holds {
+            Verdict::Confirmed
+        } else if factor <= MAX_PLAUSIBLE {
+            Verdict::Unverified
+        } else {
+            Verdict::Refuted
         },
         reason: (!holds).then(|| {
             "a stream is held back by what single messages do not meet: a window that is smaller than bandwidth times delay, or a shaper".to_owned()

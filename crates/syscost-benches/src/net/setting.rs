@@ -1,14 +1,40 @@
 //! Shared: what a case of a round trip asks for, and the rows that there are.
 
 use syscost_harness::prelude::*;
-use syscost_net::Wait;
+use syscost_net::{Account, Wait};
 
-use super::far_end::{Family, Path, remote_family};
+use super::exchange::{Caller, Exchange, Link};
+use super::far_end::{Family, FarEnd, Path, remote_family};
+use super::interface::Way;
 use super::waiting;
 use crate::ipc::setting::{same_and_nearest, sleeps};
 
 /// The key of the parameter that says how large a message is, in bytes.
 pub(crate) const SIZE: &str = "size";
+
+/// A parameter of a case that is a number greater than 0.
+pub(crate) fn positive(case: &Case, key: &str) -> Result<usize, Failure> {
+    match case.number(key) {
+        0 => Err(Failure::Broken(format!(
+            "has {key}={:?}, which is not a positive number",
+            case.get(key)
+        ))),
+        number => Ok(number as usize),
+    }
+}
+
+/// A case over this path: where a partner on this machine runs, and its further parameters.
+pub(crate) fn case<const N: usize>(
+    path: &'static str,
+    family: Family,
+    placement: Option<Placement>,
+    further: [(&'static str, String); N],
+) -> Case {
+    let first = [(Path::KEY, path), (Family::KEY, family.name())];
+    let first = first.map(|(key, value)| (key, value.to_owned()));
+    let placement = placement.map(|placement| (Placement::KEY, placement.name().to_owned()));
+    Case::new(first.into_iter().chain(placement).chain(further))
+}
 
 /// What a case asks for.
 #[derive(Debug, Clone)]
@@ -25,8 +51,27 @@ impl Setting {
         Ok(Self {
             path: Path::of(case)?,
             wait: waiting::of(case)?,
-            size: case.number(SIZE) as usize,
+            size: positive(case, SIZE)?,
         })
+    }
+
+    /// Measures round trips between the ends that `connect` makes, and claims what both counted.
+    /// `is_lossless` says that no message may be lost or come twice.
+    pub(crate) fn measure<L: Link + 'static>(
+        &self,
+        b: &mut Bencher,
+        is_lossless: bool,
+        connect: fn(&Self, &[u32]) -> Result<(FarEnd, L, Way), Failure>,
+    ) -> Result<(Caller<L>, Account), Failure> {
+        self.path.announce(b)?;
+        self.expect(b);
+        let exchange = Exchange::new(b, self.size, is_lossless);
+        let (caller, account) = b.together(self.path.placement(), |cpus| {
+            let (far, near, way) = connect(self, cpus)?;
+            Ok(far.led_by(exchange.over(near, way)))
+        })?;
+        caller.claim(b, &account);
+        Ok((caller, account))
     }
 
     /// Into how many parts the kernel may break a message.
@@ -36,7 +81,7 @@ impl Setting {
 
     /// Expects what a round trip makes of calls and switches at those ends that are tasks of this machine. Each waits once, or once for each part of a
     /// message; one that spins never waits, but may be preempted.
-    pub(crate) fn expect(&self, b: &mut Bencher) {
+    fn expect(&self, b: &mut Bencher) {
         let ends = self.path.own_ends();
         b.expect(together(Sysno::SENDTO, ends));
         let length = Argument {
@@ -96,13 +141,19 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
         .filter(|placement| !near.contains(placement) && *placement != Placement::Free)
         .collect();
     let mut cases = Vec::new();
-    let mut add = |family, placements: &[Placement], wait: Wait, sizes: &[usize]| {
+    let further = |wait: Wait, size| {
+        [
+            (waiting::KEY, wait.name().to_owned()),
+            (SIZE, size_name(size)),
+        ]
+    };
+    let mut add = |family, placements: &[Placement], wait, sizes: &[usize]| {
         for placement in placements {
-            cases.extend(
-                sizes
-                    .iter()
-                    .map(|size| near_case(family, *placement, wait, *size)),
-            );
+            let near = |size| {
+                let further = further(wait, size);
+                case(Path::LOOPBACK, family, Some(*placement), further)
+            };
+            cases.extend(sizes.iter().copied().map(near));
         }
     };
     add(Family::Ipv4, same, Wait::Block, sizes.same);
@@ -114,8 +165,9 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     add(Family::Ipv6, &near, Wait::Block, &[PLAIN]);
     add(Family::Ipv6, other, Wait::Spin, &[PLAIN]);
     if let Some(family) = remote_family() {
-        let mut add = |wait: Wait, sizes: &[usize]| {
-            cases.extend(sizes.iter().map(|size| remote_case(family, wait, *size)));
+        let mut add = |wait, sizes: &[usize]| {
+            let remote = |size| case(Path::REMOTE, family, None, further(wait, size));
+            cases.extend(sizes.iter().copied().map(remote));
         };
         add(Wait::Block, sizes.remote);
         add(Wait::Epoll, &[PLAIN]);
@@ -136,23 +188,4 @@ pub(crate) fn is_plain(case: &Case) -> bool {
     .into_iter()
     .all(|(key, value)| case.get(key) == value)
         && case.number(SIZE) == PLAIN as u64
-}
-
-fn near_case(family: Family, placement: Placement, wait: Wait, size: usize) -> Case {
-    Case::new([
-        (Path::KEY, Path::LOOPBACK.to_owned()),
-        (Family::KEY, family.name().to_owned()),
-        (Placement::KEY, placement.name().to_owned()),
-        (waiting::KEY, wait.name().to_owned()),
-        (SIZE, size_name(size)),
-    ])
-}
-
-fn remote_case(family: Family, wait: Wait, size: usize) -> Case {
-    Case::new([
-        (Path::KEY, Path::REMOTE.to_owned()),
-        (Family::KEY, family.name().to_owned()),
-        (waiting::KEY, wait.name().to_owned()),
-        (SIZE, size_name(size)),
-    ])
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
+pub(crate) use syscost_net::service::IsOver;
 use syscost_net::service::{Account, Order, ServiceError};
 use syscost_sys::counters::TaskStat;
 use syscost_sys::partner::{Between, Shared};
@@ -94,9 +95,6 @@ impl Meter {
         self.bytes.store(account.bytes, Relaxed);
     }
 }
-
-/// A question that a service asks after each message: whether it is over.
-pub(crate) type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
 
 /// Processes at work, each on an end of a connection.
 pub(super) struct Workers {

@@ -148,7 +148,7 @@ impl Pinger {
         let echo = match (self.kind, self.family) {
             // The head says how long it is, in words.
             (Kind::Raw, Family::Ipv4) => packet.get(4 * usize::from(packet.first()? & 0xF)..)?,
-            _ => packet,
+            (Kind::Raw, Family::Ipv6) | (Kind::Ping, _) => packet,
         };
         let (head, content) = echo.split_at_checked(HEAD)?;
         let is_ours = head[0] == reply(self.family)

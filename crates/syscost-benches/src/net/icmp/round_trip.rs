@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 use super::ping::{HEAD, Pinger, support as may_ping};
 use crate::net::exchange::{Exchange, LOST_AFTER};
 use crate::net::far_end::{self, Family, Path, remote_family};
-use crate::net::setting::{PLAIN, SIZE};
+use crate::net::setting::{self, PLAIN, SIZE};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.icmp.round_trip",
@@ -43,13 +43,7 @@ fn cases() -> Vec<Case> {
     let far = remote_family().map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);
     let cases = paths.flat_map(|(path, family)| {
-        SIZES.map(|size| {
-            Case::new([
-                (Path::KEY, path.to_owned()),
-                (Family::KEY, family.name().to_owned()),
-                (SIZE, size_name(size)),
-            ])
-        })
+        SIZES.map(|size| setting::case(path, family, None, [(SIZE, size_name(size))]))
     });
     cases.collect()
 }
@@ -63,7 +57,7 @@ fn support(case: &Case) -> Result<(), Unsupported> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let path = Path::of(b.case())?;
     path.announce(b)?;
-    let size = b.case().number(SIZE) as usize;
+    let size = setting::positive(b.case(), SIZE)?;
     let length = Argument {
         position: 2,
         name: "length",

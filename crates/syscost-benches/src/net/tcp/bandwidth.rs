@@ -35,7 +35,7 @@ use syscost_harness::prelude::*;
 pub(in crate::net) use claims::claim;
 pub(in crate::net) use method::Method;
 pub(crate) use setting::Setting;
-pub(in crate::net) use setting::{Direction, LARGE, content, sink};
+pub(in crate::net) use setting::{Direction, LARGE, STREAMS, content, sink};
 pub(in crate::net) use streams::Streams;
 
 use crate::net::far_end;

@@ -25,6 +25,7 @@ use rustix::net::{
     socket_with, sockopt,
 };
 use syscost_harness::prelude::*;
+use syscost_net::service::IsOver;
 use syscost_net::service::connections::{self, Accept};
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Close;
@@ -32,8 +33,9 @@ use syscost_net::{Account, Service};
 
 use super::ports::Budget;
 use crate::ipc::setting::sleeps;
-use crate::net::backlog::{Backlog, Last};
-use crate::net::far_end::{self, Family, FarEnd, Path, listen, remote_family};
+use crate::net::backlog::{self, Accepting, BACKLOG, Backlog, Last};
+use crate::net::far_end::{self, Family, FarEnd, Path, remote_family};
+use crate::net::setting;
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -52,20 +54,14 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Connections that may wait to be accepted: there is never more than one.
-const BACKLOG: u32 = 16;
-
 fn cases() -> Vec<Case> {
     let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
     let far = remote_family().map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);
     let cases = paths.flat_map(|(path, family)| {
         Step::ALL.map(|step| {
-            Case::new([
-                (Path::KEY, path),
-                (Family::KEY, family.name()),
-                (Step::KEY, step.name()),
-            ])
+            let further = [(Step::KEY, step.name().to_owned())];
+            setting::case(path, family, None, further)
         })
     });
     cases.collect()
@@ -184,36 +180,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A far end that accepts, where, and what a partner is told at the end.
-fn accepting(
-    step: Step,
-    path: &Path,
-    cpus: &[u32],
-) -> Result<(FarEnd, SocketAddr, Option<Last>), Failure> {
+/// A far end that accepts connections and ends them as the step says.
+fn accepting(step: Step, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
     let rule = step.rule();
-    match path {
-        Path::Loopback(..) => {
-            let (listener, address) = listen(path.address(), BACKLOG, &Tcp::default())?;
-            let last = Last::unknown()?;
-            let theirs = last.clone();
-            let serve = move |listener: &mut TcpListener, _: &Stop| {
-                let mut is_over = |account: &Account| theirs.is_served(account);
-                Ok(connections::accept(&*listener, &rule, &mut is_over)?)
-            };
-            // Who connects learns from the kernel that the listener is gone.
-            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-            Ok((far, address, Some(last)))
-        }
-        Path::Remote(given) => {
-            let service = Service::Accept {
-                close: rule.close,
-                first_byte: rule.first_byte,
-                backlog: BACKLOG,
-            };
-            let (far, opened) = FarEnd::peer(given, &service)?;
-            Ok((far, opened.address(), None))
-        }
-    }
+    let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
+        connections::accept(listener, &rule, is_over)
+    };
+    let service = Service::Accept {
+        close: rule.close,
+        first_byte: rule.first_byte,
+        backlog: BACKLOG,
+    };
+    backlog::accepting(path, cpus, &Tcp::default(), serve, &service)
 }
 
 /// A port on which nobody listens.

@@ -25,7 +25,6 @@ use syscost_net::service::{TcpSide, stream};
 use syscost_net::{Account, Service, Wait};
 
 use super::stream::{Stream, options};
-use crate::net::exchange::Exchange;
 use crate::net::far_end::{self, FarEnd, PATIENCE, Path, listen};
 use crate::net::interface::Way;
 use crate::net::setting::{self, Setting, Sizes};
@@ -50,14 +49,7 @@ const SIZES: Sizes = Sizes {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let setting = Setting::of(b.case())?;
-    setting.path.announce(b)?;
-    setting.expect(b);
-    let exchange = Exchange::new(b, setting.size, true);
-    let (caller, account) = b.together(setting.path.placement(), |cpus| {
-        let (far, near, way) = connected(&setting, cpus)?;
-        Ok(far.led_by(exchange.over(near, way)))
-    })?;
-    caller.claim(b, &account);
+    let (caller, account) = setting.measure(b, true, connected)?;
     let bytes = setting.size as u64;
     let (sent, received) = (caller.tally.sent * bytes, caller.tally.answered * bytes);
     caller.link.claim(b, sent, received, account.tcp.as_ref());

@@ -23,7 +23,7 @@ use syscost_net::Service;
 use syscost_net::service::datagram;
 
 use crate::ipc::message::Message;
-use crate::net::exchange::{Exchange, LOST_AFTER, Link};
+use crate::net::exchange::{LOST_AFTER, Link};
 use crate::net::far_end::{self, FarEnd, Path};
 use crate::net::interface::Way;
 use crate::net::setting::{self, Setting, Sizes};
@@ -50,15 +50,8 @@ const SIZES: Sizes = Sizes {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let setting = Setting::of(b.case())?;
-    setting.path.announce(b)?;
-    setting.expect(b);
-    let exchange = Exchange::new(b, setting.size, setting.path.is_loopback());
-    let (caller, account) = b.together(setting.path.placement(), |cpus| {
-        let (far, near, way) = connected(&setting, cpus)?;
-        Ok(far.led_by(exchange.over(near, way)))
-    })?;
-    caller.claim(b, &account);
-    Ok(())
+    let is_lossless = setting.path.is_loopback();
+    setting.measure(b, is_lossless, connected).map(drop)
 }
 
 /// The far end, this end, and the way between them.

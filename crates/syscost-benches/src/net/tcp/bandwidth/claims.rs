@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use syscost_harness::congestion;
 use syscost_harness::prelude::*;
 use syscost_net::service::TcpSide;
-use syscost_results::Verdict;
 use syscost_sys::tcp::TcpInfo;
 
 use super::limiter::Shares;
@@ -13,12 +12,14 @@ use super::method::Method;
 use super::setting::{Direction, Setting};
 use super::streams::Outcome;
 use crate::net::far_end::Family;
+use crate::net::tcp::stream::claim_retransmits;
 
 /// Bytes that a connection carries beside its payload at most: TCP counts its opening and its closing, and a server asks for a ticket.
 const GREETING: u64 = 64;
 
 const BOTH: &str = "both ends";
 const TCP_INFO: &str = "TCP_INFO";
+const RETRANSMITS: &str = "segments sent again";
 
 /// Where the kernel says which congestion control a socket gets that asks for none.
 const USUAL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -49,7 +50,7 @@ pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcom
         Some(sender) => claim_sender(b, setting, outcome, sender),
         None => {
             let reason = "the kernel of the sender tells nothing of its connections";
-            b.claim_unverified("segments sent again", 0.0, "unknown", TCP_INFO, reason);
+            b.claim_unverified(RETRANSMITS, 0.0, "unknown", TCP_INFO, reason);
         }
     }
 }
@@ -153,23 +154,13 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
             TCP_INFO,
         );
     }
-    let (verdict, reason) = match sender.retransmits {
-        0 => (Verdict::Confirmed, None),
-        _ => (
-            Verdict::Unverified,
-            Some("segments were lost or late: the rate is that of a path that loses some"),
-        ),
-    };
-    b.claim_verdict(
-        "segments sent again",
-        0.0,
-        sender.retransmits as f64,
-        TCP_INFO,
-        verdict,
-        reason,
+    claim_retransmits(
+        b,
+        RETRANSMITS,
+        sender.retransmits,
+        "segments were lost or late: the rate is that of a path that loses some",
     );
     claim_congestion(b, setting, outcome, sender);
-    b.detail("retransmits_count", sender.retransmits as f64);
     b.detail("mss_bytes", f64::from(sender.mss));
     b.detail("send_buffer_bytes", sender.send_buffer as f64);
     let mtu = outcome.sockets.first().map(TcpInfo::of);

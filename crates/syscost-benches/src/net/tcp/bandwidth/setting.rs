@@ -9,7 +9,11 @@ use syscost_net::service::{Account, ServiceError, stream};
 use super::method::Method;
 use crate::net::far_end::{Family, Path};
 use crate::net::seats::Seats;
+use crate::net::setting::{SIZE, positive};
 use crate::net::workers::IsOver;
+
+/// The key of the parameter that says how many streams there are.
+pub(in crate::net) const STREAMS: &str = "streams";
 
 /// Bytes of a message, as most tools send them.
 pub(in crate::net) const LARGE: usize = 64 << 10;
@@ -68,14 +72,14 @@ impl Setting {
     pub(super) fn of(b: &Bencher) -> Result<Setting, Failure> {
         let case = b.case();
         let path = Path::of(case)?;
-        let streams = case.number("streams") as usize;
+        let streams = positive(case, STREAMS)?;
         Ok(Setting {
             seats: Seats::of(&path, streams, b)?,
             path,
             family: Family::of(case)?,
             direction: Direction::of(case)?,
             method: Method::of(case)?,
-            size: case.number("size") as usize,
+            size: positive(case, SIZE)?,
             content: content(b),
             sink,
         })
