@@ -8,8 +8,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_linger, set_socket_timeout};
 use rustix::net::{RecvFlags, SocketFlags, accept_with, acceptfrom_with};
 
-use super::account::Span;
-use super::transfer::{Came, failed, receive, send_all};
+use super::transfer::{Came, failed, receive, send_all, serve};
 use super::{Account, IsOver, ServiceError};
 use crate::wire::Close;
 
@@ -45,7 +44,7 @@ pub fn accept(
         rule.only_from,
         is_over,
         |stream, account, is_over| {
-            attend(stream, rule, account, is_over)?;
+            end(stream, rule, account, is_over)?;
             account.messages += 1;
             account.connections += 1;
             Ok(())
@@ -53,36 +52,31 @@ pub fn accept(
     )
 }
 
-/// Accepts connections from where they should be, does with each what `serve` does, and closes it, until it is over.
+/// Accepts connections from where they should be, does with each what `attend` does, and closes it, until it is over.
 pub(super) fn each(
     listener: BorrowedFd<'_>,
     only_from: Option<IpAddr>,
     is_over: IsOver<'_>,
-    mut serve: impl FnMut(BorrowedFd<'_>, &mut Account, IsOver<'_>) -> Result<(), ServiceError>,
+    mut attend: impl FnMut(BorrowedFd<'_>, &mut Account, IsOver<'_>) -> Result<(), ServiceError>,
 ) -> Result<Account, ServiceError> {
     bound_accepting(listener)?;
-    let (mut account, mut span) = (Account::default(), Span::default());
-    loop {
-        match next(listener, only_from, &account)? {
+    serve(Account::default(), is_over, |account, span, is_over| {
+        match next(listener, only_from, account)? {
             Next::Connection(stream) => {
                 span.begin();
-                serve(stream.as_fd(), &mut account, is_over)?;
+                attend(stream.as_fd(), account, is_over)?;
             }
             Next::Stranger => account.wrong += 1,
             Next::Nothing => {}
-            Next::Released => break,
+            Next::Released => return Ok(false),
         }
-        if is_over(&account) {
-            break;
-        }
-    }
-    span.end(&mut account);
-    Ok(account)
+        Ok(true)
+    })
 }
 
 /// What is done with a connection between accepting and closing it. That the other end has left meanwhile is its own affair.
 #[inline]
-fn attend(
+fn end(
     stream: BorrowedFd<'_>,
     rule: &Accept,
     account: &mut Account,

@@ -7,7 +7,22 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use syscost_sys::tcp::Readable;
 
-use super::{Account, ServiceError, Wait};
+use super::account::Span;
+use super::{Account, IsOver, ServiceError, Wait};
+
+/// The loop of a service: takes steps until one returns false, or it is over. A step begins the span once
+/// its first message is there.
+#[inline]
+pub(super) fn serve(
+    mut account: Account,
+    is_over: IsOver<'_>,
+    mut step: impl FnMut(&mut Account, &mut Span, IsOver<'_>) -> Result<bool, ServiceError>,
+) -> Result<Account, ServiceError> {
+    let mut span = Span::default();
+    while step(&mut account, &mut span, is_over)? && !is_over(&account) {}
+    span.end(&mut account);
+    Ok(account)
+}
 
 /// What a receiving call came to.
 #[derive(Debug, PartialEq, Eq)]
