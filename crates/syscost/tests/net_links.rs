@@ -17,14 +17,16 @@ use links::pair::{
     ICMP_ROUND_TRIP, OTHER_TOKEN, Pair, Rows, TCP_BANDWIDTH, TCP_ROUND_TRIP, TOKEN, UDP_BANDWIDTH,
     UDP_ROUND_TRIP,
 };
-use links::{Link, Running, Shape, Side, turn};
+use links::{Running, Shape, Side};
 
 /// Round trips by every protocol.
 const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
 
-/// Both ends of a link of this shape.
-fn pair(shape: Shape) -> Option<Pair> {
-    Pair::new(|| Link::new(shape))
+/// A link of this shape and, at its far end, a server with these options.
+fn served(shape: Shape, options: &[&str]) -> Option<(Pair, Running)> {
+    let pair = Pair::new(shape)?;
+    let far = pair.serve(options);
+    Some((pair, far))
 }
 
 /// That the far end lives and serves.
@@ -36,11 +38,9 @@ fn assert_serves(pair: &Pair, far: &mut Running) {
 
 #[test]
 fn a_far_end_that_serves_once_ends_well_after_it() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &["--once"]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&["--once"]);
     let run = pair.measure(&ROUND_TRIPS);
     for rows in ROUND_TRIPS {
         assert!(!rows.medians(&run).is_empty());
@@ -51,14 +51,13 @@ fn a_far_end_that_serves_once_ends_well_after_it() {
 
 #[test]
 fn five_milliseconds_each_way_are_ten_by_every_protocol() {
-    let Some(pair) = pair(Shape {
+    let shape = Shape {
         delay: Some(Duration::from_millis(5)),
         ..Shape::PLAIN
-    }) else {
+    };
+    let Some((pair, _far)) = served(shape, &[]) else {
         return;
     };
-    let _turn = turn();
-    let _far = pair.serve(&[]);
     let run = pair.measure(&ROUND_TRIPS);
     for rows in ROUND_TRIPS {
         for nanoseconds in rows.medians(&run) {
@@ -70,14 +69,13 @@ fn five_milliseconds_each_way_are_ten_by_every_protocol() {
 
 #[test]
 fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
-    let Some(pair) = pair(Shape {
+    let shape = Shape {
         megabits: Some(100),
         ..Shape::PLAIN
-    }) else {
+    };
+    let Some((pair, _far)) = served(shape, &[]) else {
         return;
     };
-    let _turn = turn();
-    let _far = pair.serve(&[]);
     let run = pair.measure(&[TCP_BANDWIDTH]);
     for bytes_per_second in TCP_BANDWIDTH.medians(&run) {
         let megabits = bytes_per_second * 8.0 / 1e6;
@@ -90,14 +88,13 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
 
 #[test]
 fn loss_is_seen_as_retransmits_and_as_lost_datagrams() {
-    let Some(pair) = pair(Shape {
+    let shape = Shape {
         loss_percent: Some(5),
         ..Shape::PLAIN
-    }) else {
+    };
+    let Some((pair, _far)) = served(shape, &[]) else {
         return;
     };
-    let _turn = turn();
-    let _far = pair.serve(&[]);
     let run = pair.measure(&[TCP_BANDWIDTH, UDP_BANDWIDTH]);
     for retransmits in TCP_BANDWIDTH.details(&run, "retransmits_count") {
         assert!(retransmits > 0.0);
@@ -110,14 +107,13 @@ fn loss_is_seen_as_retransmits_and_as_lost_datagrams() {
 #[test]
 fn the_mtu_of_the_path_is_read_back() {
     for mtu in [576, 9000] {
-        let Some(pair) = pair(Shape {
+        let shape = Shape {
             mtu,
             ..Shape::PLAIN
-        }) else {
+        };
+        let Some((pair, _far)) = served(shape, &[]) else {
             return;
         };
-        let _turn = turn();
-        let _far = pair.serve(&[]);
         let run = pair.measure(&[TCP_BANDWIDTH]);
         for read in TCP_BANDWIDTH.details(&run, "mtu_bytes") {
             assert_eq!(read, f64::from(mtu));
@@ -127,11 +123,9 @@ fn the_mtu_of_the_path_is_read_back() {
 
 #[test]
 fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || far.kill());
     ended.assert_clear();
     // Nothing of the first is in the way of a second.
@@ -141,11 +135,9 @@ fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
 
 #[test]
 fn a_link_cut_in_the_middle_costs_the_row_and_not_the_far_end() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || pair.link.cut());
     ended.assert_clear();
     pair.link.restore();
@@ -154,11 +146,9 @@ fn a_link_cut_in_the_middle_costs_the_row_and_not_the_far_end() {
 
 #[test]
 fn a_wrong_token_is_refused_by_its_name() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let ended = pair.run(&[TCP_BANDWIDTH], "other");
     ended.assert_clear();
     assert!(ended.said.contains("token"), "{}", ended.said);
@@ -175,11 +165,9 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
     const CLIENTS: usize = 200;
     /// Bytes of memory that the far end may have had.
     const MAX_MEMORY: u64 = 64 << 20;
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let address = pair.address();
     let garbage = [0xa5; 1000];
     let connect = |index: usize| {

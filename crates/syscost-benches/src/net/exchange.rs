@@ -141,12 +141,13 @@ impl<L: Link> Caller<L> {
         self.message.write(self.nonces.u64(..), self.whole);
         let nonce = self.message.number();
         let sent = self.link.send(&mut self.message);
-        sent.map_err(|errno| self.failed("send", errno))?;
+        sent.map_err(|errno| self.failed("send", self.tally.sent + 1, errno))?;
         self.tally.sent_sum = self.tally.sent_sum.wrapping_add(nonce);
         self.tally.sent += 1;
         loop {
             let came = self.link.receive(&mut self.answer);
-            let came = came.map_err(|errno| self.failed("receive the answer to", errno))?;
+            let came =
+                came.map_err(|errno| self.failed("receive the answer to", self.tally.sent, errno))?;
             if came == Some(self.message.bytes().len()) && self.is_the_message() {
                 self.tally.answered_sum = self.tally.answered_sum.wrapping_add(nonce);
                 self.tally.answered += 1;
@@ -214,8 +215,8 @@ impl<L: Link> Caller<L> {
     }
 
     #[cold]
-    fn failed(&self, what: &str, errno: Errno) -> Failure {
-        Failure::of(&format!("{what} message {}", self.tally.sent + 1), errno)
+    fn failed(&self, what: &str, number: u64, errno: Errno) -> Failure {
+        Failure::of(&format!("{what} message {number}"), errno)
     }
 
     /// Claims that the far end answered every message, and that they went the way they should.
@@ -317,3 +318,6 @@ impl Came {
         b.claim_within(what, bound, observed as f64, "both ends");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,13 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output};
+use std::sync::MutexGuard;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Link, Running, Side};
+use super::{Link, Running, Shape, Side, turn};
 use crate::common::Program;
 
 /// The port of the far end.
@@ -109,8 +110,10 @@ impl Rows {
     }
 }
 
-/// A link, the program, and its token.
+/// A link, the program, and its token, while no other test measures.
 pub(crate) struct Pair {
+    // Dropped before the link is removed.
+    _turn: MutexGuard<'static, ()>,
     pub(crate) link: Link,
     program: Program,
 }
@@ -128,7 +131,7 @@ pub(crate) struct Ended {
 impl Pair {
     /// Both ends; `None` after the words `skipped: why` where this build has no such rows, or this
     /// machine no links.
-    pub(crate) fn new(link: impl FnOnce() -> Option<Link>) -> Option<Self> {
+    pub(crate) fn new(shape: Shape) -> Option<Self> {
         let program = Program::new();
         if !has_rows(&program) {
             println!("skipped: this build has no net rows");
@@ -141,8 +144,12 @@ impl Pair {
             let own = fs::Permissions::from_mode(0o600);
             fs::set_permissions(&path, own).expect("the file is ours");
         }
-        let link = link()?;
-        Some(Self { link, program })
+        let link = Link::new(shape)?;
+        Some(Self {
+            _turn: turn(),
+            link,
+            program,
+        })
     }
 
     /// Where the far end listens.
