@@ -1,14 +1,18 @@
-//! A page is asked for by HTTP, and comes.
+//! An HTTP request and its response.
 //!
 //! ## Measures
-//! A minimal GET of HTTP/1.1, and the response with a body of `size` bytes, whose status, length and content are checked. `connection=kept`: all requests go over one connection;
-//! `connection=fresh`: each makes one of its own, which the far end closes behind its response, and this end then. `path=loopback`: the far end is a process on the same CPU;
-//! `path=remote`: `syscost serve` that `--peer` names.
+//! A minimal GET request of HTTP/1.1 and the response with a body of `size` bytes, whose status,
+//! length and content are checked. `connection=kept`: all requests use one connection;
+//! `connection=fresh`: each request opens a new one, which the far end closes after its response,
+//! and then this end. With `path=loopback` the far end is a process on the same CPU, with
+//! `path=remote` the `syscost serve` that `--peer` names.
 //! ## Does not measure
-//! A web server: the far end answers every request with the same bytes, which it has in memory. TLS. Looking up a name.
+//! A web server: the far end answers every request with the same bytes, which it has in memory.
+//! TLS. Name lookup.
 //! ## Reading it
-//! `kept` is `net.tcp.round_trip` with another size each way, and a few lines to read; `fresh` adds `net.tcp.connect`. Of the body one word in 4 KiB is checked
-//! where it is timed, and every word where it is counted.
+//! `kept` is `net.tcp.round_trip` with a different size each way and a few lines to parse; `fresh`
+//! adds `net.tcp.connect`. When times are taken, one word in 4 KiB of the body is checked; where
+//! evidence is counted, every word is.
 //! ## Source
 //! lmbench `lat_http`, `bw_http`.
 
@@ -44,10 +48,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
 
-/// What the head of a response ends with.
+/// The end of a response's header.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// Bytes of the longest head that is understood.
+/// Bytes of the longest header that is accepted.
 const MAX_HEAD: usize = 1024;
 
 /// Sizes of a body, in bytes.
@@ -123,7 +127,7 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
     ] {
         b.expect(together(call, count));
     }
-    // A debug build asks before it closes whether the descriptor is open.
+    // A debug build checks that a descriptor is open before it closes it.
     let most = 1.05 * (1.0 + there) * fresh;
     b.expect(at_most(Counter::Syscall(Sysno::FCNTL), most));
     b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
@@ -151,9 +155,9 @@ fn responding(path: &Path, size: usize, is_kept: bool, cpus: &[u32]) -> Result<A
 /// The measuring side.
 struct Client {
     address: SocketAddr,
-    /// The connection that all requests go over; without one each makes its own.
+    /// The connection that all requests go over; `None` where each request opens a new one.
     kept: Option<OwnedFd>,
-    /// Where the far end is a partner: it comes to its end with the last connection.
+    /// Where the far end is a partner: it ends with the last connection.
     last: Option<Last>,
     size: usize,
     content: Content,
@@ -195,7 +199,7 @@ impl Client {
             way,
         };
         if !is_kept {
-            // It has told this end's address; its far end waits for a request.
+            // It was made for this end's address only; the far end still waits for its request.
             client.turn()?;
             client.kept = None;
         }
@@ -226,7 +230,9 @@ impl Client {
         let sent = retry_on_intr(|| send(socket, REQUEST, SendFlags::NOSIGNAL));
         match sent {
             Ok(sent) if sent == REQUEST.len() => {}
-            Ok(sent) => return Err(self.wrong(&format!("{sent} bytes of the request were taken"))),
+            Ok(sent) => {
+                return Err(self.wrong(&format!("only {sent} bytes of the request were sent")));
+            }
             Err(errno) => return Err(self.failed(errno)),
         }
         let (mut filled, mut head) = (0, None);
@@ -272,7 +278,7 @@ impl Client {
         let mut byte = [0_u8];
         match retry_on_intr(|| recv(socket, &mut byte, RecvFlags::empty())) {
             Ok((_, 0)) => Ok(()),
-            Ok(_) => Err(self.wrong("more came behind its body")),
+            Ok(_) => Err(self.wrong("more bytes came after its body")),
             Err(errno) => Err(self.failed(errno)),
         }
     }
@@ -308,7 +314,7 @@ impl Client {
         self.backlog.claim(b, self.budget.made(), account);
         self.way
             .claim(b, asked * REQUEST.len() as u64, asked * size);
-        self.budget.tell(b);
+        self.budget.detail(b);
     }
 }
 
@@ -328,7 +334,7 @@ impl Lead for Client {
         self.way.end();
         self.backlog.end();
         if let Some(kept) = &self.kept {
-            // A copy in the partner would keep it open if it were only closed.
+            // Closing it would not end it: the partner has inherited a copy.
             syscost_net::service::release(kept);
         }
         Ok(())
@@ -341,13 +347,14 @@ fn connected(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Where the body begins and how long it is, once the whole head is there; or what is wrong with it.
+/// Where the body begins and how long it is, once the whole header is there; or what is wrong with
+/// it.
 fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static str>> {
     let mut windows = bytes.windows(END_OF_HEAD.len()).take(MAX_HEAD);
     let end = windows.position(|window| window == END_OF_HEAD)?;
     let start = end + END_OF_HEAD.len();
     let Ok(head) = str::from_utf8(&bytes[..end]) else {
-        return Some(Err("its head is no text"));
+        return Some(Err("its header is not UTF-8"));
     };
     if !head.starts_with("HTTP/1.1 200 ") {
         return Some(Err("its status is not 200"));
@@ -360,7 +367,7 @@ fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static str>> {
     Some(
         length
             .map(|length| (start, length))
-            .ok_or("its length is missing"),
+            .ok_or("its Content-Length is missing"),
     )
 }
 

@@ -1,15 +1,20 @@
-//! Round trip over TCP while streams fill the path.
+//! TCP round trip while other streams fill the path.
 //!
 //! ## Measures
-//! A message of 64 bytes goes to the far end, which answers with the same bytes, over a connection of its own, while `load` other connections carry a stream as fast
-//! as they can to the far end (as `net.tcp.bandwidth{size=64K,direction=send,method=write}` does); `load=0` is without them. The value is the mean of the round
-//! trips of a sample; the distribution is of all of them. `load_bytes_per_s` is what the streams moved meanwhile: in every sample each of them must have moved bytes.
+//! The round trip of a 64-byte message over a dedicated connection, while `load` other connections
+//! stream to the far end as fast as possible (as
+//! `net.tcp.bandwidth{size=64K,direction=send,method=write}` does); `load=0` is the same without
+//! them. The value is the mean of the round trips of a sample; the distribution is of all of them.
+//! `load_bytes_per_s` is the streams' bandwidth meanwhile: in every sample each of them must have
+//! moved bytes.
 //! ## Does not measure
-//! Streams from the far end. On loopback the senders run on the CPU of the measuring task and the receivers on that of the far end (`cpus`), as they would on
-//! machines of one CPU each: what is waited for is mostly a turn on these.
+//! Streams from the far end. On loopback the senders run on the CPU of the measuring task and the
+//! receivers on that of the far end (`cpus`), as they would on machines with one CPU each: most of
+//! the time is spent waiting for a turn on these.
 //! ## Reading it
-//! What is added to `load=0` is the time that a message waits behind others: in the send queue of a network card, in the buffers of the slowest link (a path with large
-//! buffers and a congestion control that fills them adds tens of milliseconds; see bufferbloat), or, on loopback, for a CPU.
+//! What is added to `load=0` is the time that a message waits behind others: in the send queue of a
+//! network card, in the buffers of the bottleneck link (a path with large buffers and a congestion
+//! control that fills them adds tens of milliseconds: bufferbloat), or, on loopback, for a CPU.
 //! ## Source
 //! flent's rrul and tcp_upload tests; Gettys and Nichols, Bufferbloat (2011).
 
@@ -29,7 +34,7 @@ use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.loaded_latency",
-    title: "TCP round trip while streams fill the path",
+    title: "TCP round trip under load",
     cases: Cases::Here(cases),
     support: far_end::support,
     run,
@@ -46,11 +51,12 @@ const LOADS: [usize; 3] = [0, 1, 2];
 /// Round trips whose calls are counted.
 const AUDITED: u64 = 256;
 
-/// What a sample takes at least: of time, and of round trips, which under load may take as long as all others' turns on a CPU.
-const WINDOW: Duration = Duration::from_millis(5);
-const ROUND_TRIPS: u64 = 10;
+/// Minimum time and minimum round trips of a sample: under load a round trip may take as long as
+/// the time slices of all other tasks on the CPU.
+const MIN_WINDOW: Duration = Duration::from_millis(5);
+const MIN_ROUND_TRIPS: usize = 10;
 
-/// A sample in which some stream moves nothing for so long fails.
+/// A sample in which some stream moves nothing for this long fails its claim.
 const LIMIT: Duration = Duration::from_secs(2);
 
 fn cases() -> Vec<Case> {
@@ -115,7 +121,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             let came = clock.stop().ticks;
             laps.push(clock.to_ns(came - sent));
             let passed = Duration::from_nanos(clock.to_ns(came - begun) as u64);
-            if passed < WINDOW || laps.len() < first + ROUND_TRIPS as usize {
+            if passed < MIN_WINDOW || laps.len() < first + MIN_ROUND_TRIPS {
                 continue;
             }
             let moving = streams

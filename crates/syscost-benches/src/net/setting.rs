@@ -1,4 +1,4 @@
-//! Shared: what a case of a round trip asks for, and the rows that there are.
+//! Shared: the parameters of a round trip, and its rows.
 
 use syscost_harness::prelude::*;
 use syscost_net::{Account, Wait};
@@ -36,7 +36,7 @@ pub(crate) fn case<const N: usize>(
     Case::new(first.into_iter().chain(placement).chain(further))
 }
 
-/// What a case asks for.
+/// The parameters of a round trip.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(crate) path: Path,
@@ -46,7 +46,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// That of the case to measure.
+    /// The setting of a case.
     pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
         Ok(Self {
             path: Path::of(case)?,
@@ -74,13 +74,14 @@ impl Setting {
         Ok((caller, account))
     }
 
-    /// Into how many parts the kernel may break a message.
+    /// The number of parts that the kernel may split a message into.
     fn parts(&self) -> f64 {
         self.size.div_ceil(4096) as f64
     }
 
-    /// Expects what a round trip makes of calls and switches at those ends that are tasks of this machine. Each waits once, or once for each part of a
-    /// message; one that spins never waits, but may be preempted.
+    /// Expects the calls and switches of a round trip at those ends that are tasks of this machine.
+    /// Each waits once, or once for each part of a message; one that spins never waits, but may be
+    /// preempted.
     fn expect(&self, b: &mut Bencher) {
         let ends = self.path.own_ends();
         b.expect(together(Sysno::SENDTO, ends));
@@ -90,27 +91,28 @@ impl Setting {
         };
         b.expect_argument(Sysno::SENDTO, length, Given::Always(self.size as u64));
         let receives = Counter::Syscall(Sysno::RECVFROM);
-        let (least, most) = (0.95 * ends, 1.05 * ends * self.parts());
+        let (min, max) = (0.95 * ends, 1.05 * ends * self.parts());
         match self.wait {
             Wait::Block => b.expect(together(Sysno::RECVFROM, ends)),
             Wait::Epoll => {
-                b.expect(within(receives, least, most));
-                b.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), least, most));
+                b.expect(within(receives, min, max));
+                b.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max));
             }
-            Wait::Spin => b.expect(at_least(receives, least)),
+            Wait::Spin => b.expect(at_least(receives, min)),
         }
-        // Memory that came anew with each message would fault once a page.
+        // Memory allocated anew for each message would fault once a page.
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
-        // Over a slow path the acknowledgement comes before the answer, and wakes who waits for it once more.
+        // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
+        // once more.
         let wakes = if self.path.is_loopback() { 1.15 } else { 2.3 };
-        let most = wakes * ends * self.parts();
-        let least = match (self.wait, self.path.is_loopback()) {
+        let max = wakes * ends * self.parts();
+        let min = match (self.wait, self.path.is_loopback()) {
             (Wait::Spin, _) => 0.0,
             (_, true) => sleeps(self.path.placement()),
             // A near host may answer before this end has fallen asleep.
             (_, false) => 0.5,
         };
-        b.expect(within(Counter::Switches, least, most));
+        b.expect(within(Counter::Switches, min, max));
         if self.wait == Wait::Spin {
             b.expect(at_most(Counter::VoluntarySwitches, 0.05));
         }
@@ -121,18 +123,18 @@ impl Setting {
 pub(crate) struct Sizes {
     /// Blocking, on the measuring task's CPU.
     pub(crate) same: &'static [usize],
-    /// Blocking, on the nearest other one.
+    /// Blocking, on the nearest other CPU.
     pub(crate) other: &'static [usize],
-    /// Spinning, there.
+    /// Spinning, on the nearest other CPU.
     pub(crate) spin: &'static [usize],
-    /// Blocking, with the far end that was given.
+    /// Blocking, with the remote far end.
     pub(crate) remote: &'static [usize],
 }
 
-/// The size that every way has.
+/// The size that every family, placement and way to wait has.
 pub(crate) const PLAIN: usize = 64;
 
-/// The cases of a round trip: sizes by IPv4, the plain size by IPv6 and epoll as well.
+/// The cases of a round trip: all sizes over IPv4, the plain size over IPv6 and with epoll as well.
 pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let near = same_and_nearest();
     let (same, other) = near.split_at(1);
@@ -159,7 +161,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     add(Family::Ipv4, same, Wait::Block, sizes.same);
     add(Family::Ipv4, other, Wait::Block, sizes.other);
     add(Family::Ipv4, &near, Wait::Epoll, &[PLAIN]);
-    // Two that spin on one CPU would wait for each other's time slices.
+    // Two that spin on the same CPU would wait for each other's time slices.
     add(Family::Ipv4, other, Wait::Spin, sizes.spin);
     add(Family::Ipv4, &elsewhere, Wait::Spin, &[PLAIN]);
     add(Family::Ipv6, &near, Wait::Block, &[PLAIN]);
@@ -176,7 +178,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     cases
 }
 
-/// Whether people look at it first.
+/// Whether the quick profile has it.
 pub(crate) fn is_plain(case: &Case) -> bool {
     let same = Placement::here()[0].name();
     [

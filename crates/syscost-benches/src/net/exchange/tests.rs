@@ -150,7 +150,7 @@ fn a_message_without_an_answer_is_lost_and_its_nonce_is_in_one_sum_only() {
 }
 
 #[test]
-fn late_and_repeated_answers_are_told_apart_and_count_for_no_other_message() {
+fn late_and_repeated_answers_are_distinguished_and_answer_no_other_message() {
     let script: [&[Arrival]; 4] = [
         &[Nothing],
         // That of the message before is late.
@@ -179,15 +179,15 @@ fn late_and_repeated_answers_are_told_apart_and_count_for_no_other_message() {
 #[test]
 fn nothing_comes_late_or_twice_where_nothing_can_be_lost() {
     let failure = failure(Lossless, [&[Echo(0)], &[Echo(0), Echo(1)]]);
-    assert!(is_refuted(&failure, "is not message 2"), "{failure}");
+    assert!(is_refuted(&failure, "neither message 2"), "{failure}");
 }
 
 #[test]
 fn strangers_parts_and_changed_bytes_are_refuted() {
     for delivery in [Lossless, Lossy] {
         for (arrival, words) in [
-            (Unknown, "is not message 2, nor one before it"),
-            (Changed(1), "is not message 2, nor one before it"),
+            (Unknown, "neither message 2 nor an earlier one"),
+            (Changed(1), "neither message 2 nor an earlier one"),
             (Short(1), "message 2 has 15 bytes, not 16"),
             // Size comes before nonce: a part of an earlier answer is no earlier answer.
             (Short(0), "message 2 has 15 bytes, not 16"),
@@ -208,7 +208,7 @@ fn where_times_are_taken_only_the_nonce_is_compared() {
 #[test]
 fn an_end_and_an_error_fail_and_say_which_message_waits() {
     for (arrival, words) in [
-        (End, "has gone before it answered message 2"),
+        (End, "closed before it answered message 2"),
         (Reset, "receive the answer to message 2"),
     ] {
         let failure = failure(Lossy, [&[Echo(0)], &[arrival]]);
@@ -218,7 +218,7 @@ fn an_end_and_an_error_fail_and_say_which_message_waits() {
 }
 
 #[test]
-fn the_fate_of_only_so_many_messages_is_remembered() {
+fn only_the_last_messages_are_remembered() {
     let mut caller = caller(Lossy, [&[]]);
     assert_eq!(caller.turn(), Ok(false));
     let mut next = |arrivals: &[Arrival]| {
@@ -230,15 +230,15 @@ fn the_fate_of_only_so_many_messages_is_remembered() {
     }
     assert_eq!(next(&[Echo(0), Echo(REMEMBERED)]), Ok(true), "late");
     let failure = next(&[Echo(0)]).unwrap_err();
-    assert!(is_refuted(&failure, "nor one before it"), "{failure}");
+    assert!(is_refuted(&failure, "nor an earlier one"), "{failure}");
     assert_eq!(caller.tally.late, 1);
 }
 
-const MESSAGES: &str = "messages that came to the far end";
-const BYTES: &str = "bytes that came to the far end";
-const SUM: &str = "sum of the nonces that came to the far end";
-const WRONG: &str = "bytes at the far end that do not belong there";
-const UNANSWERED: &str = "messages that were not answered in time";
+const MESSAGES: &str = "messages received by the far end";
+const BYTES: &str = "bytes received by the far end";
+const SUM: &str = "sum of the nonces received by the far end";
+const WRONG: &str = "bytes at the far end in messages of another size";
+const UNANSWERED: &str = "messages not answered in time";
 const LATE: &str = "answers that came late";
 const TWICE: &str = "answers that came twice";
 

@@ -1,4 +1,4 @@
-//! The rows.
+//! The rows of `net.tcp.bandwidth`.
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
@@ -128,7 +128,8 @@ fn to_elsewhere() -> Vec<Row> {
     rows
 }
 
-/// Whether people look at it first: one stream of large messages that this end writes, on one CPU if both ends are here.
+/// Whether the quick profile has it: one stream of large messages that this end writes, on the same
+/// CPU if both ends are on this machine.
 pub(super) fn is_plain(case: &Case) -> bool {
     let place = case.get(Placement::KEY);
     case.number(STREAMS) == 1

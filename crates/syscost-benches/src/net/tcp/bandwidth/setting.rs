@@ -1,4 +1,4 @@
-//! Which streams a case asks for.
+//! The parameters of streams.
 
 use std::net::TcpStream;
 
@@ -44,7 +44,7 @@ impl Direction {
         [Direction::Send, Direction::Receive]
             .into_iter()
             .find(|direction| direction.name() == case.get(Self::KEY))
-            .ok_or_else(|| Failure::Broken("has no direction in its case".into()))
+            .ok_or_else(|| Failure::Broken("has an unknown direction".into()))
     }
 }
 
@@ -52,7 +52,7 @@ impl Direction {
 pub(crate) type Sink =
     fn(&TcpStream, &mut [u8], Content, IsOver<'_>) -> Result<Account, ServiceError>;
 
-/// Which streams there are to be.
+/// The parameters of streams.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(in crate::net) path: Path,
@@ -68,7 +68,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Those of a case, for the pass that `b` makes.
+    /// The setting of the case to measure.
     pub(super) fn of(b: &Bencher) -> Result<Setting, Failure> {
         let case = b.case();
         let path = Path::of(case)?;
