@@ -19,7 +19,7 @@ use links::pair::{
 };
 use links::{Running, Shape, Side};
 
-/// Round trips by every protocol.
+/// Round trips over every protocol.
 const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
 
 /// A link of this shape and, at its far end, a server with these options.
@@ -29,7 +29,7 @@ fn served(shape: Shape, options: &[&str]) -> Option<(Pair, Running)> {
     Some((pair, far))
 }
 
-/// That the far end lives and serves.
+/// Asserts that the far end is alive and serves.
 fn assert_serves(pair: &Pair, far: &mut Running) {
     assert!(far.is_alive(), "the far end has ended: {}", far.output());
     let run = pair.measure(&[TCP_ROUND_TRIP]);
@@ -37,7 +37,7 @@ fn assert_serves(pair: &Pair, far: &mut Running) {
 }
 
 #[test]
-fn a_far_end_that_serves_once_ends_well_after_it() {
+fn a_far_end_that_serves_once_exits_successfully() {
     let Some((pair, mut far)) = served(Shape::PLAIN, &["--once"]) else {
         return;
     };
@@ -50,7 +50,7 @@ fn a_far_end_that_serves_once_ends_well_after_it() {
 }
 
 #[test]
-fn five_milliseconds_each_way_are_ten_by_every_protocol() {
+fn five_milliseconds_each_way_are_ten_over_every_protocol() {
     let shape = Shape {
         delay: Some(Duration::from_millis(5)),
         ..Shape::PLAIN
@@ -128,7 +128,7 @@ fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
     };
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || far.kill());
     ended.assert_clear();
-    // Nothing of the first is in the way of a second.
+    // The first leaves nothing that would disturb a second.
     let mut far = pair.serve(&[]);
     assert_serves(&pair, &mut far);
 }
@@ -145,7 +145,7 @@ fn a_link_cut_in_the_middle_costs_the_row_and_not_the_far_end() {
 }
 
 #[test]
-fn a_wrong_token_is_refused_by_its_name() {
+fn an_error_names_a_wrong_token() {
     let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
@@ -163,7 +163,7 @@ fn a_wrong_token_is_refused_by_its_name() {
 fn silent_and_wrong_clients_get_no_more_than_they_sent() {
     /// Connections at once, half of them silent.
     const CLIENTS: usize = 200;
-    /// Bytes of memory that the far end may have had.
+    /// Maximum memory of the far end, in bytes.
     const MAX_MEMORY: u64 = 64 << 20;
     let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
@@ -177,7 +177,7 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
         } else {
             &[]
         };
-        // It may have hung up, or refused the connection before.
+        // The server may have closed or refused the connection before.
         let _ = client.write_all(message);
         Some((client, message.len()))
     };
@@ -198,18 +198,18 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
 
 /// Bytes that have arrived, up to a few thousand.
 fn available(mut client: &TcpStream) -> usize {
-    client.set_nonblocking(true).expect("it need not wait");
+    client.set_nonblocking(true).expect("a non-blocking socket");
     let mut buffer = [0; 4096];
     match client.read(&mut buffer) {
         Ok(length) => length,
         Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-        // The far end has hung up before it read everything.
+        // The far end has closed before it read everything.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
         Err(error) => panic!("reading: {error}"),
     }
 }
 
-/// The most memory that a process has had, in bytes.
+/// The peak memory of a process, in bytes.
 fn peak_memory(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let peak = status.lines().find_map(|line| {

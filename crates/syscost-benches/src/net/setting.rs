@@ -36,6 +36,9 @@ pub(crate) fn case<const N: usize>(
     Case::new(first.into_iter().chain(placement).chain(further))
 }
 
+/// The far end, the near end, and the path between them.
+pub(crate) type Ends<L> = (FarEnd, L, Way);
+
 /// The parameters of a round trip.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
@@ -61,7 +64,7 @@ impl Setting {
         &self,
         b: &mut Bencher,
         is_lossless: bool,
-        connect: fn(&Self, &[u32]) -> Result<(FarEnd, L, Way), Failure>,
+        connect: fn(&Self, &[u32]) -> Result<Ends<L>, Failure>,
     ) -> Result<(Caller<L>, Account), Failure> {
         self.path.announce(b)?;
         self.expect(b);

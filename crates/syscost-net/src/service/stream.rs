@@ -11,10 +11,11 @@ use crate::content::Content;
 
 /// Answers each message of `message.len()` bytes with the same bytes, until the other end closes.
 ///
-/// System calls per message: recvfrom (MSG_WAITALL where it blocks; with `Wait::Epoll` epoll_wait before it) and sendto.
+/// System calls per message: recvfrom (MSG_WAITALL where it blocks; with `Wait::Epoll` epoll_wait
+/// before it) and sendto.
 ///
 /// # Errors
-/// When a call fails; a reset connection is one that failed.
+/// When a call fails, also by a reset connection.
 pub fn echo(
     socket: impl AsFd,
     message: &mut [u8],
@@ -39,7 +40,7 @@ pub fn echo(
     })
 }
 
-/// The end of a connection that failed because it was released; the error of one that broke.
+/// False if a call failed because its connection was released; else its error.
 #[cold]
 fn released(
     cause: Errno,
@@ -53,7 +54,7 @@ fn released(
     }
 }
 
-/// Receives a whole message; false at the end. A part of one that was the last counts as wrong.
+/// Receives a whole message; false at the end. A partial message at the end counts as wrong.
 #[inline]
 fn fill(
     receiver: &Receiver<'_>,
@@ -76,12 +77,12 @@ fn fill(
     Ok(true)
 }
 
-/// Receives and checks whatever comes, up to `buffer.len()` bytes at a time, until the other end closes.
+/// Receives and checks bytes, up to `buffer.len()` bytes at a time, until the other end closes.
 ///
 /// System calls: recvfrom.
 ///
 /// # Errors
-/// When a call fails; a reset connection is one that failed.
+/// When a call fails, also by a reset connection.
 pub fn sink(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -109,12 +110,13 @@ pub fn sink(
     )
 }
 
-/// Sends stamped content, `buffer.len()` bytes at a time, until the other end closes or resets, or it is over.
+/// Sends stamped content, `buffer.len()` bytes at a time, until the other end closes or resets, or
+/// it is over.
 ///
 /// System calls: sendto.
 ///
 /// # Errors
-/// When a call fails for another reason than the other end's leaving.
+/// When a call fails for another reason than that the other end has left.
 pub fn source(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -128,7 +130,7 @@ pub fn source(
     })
 }
 
-/// Sends one buffer; false where nobody takes more.
+/// Sends one buffer; false once the other end takes no more.
 #[inline]
 fn send_stamped(
     socket: BorrowedFd<'_>,

@@ -12,8 +12,11 @@ fn a_header_says_where_the_body_is_and_how_long() {
             &b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"[..],
             "status",
         ),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "length"),
-        (b"HTTP/1.1 200 OK\r\n\r\n", "length"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+            "Content-Length",
+        ),
+        (b"HTTP/1.1 200 OK\r\n\r\n", "Content-Length"),
         (b"\xFF\r\n\r\n", "UTF-8"),
     ] {
         let found = head_of(text).expect("a whole head").unwrap_err();

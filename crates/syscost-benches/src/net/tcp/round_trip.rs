@@ -34,8 +34,7 @@ use syscost_net::{Account, Service, Wait};
 
 use super::stream::{Stream, options};
 use crate::net::far_end::{self, FarEnd, PATIENCE, Path, listen};
-use crate::net::interface::Way;
-use crate::net::setting::{self, Setting, Sizes};
+use crate::net::setting::{self, Ends, Setting, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.round_trip",
@@ -64,8 +63,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The far end, this end, and the way between them.
-fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Stream, Way), Failure> {
+/// Connects both ends.
+fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Stream>, Failure> {
     let Setting { path, wait, size } = setting;
     let tcp = options();
     let (far, socket) = match path {

@@ -30,7 +30,7 @@ use crate::ipc::message::Message;
 use crate::net::exchange::{LOST_AFTER, Link};
 use crate::net::far_end::{self, FarEnd, Path};
 use crate::net::interface::Way;
-use crate::net::setting::{self, Setting, Sizes};
+use crate::net::setting::{self, Ends, Setting, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -58,8 +58,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     setting.measure(b, is_lossless, connected).map(drop)
 }
 
-/// The far end, this end, and the way between them.
-fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Datagrams, Way), Failure> {
+/// Connects both ends.
+fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Datagrams>, Failure> {
     let Setting { path, wait, size } = setting;
     let (far, socket, limit) = match path {
         Path::Loopback(..) => {
