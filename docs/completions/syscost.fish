@@ -38,7 +38,7 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "export" -d 'Write r
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "list" -d 'List every benchmark, and why one cannot run here'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explain a benchmark: what it measures, what not, how to read it, what proves it'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
-complete -c syscost -n "__fish_syscost_needs_command" -f -a "serve" -d 'Be the far end of another machine\'s network measurements'
+complete -c syscost -n "__fish_syscost_needs_command" -f -a "serve" -d 'Serve as the far end of another machine\'s network measurements'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l profile -d 'How much to take: quick (seconds), standard (three minutes) or careful (many minutes)' -r -f -a "quick\t'The rows people look at first, six to fifty-one rounds, seconds'
@@ -50,9 +50,9 @@ complete -c syscost -n "__fish_syscost_using_subcommand run" -l seed -d 'Seed of
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l format -d 'What to print on standard output' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand run" -s o -l output -d 'Write the run document to this file as well' -r -F
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l peer -d 'Far end of the network measurements: a machine where `syscost serve` runs; without one they are of this machine\'s loopback' -r
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l peer -d 'Far end of the network measurements: a machine that runs `syscost serve`. Without one only loopback is measured' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l token-file -d 'File with the far end\'s token' -r -F
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l congestion -d 'Congestion control of all TCP connections, e.g. `cubic`; the system\'s own if not given. The kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control' -r
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l congestion -d 'Congestion control of all TCP connections, e.g. `cubic`; the default is the system\'s. The kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l resume -d 'Take up the run of this journal' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l time-limit -d 'Seconds one row may take in one process before it is ended' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l compare-with -d 'Compare with this run: its document, `latest` or an id; prints the comparison behind the table (with --format json only the comparison: the run\'s document is kept, and written with -o)' -r
@@ -181,12 +181,12 @@ complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l watch -d 'Sho
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c syscost -n "__fish_syscost_using_subcommand serve" -l listen -d 'Address to listen on, more than once if wanted; without one, only this machine itself is served (127.0.0.1 and ::1)' -r
-complete -c syscost -n "__fish_syscost_using_subcommand serve" -l token-file -d 'File with the token that clients must know; where there is none, it is written with a new token, for its owner alone. Without this option a new token is printed' -r -F
-complete -c syscost -n "__fish_syscost_using_subcommand serve" -l data-ports -d 'Ports of the measured connections, as `8000-8009`, for a firewall to let through; any free one if not given' -r
-complete -c syscost -n "__fish_syscost_using_subcommand serve" -l sessions -d 'Sessions at once; half of them may be of one address' -r
-complete -c syscost -n "__fish_syscost_using_subcommand serve" -l session-limit -d 'Seconds that a session may last' -r
-complete -c syscost -n "__fish_syscost_using_subcommand serve" -l once -d 'End after the first session, that is, after one `syscost run`'
+complete -c syscost -n "__fish_syscost_using_subcommand serve" -l listen -d 'Address to listen on; may be repeated. The default is the loopback addresses, 127.0.0.1 and ::1' -r
+complete -c syscost -n "__fish_syscost_using_subcommand serve" -l token-file -d 'File with the token that clients must know; a missing one is created with a new token, readable by its owner only. Without this option a new token is printed' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand serve" -l data-ports -d 'Ports of the measured connections, e.g. `8000-8009`, for a firewall to allow; the default is any free port' -r
+complete -c syscost -n "__fish_syscost_using_subcommand serve" -l sessions -d 'Maximum number of concurrent sessions; at most half of them from one address' -r
+complete -c syscost -n "__fish_syscost_using_subcommand serve" -l session-limit -d 'Maximum length of a session in seconds' -r
+complete -c syscost -n "__fish_syscost_using_subcommand serve" -l once -d 'Exit after the first session, that is, after one `syscost run`'
 complete -c syscost -n "__fish_syscost_using_subcommand serve" -s h -l help -d 'Print help'
 complete -c syscost -n "__fish_syscost_using_subcommand selftest" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
@@ -203,7 +203,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_see
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "list" -d 'List every benchmark, and why one cannot run here'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "explain" -d 'Explain a benchmark: what it measures, what not, how to read it, what proves it'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "serve" -d 'Be the far end of another machine\'s network measurements'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "serve" -d 'Serve as the far end of another machine\'s network measurements'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the kept runs, newest first'

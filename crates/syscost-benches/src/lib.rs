@@ -17,6 +17,8 @@ mod switch;
 mod sync;
 mod syscall;
 mod task;
+#[cfg(test)]
+mod testing;
 mod timing;
 
 use syscost_harness::{Catalogue, Group};

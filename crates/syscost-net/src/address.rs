@@ -1,4 +1,4 @@
-//! Addresses as people give them, looked up once.
+//! Addresses as people write them, looked up once.
 
 use std::fmt;
 use std::io;
@@ -24,7 +24,7 @@ impl FromStr for Endpoint {
     fn from_str(text: &str) -> Result<Self, String> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
-                let (host, port) = rest.split_once(']').ok_or("a bracket is not closed")?;
+                let (host, port) = rest.split_once(']').ok_or("expected `[IPV6]:PORT`")?;
                 match port {
                     "" => (host, None),
                     _ => (
@@ -47,7 +47,7 @@ impl FromStr for Endpoint {
             None => DEFAULT_PORT,
             Some(digits) => digits
                 .parse()
-                .map_err(|_| format!("{digits:?} is no port: give a number up to 65535"))?,
+                .map_err(|_| format!("{digits:?} is not a port: give a number up to 65535"))?,
         };
         let host = host.to_owned();
         Ok(Self { host, port })
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_looked_up_without_asking_anybody() {
+    fn a_numeric_address_needs_no_resolver() {
         let endpoint: Endpoint = "127.0.0.1:80".parse().unwrap();
         assert_eq!(
             endpoint.look_up().unwrap(),

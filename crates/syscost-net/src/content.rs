@@ -1,12 +1,12 @@
-//! Content that tells where in a stream it belongs.
+//! Content that encodes its position in a stream.
 //!
-//! Every stamped word of 8 bytes is a function of its position in the stream, so a receiver that knows nothing but how many bytes
-//! came before notices what is lost, doubled, exchanged or changed.
+//! Every stamped word of 8 bytes is a function of its position in the stream, so a receiver that
+//! knows only how many bytes came before notices what is lost, duplicated, swapped or changed.
 
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// Distance of stamped words where not all of them are, in bytes.
+/// Distance of stamped words in sparse content, in bytes.
 pub const SPARSE_BYTES: u64 = 4096;
 
 /// An odd multiplier, 2^64 over the golden ratio: neighbouring positions differ in all bytes.
@@ -18,16 +18,16 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 pub enum Content {
     /// Every word: for evidence. Costs both ends a pass over all bytes.
     Whole,
-    /// One word in [`SPARSE_BYTES`]; the others are anything, and not looked at: for timing.
+    /// One word in [`SPARSE_BYTES`]; the others are arbitrary and not checked: for timing.
     Sparse,
 }
 
-/// What a receiver found in what it was given.
+/// What a receiver found in some bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checked {
     /// The sum of the stamped words received, wrapping: to be compared with the sender's.
     pub checksum: u64,
-    /// Bytes among them that are not what belongs at their place.
+    /// Bytes among them that differ from the expected content.
     pub wrong: u64,
 }
 
@@ -40,7 +40,8 @@ impl Content {
         }
     }
 
-    /// Stamps the bytes that stand at this position of the stream, and returns the sum of their words.
+    /// Stamps the bytes that stand at this position of the stream, and returns the sum of their
+    /// words.
     #[inline]
     pub fn stamp(self, position: u64, bytes: &mut [u8]) -> u64 {
         let mut checksum = 0_u64;
@@ -68,8 +69,8 @@ impl Content {
         checked
     }
 
-    /// Calls `visit(index in the bytes, position of the word, first byte of it, end of it)` for each stamped word that the
-    /// bytes at this position hold, wholly or in part.
+    /// Calls `visit(index in the bytes, position of the word, first byte of it, end of it)` for
+    /// each stamped word that the bytes at this position hold, wholly or in part.
     #[inline(always)]
     fn each_word(
         self,
@@ -103,7 +104,8 @@ fn stamp(position: u64) -> u64 {
     (position / WORD + 1).wrapping_mul(SPREAD)
 }
 
-/// What these bytes of a word, from this one on, add to a sum of words: parts of a word add up to the whole.
+/// What these bytes, from this index in their word on, add to a sum of words: the parts of a word
+/// add up to the whole.
 #[inline(always)]
 fn part(bytes: &[u8], from: usize) -> u64 {
     let mut word = [0; WORD as usize];
@@ -118,7 +120,7 @@ mod tests {
     const BOTH: [Content; 2] = [Content::Whole, Content::Sparse];
 
     #[test]
-    fn what_was_stamped_in_any_pieces_is_right_in_any_others() {
+    fn content_stamped_in_any_pieces_is_right_in_any_others() {
         for content in BOTH {
             let mut stream = vec![0; 20_000];
             let (mut sent, mut at) = (0_u64, 0);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_exchanged_or_changed_is_noticed() {
+    fn lost_swapped_and_changed_bytes_are_noticed() {
         let mut bytes = vec![0; 3 * SPARSE_BYTES as usize];
         for content in BOTH {
             let sum = content.stamp(0, &mut bytes);
@@ -159,6 +161,6 @@ mod tests {
         Content::Whole.stamp(0, &mut bytes);
         bytes[5000] ^= 1;
         assert_eq!(Content::Whole.check(0, &bytes).wrong, 1);
-        assert_eq!(Content::Sparse.check(0, &bytes).wrong, 0, "not looked at");
+        assert_eq!(Content::Sparse.check(0, &bytes).wrong, 0, "not checked");
     }
 }

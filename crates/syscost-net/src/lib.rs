@@ -1,14 +1,15 @@
 //! The far end of network measurements.
 //!
-//! A round trip, a transfer or a connection needs somebody at the other end. This crate is that other end and the way to it:
+//! A round trip, a transfer or a connection needs another end. This crate is that end and the way
+//! to it:
 //!
 //! - [`service`]: what the far end does on sockets that are connected: echo, sink, source, accept, HTTP. The server runs them for a
-//!   remote client, and a benchmark on loopback runs them in a partner of its own: the same code.
-//! - [`content`]: bytes that tell where in a stream they belong, so that lost or exchanged ones are noticed.
+//!   remote client, and a benchmark on loopback runs the same code in a partner.
+//! - [`content`]: bytes that encode their position in a stream, so that lost or swapped ones are noticed.
 //! - [`server`]: `syscost serve`: authenticates, opens a service for a session, keeps within its [limits](server::Limits).
 //! - [`client`]: the measuring end: a [`Session`] with a server, and sockets to its services.
 //! - [`token`]: the secret that both ends know, and how each proves it without sending it.
-//! - [`wire`]: what the two say to each other, one bounded line of JSON each.
+//! - [`wire`]: the messages of the protocol, one bounded line of JSON each.
 //! - [`socket`]: sockets with their options set and read back. [`address`]: names looked up once, before anything is measured.
 
 pub mod address;

@@ -11,7 +11,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 use serde::{Deserialize, Serialize};
 use syscost_sys::{SystemError, tcp};
 
-/// Options of a TCP socket. What is not given stays as the system has it.
+/// Options of a TCP socket. Those that are not given keep the system's defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tcp {
@@ -19,9 +19,11 @@ pub struct Tcp {
     pub nodelay: bool,
     /// Congestion control, e.g. `cubic`.
     pub congestion: Option<String>,
-    /// Size of the send buffer, in bytes (SO_SNDBUF; the kernel doubles it). Ends its automatic growth.
+    /// Size of the send buffer, in bytes (SO_SNDBUF; the kernel doubles it). Ends its automatic
+    /// growth.
     pub send_buffer: Option<u32>,
-    /// Size of the receive buffer, in bytes (SO_RCVBUF; the kernel doubles it). Ends its automatic growth.
+    /// Size of the receive buffer, in bytes (SO_RCVBUF; the kernel doubles it). Ends its automatic
+    /// growth.
     pub receive_buffer: Option<u32>,
 }
 
@@ -34,11 +36,11 @@ impl Tcp {
         }
     }
 
-    /// Sets them on a socket and reads back what can be changed silently. Connections that a listening socket accepts inherit
-    /// them.
+    /// Sets them on a socket and reads back those that the kernel may change silently. Connections
+    /// that a listening socket accepts inherit them.
     ///
     /// # Errors
-    /// When one is refused, or is another one afterwards.
+    /// When one is refused, or has another value afterwards.
     pub fn apply(&self, socket: impl AsFd) -> Result<(), SystemError> {
         let socket = socket.as_fd();
         let set = |what, result: Result<(), Errno>| {
@@ -74,14 +76,14 @@ impl Tcp {
     }
 }
 
-/// The kernel cuts a buffer to its limit (`net.core.wmem_max`, `rmem_max`) without a word.
+/// The kernel silently cuts a buffer to its limit (`net.core.wmem_max`, `rmem_max`).
 fn at_least(option: &str, bytes: u32, is: Result<usize, Errno>) -> Result<(), SystemError> {
     let failed =
         |cause: io::Error| SystemError::new("setsockopt", format!("{option} {bytes}"), cause);
     match is {
         Ok(is) if is >= bytes as usize => Ok(()),
         Ok(is) => Err(failed(io::Error::other(format!(
-            "the kernel's limit leaves {is} bytes"
+            "the kernel's limit allows only {is} bytes"
         )))),
         Err(cause) => Err(failed(cause.into())),
     }
@@ -137,10 +139,10 @@ fn open(address: SocketAddr, kind: SocketType) -> Result<OwnedFd, SystemError> {
         .map_err(|cause| SystemError::new("socket", address.to_string(), cause))
 }
 
-/// A connection whose options were set before it was made, as those of buffers must be.
+/// A connection whose options were set before it was made, as buffer sizes must be.
 ///
 /// # Errors
-/// When nobody answers within `timeout`, the connection is refused, or an option is.
+/// When there is no answer within `timeout`, or the connection or an option is refused.
 pub fn connect(
     address: SocketAddr,
     tcp: &Tcp,
@@ -229,7 +231,7 @@ mod tests {
             let far = listener.accept().unwrap().0;
             for end in [&near, &far] {
                 let Some(side) = TcpSide::of(end) else {
-                    println!("skipped: the kernel tells too little");
+                    println!("skipped: the kernel has no TCP_INFO");
                     continue;
                 };
                 assert_eq!((side.congestion.as_str(), side.nodelay), ("reno", 1));
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_told() {
+    fn an_error_names_what_was_refused() {
         let unknown = Tcp {
             congestion: Some("nonesuch".to_owned()),
             ..Tcp::default()
@@ -259,7 +261,7 @@ mod tests {
         };
         let error = listen(any("127.0.0.1"), 8, &huge).unwrap_err();
         assert!(error.to_string().contains("SO_SNDBUF"), "{error}");
-        // A port of our own that nobody listens on.
+        // A port that this test holds and nobody listens on.
         let taken = datagram(any("127.0.0.1")).unwrap();
         let nobody = taken.local_addr().unwrap();
         let error = connect(nobody, &Tcp::default(), PATIENCE).unwrap_err();
@@ -271,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_answer_is_not_waited_for_beyond_the_limit() {
+    fn a_silent_address_is_not_waited_for_beyond_the_limit() {
         let listener = listen(any("127.0.0.1"), 0, &Tcp::default()).unwrap();
         let address = listener.local_addr().unwrap();
-        // Nobody accepts: beyond the backlog, connections get no answer.
+        // Nothing is accepted: beyond the backlog, connections get no answer.
         let mut waiting = Vec::new();
         for _ in 0..8 {
             match connect(address, &Tcp::default(), Duration::from_millis(50)) {

@@ -1,7 +1,8 @@
 //! The secret that client and server share, and how each proves to the other that it knows it.
 //!
-//! The token never crosses the network. Each end contributes a nonce, and proves itself by the HMAC-SHA256 (RFC 2104) of both
-//! nonces under the token, with a label of its own in front so that no proof can be sent back to its maker.
+//! The token never crosses the network. Each end contributes a nonce, and proves itself by the
+//! HMAC-SHA256 (RFC 2104) of both nonces under the token, with a label for its role in front, so
+//! that a proof cannot be reflected.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -20,7 +21,7 @@ const BYTES: usize = 32;
 /// Longest token file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 4096;
 
-/// Bits of a file's mode with which others than its owner can read it.
+/// Mode bits of a file that let others than its owner read it.
 const READABLE_BY_OTHERS: u32 = 0o044;
 
 /// A secret of 32 random bytes, written as 64 hexadecimal digits.
@@ -60,7 +61,7 @@ impl Token {
     /// A new token, of random bytes from the kernel.
     ///
     /// # Errors
-    /// When the kernel has none.
+    /// When the kernel provides none.
     pub fn generate() -> Result<Token, TokenError> {
         random().map(Token)
     }
@@ -93,12 +94,12 @@ impl Token {
             .map_err(io_error("writing", path))
     }
 
-    /// The token's digits, for the person who is to hand it on.
+    /// The token's digits, for the person who has to pass it on.
     pub fn reveal(&self) -> String {
         hex(&self.0)
     }
 
-    /// What the end with this role shows to prove that it knows the token.
+    /// The proof of the end with this role that it knows the token.
     pub fn prove(&self, role: Role, nonces: &Nonces) -> Proof {
         Proof(Nonce(self.mac(role, nonces).finalize().into_bytes().into()))
     }
@@ -119,7 +120,7 @@ impl Token {
     }
 }
 
-/// No word of the secret.
+/// Does not show the secret.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
@@ -134,7 +135,7 @@ impl FromStr for Token {
     }
 }
 
-/// Whether others than its owner can read this token file, as a line that says so.
+/// A warning if others than its owner can read this token file.
 pub fn exposure(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.mode();
     (mode & READABLE_BY_OTHERS != 0).then(|| {
@@ -156,7 +157,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Of equal length, so that what follows cannot be taken for a part of it.
+    /// Labels of equal length, so that no nonce can be taken for a part of one.
     const fn label(self) -> &'static [u8; 14] {
         match self {
             Role::Client => b"syscost client",
@@ -188,7 +189,7 @@ impl Nonce {
     }
 }
 
-/// What proves that an end knows the token; it has no equality but [`Token::verify`].
+/// The proof that an end knows the token. It is compared by [`Token::verify`] only.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Proof(Nonce);
@@ -205,7 +206,7 @@ impl<'de> Deserialize<'de> for Nonce {
     }
 }
 
-/// Reads hexadecimal digits, exactly as many as the bytes have.
+/// Reads hexadecimal digits, exactly two per byte.
 pub(crate) fn hexadecimal<'de, D: Deserializer<'de>, const N: usize>(
     deserializer: D,
 ) -> Result<[u8; N], D::Error> {

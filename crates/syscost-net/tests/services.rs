@@ -225,7 +225,7 @@ fn connections_are_accepted_and_http_is_answered() {
 
 #[test]
 fn services_have_the_ports_they_may_have() {
-    // Two ports of our own, which are free as soon as they are let go.
+    // Two ports that this test holds, free as soon as it releases them.
     let own = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let mut ports = own.map(|listener| listener.local_addr().unwrap().port());
     ports.sort_unstable();
@@ -243,7 +243,7 @@ fn services_have_the_ports_they_may_have() {
         wait: Wait::Block,
     };
     let udp = another.open(&service).unwrap();
-    assert_eq!(udp.address().port(), ports[0], "UDP has ports of its own");
+    assert_eq!(udp.address().port(), ports[0], "UDP has separate ports");
     let mut third = server.session();
     let error = third.open(&service).unwrap_err();
     assert!(error.to_string().contains("is free"), "{error}");

@@ -1,4 +1,4 @@
-//! The far end of a run's network measurements: found and asked who it is before anything is measured.
+//! The far end of a run's network measurements: found and identified before anything is measured.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(crate) struct Facts {
     pub(crate) machine: Machine,
 }
 
-/// The far end, with a session that lasts as long as the run: a server that is to serve once ends with it.
+/// The far end, with a session that lasts as long as the run: `syscost serve --once` ends with it.
 pub(crate) struct FarEnd {
     _session: Session,
     /// For the document.
@@ -40,7 +40,8 @@ impl FarEnd {
     /// Connects to the far end that was named on the command line.
     ///
     /// # Errors
-    /// When there is no token, no such host, or no server that knows the token and speaks this version.
+    /// When there is no token, no such host, or no server that knows the token and speaks this
+    /// version.
     pub(crate) fn find(endpoint: &Endpoint, token_file: &Path) -> Result<FarEnd> {
         let token = Token::read(token_file)?;
         if let Some(warning) = exposure(token_file) {
@@ -49,7 +50,7 @@ impl FarEnd {
         let addresses = endpoint
             .look_up()
             .with_context(|| format!("looking {endpoint} up"))?;
-        // The first that answers, as any client of a name does; the last to refuse says why.
+        // The first that answers, as clients do; if none does, the last error is reported.
         let mut refused = anyhow!("{endpoint} has no address");
         for address in addresses {
             if address.ip().is_unspecified() {
@@ -65,7 +66,7 @@ impl FarEnd {
         Err(refused)
     }
 
-    /// Connects to the far end of a run that broke off, which must still be the same machine.
+    /// Connects to the far end of an interrupted run, which must still be the same machine.
     ///
     /// # Errors
     /// As [`FarEnd::find`], and when it is another machine by now.
@@ -74,11 +75,11 @@ impl FarEnd {
         let address = then
             .address
             .parse()
-            .with_context(|| format!("{:?} is no address", then.address))?;
+            .with_context(|| format!("{:?} is not an address", then.address))?;
         let session = Session::connect(address, &token, PATIENCE)?;
         let far_end = FarEnd::new(session, then.name.clone(), token_file)?;
         if let Some(difference) = machine::difference(&then.machine, &far_end.peer.machine) {
-            bail!("the far end is another one than the run was begun with: {difference}");
+            bail!("the far end is not the machine that the run began with: {difference}");
         }
         Ok(far_end)
     }
@@ -86,7 +87,7 @@ impl FarEnd {
     fn new(session: Session, name: String, token_file: &Path) -> Result<FarEnd> {
         let address = session.peer();
         let facts = Facts::deserialize(session.facts())
-            .with_context(|| format!("{address} does not say who it is"))?;
+            .with_context(|| format!("{address} did not identify its machine"))?;
         let peer = Peer {
             name,
             address: address.to_string(),
@@ -112,10 +113,10 @@ impl FarEnd {
         Ok(())
     }
 
-    /// What workers find it by.
+    /// The environment by which workers find it.
     ///
     /// # Errors
-    /// When the path of the token file is no text: it stands in the run's document.
+    /// When the path of the token file is not UTF-8, as the run's document records it.
     pub(crate) fn environment(&self) -> Result<[(String, Option<String>); 2]> {
         let path = self.token_path()?;
         let set = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));

@@ -17,17 +17,19 @@ use links::pair::{
     ICMP_ROUND_TRIP, OTHER_TOKEN, Pair, Rows, TCP_BANDWIDTH, TCP_ROUND_TRIP, TOKEN, UDP_BANDWIDTH,
     UDP_ROUND_TRIP,
 };
-use links::{Link, Running, Shape, Side, assert_ten_milliseconds, turn};
+use links::{Running, Shape, Side, assert_ten_milliseconds};
 
-/// Round trips by every protocol.
+/// Round trips over every protocol.
 const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
 
-/// Both ends of a link of this shape.
-fn pair(shape: Shape) -> Option<Pair> {
-    Pair::new(|| Link::new(shape))
+/// A link of this shape and, at its far end, a server with these options.
+fn served(shape: Shape, options: &[&str]) -> Option<(Pair, Running)> {
+    let pair = Pair::new(shape)?;
+    let far = pair.serve(options);
+    Some((pair, far))
 }
 
-/// That the far end lives and serves.
+/// Asserts that the far end is alive and serves.
 fn assert_serves(pair: &Pair, far: &mut Running) {
     assert!(far.is_alive(), "the far end has ended: {}", far.output());
     let run = pair.measure(&[TCP_ROUND_TRIP]);
@@ -35,12 +37,10 @@ fn assert_serves(pair: &Pair, far: &mut Running) {
 }
 
 #[test]
-fn a_far_end_that_serves_once_ends_well_after_it() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+fn a_far_end_that_serves_once_exits_successfully() {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &["--once"]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&["--once"]);
     let run = pair.measure(&ROUND_TRIPS);
     for rows in ROUND_TRIPS {
         assert!(!rows.medians(&run).is_empty());
@@ -50,15 +50,14 @@ fn a_far_end_that_serves_once_ends_well_after_it() {
 }
 
 #[test]
-fn five_milliseconds_each_way_are_ten_by_every_protocol() {
-    let Some(pair) = pair(Shape {
+fn five_milliseconds_each_way_are_ten_over_every_protocol() {
+    let shape = Shape {
         delay: Some(Duration::from_millis(5)),
         ..Shape::PLAIN
-    }) else {
+    };
+    let Some((pair, _far)) = served(shape, &[]) else {
         return;
     };
-    let _turn = turn();
-    let _far = pair.serve(&[]);
     assert_ten_milliseconds(|| {
         let run = pair.measure(&ROUND_TRIPS);
         let of = |rows: Rows| {
@@ -71,14 +70,13 @@ fn five_milliseconds_each_way_are_ten_by_every_protocol() {
 
 #[test]
 fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
-    let Some(pair) = pair(Shape {
+    let shape = Shape {
         megabits: Some(100),
         ..Shape::PLAIN
-    }) else {
+    };
+    let Some((pair, _far)) = served(shape, &[]) else {
         return;
     };
-    let _turn = turn();
-    let _far = pair.serve(&[]);
     let run = pair.measure(&[TCP_BANDWIDTH]);
     for bytes_per_second in TCP_BANDWIDTH.medians(&run) {
         let megabits = bytes_per_second * 8.0 / 1e6;
@@ -91,14 +89,13 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
 
 #[test]
 fn loss_is_seen_as_retransmits_and_as_lost_datagrams() {
-    let Some(pair) = pair(Shape {
+    let shape = Shape {
         loss_percent: Some(5),
         ..Shape::PLAIN
-    }) else {
+    };
+    let Some((pair, _far)) = served(shape, &[]) else {
         return;
     };
-    let _turn = turn();
-    let _far = pair.serve(&[]);
     let run = pair.measure(&[TCP_BANDWIDTH, UDP_BANDWIDTH]);
     for retransmits in TCP_BANDWIDTH.details(&run, "retransmits_count") {
         assert!(retransmits > 0.0);
@@ -111,14 +108,13 @@ fn loss_is_seen_as_retransmits_and_as_lost_datagrams() {
 #[test]
 fn the_mtu_of_the_path_is_read_back() {
     for mtu in [576, 9000] {
-        let Some(pair) = pair(Shape {
+        let shape = Shape {
             mtu,
             ..Shape::PLAIN
-        }) else {
+        };
+        let Some((pair, _far)) = served(shape, &[]) else {
             return;
         };
-        let _turn = turn();
-        let _far = pair.serve(&[]);
         let run = pair.measure(&[TCP_BANDWIDTH]);
         for read in TCP_BANDWIDTH.details(&run, "mtu_bytes") {
             assert_eq!(read, f64::from(mtu));
@@ -128,25 +124,21 @@ fn the_mtu_of_the_path_is_read_back() {
 
 #[test]
 fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || far.kill());
     ended.assert_clear();
-    // Nothing of the first is in the way of a second.
+    // The first leaves nothing that would disturb a second.
     let mut far = pair.serve(&[]);
     assert_serves(&pair, &mut far);
 }
 
 #[test]
 fn a_link_cut_in_the_middle_costs_the_row_and_not_the_far_end() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || pair.link.cut());
     ended.assert_clear();
     pair.link.restore();
@@ -154,12 +146,10 @@ fn a_link_cut_in_the_middle_costs_the_row_and_not_the_far_end() {
 }
 
 #[test]
-fn a_wrong_token_is_refused_by_its_name() {
-    let Some(pair) = pair(Shape::PLAIN) else {
+fn an_error_names_a_wrong_token() {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let ended = pair.run(&[TCP_BANDWIDTH], "other");
     ended.assert_clear();
     assert!(ended.said.contains("token"), "{}", ended.said);
@@ -174,13 +164,11 @@ fn a_wrong_token_is_refused_by_its_name() {
 fn silent_and_wrong_clients_get_no_more_than_they_sent() {
     /// Connections at once, half of them silent.
     const CLIENTS: usize = 200;
-    /// Bytes of memory that the far end may have had.
+    /// Maximum memory of the far end, in bytes.
     const MAX_MEMORY: u64 = 64 << 20;
-    let Some(pair) = pair(Shape::PLAIN) else {
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
-    let _turn = turn();
-    let mut far = pair.serve(&[]);
     let address = pair.address();
     let garbage = [0xa5; 1000];
     let connect = |index: usize| {
@@ -190,7 +178,7 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
         } else {
             &[]
         };
-        // It may have hung up, or refused the connection before.
+        // The server may have closed or refused the connection before.
         let _ = client.write_all(message);
         Some((client, message.len()))
     };
@@ -211,18 +199,18 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
 
 /// Bytes that have arrived, up to a few thousand.
 fn available(mut client: &TcpStream) -> usize {
-    client.set_nonblocking(true).expect("it need not wait");
+    client.set_nonblocking(true).expect("a non-blocking socket");
     let mut buffer = [0; 4096];
     match client.read(&mut buffer) {
         Ok(length) => length,
         Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-        // The far end has hung up before it read everything.
+        // The far end has closed before it read everything.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
         Err(error) => panic!("reading: {error}"),
     }
 }
 
-/// The most memory that a process has had, in bytes.
+/// The peak memory of a process, in bytes.
 fn peak_memory(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let peak = status.lines().find_map(|line| {

@@ -1,5 +1,5 @@
-//! `syscost serve` and runs against it: the document names the far end, errors come before anything is measured, and nothing that
-//! others send ends the server or makes it grow.
+//! `syscost serve` and runs against it: the document names the far end, errors are reported before
+//! anything is measured, and nothing that others send ends the server or makes it grow.
 
 mod common;
 #[path = "common/server.rs"]
@@ -38,7 +38,7 @@ fn run(program: &Program, peer: &str, token_file: &str, more: &[&str]) -> std::p
     program.run(&arguments)
 }
 
-/// Whether it came to an end of its own, though a busy machine may have measured nothing in a second.
+/// Whether the run ended normally; a busy machine may have measured nothing in a second.
 fn is_a_run(output: &std::process::Output) -> bool {
     matches!(output.status.code(), Some(0 | 4))
 }
@@ -57,8 +57,8 @@ fn a_run_names_its_far_end() {
         server.token_file.display().to_string(),
     );
     let output = run(&program, &peer, &file, &["--format", "json"]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(is_a_run(&output), "{told}");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(is_a_run(&output), "{messages}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let far_end = &document["peer"];
     assert_eq!(far_end["name"], json!(peer));
@@ -70,10 +70,10 @@ fn a_run_names_its_far_end() {
     let token = server.token().reveal();
     let all = String::from_utf8_lossy(&output.stdout);
     assert!(
-        !all.contains(&token) && !told.contains(&token),
-        "the token is nobody's"
+        !all.contains(&token) && !messages.contains(&token),
+        "the token is nowhere"
     );
-    // The run was its first session.
+    // The run was the server's first session.
     let (code, log) = server.end();
     assert_eq!(code, Some(0), "{log}");
     assert!(
@@ -103,7 +103,7 @@ fn the_heading_names_the_far_end_and_a_signal_ends_it() {
 }
 
 #[test]
-fn what_is_wrong_with_the_far_end_is_said_before_anything_is_measured() {
+fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
     let program = Program::new();
     let server = Server::start(&program, &[]);
     let address = server.address.to_string();
@@ -114,7 +114,7 @@ fn what_is_wrong_with_the_far_end_is_said_before_anything_is_measured() {
         .write_new(&other)
         .expect("written");
     let other = other.display().to_string();
-    // A port of our own that nobody listens on.
+    // A port that this test holds and nobody listens on.
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     let nobody = taken.local_addr().expect("an address").to_string();
     for (peer, token_file, words) in [
@@ -133,9 +133,9 @@ fn what_is_wrong_with_the_far_end_is_said_before_anything_is_measured() {
         ),
     ] {
         let output = run(&program, peer, token_file, &[]);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{words}: {told}");
-        assert!(told.contains(words), "{words}: {told}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words}: {messages}");
+        assert!(messages.contains(words), "{words}: {messages}");
         assert!(output.stdout.is_empty());
     }
     for usage in [
@@ -149,7 +149,7 @@ fn what_is_wrong_with_the_far_end_is_said_before_anything_is_measured() {
 }
 
 #[test]
-fn a_run_that_broke_off_is_taken_up_against_the_same_far_end() {
+fn an_interrupted_run_is_resumed_against_the_same_far_end() {
     let program = Program::new();
     let server = Server::start(&program, &[]);
     let (peer, file) = (
@@ -176,23 +176,23 @@ fn a_run_that_broke_off_is_taken_up_against_the_same_far_end() {
         "--no-save",
     ];
     let output = program.run(&[&resume[..], &["--format", "json"]].concat());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(is_a_run(&output), "{told}");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(is_a_run(&output), "{messages}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["peer"]["address"], json!(peer));
     fs::write(&journal, text).expect("written");
     drop(server);
     let output = program.run(&resume);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
     assert!(
-        told.contains(&peer) && told.contains("is `syscost serve` running"),
-        "{told}"
+        messages.contains(&peer) && messages.contains("is `syscost serve` running"),
+        "{messages}"
     );
 }
 
 #[test]
-fn a_printed_token_is_a_token_and_a_readable_file_is_warned_of() {
+fn a_printed_token_works_and_a_readable_token_file_is_warned_about() {
     let program = Program::new();
     let mut child = program
         .command(&["serve", "--listen", "127.0.0.1:0"])
@@ -234,7 +234,7 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
 
     for _ in 0..50 {
         let mut stream = TcpStream::connect(server.address).expect("it accepts");
-        // Sent away long before, perhaps.
+        // The server may have closed it long before.
         let _ = stream.write_all(&[b'x'; 100_000]);
     }
     server.is_well("lines without end");
@@ -246,7 +246,8 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
     }
     server.is_well("wrong tokens");
 
-    // All the memory that a session may ask for, of a client that never reads, and of one that leaves in between.
+    // All the memory that a session may ask for, by a client that never reads and by one that
+    // leaves.
     let source = Service::StreamSource {
         size: 1 << 20,
         streams: 8,
@@ -267,7 +268,7 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
         let mut stream = opened.stream(&Tcp::default()).expect("a stream");
         stream.read_exact(&mut [0; 100]).expect("it sends");
     }
-    server.is_well("clients that left in between");
+    server.is_well("clients that left during a service");
 
     server.signal(Signal::TERM);
     let mut log = String::new();
@@ -277,7 +278,7 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
     assert!(log.lines().count() < 200, "{log}");
     let mut rest = String::new();
     server.output.read_to_string(&mut rest).expect("text");
-    assert_eq!(rest, "", "nothing but where it listens");
+    assert_eq!(rest, "", "nothing but the addresses");
 }
 
 #[test]
@@ -301,7 +302,7 @@ fn a_server_that_is_killed_is_an_error_that_names_it() {
         "{error}"
     );
 
-    // One that is stopped answers nothing: that is not waited for without end.
+    // A stopped server answers nothing: the wait for it is bounded.
     let server = Server::start(&program, &[]);
     let mut session = Session::connect(server.address, &server.token(), Duration::from_secs(1))
         .expect("a session");

@@ -1,12 +1,19 @@
 //! Shared: whether the far end took every connection that was made.
 
+use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_net::Account;
+use syscost_net::service::IsOver;
+use syscost_net::socket::Tcp;
+use syscost_net::{Account, Service, ServiceError};
 use syscost_sys::partner::Shared;
 
 use super::counters::Counters;
+use super::far_end::{FarEnd, Path, listen};
+
+/// Connections that may wait to be accepted: there is never more than one.
+pub(crate) const BACKLOG: u32 = 16;
 
 const NETSTAT: &str = "/proc/net/netstat";
 
@@ -18,20 +25,21 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// From now on.
+    /// Reads the counters before the first connection.
     pub(crate) fn watch() -> Self {
         Self {
             before: Counters::read(),
-            after: Err(Unsupported::new("nobody looked at the end")),
+            after: Err(Unsupported::new("it was not read at the end")),
         }
     }
 
-    /// Until now.
+    /// Reads the counters after the last connection.
     pub(crate) fn end(&mut self) {
         self.after = Counters::read();
     }
 
-    /// Claims that the far end accepted as many connections as were made, and that no backlog overflowed.
+    /// Claims that the far end accepted as many connections as were made, and that no backlog
+    /// overflowed.
     pub(crate) fn claim(&self, b: &mut Bencher, connected: u64, account: &Account) {
         let what = "connections accepted, of those that were made";
         b.claim_equal(
@@ -40,7 +48,7 @@ impl Backlog {
             account.connections as f64,
             "both ends",
         );
-        let what = "connections at the far end that do not belong there";
+        let what = "wrong connections at the far end";
         b.claim_equal(what, 0.0, account.wrong as f64, "far end");
         let has_all = account.connections >= connected;
         for name in ["TcpExt.ListenOverflows", "TcpExt.ListenDrops"] {
@@ -49,7 +57,7 @@ impl Backlog {
         if let Some(risen) = account.listen_overflows {
             claim_none(
                 b,
-                "backlogs that overflowed there",
+                "backlog overflows at the far end",
                 Ok(risen),
                 has_all,
                 "far end",
@@ -57,7 +65,7 @@ impl Backlog {
         }
     }
 
-    /// Claims that the kernel counted at least this many of something.
+    /// Claims that a counter of the kernel has risen by at least this much.
     pub(crate) fn claim_counted(&self, b: &mut Bencher, name: &str, least: u64) {
         let bound = Bound::AtLeast(least as f64);
         match self.risen(name) {
@@ -78,8 +86,8 @@ impl Backlog {
     }
 }
 
-/// How many connections a partner is to accept altogether: known at the end only. A partner that left when it was stopped might do so before it has taken
-/// the connection that wakes it.
+/// How many connections a partner is to accept in all, which is known only at the end. A partner
+/// that left when it was stopped might do so before it has accepted the connection that wakes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Last(Shared<AtomicU64>);
 
@@ -89,18 +97,50 @@ impl Last {
         Ok(Self(Shared::new(AtomicU64::new(u64::MAX))?))
     }
 
-    /// This many, those included that are yet to be made.
+    /// This many, including those that are yet to be made.
     pub(crate) fn announce(&self, connections: u64) {
         self.0.store(connections, Ordering::Release);
     }
 
-    /// Whether the partner that accounts for so many has accepted the last one.
+    /// Whether a partner with this account has accepted the last one.
     pub(crate) fn is_served(&self, account: &Account) -> bool {
         account.connections >= self.0.load(Ordering::Acquire)
     }
 }
 
-/// Claims that none was counted. The counters are of the whole machine: where the far end has all connections, others raised them.
+/// A far end that accepts connections, its address, and how a partner learns of its last
+/// connection.
+pub(crate) type Accepting = (FarEnd, SocketAddr, Option<Last>);
+
+/// A far end that accepts: a partner that does so by `serve`, or a server with this `service` open.
+pub(crate) fn accepting(
+    path: &Path,
+    cpus: &[u32],
+    options: &Tcp,
+    serve: impl FnOnce(&TcpListener, IsOver<'_>) -> Result<Account, ServiceError> + Send + 'static,
+    service: &Service,
+) -> Result<Accepting, Failure> {
+    match path {
+        Path::Loopback(..) => {
+            let (listener, address) = listen(path.address(), BACKLOG, options)?;
+            let last = Last::unknown()?;
+            let theirs = last.clone();
+            let serve = move |listener: &mut TcpListener, _: &Stop| {
+                Ok(serve(listener, &mut |account| theirs.is_served(account))?)
+            };
+            // The kernel refuses connections once the listener is gone.
+            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
+            Ok((far, address, Some(last)))
+        }
+        Path::Remote(given) => {
+            let (far, opened) = FarEnd::peer(given, service)?;
+            Ok((far, opened.address(), None))
+        }
+    }
+}
+
+/// Claims that a counter has not risen. It counts for the whole machine: where the far end has
+/// accepted all connections, other programs raised it.
 fn claim_none(
     b: &mut Bencher,
     what: &str,

@@ -1,17 +1,18 @@
-//! Shared: what the kernel counted of the protocols in this network namespace: of all programs, so a count may be higher than one's own.
+//! Shared: the kernel's protocol counters of this network namespace. They count all programs, so
+//! they may rise by more than a benchmark causes.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use syscost_harness::prelude::*;
 
-/// Tables of pairs of lines: names, and their values.
+/// Tables of pairs of lines: names, then their values.
 const TABLES: [&str; 2] = [
     "/proc/thread-self/net/snmp",
     "/proc/thread-self/net/netstat",
 ];
 
-/// One of a name and a value a line; only where there is IPv6.
+/// A table with a name and a value in each line; only where there is IPv6.
 const TABLE_OF_IPV6: &str = "/proc/thread-self/net/snmp6";
 
 /// Counters by their names: `Tcp.AttemptFails`, `TcpExt.ListenOverflows`, `Icmp6InEchos`.
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_kinds_of_tables_are_understood() {
+    fn both_kinds_of_tables_are_parsed() {
         let text = "Tcp: RtoMin MaxConn InSegs\nTcp: 200 -1 17\nUdp: InDatagrams\nUdp: 4\n";
         let pairs = pairs_of_lines(text);
         let expected = [
@@ -94,7 +95,7 @@ mod tests {
             println!("skipped: no counters here");
             return;
         };
-        // A port of our own that nobody listens on.
+        // A port that this test holds and nobody listens on.
         let Ok(taken) = std::net::UdpSocket::bind("127.0.0.1:0") else {
             println!("skipped: no loopback here");
             return;

@@ -1,4 +1,5 @@
-//! Shared: messages that go to the far end and come back, each with a nonce, each timed by itself.
+//! Shared: messages that go to the far end and come back, each with a nonce, each timed
+//! individually.
 
 use std::time::Duration;
 
@@ -10,39 +11,42 @@ use syscost_sys::clock::Clock;
 use super::interface::Way;
 use crate::ipc::message::Message;
 
-/// How long an answer may take that can be lost on its way.
+/// How long to wait for an answer that may have been lost.
 pub(crate) const LOST_AFTER: Duration = Duration::from_millis(200);
 
-/// Messages of which is known, when an answer to one of them comes late or twice, what became of them.
+/// How many messages are remembered, to judge answers that come late or twice.
 const REMEMBERED: usize = 64;
 
-/// The near end of what messages are exchanged by.
+/// The near end of a connection or socket over which messages are exchanged.
 pub(crate) trait Link {
     /// Sends a message.
     fn send(&mut self, message: &mut Message) -> Result<(), Errno>;
 
-    /// Waits for an answer: how many bytes of it came; `None` if none has come for [`LOST_AFTER`], where one can be lost.
+    /// Waits for an answer and returns its length in bytes; `None` if none came within
+    /// [`LOST_AFTER`], where answers can be lost.
     fn receive(&mut self, answer: &mut Message) -> Result<Option<usize>, Errno>;
 
-    /// Lets the far end come to its end.
+    /// Ends the far end's service.
     fn end(&mut self) -> Result<(), Errno>;
 }
 
-/// What an exchange is made of.
+/// The parameters of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchange {
     /// Bytes of a message.
     size: usize,
-    /// Whether every byte of a message is written and compared: where things are counted, not where they are timed.
+    /// Whether every byte of a message is written and compared: in the evidence pass, not in timed
+    /// ones.
     whole: bool,
-    /// Whether no message may be lost, or come twice.
+    /// Whether no message may be lost or come twice.
     is_lossless: bool,
     clock: Clock,
     seed: u64,
 }
 
 impl Exchange {
-    /// For the pass that `b` makes, of messages of this many bytes. `is_lossless` says that no message may be lost, nor come twice.
+    /// For this pass, with messages of `size` bytes. `is_lossless` says that no message may be lost
+    /// or come twice.
     pub(crate) fn new(b: &mut Bencher, size: usize, is_lossless: bool) -> Self {
         Self {
             size,
@@ -53,7 +57,7 @@ impl Exchange {
         }
     }
 
-    /// The near end of one over this link.
+    /// The near end of an exchange over this link.
     pub(crate) fn over<L: Link>(self, link: L, way: Way) -> Caller<L> {
         Caller {
             link,
@@ -101,11 +105,11 @@ pub(crate) struct Tally {
     /// Answers that came in time.
     pub(crate) answered: u64,
     answered_sum: u64,
-    /// Messages without one.
+    /// Messages without an answer in time.
     pub(crate) lost: u64,
-    /// Answers that came when they were no longer waited for.
+    /// Answers that came after their time limit.
     pub(crate) late: u64,
-    /// Answers that came again.
+    /// Answers that came twice.
     pub(crate) duplicated: u64,
 }
 
@@ -141,12 +145,13 @@ impl<L: Link> Caller<L> {
         self.message.write(self.nonces.u64(..), self.whole);
         let nonce = self.message.number();
         let sent = self.link.send(&mut self.message);
-        sent.map_err(|errno| self.failed("send", errno))?;
+        sent.map_err(|errno| self.failed("send", self.tally.sent + 1, errno))?;
         self.tally.sent_sum = self.tally.sent_sum.wrapping_add(nonce);
         self.tally.sent += 1;
         loop {
             let came = self.link.receive(&mut self.answer);
-            let came = came.map_err(|errno| self.failed("receive the answer to", errno))?;
+            let came =
+                came.map_err(|errno| self.failed("receive the answer to", self.tally.sent, errno))?;
             if came == Some(self.message.bytes().len()) && self.is_the_message() {
                 self.tally.answered_sum = self.tally.answered_sum.wrapping_add(nonce);
                 self.tally.answered += 1;
@@ -181,14 +186,15 @@ impl<L: Link> Caller<L> {
         });
     }
 
-    /// What comes that is not the answer to the last message may be one to an earlier one, where they can be late or come twice.
+    /// An answer that is not that of the last message may belong to an earlier one, where answers
+    /// can be late or come twice.
     #[cold]
     fn judge_stray(&mut self, bytes: usize) -> Result<(), Failure> {
         let number = self.tally.sent;
         let size = self.message.bytes().len();
         if bytes == 0 {
             return Err(Failure::Failed(format!(
-                "the far end has gone before it answered message {number}"
+                "the far end closed before it answered message {number}"
             )));
         }
         if bytes != size {
@@ -206,7 +212,7 @@ impl<L: Link> Caller<L> {
             }
             None => {
                 return Err(Failure::Refuted(format!(
-                    "what came back is not message {number}, nor one before it"
+                    "the answer is neither message {number} nor an earlier one"
                 )));
             }
         }
@@ -214,29 +220,29 @@ impl<L: Link> Caller<L> {
     }
 
     #[cold]
-    fn failed(&self, what: &str, errno: Errno) -> Failure {
-        Failure::of(&format!("{what} message {}", self.tally.sent + 1), errno)
+    fn failed(&self, what: &str, number: u64, errno: Errno) -> Failure {
+        Failure::of(&format!("{what} message {number}"), errno)
     }
 
-    /// Claims that the far end answered every message, and that they went the way they should.
+    /// Claims that the far end received every message, and that they took the expected path.
     pub(crate) fn claim(&self, b: &mut Bencher, account: &Account) {
         let Tally { sent, lost, .. } = self.tally;
         let bytes = self.message.bytes().len() as u64;
         self.claim_deliveries(b);
         // A lost message may have been lost on its way back.
-        let came = Came {
+        let messages_there = Received {
             expected: sent,
             may_miss: lost,
             may_repeat: self.tally.duplicated,
         };
-        came.claim(b, "messages that came to the far end", account.messages);
-        let of_bytes = Came {
+        messages_there.claim(b, "messages received by the far end", account.messages);
+        let bytes_there = Received {
             expected: sent * bytes,
             may_miss: lost * bytes,
             may_repeat: self.tally.duplicated * bytes,
         };
-        of_bytes.claim(b, "bytes that came to the far end", account.bytes);
-        let what = "sum of the nonces that came to the far end";
+        bytes_there.claim(b, "bytes received by the far end", account.bytes);
+        let what = "sum of the nonces received by the far end";
         let hexadecimal = |sum: u64| format!("{sum:016x}");
         let (own, theirs) = (
             hexadecimal(self.tally.sent_sum),
@@ -249,11 +255,11 @@ impl<L: Link> Caller<L> {
                 own,
                 theirs,
                 "both ends",
-                "messages were lost or doubled",
+                "messages were lost or duplicated",
             ),
         }
         b.claim_equal(
-            "bytes at the far end that do not belong there",
+            "bytes at the far end in messages of another size",
             0.0,
             account.wrong as f64,
             "far end",
@@ -261,10 +267,10 @@ impl<L: Link> Caller<L> {
         self.claim_way(b);
     }
 
-    /// Claims that every message was answered, as far as the near end knows.
+    /// Claims that every message was answered, by the near end's own counts.
     pub(crate) fn claim_deliveries(&self, b: &mut Bencher) {
         let tally = &self.tally;
-        let what = "answers that are their messages, by nonce";
+        let what = "answers with the nonce of their message";
         b.claim_equal(
             what,
             (tally.sent - tally.lost) as f64,
@@ -272,14 +278,14 @@ impl<L: Link> Caller<L> {
             "near end",
         );
         for (what, count) in [
-            ("messages that were not answered in time", tally.lost),
+            ("messages not answered in time", tally.lost),
             ("answers that came late", tally.late),
             ("answers that came twice", tally.duplicated),
         ] {
             match (count, self.is_lossless) {
                 (0, _) | (_, true) => b.claim_equal(what, 0.0, count as f64, "near end"),
                 (_, false) => {
-                    let reason = "on this path that may happen; such operations do not count";
+                    let reason = "this path may lose messages; such operations do not count";
                     b.claim_unverified(what, 0.0, count as f64, "near end", reason);
                 }
             }
@@ -299,21 +305,24 @@ impl<L: Link> Caller<L> {
     }
 }
 
-/// What should have come to the far end.
-struct Came {
+/// What the far end should have received.
+struct Received {
     expected: u64,
     may_miss: u64,
     may_repeat: u64,
 }
 
-impl Came {
+impl Received {
     fn claim(&self, b: &mut Bencher, what: &str, observed: u64) {
-        let least = (self.expected - self.may_miss) as f64;
-        let most = (self.expected + self.may_repeat) as f64;
-        let bound = match least == most {
-            true => Bound::Exactly(least),
-            false => Bound::Within(least, most),
+        let min = (self.expected - self.may_miss) as f64;
+        let max = (self.expected + self.may_repeat) as f64;
+        let bound = match min == max {
+            true => Bound::Exactly(min),
+            false => Bound::Within(min, max),
         };
         b.claim_within(what, bound, observed as f64, "both ends");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,18 @@
-//! A page is asked for by HTTP, and comes.
+//! An HTTP request and its response.
 //!
 //! ## Measures
-//! A minimal GET of HTTP/1.1, and the response with a body of `size` bytes, whose status, length and content are checked. `connection=kept`: all requests go over one connection;
-//! `connection=fresh`: each makes one of its own, which the far end closes behind its response, and this end then. `path=loopback`: the far end is a process on the same CPU;
-//! `path=remote`: `syscost serve` that `--peer` names.
+//! A minimal GET request of HTTP/1.1 and the response with a body of `size` bytes, whose status,
+//! length and content are checked. `connection=kept`: all requests use one connection;
+//! `connection=fresh`: each request opens a new one, which the far end closes after its response,
+//! and then this end. With `path=loopback` the far end is a process on the same CPU, with
+//! `path=remote` the `syscost serve` that `--peer` names.
 //! ## Does not measure
-//! A web server: the far end answers every request with the same bytes, which it has in memory. TLS. Looking up a name.
+//! A web server: the far end answers every request with the same bytes, which it has in memory.
+//! TLS. Name lookup.
 //! ## Reading it
-//! `kept` is `net.tcp.round_trip` with another size each way, and a few lines to read; `fresh` adds `net.tcp.connect`. Of the body one word in 4 KiB is checked
-//! where it is timed, and every word where it is counted.
+//! `kept` is `net.tcp.round_trip` with a different size each way and a few lines to parse; `fresh`
+//! adds `net.tcp.connect`. When times are taken, one word in 4 KiB of the body is checked; where
+//! evidence is counted, every word is.
 //! ## Source
 //! lmbench `lat_http`, `bw_http`.
 
@@ -20,14 +24,15 @@ use std::os::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, connect, getsockname, recv, send};
 use syscost_harness::prelude::*;
+use syscost_net::service::IsOver;
 use syscost_net::service::http::{self, Response};
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Service};
 
-use super::backlog::{Backlog, Last};
-use super::far_end::{self, FarEnd, Path, listen};
+use super::backlog::{self, Accepting, Backlog, Last};
+use super::far_end::{self, Path};
 use super::interface::Way;
-use super::setting::SIZE;
+use super::setting::{SIZE, positive};
 use super::tcp::connect::new_socket;
 use super::tcp::ports::Budget;
 use crate::ipc::setting::sleeps;
@@ -47,9 +52,6 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
 
 /// Sizes of a body, in bytes.
 const SIZES: [usize; 2] = [1 << 10, 64 << 10];
-
-/// Connections that may wait to be accepted: there is never more than one.
-const BACKLOG: u32 = 16;
 
 const CONNECTION: &str = "connection";
 const KEPT: &str = "kept";
@@ -85,7 +87,7 @@ fn is_kept(case: &Case) -> Result<bool, Failure> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (path, is_kept) = (Path::of(b.case())?, is_kept(b.case())?);
-    let size = b.case().number(SIZE) as usize;
+    let size = positive(b.case(), SIZE)?;
     path.announce(b, size)?;
     expect(b, &path, is_kept, size);
     let content = match b.is_timed() {
@@ -121,7 +123,7 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
     ] {
         b.expect(together(call, count));
     }
-    // A debug build asks before it closes whether the descriptor is open.
+    // A debug build checks that a descriptor is open before it closes it.
     let most = 1.05 * (1.0 + there) * fresh;
     b.expect(at_most(Counter::Syscall(Sysno::FCNTL), most));
     b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
@@ -133,44 +135,25 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
     b.expect(within(Counter::Switches, least, most));
 }
 
-/// A far end that answers requests, where, and what a partner is told at the end.
-fn responding(
-    path: &Path,
-    size: usize,
-    is_kept: bool,
-    cpus: &[u32],
-) -> Result<(FarEnd, SocketAddr, Option<Last>), Failure> {
-    match path {
-        Path::Loopback(..) => {
-            let (listener, address) = listen(path.address(), BACKLOG, &Tcp::nodelay())?;
-            let response = Response::new(size, is_kept);
-            let last = Last::unknown()?;
-            let theirs = last.clone();
-            let serve = move |listener: &mut TcpListener, _: &Stop| {
-                let is_over = &mut |account: &Account| theirs.is_served(account);
-                Ok(http::respond(&*listener, &response, None, is_over)?)
-            };
-            // Who is connected learns from the kernel that the other one is gone.
-            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-            Ok((far, address, Some(last)))
-        }
-        Path::Remote(given) => {
-            let service = Service::Http {
-                body: size as u32,
-                keep_alive: is_kept,
-            };
-            let (far, opened) = FarEnd::peer(given, &service)?;
-            Ok((far, opened.address(), None))
-        }
-    }
+/// A far end that answers requests.
+fn responding(path: &Path, size: usize, is_kept: bool, cpus: &[u32]) -> Result<Accepting, Failure> {
+    let response = Response::new(size, is_kept);
+    let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
+        http::respond(listener, &response, None, is_over)
+    };
+    let service = Service::Http {
+        body: size as u32,
+        keep_alive: is_kept,
+    };
+    backlog::accepting(path, cpus, &Tcp::nodelay(), serve, &service)
 }
 
 /// The measuring side.
 struct Client {
     address: SocketAddr,
-    /// The connection that all requests go over; without one each makes its own.
+    /// The connection that all requests go over; `None` where each request opens a new one.
     kept: Option<OwnedFd>,
-    /// Where the far end is a partner: it comes to its end with the last connection.
+    /// Where the far end is a partner: it ends with the last connection.
     last: Option<Last>,
     size: usize,
     content: Content,
@@ -215,7 +198,7 @@ impl Client {
             way,
         };
         if !is_kept {
-            // It has told this end's address; its far end waits for a request.
+            // It was made for this end's address only; the far end still waits for its request.
             client.turn()?;
             client.kept = None;
         }
@@ -246,7 +229,9 @@ impl Client {
         let sent = retry_on_intr(|| send(socket, REQUEST, SendFlags::NOSIGNAL));
         match sent {
             Ok(sent) if sent == REQUEST.len() => {}
-            Ok(sent) => return Err(self.wrong(&format!("{sent} bytes of the request were taken"))),
+            Ok(sent) => {
+                return Err(self.wrong(&format!("only {sent} bytes of the request were sent")));
+            }
             Err(errno) => return Err(self.failed(errno)),
         }
         let (mut filled, mut head) = (0, None);
@@ -293,7 +278,7 @@ impl Client {
         let mut byte = [0_u8];
         match retry_on_intr(|| recv(socket, &mut byte, RecvFlags::empty())) {
             Ok((_, 0)) => Ok(()),
-            Ok(_) => Err(self.wrong("more came behind its body")),
+            Ok(_) => Err(self.wrong("more bytes came after its body")),
             Err(errno) => Err(self.failed(errno)),
         }
     }
@@ -330,7 +315,7 @@ impl Client {
         self.backlog.claim(b, self.budget.made(), account);
         self.way
             .claim(b, asked * REQUEST.len() as u64, asked * size);
-        self.budget.tell(b);
+        self.budget.detail(b);
     }
 
     /// Claims what the row's name says: how long a body is, and how many requests go over a connection.
@@ -360,7 +345,7 @@ impl Lead for Client {
         self.way.end();
         self.backlog.end();
         if let Some(kept) = &self.kept {
-            // A copy in the partner would keep it open if it were only closed.
+            // Closing it would not end it: the partner has inherited a copy.
             syscost_net::service::release(kept);
         }
         Ok(())

@@ -1,15 +1,20 @@
-//! Round trip over TCP while streams fill the path.
+//! TCP round trip while other streams fill the path.
 //!
 //! ## Measures
-//! A message of 64 bytes goes to the far end, which answers with the same bytes, over a connection of its own, while `load` other connections carry a stream as fast
-//! as they can to the far end (as `net.tcp.bandwidth{size=64K,direction=send,method=write}` does); `load=0` is without them. The value is the mean of the round
-//! trips of a sample; the distribution is of all of them. `load_bytes_per_s` is what the streams moved meanwhile: in every sample each of them must have moved bytes.
+//! The round trip of a 64-byte message over a dedicated connection, while `load` other connections
+//! stream to the far end as fast as possible (as
+//! `net.tcp.bandwidth{size=64K,direction=send,method=write}` does); `load=0` is the same without
+//! them. The value is the mean of the round trips of a sample; the distribution is of all of them.
+//! `load_bytes_per_s` is the streams' bandwidth meanwhile: in every sample each of them must have
+//! moved bytes.
 //! ## Does not measure
-//! Streams from the far end. On loopback the senders run on the CPU of the measuring task and the receivers on that of the far end (`cpus`), as they would on
-//! machines of one CPU each: what is waited for is mostly a turn on these.
+//! Streams from the far end. On loopback the senders run on the CPU of the measuring task and the
+//! receivers on that of the far end (`cpus`), as they would on machines with one CPU each: most of
+//! the time is spent waiting for a turn on these.
 //! ## Reading it
-//! What is added to `load=0` is the time that a message waits behind others: in the send queue of a network card, in the buffers of the slowest link (a path with large
-//! buffers and a congestion control that fills them adds tens of milliseconds; see bufferbloat), or, on loopback, for a CPU.
+//! What is added to `load=0` is the time that a message waits behind others: in the send queue of a
+//! network card, in the buffers of the bottleneck link (a path with large buffers and a congestion
+//! control that fills them adds tens of milliseconds: bufferbloat), or, on loopback, for a CPU.
 //! ## Source
 //! flent's rrul and tcp_upload tests; Gettys and Nichols, Bufferbloat (2011).
 
@@ -18,17 +23,18 @@ mod echo;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_sys::topology::Relation;
 
 use super::far_end::{self, Family, Path, remote_family};
 use super::seats::Seats;
+use super::setting;
 use super::tcp::bandwidth::{self, Direction, LARGE, Method, Setting, Streams, content, sink};
 use super::workers::Until;
+use crate::ipc::setting::same_and_nearest;
 use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.loaded_latency",
-    title: "TCP round trip while streams fill the path",
+    title: "TCP round trip under load",
     cases: Cases::Here(cases),
     support: far_end::support,
     run,
@@ -39,53 +45,50 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The parameter that says how many streams there are.
 const LOAD: &str = "load";
 
+/// How many there are.
+const LOADS: [usize; 3] = [0, 1, 2];
+
 /// Round trips whose calls are counted.
 const AUDITED: u64 = 256;
 
-/// What a sample takes at least: of time, and of round trips, which under load may take as long as all others' turns on a CPU. On a slow path
-/// fewer of them are enough: their queue may hold each for a tenth of a second, and a row has a time limit.
-const WINDOW: Duration = Duration::from_millis(5);
-const ROUND_TRIPS: u64 = 10;
+/// Minimum time and minimum round trips of a sample: under load a round trip may take as long as
+/// the time slices of all other tasks on the CPU.
+const MIN_WINDOW: Duration = Duration::from_millis(5);
+const MIN_ROUND_TRIPS: usize = 10;
+/// From this time on fewer round trips are enough: the queue of a slow path may hold each for a
+/// tenth of a second, and a row has a time limit.
 const LONG_WINDOW: Duration = Duration::from_millis(200);
 
-/// A sample in which some stream moves nothing for so long fails.
+/// A sample in which some stream moves nothing for this long fails its claim.
 const LIMIT: Duration = Duration::from_secs(2);
 
 fn cases() -> Vec<Case> {
-    let same = Placement::At(Relation::SameCpu);
-    let here = Placement::here();
-    let mut others = here
-        .into_iter()
-        .filter(|place| ![same, Placement::Free].contains(place));
-    let other = others.next().unwrap_or(same);
-    let local = [Path::LOOPBACK, Family::Ipv4.name(), other.name()];
-    let remote = remote_family().map(|family| [Path::REMOTE, family.name(), ""]);
-    let mut cases = Vec::new();
-    for [path, family, place] in [local].into_iter().chain(remote) {
-        for load in ["0", "1", "2"] {
-            let params = [
-                (Path::KEY, path),
-                (Family::KEY, family),
-                (Placement::KEY, place),
-                (LOAD, load),
-            ];
-            let given = params.into_iter().filter(|(_, value)| !value.is_empty());
-            cases.push(Case::new(given));
-        }
-    }
-    cases
+    let nearest = same_and_nearest().pop();
+    let local = (Path::LOOPBACK, Family::Ipv4, nearest);
+    let remote = remote_family().map(|family| (Path::REMOTE, family, None));
+    let paths = [local].into_iter().chain(remote);
+    let cases = paths.flat_map(|(path, family, placement)| {
+        LOADS.map(|load| setting::case(path, family, placement, [(LOAD, load.to_string())]))
+    });
+    cases.collect()
 }
 
-/// Whether so many round trips in so long are a sample.
+/// How many streams fill the path of a case.
+fn load(case: &Case) -> Result<usize, Failure> {
+    let name = case.get(LOAD);
+    let load = LOADS.into_iter().find(|load| load.to_string() == name);
+    load.ok_or_else(|| Failure::Broken(format!("has a load of {name:?} streams")))
+}
+
+/// Whether this many round trips in this time are a sample.
 fn is_enough(passed: Duration, round_trips: usize) -> bool {
-    passed >= WINDOW && (round_trips as u64 >= ROUND_TRIPS || passed >= LONG_WINDOW)
+    passed >= MIN_WINDOW && (round_trips >= MIN_ROUND_TRIPS || passed >= LONG_WINDOW)
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let case = b.case();
     let (path, family) = (Path::of(case)?, Family::of(case)?);
-    let load = case.get(LOAD).parse::<usize>();
-    let load = load.map_err(|_| Failure::Broken("has no number of streams".into()))?;
+    let load = load(case)?;
     let seats = Seats::of(&path, 1, b)?;
     let ends = path.own_ends();
     let calls = [
@@ -108,10 +111,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         content: content(b),
         sink,
     };
-    let mut streams = match load {
-        0 => None,
-        _ => Some(Streams::start(&setting, Until::Stopped)?),
-    };
+    let start = || Streams::start(&setting, Until::Stopped);
+    let mut streams = (load > 0).then(start).transpose()?;
     let seed = b.random().u64(..);
     let mut echo = Echo::start(&setting.path, &seats[0], seed)?;
     if let Some(streams) = &mut streams {
@@ -173,5 +174,14 @@ mod tests {
         let after = |ms, round_trips| is_enough(Duration::from_millis(ms), round_trips);
         assert!(!after(4, 100) && !after(5, 9) && !after(199, 9));
         assert!(after(5, 10) && after(200, 1));
+    }
+
+    #[test]
+    fn a_load_that_no_row_has_is_a_defect() {
+        assert!(cases().iter().all(|case| load(case).is_ok()));
+        for wrong in ["", "many", "3", "01"] {
+            let case = Case::new([(LOAD, wrong)]);
+            assert!(matches!(load(&case), Err(Failure::Broken(_))), "{wrong}");
+        }
     }
 }

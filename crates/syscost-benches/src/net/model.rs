@@ -1,19 +1,26 @@
 //! A path's latency and bandwidth, fitted to round trips of messages of several sizes.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `net.tcp.round_trip` of one path whose ends wait in one way (`wait`). Hockney's model says that a round trip
-//! takes a fixed time and a time for each byte that goes there and comes back: t(n) = t₀ + 2 n / r. `term=latency` is t₀, the round trip of a message
-//! without content; `term=byte` is 2 / r, what each byte adds to a round trip. `bandwidth_bytes_per_s` is r, and messages of `half_bandwidth_bytes` get half of it.
+//! Nothing by itself: it is computed from the rows of `net.tcp.round_trip` of one path whose ends
+//! wait the same way (`wait`). By Hockney's model a round trip takes a fixed time and a time for
+//! each byte that goes there and comes back: t(n) = t₀ + 2 n / r. `term=latency` is t₀, the round
+//! trip of an empty message; `term=byte` is 2 / r, what each byte adds to a round trip.
+//! `bandwidth_bytes_per_s` is r, and messages of `half_bandwidth_bytes` reach half of it.
 //! ## Does not measure
-//! A stream: a message is received before its answer is sent, so that its two ways follow each other and each copy waits for the one before, while a stream does
-//! all of that at once. The bandwidth of `net.tcp.bandwidth` on the same path is therefore at least as high; a claim compares the two. Where it is lower, the stream is held back
-//! by something that a single message does not meet: a window smaller than the path holds (bandwidth times delay), or a shaper that lets bursts pass.
+//! A stream: a message is received before its answer is sent, so its two ways follow each other and
+//! each copy waits for the one before, while a stream overlaps them all. The bandwidth of
+//! `net.tcp.bandwidth` on the same path is therefore at least as high; a claim compares the two.
+//! Where it is lower, something holds the stream back that a single message does not meet: a window
+//! smaller than the bandwidth-delay product, or a shaper that lets bursts pass.
 //! ## Reading it
-//! The smaller the half-bandwidth size, the less is gained by putting messages together. Loopback beside remote tells what of a round trip is this machine's own
-//! software. The model is fitted anew in every round by least squares of the relative errors; the interval tells how far rounds differ, `relative_error_percent` how far the rows
-//! typically are from it. Beyond 25 % it does not fit and there is no number.
+//! The smaller the half-bandwidth size, the less is gained by combining messages. Loopback beside
+//! remote shows how much of a round trip is this machine's own software. The model is fitted anew
+//! in every round, by least squares of the relative errors; the interval shows how much rounds
+//! differ, and `relative_error_percent` how far the rows typically are from the model. Beyond 25 %
+//! it does not fit and there is no value.
 //! ## Source
-//! Hockney, The communication challenge for MPP (1994); the LogP family's per-byte gap G: Alexandrov et al., LogGP (1995).
+//! Hockney, The communication challenge for MPP (1994); the LogP family's per-byte gap G:
+//! Alexandrov et al., LogGP (1995).
 
 use std::collections::BTreeMap;
 
@@ -24,7 +31,8 @@ use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{self, Family, Path, remote_family};
-use super::tcp::bandwidth::{self, Direction, Method};
+use super::setting::{self, SIZE};
+use super::tcp::bandwidth::{self, Direction, LARGE, Method, STREAMS};
 use super::tcp::round_trip;
 use super::waiting;
 use crate::ipc::setting::same_and_nearest;
@@ -32,11 +40,12 @@ use crate::ipc::setting::same_and_nearest;
 /// A model that is farther from its rows than this, relative to them, does not fit.
 const MAX_ERROR: f64 = 0.25;
 
-/// A bandwidth of single messages that is higher than a stream's by more than this factor contradicts the model: noise of both apart, it should be lower.
+/// A model whose bandwidth is higher than a stream's by more than this factor is not confirmed: but
+/// for noise it should be lower.
 const MAX_ABOVE_STREAM: f64 = 1.5;
 
-/// Beyond this the two are not of one path. Streams over loopback are held back by the congestion control: by BBR
-/// 1.6 to 2.9 times on an EPYC guest (2026-11-24).
+/// Beyond this factor the two are not of one path. Streams over loopback are held back by the
+/// congestion control: by BBR 1.6 to 2.9 times on an EPYC guest (2026-11-24).
 const MAX_PLAUSIBLE: f64 = 5.0;
 
 const ROUND_TRIP: &str = round_trip::BENCHMARK.id;
@@ -62,51 +71,37 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn cases() -> Vec<Case> {
-    // Those of which there are round trips of many sizes.
+    // The placements and ways to wait that have round trips of many sizes.
     let near = same_and_nearest();
     let waits = [Wait::Block, Wait::Spin].into_iter();
-    let local = near.iter().zip(waits).map(|(place, wait)| {
-        [
-            Path::LOOPBACK,
-            Family::Ipv4.name(),
-            place.name(),
-            wait.name(),
-        ]
+    let local = near
+        .into_iter()
+        .zip(waits)
+        .map(|(place, wait)| (Path::LOOPBACK, Family::Ipv4, Some(place), wait));
+    let remote = remote_family().map(|family| (Path::REMOTE, family, None, Wait::Block));
+    let cases = local.chain(remote).flat_map(|(path, family, place, wait)| {
+        [LATENCY, BYTE].map(|term| {
+            let further = [(waiting::KEY, wait.name()), (TERM, term)];
+            let further = further.map(|(key, value)| (key, value.to_owned()));
+            setting::case(path, family, place, further)
+        })
     });
-    let remote =
-        remote_family().map(|family| [Path::REMOTE, family.name(), "", Wait::Block.name()]);
-    let terms = local
-        .chain(remote)
-        .flat_map(|path| [LATENCY, BYTE].map(|term| (path, term)));
-    let case = |([path, family, place, wait], term): ([&'static str; 4], &'static str)| {
-        let params = [
-            (Path::KEY, path),
-            (Family::KEY, family),
-            (Placement::KEY, place),
-            (waiting::KEY, wait),
-            (TERM, term),
-        ];
-        Case::new(params.into_iter().filter(|(_, value)| !value.is_empty()))
-    };
-    terms.map(case).collect()
+    cases.collect()
 }
 
-/// Whether that row tells of this case's path: round trips of all sizes, and the plain stream.
+/// Whether a row is of this case's path: its round trips of all sizes, and its plain stream.
 fn takes(case: &Case, row: &Row) -> bool {
     let is_of_path = [Path::KEY, Family::KEY, Placement::KEY]
         .into_iter()
         .all(|key| row.case.get(key) == case.get(key));
     let is = |key, value| row.case.get(key) == value;
-    is_of_path
-        && match row.benchmark.id {
-            ROUND_TRIP => is(waiting::KEY, case.get(waiting::KEY)),
-            _ => {
-                is("streams", "1")
-                    && is("size", "64K")
-                    && is(Direction::KEY, Direction::Send.name())
-                    && is(Method::KEY, Method::Write.name())
-            }
-        }
+    let is_round_trip = row.benchmark.id == ROUND_TRIP && is(waiting::KEY, case.get(waiting::KEY));
+    let is_plain_stream = row.benchmark.id == bandwidth::BENCHMARK.id
+        && row.case.number(STREAMS) == 1
+        && row.case.number(SIZE) == LARGE as u64
+        && is(Direction::KEY, Direction::Send.name())
+        && is(Method::KEY, Method::Write.name());
+    is_of_path && (is_round_trip || is_plain_stream)
 }
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
@@ -114,13 +109,13 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         sources.iter().partition(|source| source.id == ROUND_TRIP);
     if round_trips.len() < MIN_POINTS {
         return Err(Failure::Unsupported(format!(
-            "no model can be fitted to {} sizes of messages; it takes at least {MIN_POINTS}",
+            "no model can be fitted to {} sizes of messages; at least {MIN_POINTS} are needed",
             round_trips.len()
         )));
     }
     let points: Vec<(f64, f64)> = round_trips
         .iter()
-        .map(|source| (source.case.number("size") as f64, source.median))
+        .map(|source| (source.case.number(SIZE) as f64, source.median))
         .collect();
     let model = hockney::fit(&points)
         .ok_or_else(|| Failure::Failed("no model can be fitted to these times".to_owned()))?;
@@ -129,7 +124,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let value = match case.get(TERM) {
         LATENCY => model.latency,
         BYTE => model.per_byte,
-        other => return Err(Failure::Broken(format!("has no term {other}"))),
+        other => return Err(Failure::Broken(format!("has an unknown term: {other:?}"))),
     };
     let mut evidence = vec![fits(&model)];
     evidence.extend(
@@ -154,7 +149,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Whether the rows are near the model.
+/// Whether the model is near its rows.
 fn fits(model: &Model) -> Evidence {
     let fits = model.relative_error <= MAX_ERROR;
     Evidence {
@@ -167,7 +162,7 @@ fn fits(model: &Model) -> Evidence {
             false => Verdict::Refuted,
         },
         reason: (!fits)
-            .then(|| "a fixed time and one for each byte is not what messages take".to_owned()),
+            .then(|| "the times of messages are not a fixed time plus a time per byte".to_owned()),
     }
 }
 
@@ -180,13 +175,15 @@ fn beside_stream(bandwidth: f64, stream: f64) -> Evidence {
         expected: format!("at most {MAX_ABOVE_STREAM}").into(),
         observed: Some(factor.into()),
         source: bandwidth::BENCHMARK.id.to_owned(),
-        verdict: match factor {
-            _ if holds => Verdict::Confirmed,
-            factor if factor <= MAX_PLAUSIBLE => Verdict::Unverified,
-            _ => Verdict::Refuted,
+        verdict: if holds {
+            Verdict::Confirmed
+        } else if factor <= MAX_PLAUSIBLE {
+            Verdict::Unverified
+        } else {
+            Verdict::Refuted
         },
         reason: (!holds).then(|| {
-            "a stream is held back by what single messages do not meet: a window that is smaller than bandwidth times delay, or a shaper".to_owned()
+            "something holds streams back that single messages do not meet: a window smaller than the bandwidth-delay product, or a shaper".to_owned()
         }),
     }
 }

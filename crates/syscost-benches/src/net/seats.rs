@@ -17,10 +17,10 @@ pub(super) struct Seats {
 }
 
 impl Seats {
-    /// Those of so many connections by this path.
+    /// The seats of this many connections over this path.
     ///
     /// # Errors
-    /// When there are not so many CPUs.
+    /// When there are too few CPUs.
     pub(super) fn of(path: &Path, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
         match path {
             Path::Loopback(placement, _) => {
@@ -30,27 +30,28 @@ impl Seats {
         }
     }
 
-    /// Those of so many connections on this machine whose two tasks stand as `placement` says. Tasks that name their CPUs share none with those of
-    /// other connections. The first connection's near task is on `own`.
+    /// The seats of this many connections on this machine, whose two tasks are placed as
+    /// `placement` says. Pinned tasks share no CPU with those of other connections. The near task
+    /// of the first connection is on `own`.
     ///
     /// # Errors
-    /// When there are not so many CPUs.
+    /// When there are too few CPUs.
     pub(super) fn here(
         placement: Placement,
         connections: usize,
         own: u32,
         allowed: &[u32],
     ) -> Result<Vec<Seats>, Failure> {
-        let few = || {
+        let too_few = || {
             let name = placement.name();
             Failure::Unsupported(format!(
-                "{connections} connections between CPUs that are {name} need more CPUs than this run may use"
+                "{connections} connections with cpus={name} need more CPUs than this run may use"
             ))
         };
         let mut left = spread_from(own, allowed);
         let mut all = Vec::new();
         for _ in 0..connections {
-            let near = *left.first().ok_or_else(few)?;
+            let near = *left.first().ok_or_else(too_few)?;
             let far = match placement {
                 Placement::Free => {
                     all.push(Seats {
@@ -60,11 +61,11 @@ impl Seats {
                     continue;
                 }
                 Placement::At(Relation::SameCpu) => near,
-                // The nearest that are left stand first.
+                // The CPUs that are left are sorted by distance.
                 Placement::At(relation) => *left
                     .iter()
                     .find(|far| Topology::known().relation(near, **far) == Some(relation))
-                    .ok_or_else(few)?,
+                    .ok_or_else(too_few)?,
                 Placement::Distinct | Placement::Pair(..) => {
                     return Err(Failure::Broken("has no pairs of CPUs".into()));
                 }
@@ -100,7 +101,8 @@ impl Seats {
         }
     }
 
-    /// Those of so many connections to another machine: the tasks at this end, each on a CPU of its own as long as there are such.
+    /// The seats of this many connections to another machine: the tasks of this end, each on a
+    /// separate CPU as long as there are enough.
     fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<Seats> {
         let cpus = spread_from(own, allowed);
         let seats = cpus.iter().cycle().take(connections).map(|cpu| Seats {
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_on_one_cpu_each_share_none() {
+    fn connections_on_one_cpu_each_share_no_cpu() {
         let Ok(allowed) = syscost_sys::cpu::allowed() else {
             println!("skipped: no affinity here");
             return;
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_tells_how_its_cpus_stand_to_each_other() {
+    fn the_relation_of_its_cpus_is_read_from_the_topology() {
         let Ok(allowed) = syscost_sys::cpu::allowed() else {
             println!("skipped: no affinity here");
             return;
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn free_ones_may_be_anywhere_and_those_of_others_are_not_ours_to_seat() {
+    fn free_tasks_may_be_anywhere_and_remote_ones_have_no_seat() {
         let seats = Seats::here(Placement::Free, 3, 0, &[0, 1]).unwrap();
         assert_eq!(seats[2].far, [0, 1]);
         let seats = Seats::to_elsewhere(3, 0, &[0]);

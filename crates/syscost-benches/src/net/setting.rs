@@ -1,16 +1,45 @@
-//! Shared: what a case of a round trip asks for, and the rows that there are.
+//! Shared: the parameters of a round trip, and its rows.
 
 use syscost_harness::prelude::*;
-use syscost_net::Wait;
+use syscost_net::{Account, Wait};
 
-use super::far_end::{Family, Path, remote_family};
+use super::exchange::{Caller, Exchange, Link};
+use super::far_end::{Family, FarEnd, Path, remote_family};
+use super::interface::Way;
 use super::waiting;
 use crate::ipc::setting::{same_and_nearest, sleeps};
 
 /// The key of the parameter that says how large a message is, in bytes.
 pub(crate) const SIZE: &str = "size";
 
-/// What a case asks for.
+/// A parameter of a case that is a number greater than 0.
+pub(crate) fn positive(case: &Case, key: &str) -> Result<usize, Failure> {
+    match case.number(key) {
+        0 => Err(Failure::Broken(format!(
+            "has {key}={:?}, which is not a positive number",
+            case.get(key)
+        ))),
+        number => Ok(number as usize),
+    }
+}
+
+/// A case over this path: where a partner on this machine runs, and its further parameters.
+pub(crate) fn case<const N: usize>(
+    path: &'static str,
+    family: Family,
+    placement: Option<Placement>,
+    further: [(&'static str, String); N],
+) -> Case {
+    let first = [(Path::KEY, path), (Family::KEY, family.name())];
+    let first = first.map(|(key, value)| (key, value.to_owned()));
+    let placement = placement.map(|placement| (Placement::KEY, placement.name().to_owned()));
+    Case::new(first.into_iter().chain(placement).chain(further))
+}
+
+/// The far end, the near end, and the path between them.
+pub(crate) type Ends<L> = (FarEnd, L, Way);
+
+/// The parameters of a round trip.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(crate) path: Path,
@@ -20,23 +49,43 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// That of the case to measure.
+    /// The setting of a case.
     pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
         Ok(Self {
             path: Path::of(case)?,
             wait: waiting::of(case)?,
-            size: case.number(SIZE) as usize,
+            size: positive(case, SIZE)?,
         })
     }
 
-    /// Into how many parts the kernel may break a message.
+    /// Measures round trips between the ends that `connect` makes, and claims what both counted.
+    /// `is_lossless` says that no message may be lost or come twice.
+    pub(crate) fn measure<L: Link + 'static>(
+        &self,
+        b: &mut Bencher,
+        is_lossless: bool,
+        connect: fn(&Self, &[u32]) -> Result<Ends<L>, Failure>,
+    ) -> Result<(Caller<L>, Account), Failure> {
+        self.path.announce(b, self.size)?;
+        self.expect(b);
+        let exchange = Exchange::new(b, self.size, is_lossless);
+        let (caller, account) = b.together(self.path.placement(), |cpus| {
+            let (far, near, way) = connect(self, cpus)?;
+            Ok(far.led_by(exchange.over(near, way)))
+        })?;
+        caller.claim(b, &account);
+        Ok((caller, account))
+    }
+
+    /// The number of parts that the kernel may split a message into.
     fn parts(&self) -> f64 {
         self.size.div_ceil(4096) as f64
     }
 
-    /// Expects what a round trip makes of calls and switches at those ends that are tasks of this machine. Each waits once, or once for each part of a
-    /// message; one that spins never waits, but may be preempted.
-    pub(crate) fn expect(&self, b: &mut Bencher) {
+    /// Expects the calls and switches of a round trip at those ends that are tasks of this machine.
+    /// Each waits once, or once for each part of a message; one that spins never waits, but may be
+    /// preempted.
+    fn expect(&self, b: &mut Bencher) {
         let ends = self.path.own_ends();
         b.expect(together(Sysno::SENDTO, ends));
         let length = Argument {
@@ -47,27 +96,28 @@ impl Setting {
         let named = b.case().number(SIZE);
         b.expect_argument(Sysno::SENDTO, length, Given::Always(named));
         let receives = Counter::Syscall(Sysno::RECVFROM);
-        let (least, most) = (0.95 * ends, 1.05 * ends * self.parts());
+        let (min, max) = (0.95 * ends, 1.05 * ends * self.parts());
         match self.wait {
             Wait::Block => b.expect(together(Sysno::RECVFROM, ends)),
             Wait::Epoll => {
-                b.expect(within(receives, least, most));
-                b.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), least, most));
+                b.expect(within(receives, min, max));
+                b.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max));
             }
-            Wait::Spin => b.expect(at_least(receives, least)),
+            Wait::Spin => b.expect(at_least(receives, min)),
         }
-        // Memory that came anew with each message would fault once a page.
+        // Memory allocated anew for each message would fault once a page.
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
-        // Over a slow path the acknowledgement comes before the answer, and wakes who waits for it once more.
+        // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
+        // once more.
         let wakes = if self.path.is_loopback() { 1.15 } else { 2.3 };
-        let most = wakes * ends * self.parts();
-        let least = match (self.wait, self.path.is_loopback()) {
+        let max = wakes * ends * self.parts();
+        let min = match (self.wait, self.path.is_loopback()) {
             (Wait::Spin, _) => 0.0,
             (_, true) => sleeps(self.path.placement()),
             // A near host may answer before this end has fallen asleep.
             (_, false) => 0.5,
         };
-        b.expect(within(Counter::Switches, least, most));
+        b.expect(within(Counter::Switches, min, max));
         if self.wait == Wait::Spin {
             b.expect(at_most(Counter::VoluntarySwitches, 0.05));
         }
@@ -78,18 +128,18 @@ impl Setting {
 pub(crate) struct Sizes {
     /// Blocking, on the measuring task's CPU.
     pub(crate) same: &'static [usize],
-    /// Blocking, on the nearest other one.
+    /// Blocking, on the nearest other CPU.
     pub(crate) other: &'static [usize],
-    /// Spinning, there.
+    /// Spinning, on the nearest other CPU.
     pub(crate) spin: &'static [usize],
-    /// Blocking, with the far end that was given.
+    /// Blocking, with the remote far end.
     pub(crate) remote: &'static [usize],
 }
 
-/// The size that every way has.
+/// The size that every family, placement and way to wait has.
 pub(crate) const PLAIN: usize = 64;
 
-/// The cases of a round trip: sizes by IPv4, the plain size by IPv6 and epoll as well.
+/// The cases of a round trip: all sizes over IPv4, the plain size over IPv6 and with epoll as well.
 pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let near = same_and_nearest();
     let (same, other) = near.split_at(1);
@@ -98,26 +148,33 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
         .filter(|placement| !near.contains(placement) && *placement != Placement::Free)
         .collect();
     let mut cases = Vec::new();
-    let mut add = |family, placements: &[Placement], wait: Wait, sizes: &[usize]| {
+    let further = |wait: Wait, size| {
+        [
+            (waiting::KEY, wait.name().to_owned()),
+            (SIZE, size_name(size)),
+        ]
+    };
+    let mut add = |family, placements: &[Placement], wait, sizes: &[usize]| {
         for placement in placements {
-            cases.extend(
-                sizes
-                    .iter()
-                    .map(|size| near_case(family, *placement, wait, *size)),
-            );
+            let near = |size| {
+                let further = further(wait, size);
+                case(Path::LOOPBACK, family, Some(*placement), further)
+            };
+            cases.extend(sizes.iter().copied().map(near));
         }
     };
     add(Family::Ipv4, same, Wait::Block, sizes.same);
     add(Family::Ipv4, other, Wait::Block, sizes.other);
     add(Family::Ipv4, &near, Wait::Epoll, &[PLAIN]);
-    // Two that spin on one CPU would wait for each other's time slices.
+    // Two that spin on the same CPU would wait for each other's time slices.
     add(Family::Ipv4, other, Wait::Spin, sizes.spin);
     add(Family::Ipv4, &elsewhere, Wait::Spin, &[PLAIN]);
     add(Family::Ipv6, &near, Wait::Block, &[PLAIN]);
     add(Family::Ipv6, other, Wait::Spin, &[PLAIN]);
     if let Some(family) = remote_family() {
-        let mut add = |wait: Wait, sizes: &[usize]| {
-            cases.extend(sizes.iter().map(|size| remote_case(family, wait, *size)));
+        let mut add = |wait, sizes: &[usize]| {
+            let remote = |size| case(Path::REMOTE, family, None, further(wait, size));
+            cases.extend(sizes.iter().copied().map(remote));
         };
         add(Wait::Block, sizes.remote);
         add(Wait::Epoll, &[PLAIN]);
@@ -126,7 +183,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     cases
 }
 
-/// Whether people look at it first.
+/// Whether the quick profile has it.
 pub(crate) fn is_plain(case: &Case) -> bool {
     let same = Placement::here()[0].name();
     [
@@ -138,23 +195,4 @@ pub(crate) fn is_plain(case: &Case) -> bool {
     .into_iter()
     .all(|(key, value)| case.get(key) == value)
         && case.number(SIZE) == PLAIN as u64
-}
-
-fn near_case(family: Family, placement: Placement, wait: Wait, size: usize) -> Case {
-    Case::new([
-        (Path::KEY, Path::LOOPBACK.to_owned()),
-        (Family::KEY, family.name().to_owned()),
-        (Placement::KEY, placement.name().to_owned()),
-        (waiting::KEY, wait.name().to_owned()),
-        (SIZE, size_name(size)),
-    ])
-}
-
-fn remote_case(family: Family, wait: Wait, size: usize) -> Case {
-    Case::new([
-        (Path::KEY, Path::REMOTE.to_owned()),
-        (Family::KEY, family.name().to_owned()),
-        (waiting::KEY, wait.name().to_owned()),
-        (SIZE, size_name(size)),
-    ])
 }

@@ -1,4 +1,4 @@
-//! Shared: how the near end waits for what comes.
+//! Shared: how the near end waits for an answer.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -13,28 +13,28 @@ use syscost_sys::tcp::Readable;
 /// The key of the parameter that says how both ends wait.
 pub(crate) const KEY: &str = "wait";
 
-/// Tries of one that spins between two looks at the time.
+/// Receiving calls between two readings of the clock, when spinning.
 const TRIES: u32 = 1024;
 
 /// How both ends of a case wait.
 pub(crate) fn of(case: &Case) -> Result<Wait, Failure> {
     let name = case.get(KEY);
     Wait::from_name(name)
-        .ok_or_else(|| Failure::Broken(format!("waits by {name:?}, which is no way")))
+        .ok_or_else(|| Failure::Broken(format!("has an unknown way to wait: {name:?}")))
 }
 
-/// Receives from one socket, waiting as it is to wait.
+/// Receives from a socket, waiting in one of the ways.
 pub(crate) struct Waiting {
     wait: Wait,
     readable: Option<Readable>,
-    /// Of calls that block.
+    /// Flags of blocking calls.
     flags: RecvFlags,
-    /// How long at most; without end if `None`, so that no timer is set and taken back.
+    /// The time limit; without one the kernel sets no timer.
     limit: Option<Duration>,
 }
 
 impl Waiting {
-    /// For this socket, which must stay open meanwhile. `flags` are those of calls that block.
+    /// For this socket, which must stay open meanwhile. `flags` are those of blocking calls.
     pub(crate) fn new(
         socket: impl AsFd,
         wait: Wait,
@@ -56,7 +56,7 @@ impl Waiting {
         })
     }
 
-    /// How many bytes came, 0 at the end of a stream; `None` if none did in time.
+    /// The number of bytes received, 0 at the end of a stream; `None` if none came in time.
     #[inline]
     pub(crate) fn receive(
         &self,
@@ -84,7 +84,7 @@ impl Waiting {
         }
     }
 
-    /// Waits by epoll; false if it was in vain.
+    /// Waits by epoll; false after the time limit.
     fn is_readable(&self) -> Result<bool, Errno> {
         let Some(readable) = &self.readable else {
             return Ok(false);
@@ -117,7 +117,7 @@ impl Waiting {
     }
 }
 
-/// How many bytes are there already; `None` if none are.
+/// Receives without waiting; `None` if nothing has come yet.
 #[inline]
 fn at_once(
     socket: BorrowedFd<'_>,

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
+pub(crate) use syscost_net::service::IsOver;
 use syscost_net::service::{Account, Order, ServiceError};
 use syscost_sys::counters::TaskStat;
 use syscost_sys::partner::{Between, Shared};
@@ -11,7 +12,7 @@ use syscost_sys::partner::{Between, Shared};
 /// When a worker ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// When it is told to.
+    /// When it is stopped.
     Stopped,
     /// After this many messages.
     Messages(u64),
@@ -19,7 +20,7 @@ pub(super) enum Until {
     OtherEnd,
 }
 
-/// What a worker came to.
+/// What a worker has done in the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Calls that moved bytes, or datagrams.
@@ -27,14 +28,16 @@ pub(super) struct Tally {
     pub(super) bytes: u64,
     /// Sum of the stamps in its content.
     pub(super) checksum: u64,
-    /// Bytes of content that are not what belongs at their place.
+    /// Bytes that differ from the expected content.
     pub(super) wrong: u64,
-    /// Time from its first message to the end, and the part of it whose messages it was too late to send, in ns.
+    /// Time from its first message to the end, in ns, and the part of it in which a paced sender
+    /// was too late to send what was due.
     pub(super) elapsed_ns: u64,
     pub(super) forfeited_ns: u64,
-    /// What became of numbered datagrams, if it received such.
+    /// The order of numbered datagrams, if it received any.
     pub(super) order: Option<Order>,
-    /// Calls that sent without a copy, how many of them the kernel was done with in the end, and how many it copied after all.
+    /// Zero-copy sends, how many of them the kernel has completed, and how many it copied after
+    /// all.
     pub(super) sends: u64,
     pub(super) completed: u64,
     pub(super) copied: u64,
@@ -58,7 +61,7 @@ impl From<Account> for Tally {
 }
 
 impl Tally {
-    /// What all of these came to together; of the order of datagrams only one tells.
+    /// The sum of all of these; the order of datagrams is that of the only receiver.
     pub(super) fn sum(all: &[Tally]) -> Tally {
         all.iter().fold(Tally::default(), |sum, one| Tally {
             messages: sum.messages + one.messages,
@@ -75,7 +78,7 @@ impl Tally {
     }
 }
 
-/// What a worker has moved so far. On lines of its own: it is written all the time.
+/// What a worker has moved so far. On separate cache lines: it is written all the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Meter {
@@ -102,9 +105,6 @@ impl Meter {
     }
 }
 
-/// A question that a service asks after each message: whether it is over.
-pub(crate) type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
-
 /// Processes at work, each on an end of a connection.
 pub(super) struct Workers {
     crew: Crew<Tally>,
@@ -130,7 +130,8 @@ impl Workers {
         Ok(Shared::new(Meter::default())?)
     }
 
-    /// Starts a worker on these CPUs, at an end of its own. `work` asks after each message whether it is over.
+    /// Starts a worker on these CPUs, at this end. `work` asks after each message whether it is
+    /// over.
     pub(super) fn add<S: Send + 'static>(
         &mut self,
         cpus: &[u32],
@@ -166,7 +167,7 @@ impl Workers {
         self.live.len()
     }
 
-    /// Nothing, as long as all are at work.
+    /// An error if one has failed or ended.
     pub(super) fn check(&self) -> Result<(), Failure> {
         self.crew.stop().check()
     }
@@ -182,7 +183,8 @@ impl Workers {
         self.live[which].iter().map(of).sum()
     }
 
-    /// CPU time that these have used so far, all together, in ns; `None` where the kernel does not tell.
+    /// CPU time that these have used so far, all together, in ns; `None` where the kernel does not
+    /// report it.
     pub(super) fn cpu_ns(&self, which: Range<usize>) -> Option<u64> {
         let of = |live: &Live| live.stat.read().ok()?.run_ns;
         self.live[which].iter().map(of).sum()
@@ -209,7 +211,8 @@ impl Workers {
         }
     }
 
-    /// Stops all of them, and waits until each has ended: what they came to, in the order in which they were added.
+    /// Stops all of them, and waits until each has ended: what they have done, in the order in
+    /// which they were added.
     pub(super) fn dismiss(self) -> Result<Vec<Tally>, Failure> {
         self.crew.dismiss()
     }

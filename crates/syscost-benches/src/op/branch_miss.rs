@@ -82,7 +82,7 @@ fn claim_guessed(b: &mut Bencher, alternating: &Kernel) -> Result<(), Failure> {
     let work = |kernel: &Kernel| {
         kernel.run(TURNS);
     };
-    let times = b.least_times(
+    let times = b.min_times(
         ROUNDS,
         [&mut || work(alternating), &mut || work(&taken), &mut || {
             work(&not_taken)

@@ -139,7 +139,7 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
         window.run(NEAR_TURNS);
     };
     let [whole, half] = &windows;
-    let times = b.least_times(NEAR_TIMES, [&mut || run(whole), &mut || run(half)]);
+    let times = b.min_times(NEAR_TIMES, [&mut || run(whole), &mut || run(half)]);
     let step_cycles =
         |window: &Window, ns| ns * ghz / (NEAR_TURNS * window.operations_per_turn()) as f64;
     let cycles = [

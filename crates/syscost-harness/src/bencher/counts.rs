@@ -8,41 +8,45 @@ use super::{Bencher, company};
 use crate::expect::{Bound, Counter, Expect};
 
 const RUSAGE: &str = "getrusage";
-const NOT_TOLD: &str = "this kernel does not tell";
+const NOT_COUNTED: &str = "this kernel does not count them";
 const OUTSIDERS: &str = "other tasks of the machine may have preempted them";
-const EARLY: &str = "on CPUs of their own, some were served before they had fallen asleep";
+const EARLY: &str = "on separate CPUs, some were served before they had fallen asleep";
 const IN_VAIN: &str =
-    "other tasks of the machine wanted their CPU, and had some of them yield in vain";
-const FEW: &str = "so few that they took less than a hundredth of the time";
+    "other tasks of the machine wanted their CPU, so some yields did not switch to the partner";
+const FEW: &str = "they took less than 1 % of the time";
 
-/// How often others preempt a running task at most, in ns of its running time: builds on all CPUs did every fourth
-/// millisecond, but tasks with a mebibyte of work a hop were switched out every 0.23 ms beside a build and every
-/// 0.11 ms beside two busy loops. Tasks that preempt each other do so every ten microseconds.
+/// Minimum running time, in ns, between two preemptions by other tasks: builds on all CPUs
+/// preempted every four milliseconds, but tasks with a mebibyte of work a hop were switched out
+/// every 0.23 ms beside a build and every 0.11 ms beside two busy loops. Tasks that preempt each
+/// other do so every ten microseconds.
 const PREEMPTED_EVERY_NS: u64 = 100_000;
 
-/// Whoever wants the CPU all the time keeps it for longer than this, in ns, each time it is switched to.
-const SLICE_NS: u64 = 1_000_000;
+/// A task that always wants the CPU keeps it for longer than this, in ns, each time it is switched
+/// to.
+const MIN_SLICE_NS: u64 = 1_000_000;
 
-/// Beside these: however short the count, others may wake up in it.
+/// Preemptions allowed beside these: however short the count, others may wake up in it.
 const CHANCE_PREEMPTIONS: u64 = 2;
 
-/// Of the sleeps of tasks that wait for each other on CPUs of their own, this part takes place wherever they do wait: one side may find
-/// its answer there already, where the call that woke the other took longer than the other's turn, but then the other has slept.
-const ASLEEP_AT_LEAST: f64 = 0.5;
+/// Minimum share of the expected sleeps of tasks that wait for each other on separate CPUs: one
+/// side may find its answer there already, where the call that woke the other took longer than the
+/// other's turn, but then the other has slept.
+const MIN_ASLEEP: f64 = 0.5;
 
-/// Of the yields of tasks on one CPU, this part leads to a switch also where others want the CPU: the kernel owes time to one task at a
-/// time, then, and which has its turn again is seldom the one that has just yielded: 0.875 was the least seen. One that yields to nobody but
-/// others switches once, which is half of what two that yield to each other do.
-const YIELDED_AT_LEAST: f64 = 0.7;
+/// Minimum share of the yields of tasks on one CPU that lead to a switch although others want the
+/// CPU: the task that runs next is seldom the one that has just yielded; 0.875 was the minimum
+/// seen. A task that yields only to others switches once, half as often as two that yield to each
+/// other.
+const MIN_YIELDED: f64 = 0.7;
 
-/// Tasks that yield to each other sleep in this share of the operations at most.
-const NEVER_ASLEEP: f64 = 0.01;
+/// Maximum share of the operations in which tasks that yield to each other sleep.
+const MAX_ASLEEP: f64 = 0.01;
 
-/// A page fault without a device takes about so long, in ns.
+/// The approximate time of a page fault without a device, in ns.
 const FAULT_NS: f64 = 2_000.0;
 
-/// The share of the time that faults may take which nobody expected: more would change the cost.
-const HARMLESS: f64 = 0.01;
+/// Maximum share of the time that unexpected faults may take without changing the cost.
+const MAX_FAULTING: f64 = 0.01;
 
 /// Where tasks ran that do an operation together.
 #[derive(Clone, Copy, PartialEq)]
@@ -51,8 +55,8 @@ pub(super) enum Placed {
     OneCpu,
     /// Where the scheduler put them: perhaps at the same time.
     AnyCpu,
-    /// Each on a CPU of its own.
-    OwnCpus,
+    /// Each on a separate CPU.
+    SeparateCpus,
 }
 
 impl Placed {
@@ -63,7 +67,7 @@ impl Placed {
         } else if cpus.contains(&cpu) || partners > cpus.len() {
             Self::AnyCpu
         } else {
-            Self::OwnCpus
+            Self::SeparateCpus
         }
     }
 }
@@ -79,7 +83,7 @@ pub(super) struct Counted {
     run_ns: Option<u64>,
     /// Where the tasks ran.
     placed: Placed,
-    /// The share of the time that others had of the CPU, where the tasks were all on one and the kernel tells.
+    /// Others' share of the CPU time, where all tasks were on one CPU and the kernel reports it.
     others: Option<f64>,
     /// How long it was counted, in ns.
     passed_ns: f64,
@@ -121,12 +125,12 @@ impl From<TaskReading> for Counted {
 }
 
 impl Counted {
-    /// The same of tasks that were placed so.
+    /// The same for tasks that were placed like this.
     pub(super) fn placed(self, placed: Placed) -> Self {
         Self { placed, ..self }
     }
 
-    /// The same of tasks that all were on one CPU, of which others had this share of the time that passed.
+    /// The same for tasks on one CPU of which others had this share of the time.
     pub(super) fn beside(self, others: Option<f64>, passed_ns: f64) -> Self {
         Self {
             others,
@@ -135,62 +139,66 @@ impl Counted {
         }
     }
 
-    /// The switches that the tasks may have caused themselves. On CPUs of their own they cannot preempt each other, so those where one fell
-    /// asleep: two that spin beside busy programs are preempted as often as they pass a word on, where only one runs at a time.
+    /// The switches that the tasks may have caused themselves. On separate CPUs they cannot preempt
+    /// each other, so only those count where one fell asleep: two tasks that spin beside busy
+    /// programs are preempted as often as they pass a word on, where only one runs at a time.
     fn own_switches(&self) -> u64 {
         match self.placed {
-            Placed::OwnCpus => self.voluntary_switches,
+            Placed::SeparateCpus => self.voluntary_switches,
             Placed::OneCpu | Placed::AnyCpu => self.switches,
         }
     }
 
-    /// Whether the switches beyond the bound may be other programs' doing: the tasks made no more by themselves than it allows, and the
-    /// rest are no more than others can have caused while they or others ran. Where the kernel does not tell how long that was, nothing is excused.
+    /// Whether other programs may have caused the switches beyond the bound: the tasks themselves
+    /// made no more than it allows, and others can have caused the rest while they or the tasks
+    /// ran. Where the kernel does not report how long that was, nothing is excused.
     fn may_be_outsiders(&self, bound: Bound, operations: u64) -> bool {
         let (Some(most), Some(run_ns)) = (bound.most(), self.run_ns) else {
             return false;
         };
         let allowed = most * operations as f64;
         let excess = self.own_switches() as f64 - allowed;
-        // Who wants the CPU all the time has a slice whenever it is switched to.
+        // A task that always wants the CPU has a slice whenever it is switched to.
         let theirs_ns = self.others.unwrap_or(0.0) * self.passed_ns;
         let by_others =
-            CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS + theirs_ns as u64 / SLICE_NS;
+            CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS + theirs_ns as u64 / MIN_SLICE_NS;
         self.voluntary_switches as f64 <= allowed && (0.0..=by_others as f64).contains(&excess)
     }
 
-    /// Whether too few switches are what happens to tasks on several CPUs, which need not fall asleep each time they wait.
+    /// Whether switches are missing because tasks on several CPUs need not fall asleep each time
+    /// they wait.
     fn may_be_early(&self, bound: Bound, operations: u64) -> bool {
         let per_operation = self.voluntary_switches as f64 / operations as f64;
         let least = bound.least();
-        self.placed != Placed::OneCpu && (ASLEEP_AT_LEAST * least..least).contains(&per_operation)
+        self.placed != Placed::OneCpu && (MIN_ASLEEP * least..least).contains(&per_operation)
     }
 
-    /// Whether too few switches are what happens to tasks that yield a CPU which others want as well.
+    /// Whether switches are missing because tasks yield a CPU that others want as well.
     fn may_be_in_vain(&self, bound: Bound, operations: u64) -> bool {
         let per_operation = |count| count as f64 / operations as f64;
         let least = bound.least();
-        per_operation(self.voluntary_switches) <= NEVER_ASLEEP
-            && (YIELDED_AT_LEAST * least..least).contains(&per_operation(self.switches))
+        per_operation(self.voluntary_switches) <= MAX_ASLEEP
+            && (MIN_YIELDED * least..least).contains(&per_operation(self.switches))
     }
 
-    /// Whether the faults beyond the bound took next to no time. Where the kernel does not tell how long the tasks ran, nothing is excused.
+    /// Whether the faults beyond the bound took next to no time. Where the kernel does not report
+    /// how long the tasks ran, nothing is excused.
     fn are_harmless(&self, bound: Bound, operations: u64) -> bool {
         let (Some(most), Some(run_ns)) = (bound.most(), self.run_ns) else {
             return false;
         };
         let excess = self.minor_faults as f64 - most * operations as f64;
-        excess * FAULT_NS <= HARMLESS * run_ns as f64
+        excess * FAULT_NS <= MAX_FAULTING * run_ns as f64
     }
 
-    /// Whether others wanted the one CPU of the tasks: they had it while there was counting, or, as that may be shorter than a slice of
-    /// the scheduler's, want it now.
+    /// Whether others wanted the one CPU of the tasks: they had it during the count or, as that may
+    /// be shorter than a time slice, want it now.
     fn had_company(&self) -> bool {
         self.others
             .is_some_and(|others| others > company::MAX_OTHERS || company::is_there())
     }
 
-    /// What may have led to a count that the bound does not allow, other than that the claim is wrong.
+    /// What may have led to a count beyond the bound, other than a wrong claim.
     fn excuse(&self, expect: &Expect, operations: u64) -> Option<&'static str> {
         let bound = expect.bound;
         match (expect.counter, bound) {
@@ -208,7 +216,7 @@ impl Counted {
 }
 
 impl Bencher<'_> {
-    /// Judges what is declared of faults, switches and migrations.
+    /// Judges the declared faults, switches and migrations.
     pub(super) fn judge_counts(&mut self, counted: Result<Counted, Unsupported>, operations: u64) {
         for expect in &self.declared {
             let count: fn(&Counted) -> Option<u64> = match expect.counter {
@@ -220,7 +228,7 @@ impl Bencher<'_> {
                 _ => continue,
             };
             let (source, seen) = match &counted {
-                Ok(counted) => (counted.source, count(counted).ok_or(NOT_TOLD.to_owned())),
+                Ok(counted) => (counted.source, count(counted).ok_or(NOT_COUNTED.to_owned())),
                 Err(reason) => (RUSAGE, Err(reason.to_string())),
             };
             let evidence = match seen {
@@ -246,16 +254,17 @@ impl Bencher<'_> {
 }
 
 impl Bencher<'_> {
-    /// What explains that tasks which yield to each other made only this many switches per yield, once [`Bencher::together`] has timed
-    /// them: others had their one CPU for longer than interrupts and the kernel's own threads do (the samples are then tagged), or want
-    /// it now. `None` where that does not explain it.
+    /// Why tasks that yield to each other made only this many switches per yield, once
+    /// [`Bencher::together`] has timed them: others had their one CPU for longer than interrupts
+    /// and kernel threads do (the samples are then tagged), or want it now. `None` where that does
+    /// not explain it.
     pub fn yields_in_vain(&self, switches: f64) -> Option<&'static str> {
-        let explains = switches >= YIELDED_AT_LEAST && (self.had_company || company::is_there());
+        let explains = switches >= MIN_YIELDED && (self.had_company || company::is_there());
         explains.then_some(IN_VAIN)
     }
 }
 
-/// What was counted since.
+/// The usage since then.
 pub(super) fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
     let now = Usage::thread()?;
     Ok(now - before?)

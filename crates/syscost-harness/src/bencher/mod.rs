@@ -15,7 +15,7 @@ mod counts;
 mod evidence;
 mod histogram;
 mod laps;
-mod least;
+mod min_times;
 mod pass;
 mod sampling;
 mod team;
@@ -39,7 +39,7 @@ use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
 use histogram::{buckets, new_histogram};
 pub use laps::Laps;
-pub use least::LeastTimes;
+pub use min_times::MinTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use team::{Baseline, Crew, Follower, Lead, Stop, Team};
 

@@ -1,4 +1,4 @@
-//! The far end of a run that is taken up again.
+//! The far end of a resumed run.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use syscost_results::run::{Config, Peer};
 use super::Session;
 use crate::peer::{ADDRESS, TOKEN_FILE, give};
 
-/// Gives this process the far end of a run that was asked for so, if it had one: its rows are listed by it.
+/// Gives this process the far end of a run with this configuration, if it had one: its rows depend
+/// on it.
 pub(super) fn give_of(config: &Config) {
     let set = |name| config.environment.get(name)?.as_deref();
     if let Some((address, token_file)) = set(ADDRESS).zip(set(TOKEN_FILE)) {

@@ -8,12 +8,11 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_linger, set_socket_timeout};
 use rustix::net::{RecvFlags, SocketFlags, accept_with, acceptfrom_with};
 
-use super::account::Span;
-use super::transfer::{Came, failed, receive, send_all};
+use super::transfer::{Came, failed, receive, send_all, serve};
 use super::{Account, IsOver, ServiceError};
 use crate::wire::Close;
 
-/// Longest wait before it is asked whether the service is over.
+/// Maximum wait before the next check whether the service is over.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What is done with each connection.
@@ -23,18 +22,19 @@ pub struct Accept {
     pub close: Close,
     /// Whether one byte is sent before.
     pub first_byte: bool,
-    /// Whose connections are taken; anybody's if `None`. Others' are closed at once and counted as wrong.
+    /// The only address whose connections are accepted, if any. Others are closed at once and
+    /// counted as wrong.
     pub only_from: Option<IpAddr>,
 }
 
 /// Accepts connections of a listening socket, one after the other.
 ///
-/// System calls per connection: accept4, sendto if a byte is sent, setsockopt (SO_LINGER) with [`Close::Rst`], setsockopt
-/// (SO_RCVTIMEO) and recvfrom until the other end has closed with [`Close::AfterPeer`], close. Waits end after a quarter of
-/// a second, to ask whether it is over.
+/// System calls per connection: accept4, sendto if a byte is sent, setsockopt (SO_LINGER) with
+/// [`Close::Rst`], setsockopt (SO_RCVTIMEO) and recvfrom until the other end has closed with
+/// [`Close::AfterPeer`], close. Waits end after a quarter of a second, to check whether it is over.
 ///
 /// # Errors
-/// When a call fails, other than for what the other end did.
+/// When a call fails for another reason than the other end's doing.
 pub fn accept(
     listener: impl AsFd,
     rule: &Accept,
@@ -45,7 +45,7 @@ pub fn accept(
         rule.only_from,
         is_over,
         |stream, account, is_over| {
-            attend(stream, rule, account, is_over)?;
+            end(stream, rule, account, is_over)?;
             account.messages += 1;
             account.connections += 1;
             Ok(())
@@ -53,36 +53,33 @@ pub fn accept(
     )
 }
 
-/// Accepts connections from where they should be, does with each what `serve` does, and closes it, until it is over.
+/// Accepts connections from the right address, passes each to `attend`, and closes it, until it is
+/// over.
 pub(super) fn each(
     listener: BorrowedFd<'_>,
     only_from: Option<IpAddr>,
     is_over: IsOver<'_>,
-    mut serve: impl FnMut(BorrowedFd<'_>, &mut Account, IsOver<'_>) -> Result<(), ServiceError>,
+    mut attend: impl FnMut(BorrowedFd<'_>, &mut Account, IsOver<'_>) -> Result<(), ServiceError>,
 ) -> Result<Account, ServiceError> {
     bound_accepting(listener)?;
-    let (mut account, mut span) = (Account::default(), Span::default());
-    loop {
-        match next(listener, only_from, &account)? {
+    serve(Account::default(), is_over, |account, span, is_over| {
+        match next(listener, only_from, account)? {
             Next::Connection(stream) => {
                 span.begin();
-                serve(stream.as_fd(), &mut account, is_over)?;
+                attend(stream.as_fd(), account, is_over)?;
             }
             Next::Stranger => account.wrong += 1,
             Next::Nothing => {}
-            Next::Released => break,
+            Next::Released => return Ok(false),
         }
-        if is_over(&account) {
-            break;
-        }
-    }
-    span.end(&mut account);
-    Ok(account)
+        Ok(true)
+    })
 }
 
-/// What is done with a connection between accepting and closing it. That the other end has left meanwhile is its own affair.
+/// What is done with a connection between accepting and closing it. It is no error if the other end
+/// leaves meanwhile.
 #[inline]
-fn attend(
+fn end(
     stream: BorrowedFd<'_>,
     rule: &Accept,
     account: &mut Account,
@@ -112,33 +109,34 @@ fn attend(
     }
 }
 
-/// Has accepting wait no longer than [`PATIENCE`]. Connections need limits of their own: one that was made before inherits none.
+/// Limits waiting for connections to [`PATIENCE`]. Each connection needs a separate limit: one made
+/// before inherits none.
 fn bound_accepting(listener: BorrowedFd<'_>) -> Result<(), ServiceError> {
     bound_receiving(listener).map_err(failed("setsockopt", &Account::default()))
 }
 
-/// Has receiving wait no longer than [`PATIENCE`].
+/// Limits receiving to [`PATIENCE`].
 pub(super) fn bound_receiving(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))
 }
 
-/// Has sending wait no longer than [`PATIENCE`].
+/// Limits sending to [`PATIENCE`].
 pub(super) fn bound_sending(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     set_socket_timeout(socket, Timeout::Send, Some(PATIENCE))
 }
 
-/// What accepting came to.
+/// The result of accepting.
 enum Next {
     Connection(OwnedFd),
-    /// A connection from elsewhere, closed.
+    /// A connection from another address, closed.
     Stranger,
-    /// None in time, or none any more.
+    /// None in time, or one that was aborted.
     Nothing,
-    /// The listening socket was shut.
+    /// The listening socket was shut down.
     Released,
 }
 
-/// Accepts one connection, if it is from where it should be.
+/// Accepts one connection, if it is from the right address.
 #[inline]
 fn next(
     listener: BorrowedFd<'_>,

@@ -1,4 +1,4 @@
-//! A minimal responder of HTTP/1.1.
+//! A minimal HTTP/1.1 server.
 
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,10 +13,10 @@ use crate::content::Content;
 /// Longest request, in bytes.
 const MAX_REQUEST: usize = 4096;
 
-/// What a request's head ends with.
+/// The end of a request's header.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// What every request is answered with.
+/// The response to every request.
 #[derive(Debug, Clone)]
 pub struct Response {
     bytes: Vec<u8>,
@@ -24,7 +24,8 @@ pub struct Response {
 }
 
 impl Response {
-    /// A response `200 OK` with a stamped body of this many bytes, and whether its connection serves another request afterwards.
+    /// A response `200 OK` with a stamped body of this many bytes, and whether its connection
+    /// serves another request afterwards.
     pub fn new(body: usize, keep_alive: bool) -> Self {
         let connection = if keep_alive { "keep-alive" } else { "close" };
         let head = format!(
@@ -44,13 +45,15 @@ impl Response {
     }
 }
 
-/// Answers GET requests, whatever they ask for, one connection after the other: a second one waits until the first has closed.
+/// Answers all GET requests with the same response, one connection after the other: a second one
+/// waits until the first has closed.
 ///
-/// System calls: accept4, two of setsockopt (SO_RCVTIMEO, SO_SNDTIMEO) and close per connection, recvfrom and sendto per
-/// request. Waits end after a quarter of a second, to ask whether it is over. What is no request, or one of more than 4 KiB, ends its connection and counts as wrong.
+/// System calls: accept4, two of setsockopt (SO_RCVTIMEO, SO_SNDTIMEO) and close per connection,
+/// recvfrom and sendto per request. Waits end after a quarter of a second, to check whether it is
+/// over. Anything else than a GET request of at most 4 KiB ends its connection and counts as wrong.
 ///
 /// # Errors
-/// When a call fails, other than for what the other end did.
+/// When a call fails for another reason than the other end's doing.
 pub fn respond(
     listener: impl AsFd,
     response: &Response,
@@ -74,7 +77,7 @@ pub fn respond(
     )
 }
 
-/// Serves one connection to its end; false if it sent what is no request.
+/// Serves one connection to its end; false after anything else than a request.
 fn serve(
     stream: BorrowedFd<'_>,
     response: &Response,
@@ -86,7 +89,7 @@ fn serve(
     loop {
         match receive(stream, &mut request[filled..], RecvFlags::empty()) {
             Ok(Came::Bytes(count)) => filled += count,
-            // Between requests a connection may be quiet, within one it must not be.
+            // A connection may be silent between requests, but not within one.
             Ok(Came::Nothing) if filled == 0 && !is_over(account) => continue,
             Ok(Came::Nothing | Came::End) | Err(_) => return filled == 0,
         }
@@ -113,14 +116,14 @@ fn serve(
     }
 }
 
-/// Where the head of the first request ends.
+/// Where the header of the first request ends.
 fn end_of_head(bytes: &[u8]) -> Option<usize> {
     let mut windows = bytes.windows(END_OF_HEAD.len());
     let start = windows.position(|window| window == END_OF_HEAD)?;
     Some(start + END_OF_HEAD.len())
 }
 
-/// Whether a request is to be the last of its connection.
+/// Whether a request asks to close its connection.
 fn asks_to_close(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').any(|line| {
         let line = line.trim_ascii().to_ascii_lowercase();

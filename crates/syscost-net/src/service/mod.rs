@@ -1,12 +1,14 @@
-//! What the far end does, on sockets that are connected or listening already.
+//! The services of the far end, on sockets that are already connected or listening.
 //!
-//! Plain functions that take a socket, a buffer made before, and a question whether it is over, and return an [`Account`]. The
-//! server runs them for a client elsewhere, a benchmark on loopback in a partner of its own.
+//! Plain functions that take a socket, a buffer, and a callback that says when it is over, and
+//! return an [`Account`]. The server runs them for a remote client, a benchmark on loopback in a
+//! partner.
 //!
-//! They block without a time limit, so that nothing but the operation is measured. A stream ends when its other end closes it, a
-//! service of datagrams at a datagram without content. Whoever wants to end one from outside makes its question say yes and then
-//! calls [`release`] on the socket. Their only system calls are those that each function names, and a reading of the
-//! clocks at the beginning and the end.
+//! They block without a time limit, so that nothing but the operation is measured. A service of
+//! streams ends when the other end closes, a service of datagrams at an empty datagram, the
+//! end-of-stream marker. To end one from outside, let its callback return true and then call
+//! [`release`] on the socket. Their only system calls are those that each function names, and
+//! readings of the clocks at the beginning and the end.
 
 pub mod connections;
 pub mod datagram;
@@ -28,18 +30,19 @@ use std::os::fd::AsFd;
 use rustix::net::{Shutdown, shutdown};
 use serde::{Deserialize, Serialize};
 
-/// The question whether a service is over, with what it has done so far. Asked after each message; must not block.
+/// The callback that says whether a service is over, given its account so far. Called after each
+/// message; must not block.
 pub type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
 
 /// How an echo waits for the next message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
-    /// It sleeps in the receiving call: one system call a message.
+    /// It sleeps in the receiving call: one system call per message.
     Block,
-    /// It sleeps in epoll_wait(2) and then receives: two system calls a message.
+    /// It sleeps in epoll_wait(2) and then receives: two system calls per message.
     Epoll,
-    /// It receives without waiting until something is there, and never sleeps.
+    /// It polls by receiving without waiting, and never sleeps.
     Spin,
 }
 
@@ -62,7 +65,7 @@ impl Wait {
     }
 }
 
-/// A call of a service that failed.
+/// A failed call of a service.
 #[derive(Debug, thiserror::Error)]
 #[error("{operation} (after {messages} messages): {cause}")]
 pub struct ServiceError {
@@ -74,9 +77,10 @@ pub struct ServiceError {
     pub cause: io::Error,
 }
 
-/// Ends what blocks on this socket, in whichever thread or process: connections are shut in both directions, and what waits
-/// on a listening socket or for datagrams returns.
+/// Ends all blocking calls on this socket, in any thread or process: connections are shut down in
+/// both directions, and waiting for connections or datagrams returns.
 pub fn release(socket: impl AsFd) {
-    // Whoever has been closed already, or is not connected (which wakes all the same), needs nothing more.
+    // It fails on a closed socket, and on one that is not connected, whose calls return all the
+    // same.
     let _ = shutdown(socket, Shutdown::Both);
 }

@@ -1,11 +1,11 @@
-//! Which of the numbered datagrams came, which came twice, and which came late.
+//! Which of the numbered datagrams came, which came twice, and which were reordered.
 
 use super::Order;
 
-/// Numbers behind the highest that are remembered: a power of two, one bit each.
+/// How many numbers behind the highest are remembered: a power of two, one bit each.
 const WINDOW: u64 = 1 << 16;
 
-/// Takes the numbers of datagrams as they come.
+/// Tracks the numbers of datagrams as they come.
 #[derive(Debug, Default)]
 pub struct Ledger {
     order: Order,
@@ -13,7 +13,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Takes in one; returns whether it came for the first time. What is more than 65536 numbers late counts as such.
+    /// Adds a number; returns whether it came for the first time, as one always does that is more
+    /// than 65536 behind the highest.
     #[inline]
     pub fn take(&mut self, number: u64) -> bool {
         let order = &mut self.order;
@@ -35,13 +36,13 @@ impl Ledger {
         true
     }
 
-    /// What has become of them so far.
+    /// The counts so far.
     pub fn order(&self) -> Order {
         self.order
     }
 }
 
-/// A bit for each of the last numbers, at its remainder by [`WINDOW`].
+/// A bit for each of the last numbers, at the number modulo [`WINDOW`].
 #[derive(Debug)]
 struct Window(Box<[u64; (WINDOW / 64) as usize]>);
 
@@ -86,22 +87,22 @@ mod tests {
     }
 
     #[test]
-    fn loss_duplication_and_reordering_are_told_apart() {
+    fn loss_duplication_and_reordering_are_distinguished() {
         let plain = order(0..200_000);
         assert_eq!((plain.lost(), plain.duplicated, plain.reordered), (0, 0, 0));
         let lossy = order((0..200_000).filter(|number| number % 20 != 7));
         assert_eq!((lossy.lost(), lossy.reordered), (10_000, 0));
         assert_eq!(lossy.expected, 200_000);
-        let doubled = order((0..1000).flat_map(|number| [number, number]));
-        assert_eq!((doubled.lost(), doubled.duplicated), (0, 1000));
+        let duplicated = order((0..1000).flat_map(|number| [number, number]));
+        assert_eq!((duplicated.lost(), duplicated.duplicated), (0, 1000));
         // Neighbours change places.
-        let exchanged = order((0..1000).map(|number| number ^ 1));
-        assert_eq!((exchanged.lost(), exchanged.reordered), (0, 500));
-        assert_eq!(exchanged.duplicated, 0);
+        let swapped = order((0..1000).map(|number| number ^ 1));
+        assert_eq!((swapped.lost(), swapped.reordered), (0, 500));
+        assert_eq!(swapped.duplicated, 0);
     }
 
     #[test]
-    fn a_late_one_is_no_loss_and_a_second_one_no_late_one() {
+    fn a_late_datagram_is_not_lost_and_a_second_one_not_late() {
         let mut ledger = Ledger::default();
         for number in [0, 1, 5, 2] {
             assert!(ledger.take(number));
@@ -112,7 +113,7 @@ mod tests {
         assert!(ledger.take(5 + 3 * WINDOW));
         assert!(ledger.take(3 * WINDOW));
         assert!(!ledger.take(3 * WINDOW));
-        assert!(ledger.take(3), "too late to be told from a second one");
+        assert!(ledger.take(3), "too late to be recognised as a second one");
         assert!(ledger.take(u64::MAX - 1), "any number does no harm");
     }
 }

@@ -5,17 +5,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
-use super::account::Span;
-use super::transfer::{Came, Receiver, failed, first_word, receive, send_all};
+use super::transfer::{Came, Receiver, failed, first_word, receive, send_all, serve};
 use super::{Account, IsOver, ServiceError, Wait};
 use crate::content::Content;
 
 /// Answers each message of `message.len()` bytes with the same bytes, until the other end closes.
 ///
-/// System calls per message: recvfrom (MSG_WAITALL where it blocks; with `Wait::Epoll` epoll_wait before it) and sendto.
+/// System calls per message: recvfrom (MSG_WAITALL where it blocks; with `Wait::Epoll` epoll_wait
+/// before it) and sendto.
 ///
 /// # Errors
-/// When a call fails; a reset connection is one that failed.
+/// When a call fails, also by a reset connection.
 pub fn echo(
     socket: impl AsFd,
     message: &mut [u8],
@@ -24,32 +24,37 @@ pub fn echo(
 ) -> Result<Account, ServiceError> {
     let socket = socket.as_fd();
     let receiver = Receiver::new(socket, wait, RecvFlags::WAITALL)?;
-    let (mut account, mut span) = (one_connection(), Span::default());
-    loop {
-        if !fill(&receiver, message, &mut account, is_over)? {
-            break;
+    serve(one_connection(), is_over, |account, span, is_over| {
+        if !fill(&receiver, message, account, is_over)? {
+            return Ok(false);
         }
         span.begin();
-        let (_, sent) = send_all(socket, message, || !is_over(&account));
+        let (_, sent) = send_all(socket, message, || !is_over(account));
         if let Err(cause) = sent {
-            // A connection that was released is not one that broke.
-            if is_over(&account) {
-                break;
-            }
-            return Err(failed("sendto", &account)(cause));
+            return released(cause, "sendto", account, is_over);
         }
         account.messages += 1;
         account.bytes += message.len() as u64;
         account.checksum = account.checksum.wrapping_add(first_word(message));
-        if is_over(&account) {
-            break;
-        }
-    }
-    span.end(&mut account);
-    Ok(account)
+        Ok(true)
+    })
 }
 
-/// Receives a whole message; false at the end. A part of one that was the last counts as wrong.
+/// False if a call failed because its connection was released; else its error.
+#[cold]
+fn released(
+    cause: Errno,
+    operation: &'static str,
+    account: &Account,
+    is_over: IsOver<'_>,
+) -> Result<bool, ServiceError> {
+    match is_over(account) {
+        true => Ok(false),
+        false => Err(failed(operation, account)(cause)),
+    }
+}
+
+/// Receives a whole message; false at the end. A partial message at the end counts as wrong.
 #[inline]
 fn fill(
     receiver: &Receiver<'_>,
@@ -72,12 +77,12 @@ fn fill(
     Ok(true)
 }
 
-/// Receives and checks whatever comes, up to `buffer.len()` bytes at a time, until the other end closes.
+/// Receives and checks bytes, up to `buffer.len()` bytes at a time, until the other end closes.
 ///
 /// System calls: recvfrom.
 ///
 /// # Errors
-/// When a call fails; a reset connection is one that failed.
+/// When a call fails, also by a reset connection.
 pub fn sink(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -85,9 +90,10 @@ pub fn sink(
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
     let socket = socket.as_fd();
-    let (mut account, mut span) = (one_connection(), Span::default());
-    loop {
-        match receive(socket, buffer, RecvFlags::empty()) {
+    serve(
+        one_connection(),
+        is_over,
+        |account, span, is_over| match receive(socket, buffer, RecvFlags::empty()) {
             Ok(Came::Bytes(count)) => {
                 span.begin();
                 let checked = content.check(account.bytes, &buffer[..count]);
@@ -95,27 +101,22 @@ pub fn sink(
                 account.bytes += count as u64;
                 account.checksum = account.checksum.wrapping_add(checked.checksum);
                 account.wrong += checked.wrong;
+                Ok(true)
             }
-            Ok(Came::Nothing) => {}
-            Ok(Came::End) => break,
-            // A connection that was released is not one that broke.
-            Err(_) if is_over(&account) => break,
-            Err(cause) => return Err(failed("recvfrom", &account)(cause)),
-        }
-        if is_over(&account) {
-            break;
-        }
-    }
-    span.end(&mut account);
-    Ok(account)
+            Ok(Came::Nothing) => Ok(true),
+            Ok(Came::End) => Ok(false),
+            Err(cause) => released(cause, "recvfrom", account, is_over),
+        },
+    )
 }
 
-/// Sends stamped content, `buffer.len()` bytes at a time, until the other end closes or resets, or it is over.
+/// Sends stamped content, `buffer.len()` bytes at a time, until the other end closes or resets, or
+/// it is over.
 ///
 /// System calls: sendto.
 ///
 /// # Errors
-/// When a call fails for another reason than the other end's leaving.
+/// When a call fails for another reason than that the other end has left.
 pub fn source(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -123,19 +124,13 @@ pub fn source(
     is_over: IsOver<'_>,
 ) -> Result<Account, ServiceError> {
     let socket = socket.as_fd();
-    let (mut account, mut span) = (one_connection(), Span::default());
-    span.begin();
-    loop {
-        let goes_on = send_stamped(socket, buffer, content, &mut account, is_over)?;
-        if !goes_on || is_over(&account) {
-            break;
-        }
-    }
-    span.end(&mut account);
-    Ok(account)
+    serve(one_connection(), is_over, |account, span, is_over| {
+        span.begin();
+        send_stamped(socket, buffer, content, account, is_over)
+    })
 }
 
-/// Sends one buffer; false where nobody takes more.
+/// Sends one buffer; false once the other end takes no more.
 #[inline]
 fn send_stamped(
     socket: BorrowedFd<'_>,

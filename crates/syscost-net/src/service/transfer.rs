@@ -1,4 +1,4 @@
-//! Single receiving and sending calls, and what they come to.
+//! The loop of a service, and its receiving and sending calls.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -7,16 +7,31 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use syscost_sys::tcp::Readable;
 
-use super::{Account, ServiceError, Wait};
+use super::account::Span;
+use super::{Account, IsOver, ServiceError, Wait};
 
-/// What a receiving call came to.
+/// The loop of a service: takes steps until one returns false, or it is over. A step begins the
+/// span once its first message is there.
+#[inline]
+pub(super) fn serve(
+    mut account: Account,
+    is_over: IsOver<'_>,
+    mut step: impl FnMut(&mut Account, &mut Span, IsOver<'_>) -> Result<bool, ServiceError>,
+) -> Result<Account, ServiceError> {
+    let mut span = Span::default();
+    while step(&mut account, &mut span, is_over)? && !is_over(&account) {}
+    span.end(&mut account);
+    Ok(account)
+}
+
+/// The result of a receiving call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// This many bytes; of a datagram, as many as it had, even if the buffer was smaller.
+    /// This many bytes; of a datagram its whole length, even if the buffer was smaller.
     Bytes(usize),
     /// The other end has closed.
     End,
-    /// Nothing: there was a time limit, an interruption, or nothing to be had at once.
+    /// Nothing: a time limit or an interruption, or nothing had come yet.
     Nothing,
 }
 
@@ -35,9 +50,9 @@ pub(super) fn receive(
     }
 }
 
-/// Sends all of the bytes; whenever that takes more than one call, asks whether to go on.
+/// Sends all of the bytes; checks after each partial call whether to go on.
 ///
-/// Returns how many were sent, and why not all of them if a call failed.
+/// Returns how many were sent, and the error if a call failed.
 #[inline]
 pub(super) fn send_all(
     socket: BorrowedFd<'_>,
@@ -58,7 +73,7 @@ pub(super) fn send_all(
     (sent, Ok(()))
 }
 
-/// Receives for an echo, waiting as it is to wait.
+/// Receives for an echo, waiting in one of the ways.
 pub(super) struct Receiver<'s> {
     socket: BorrowedFd<'s>,
     readable: Option<Readable>,
@@ -66,7 +81,7 @@ pub(super) struct Receiver<'s> {
 }
 
 impl<'s> Receiver<'s> {
-    /// `flags` are those of calls that block.
+    /// `flags` are those of blocking calls.
     pub(super) fn new(
         socket: BorrowedFd<'s>,
         wait: Wait,
@@ -106,7 +121,7 @@ impl<'s> Receiver<'s> {
     }
 }
 
-/// The error of a call that failed after what is accounted for.
+/// The error of a call that failed after the messages of this account.
 pub(super) fn failed(
     operation: &'static str,
     account: &Account,

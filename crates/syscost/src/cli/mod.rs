@@ -87,7 +87,7 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Check whether this machine is fit to be measured, and what to do where not
     Doctor(DoctorArguments),
-    /// Be the far end of another machine's network measurements
+    /// Serve as the far end of another machine's network measurements
     Serve(ServeArguments),
     /// Measure operations of known cost, lies that must be refuted, and neighbours that must be seen
     Selftest(SelftestArguments),

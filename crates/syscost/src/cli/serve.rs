@@ -14,29 +14,29 @@ use super::seconds;
 #[command(after_help = "\
 On the far machine:
   syscost serve --listen 10.0.0.7 --token-file token
-On the measuring one, with a copy of that file:
+On the measuring machine, with a copy of that file:
   syscost run net --peer 10.0.0.7 --token-file token
 
 Whoever has the token can have this machine send and receive as much as the limits allow. The traffic is not encrypted.
-docs/serve.md tells what is exposed to whom.")]
+docs/serve.md says what is exposed to whom.")]
 pub struct ServeArguments {
-    /// Address to listen on, more than once if wanted; without one, only this machine itself is served (127.0.0.1 and ::1)
+    /// Address to listen on; may be repeated. The default is the loopback addresses, 127.0.0.1 and ::1
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = endpoint)]
     pub listen: Vec<Endpoint>,
-    /// File with the token that clients must know; where there is none, it is written with a new token, for its owner alone. Without
+    /// File with the token that clients must know; a missing one is created with a new token, readable by its owner only. Without
     /// this option a new token is printed
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Ports of the measured connections, as `8000-8009`, for a firewall to let through; any free one if not given
+    /// Ports of the measured connections, e.g. `8000-8009`, for a firewall to allow; the default is any free port
     #[arg(long, value_name = "A-B", value_parser = ports)]
     pub data_ports: Option<RangeInclusive<u16>>,
-    /// Sessions at once; half of them may be of one address
+    /// Maximum number of concurrent sessions; at most half of them from one address
     #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub sessions: u16,
-    /// Seconds that a session may last
+    /// Maximum length of a session in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "14400")]
     pub session_limit: Duration,
-    /// End after the first session, that is, after one `syscost run`
+    /// Exit after the first session, that is, after one `syscost run`
     #[arg(long)]
     pub once: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) fn endpoint(text: &str) -> Result<Endpoint, String> {
 }
 
 fn ports(text: &str) -> Result<RangeInclusive<u16>, String> {
-    let complaint = || "give two port numbers, as 8000-8009".to_owned();
+    let complaint = || "give two port numbers, e.g. 8000-8009".to_owned();
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |digits: &str| digits.parse::<u16>().ok().filter(|port| *port > 0);
     let (first, last) = number(first).zip(number(last)).ok_or_else(complaint)?;

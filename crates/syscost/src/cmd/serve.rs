@@ -44,14 +44,14 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
     if is_new {
         text.push_str(&format!("token {}\n", token.reveal()));
     }
-    // Where nobody reads it, it is served all the same: the token may come from a file.
+    // It serves even if nothing reads its output: the token may come from a file.
     unless_broken_pipe(super::print(&text))?;
     server.run(&stop, &|line| say!("{} {line}", now()));
     say!("{} ended", now());
     Ok(exit::DONE)
 }
 
-/// The token of the file, or a new one; whether it is to be shown.
+/// The token of the file, or a new one; whether to print it.
 fn token(file: Option<&Path>) -> Result<(Token, bool)> {
     let Some(path) = file else {
         return Ok((Token::generate()?, true));
@@ -60,7 +60,7 @@ fn token(file: Option<&Path>) -> Result<(Token, bool)> {
         Err(TokenError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {
             let token = Token::generate()?;
             token.write_new(path)?;
-            say!("{} holds a new token", path.display());
+            say!("wrote a new token to {}", path.display());
             Ok((token, false))
         }
         read => {
@@ -78,7 +78,7 @@ fn addresses(arguments: &ServeArguments) -> Result<Vec<SocketAddr>> {
     if arguments.listen.is_empty() {
         let own = [[127, 0, 0, 1].into(), [0, 0, 0, 0, 0, 0, 0, 1].into()];
         let own = own.map(|ip| SocketAddr::new(ip, DEFAULT_PORT));
-        // A machine without IPv6 is served by its other address.
+        // A machine without IPv6 has only the other address.
         let exists = |address: &SocketAddr| {
             address.is_ipv4() || TcpListener::bind((address.ip(), 0)).is_ok()
         };

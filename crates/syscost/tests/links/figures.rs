@@ -19,7 +19,7 @@ const DELAYED: Shape = Shape {
 const ROUND_TRIPS: usize = 100;
 
 #[test]
-fn five_milliseconds_each_way_are_ten_by_udp_and_tcp() {
+fn five_milliseconds_each_way_are_ten_over_udp_and_tcp() {
     let Some(link) = Link::new(DELAYED) else {
         return;
     };
@@ -34,7 +34,7 @@ fn five_milliseconds_each_way_are_ten_by_udp_and_tcp() {
 }
 
 #[test]
-fn five_milliseconds_each_way_are_ten_by_icmp() {
+fn five_milliseconds_each_way_are_ten_over_icmp() {
     let Some(link) = unless_skipped(require("ping")).and_then(|()| Link::new(DELAYED)) else {
         return;
     };
@@ -72,7 +72,7 @@ fn a_link_of_100_megabits_passes_95_to_100_of_payload() {
         return;
     };
     println!("{megabits:.2?} Mbit/s");
-    // A busy machine may hold its tasks up: what passes at best is what the link lets pass.
+    // A busy machine may delay its tasks: the best window shows the link's rate.
     let best = megabits.into_iter().fold(0.0, f64::max);
     assert!((95.0..=100.0).contains(&best), "{best} Mbit/s");
     // The bytes came this way.
@@ -107,7 +107,7 @@ fn five_percent_of_datagrams_are_lost() {
 }
 
 #[test]
-fn a_link_may_be_long_narrow_and_lossy_at_once() {
+fn a_link_may_be_slow_lossy_and_delayed_at_once() {
     let shape = Shape {
         mtu: 1400,
         megabits: Some(100),
@@ -136,7 +136,7 @@ fn a_plain_link_loses_nothing() {
     assert_eq!(udp_arrivals(&link, near, far, 1000), 1000);
 }
 
-/// Fragments that this end has made of packets that were too long.
+/// Fragments that this end has made of too long packets.
 fn fragments(link: &Link, side: Side) -> u64 {
     // Not /proc/net, which shows the namespace of the process.
     let read = || fs::read_to_string("/proc/thread-self/net/snmp");
@@ -149,7 +149,7 @@ fn fragments(link: &Link, side: Side) -> u64 {
 }
 
 #[test]
-fn the_mtu_is_the_longest_packet_that_is_not_cut() {
+fn the_mtu_is_the_longest_packet_that_is_not_fragmented() {
     for (mtu, delay) in [
         (576, None),
         (1500, None),
@@ -243,7 +243,7 @@ fn a_panic_leaves_nothing() {
         panic!("as a test that fails");
     }));
     let Some((names, pid)) = made else {
-        // Skipped, or no link where one must be.
+        // Skipped, or it failed where a link is required.
         return panicked.unwrap_or_else(|panic| resume_unwind(panic));
     };
     assert!(panicked.is_err());

@@ -1,8 +1,8 @@
 //! Links between two hosts that are network namespaces of this machine, each with the delay, rate,
 //! loss and MTU a test wants.
 //!
-//! Making one needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. What this machine cannot
-//! do is said as `skipped: why`.
+//! Making one needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. Where this machine cannot,
+//! tests print `skipped: why`.
 
 mod figures;
 mod hold;
@@ -81,7 +81,7 @@ pub(crate) struct Shape {
     pub(crate) megabits: Option<u32>,
     /// How many of a hundred packets the far end drops when they arrive.
     pub(crate) loss_percent: Option<u32>,
-    /// How long a packet is under way, in either direction.
+    /// The delay of a packet, in either direction.
     pub(crate) delay: Option<Duration>,
 }
 
@@ -95,7 +95,7 @@ impl Shape {
     };
 }
 
-/// Two namespaces joined by a pair of devices. All of it vanishes on drop.
+/// Two namespaces connected by a pair of devices. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct Link {
     number: u8,
@@ -106,7 +106,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Makes a link; `None` after the words `skipped: why` where this machine cannot.
+    /// Makes a link; prints `skipped: why` and returns `None` where this machine cannot.
     pub(crate) fn new(shape: Shape) -> Option<Self> {
         unless_skipped(Self::try_new(shape))
     }
@@ -150,11 +150,11 @@ impl Link {
         let address = format!("{}/24", self.address(side));
         end.ip(&["addr", "add", &address, "dev", DEVICE])?;
         if let Some(address) = self.address_v6(side) {
-            // The kernel drops these addresses when a link goes down, unless it is asked not to.
+            // By default the kernel drops these addresses when a link goes down.
             let keep = format!("/proc/sys/net/ipv6/conf/{DEVICE}/keep_addr_on_down");
             let kept = end.within(|| fs::write(&keep, "1"));
             kept.map_err(|cause| Failure::of_call(&keep, cause))?;
-            // Nobody else can have the address: it need not be looked for.
+            // No other host can have the address: duplicates need not be looked for.
             let address = format!("{address}/64");
             end.ip(&["addr", "add", &address, "dev", DEVICE, "nodad"])?;
         }
@@ -168,9 +168,9 @@ impl Link {
         Ok(())
     }
 
-    /// Makes the far end drop packets by chance, but not those by which addresses are found.
+    /// Makes the far end drop packets at random, except those of neighbour discovery.
     fn lose(&self, percent: u32) -> Result<(), Failure> {
-        // What looks like one packet here is otherwise up to 64 KiB of a stream.
+        // Without this a packet here may be up to 64 KiB of a stream.
         for side in Side::BOTH {
             self.end(side)
                 .ip(&["link", "set", DEVICE, "gso_max_segs", "1"])?;
@@ -236,15 +236,15 @@ impl Link {
         (self.shape.mtu >= MIN_MTU_IPV6).then_some(address.into())
     }
 
-    /// A program that will run at this end. Its process is the one that is started: `ip netns exec`
-    /// becomes it.
+    /// A program that will run at this end, in the process that is started: `ip netns exec`
+    /// executes it.
     pub(crate) fn command(&self, side: Side, program: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", self.end(side).name(), program]);
         command
     }
 
-    /// Takes the far end down: the near one keeps its address and route, and hears nothing more.
+    /// Takes the far end down: the near one keeps its address and route, and receives nothing more.
     pub(crate) fn cut(&self) {
         self.set_far("down");
     }
@@ -253,7 +253,7 @@ impl Link {
     pub(crate) fn restore(&self) {
         self.set_far("up");
         self.settle();
-        // Who has failed to find the far end would not look for it again for a while.
+        // A failed neighbour entry would delay the next attempt.
         let flushed = self.end(Side::Near).ip(&["neigh", "flush", "dev", DEVICE]);
         flushed.unwrap_or_else(|failure| panic!("{failure}"));
     }
@@ -287,7 +287,7 @@ impl Link {
         device["stats64"]["rx"]["bytes"].as_u64().expect("a count")
     }
 
-    /// What ip(8) says of the device at this end.
+    /// What ip(8) reports on the device at this end.
     fn device(&self, side: Side) -> Value {
         let shown = self.end(side).ip(&["-s", "-j", "link", "show", DEVICE]);
         let text = shown.unwrap_or_else(|failure| panic!("{failure}"));

@@ -1,4 +1,4 @@
-//! Network namespaces that end with the test, or with the next one if the test is killed.
+//! Network namespaces that are removed with the test, or by the next one if the test is killed.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
@@ -11,7 +11,7 @@ use super::tool::{Failure, require, run};
 
 /// Where ip(8) keeps them.
 const FOLDER: &str = "/run/netns";
-/// How the names of ours begin; the process that made them comes next.
+/// The prefix of their names, before the process that made them.
 const PREFIX: &str = "syscost-link";
 
 /// A network namespace with a name, deleted on drop.
@@ -25,7 +25,7 @@ impl Namespace {
     pub(super) fn new(label: &str) -> Result<Self, Failure> {
         let name = format!("{PREFIX}-{}-{label}", std::process::id());
         run(&["ip", "netns", "add", &name])?;
-        // From here on it is deleted.
+        // Deleted on drop from here on.
         let namespace = Self { name };
         namespace.ip(&["link", "set", "lo", "up"])?;
         Ok(namespace)
@@ -52,8 +52,8 @@ impl Namespace {
         run(&[&["ip", "netns", "exec", &self.name], words].concat())
     }
 
-    /// Does something in a thread of its own that is in the namespace. A socket made there stays
-    /// there, in whichever thread it is used.
+    /// Runs `work` in a separate thread that is in the namespace. A socket made there stays in the
+    /// namespace, in whichever thread it is used.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let path = self.path();
         thread::scope(|scope| {
@@ -86,7 +86,7 @@ pub(super) fn enter(path: &Path) -> std::io::Result<()> {
     )?)
 }
 
-/// Names of the namespaces that tests made, also tests of other processes.
+/// Names of the namespaces that tests made, including those of other processes.
 pub(super) fn existing() -> Vec<String> {
     let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
     entries

@@ -1,25 +1,27 @@
-//! The real program at both ends of a link: `syscost serve` far away, `syscost run --peer` near.
+//! The real program at both ends of a link: `syscost serve` at the far end, `syscost run --peer` at
+//! the near one.
 
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output};
+use std::sync::MutexGuard;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Link, Running, Side};
+use super::{Link, Running, Shape, Side, turn};
 use crate::common::Program;
 
 /// The port of the far end.
 const PORT: u16 = 7717;
-/// Seconds that a run may take, which it must keep itself.
+/// Seconds that a run may take.
 const BUDGET: &str = "16";
 /// The secret of both ends.
 pub(crate) const TOKEN: &str = "1b0a9f4c5d2e83760f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdef";
-/// Somebody else's.
+/// The secret of another server.
 pub(crate) const OTHER_TOKEN: &str =
     "fedcba98765432100f1e2d3c4b5a69788796a5b4c3d2e1f067382ed5c4f9a0b1";
 
@@ -47,12 +49,12 @@ pub(crate) const UDP_ROUND_TRIP: Rows = Rows {
     id: "net.udp.round_trip",
     case: "path=remote,size=64,wait=block",
 };
-/// What one connection carries to the far end.
+/// The bandwidth of one connection to the far end.
 pub(crate) const TCP_BANDWIDTH: Rows = Rows {
     id: "net.tcp.bandwidth",
     case: "path=remote,streams=1,size=64K,direction=send,method=write",
 };
-/// What datagrams carry to the far end, sent at a rate that fills no queue.
+/// The goodput of datagrams to the far end, at a rate that fills no queue.
 pub(crate) const UDP_BANDWIDTH: Rows = Rows {
     id: "net.udp.bandwidth",
     case: "path=remote,rate=10000/s",
@@ -84,7 +86,7 @@ impl Rows {
         self.numbers(run, |row| &row["estimate"]["median"])
     }
 
-    /// A number that each has beside its main one.
+    /// A detail of each.
     pub(crate) fn details(self, run: &Value, name: &str) -> Vec<f64> {
         self.numbers(run, |row| &row["details"][name])
     }
@@ -109,8 +111,10 @@ impl Rows {
     }
 }
 
-/// A link, the program, and its token.
+/// A link, the program, and its token, while no other test measures.
 pub(crate) struct Pair {
+    // Dropped before the link is removed.
+    _turn: MutexGuard<'static, ()>,
     pub(crate) link: Link,
     program: Program,
 }
@@ -119,16 +123,16 @@ pub(crate) struct Pair {
 pub(crate) struct Ended {
     /// What the program returned.
     pub(crate) status: ExitStatus,
-    /// What it said, on either stream.
+    /// What it printed, on either stream.
     pub(crate) said: String,
     /// The document, if it wrote one.
     pub(crate) document: Option<Value>,
 }
 
 impl Pair {
-    /// Both ends; `None` after the words `skipped: why` where this build has no such rows, or this
-    /// machine no links.
-    pub(crate) fn new(link: impl FnOnce() -> Option<Link>) -> Option<Self> {
+    /// Both ends; prints `skipped: why` and returns `None` where this build has no such rows, or
+    /// this machine no links.
+    pub(crate) fn new(shape: Shape) -> Option<Self> {
         let program = Program::new();
         if !has_rows(&program) {
             println!("skipped: this build has no net rows");
@@ -137,12 +141,16 @@ impl Pair {
         for (name, token) in [("token", TOKEN), ("other", OTHER_TOKEN)] {
             let path = program.folder().join(name);
             fs::write(&path, token).expect("a token");
-            // A secret that everybody can read may be refused.
+            // A secret that others can read may be refused.
             let own = fs::Permissions::from_mode(0o600);
             fs::set_permissions(&path, own).expect("the file is ours");
         }
-        let link = link()?;
-        Some(Self { link, program })
+        let link = Link::new(shape)?;
+        Some(Self {
+            _turn: turn(),
+            link,
+            program,
+        })
     }
 
     /// Where the far end listens.
@@ -156,7 +164,7 @@ impl Pair {
         let mut command = self.command(Side::Far, &["serve", "--listen", &address]);
         command.args(self.token("token")).args(more);
         let mut far = Running::start(command);
-        // It says where.
+        // It prints its address.
         while !far.output().contains(&address) {
             assert!(far.is_alive(), "the far end has ended: {}", far.output());
             sleep(Duration::from_millis(10));
@@ -164,7 +172,7 @@ impl Pair {
         far
     }
 
-    /// Runs these rows to their end, which must be a good one.
+    /// Runs these rows, which must succeed.
     pub(crate) fn measure(&self, rows: &[Rows]) -> Value {
         let ended = self.run(rows, "token");
         assert!(ended.status.success(), "{}: {}", ended.status, ended.said);
@@ -183,10 +191,10 @@ impl Pair {
         self.ended(status, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Starts a run of these rows, does something once its payload flows, and waits for the run's
-    /// own end.
+    /// Starts a run of these rows, calls `disturb` once payload flows, and waits until the run ends
+    /// by itself.
     pub(crate) fn run_disturbed(&self, rows: Rows, disturb: impl FnOnce()) -> Ended {
-        /// More than any greeting has.
+        /// More bytes than any handshake has.
         const PAYLOAD: u64 = 100_000;
         let before = self.link.received_bytes(Side::Far);
         let mut near = Running::start(self.near(&[rows], "token"));
@@ -211,7 +219,7 @@ impl Pair {
 
     /// The command of a run.
     fn near(&self, rows: &[Rows], token: &str) -> Command {
-        // What an earlier run wrote is not this one's.
+        // The document of an earlier run is not this one's.
         let document = self.document();
         let _ = fs::remove_file(&document);
         let address = self.address().to_string();
@@ -245,14 +253,14 @@ impl Pair {
 }
 
 impl Ended {
-    /// That the run ended as one does whose far end is gone: by its own decision, saying why there
-    /// is no number.
+    /// Asserts that the run ended as it should when its far end is gone: by itself, with the reason
+    /// why there is no number.
     pub(crate) fn assert_clear(&self) {
         let code = self.status.code();
         let is_decision = code.is_some_and(|code| (1..=4).contains(&code));
         assert!(is_decision, "{}: {}", self.status, self.said);
         let Some(document) = &self.document else {
-            assert!(!self.said.trim().is_empty(), "no document and no word");
+            assert!(!self.said.trim().is_empty(), "no document and no message");
             return;
         };
         for row in crate::common::rows(document) {

@@ -1,5 +1,5 @@
-//! A delay: two TUN devices in two namespaces, and a thread that hands each packet from one to the
-//! other after a while.
+//! A delay: two TUN devices in two namespaces, and a thread that forwards each packet from one to
+//! the other after the delay.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -33,7 +33,7 @@ const IFF_TUN: u16 = 0x0001;
 /// `IFF_NO_PI`: nothing before the packet.
 const IFF_NO_PI: u16 = 0x1000;
 
-/// The thread between the two devices. They vanish with it.
+/// The thread between the two devices, which exist as long as it runs.
 #[derive(Debug)]
 pub(super) struct Relay {
     stop: OwnedFd,
@@ -61,8 +61,8 @@ impl Relay {
             };
             sender.send(answer).expect("the link waits for its devices");
             if let Some(devices) = devices {
-                // Before others. Without the privilege the link is a little longer, which its tests
-                // notice.
+                // With the highest priority. Without the privilege the delay is a little longer,
+                // which its tests notice.
                 let _ = setpriority_process(Some(gettid()), -20);
                 relay(devices, delay, &stopped);
             }

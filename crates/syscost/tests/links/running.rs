@@ -1,4 +1,4 @@
-//! A program that runs beside a test and ends with it.
+//! A program that runs during a test and is ended with it.
 
 use std::fs::File;
 use std::path::PathBuf;

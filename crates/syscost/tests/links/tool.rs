@@ -1,4 +1,4 @@
-//! Programs that set a link up, and whether their failure is this machine's or ours.
+//! Programs that set a link up, and whether a failure is this machine's or a defect of the tests.
 
 use std::fmt;
 use std::io;
@@ -30,7 +30,7 @@ pub(crate) enum Failure {
     },
 }
 
-/// What programs say where the privilege or a part of the kernel is missing.
+/// Messages of programs where a privilege or a part of the kernel is missing.
 const REFUSALS: [&str; 9] = [
     "Operation not permitted",
     "Permission denied",
@@ -44,7 +44,7 @@ const REFUSALS: [&str; 9] = [
 ];
 
 impl Failure {
-    /// The failure that this text of a program is.
+    /// The failure with this message of a program.
     fn of(tried: String, cause: &str) -> Self {
         let cause = cause.trim().to_owned();
         match REFUSALS.iter().any(|refusal| cause.contains(refusal)) {
@@ -53,7 +53,7 @@ impl Failure {
         }
     }
 
-    /// The failure that this error of a system call is.
+    /// The failure with this error of a system call.
     pub(crate) fn of_call(tried: &str, cause: io::Error) -> Self {
         Self::of(tried.to_owned(), &cause.to_string())
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What was made, or `None` after the words `skipped: why` where this machine cannot make it.
+/// What was made; prints `skipped: why` and returns `None` where this machine cannot make it.
 ///
 /// # Panics
 /// When it should have worked: the tests are wrong, a program is missing though
@@ -94,7 +94,7 @@ pub(crate) fn unless_skipped<T>(made: Result<T, Failure>) -> Option<T> {
     None
 }
 
-/// What a program prints when run with these words, which must end well.
+/// The output of a program with these arguments, which must succeed.
 pub(super) fn run(words: &[&str]) -> Result<String, Failure> {
     let tried = words.join(" ");
     let output = Command::new(words[0])
@@ -118,7 +118,7 @@ pub(super) fn is_installed(program: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(is_in))
 }
 
-/// That a program is installed.
+/// An error unless a program is installed.
 pub(super) fn require(program: &str) -> Result<(), Failure> {
     match is_installed(program) {
         true => Ok(()),
@@ -126,7 +126,7 @@ pub(super) fn require(program: &str) -> Result<(), Failure> {
     }
 }
 
-/// That a program is not installed.
+/// The failure of a missing program.
 fn missing(program: &str) -> Failure {
     let package = match program {
         "ip" | "tc" => "iproute2",
@@ -142,7 +142,7 @@ fn missing(program: &str) -> Failure {
 }
 
 #[test]
-fn a_missing_privilege_is_no_defect_and_a_wrong_argument_is_one() {
+fn a_missing_privilege_is_no_defect_but_a_wrong_argument_is() {
     let tried = || "ip netns add x".to_owned();
     let refused = Failure::of(
         tried(),

@@ -1,5 +1,5 @@
-//! Traffic by which a link's own figures are checked. Sockets are made at an end of the link and
-//! used from anywhere.
+//! Traffic that checks a link's own delay, rate and loss. Sockets are made at an end of the link
+//! and used from anywhere.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -92,7 +92,8 @@ fn round_trips(count: usize, mut once: impl FnMut()) -> Vec<f64> {
 }
 
 /// Megabits of payload per second that arrive at the far end in each of some windows of a second,
-/// after one of warming up, while the near end sends all it can by this congestion control.
+/// after a warm-up window, while the near end sends as fast as possible with this congestion
+/// control.
 ///
 /// # Errors
 /// When the kernel lacks the congestion control.
@@ -108,7 +109,7 @@ pub(super) fn tcp_megabits(
     let megabits = thread::scope(|scope| {
         let sender = scope.spawn(move || {
             let chunk = vec![7; 65_536];
-            // Until the receiver hangs up.
+            // Until the receiver closes.
             while near.write_all(&chunk).is_ok() {}
         });
         let mut chunk = vec![0; 65_536];
@@ -130,7 +131,7 @@ pub(super) fn tcp_megabits(
 
 /// How many of `count` datagrams arrive at the far end.
 pub(super) fn udp_arrivals(link: &Link, near: IpAddr, far: IpAddr, count: usize) -> usize {
-    /// Few enough for any receive buffer, so that nothing is lost there.
+    /// Datagrams that fit into any receive buffer, so that none is lost there.
     const BURST: usize = 50;
     let [near, far] = [udp(link, Side::Near, near), udp(link, Side::Far, far)];
     let to = far.local_addr().expect("an address");
@@ -161,7 +162,7 @@ fn arrivals(far: &UdpSocket) -> usize {
     }
 }
 
-/// The middle one.
+/// The median.
 pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() / 2]

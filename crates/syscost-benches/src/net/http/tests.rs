@@ -1,9 +1,9 @@
-//! Responses, and what is none.
+//! Responses, right and wrong ones.
 
 use super::*;
 
 #[test]
-fn a_head_says_where_the_body_is_and_how_long() {
+fn a_header_says_where_the_body_is_and_how_long() {
     let text = b"HTTP/1.1 200 OK\r\ncontent-LENGTH: 5\r\n\r\nabcde";
     assert_eq!(head_of(text), Some(Ok((38, 5))));
     assert_eq!(head_of(&text[..30]), None, "not all of it is there");
@@ -12,9 +12,12 @@ fn a_head_says_where_the_body_is_and_how_long() {
             &b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"[..],
             "status",
         ),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "length"),
-        (b"HTTP/1.1 200 OK\r\n\r\n", "length"),
-        (b"\xFF\r\n\r\n", "text"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+            "Content-Length",
+        ),
+        (b"HTTP/1.1 200 OK\r\n\r\n", "Content-Length"),
+        (b"\xFF\r\n\r\n", "UTF-8"),
     ] {
         let found = head_of(text).expect("a whole head").unwrap_err();
         assert!(found.contains(what), "{found}");

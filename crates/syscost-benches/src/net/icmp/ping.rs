@@ -20,18 +20,18 @@ use crate::net::far_end::{Family, Path};
 use crate::net::interface::Way;
 use crate::net::waiting::Waiting;
 
-/// Bytes of an echo's head.
+/// Bytes of an ICMP echo header.
 pub(super) const HEAD: usize = 8;
 
-/// Bytes of the longest head of IPv4, which raw sockets get as well.
+/// Bytes of the longest IPv4 header, which raw sockets receive as well.
 const MAX_IP_HEAD: usize = 60;
 
 /// How an unprivileged program may send echoes, or a privileged one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The kernel numbers it and hands over its own answers only.
+    /// The kernel chooses its identifier and delivers only the replies to it.
     Ping,
-    /// Gets all answers that come to this machine, and for IPv4 their whole packets.
+    /// Receives all replies that come to this machine, and for IPv4 their whole packets.
     Raw,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Pinger {
     kind: Kind,
     family: Family,
     waiting: Waiting,
-    /// What tells its answers from others' on this machine.
+    /// The identifier that distinguishes its replies from those to other programs.
     identifier: u16,
     /// Of the last request.
     sequence: u16,
@@ -68,7 +68,8 @@ pub(super) struct Pinger {
 }
 
 impl Pinger {
-    /// One for messages of this many bytes, whose answers are waited for as long; and the way to the other end.
+    /// A pinger for messages of `size` bytes that waits up to `limit` for a reply; and the path to
+    /// the far end.
     pub(super) fn open(
         to: IpAddr,
         size: usize,
@@ -99,15 +100,16 @@ impl Pinger {
             packet: vec![1; MAX_IP_HEAD + HEAD + size],
             counters: [
                 Counters::read(),
-                Err(Unsupported::new("nobody looked at the end")),
+                Err(Unsupported::new("it was not read at the end")),
             ],
         };
         Ok((pinger, Way::begin(own.ip(), to)))
     }
 
-    /// Claims that requests and answers were told apart by their numbers, and that a kernel counted them: this one both ends' on loopback.
+    /// Claims that replies have the numbers of their requests, and that the kernel counted them: on
+    /// loopback both the requests and the replies.
     pub(super) fn claim(&self, b: &mut Bencher, answered: u64, is_loopback: bool) {
-        let what = "answers with the identifier and the sequence number of their request";
+        let what = "replies with the identifier and the sequence number of their request";
         b.claim_equal(what, answered as f64, self.matched as f64, "near end");
         let is = sockopt::socket_type(&self.socket).map(|is| match is {
             SocketType::DGRAM => Kind::Ping.name(),
@@ -115,7 +117,7 @@ impl Pinger {
             _ => "another socket",
         });
         let is = is.unwrap_or("unknown");
-        b.claim_equal("what sends the echoes", self.kind.name(), is, "SO_TYPE");
+        b.claim_equal("type of the socket", self.kind.name(), is, "SO_TYPE");
         self.claim_address(b);
         let names = match (self.family, is_loopback) {
             (Family::Ipv4, true) => ["Icmp.InEchos", "Icmp.OutEchoReps"],
@@ -128,16 +130,17 @@ impl Pinger {
         }
     }
 
-    /// Claims that it is connected to the address at the end of the path that the case names: no account of a far end says so.
+    /// Claims that it is connected to the address at the end of the path that the case names: no
+    /// account of a far end says so.
     fn claim_address(&self, b: &mut Bencher) {
         let named = Path::of(b.case()).map_or_else(
             |reason| reason.to_string(),
             |path| path.address().to_string(),
         );
-        let (claim, source) = ("address that is asked", "getpeername");
+        let (claim, source) = ("address of the far end", "getpeername");
         match self.asked() {
             Some(is) => b.claim_equal(claim, named, is.to_string(), source),
-            None => b.claim_unverified(claim, named, "unknown", source, "the kernel does not tell"),
+            None => b.claim_unverified(claim, named, "unknown", source, "the kernel does not say"),
         }
     }
 
@@ -147,7 +150,8 @@ impl Pinger {
         Some(SocketAddr::try_from(address).ok()?.ip())
     }
 
-    /// Claims that the kernel counted at least as many as this; other programs' are among them.
+    /// Claims that a counter has risen by at least this much; other programs' echoes are counted
+    /// too.
     fn claim_counted(&self, b: &mut Bencher, name: &str, answered: f64) {
         const SOURCE: &str = "/proc/net/snmp";
         let [before, after] = &self.counters;
@@ -164,12 +168,12 @@ impl Pinger {
         }
     }
 
-    /// What a packet says that came, if it is an answer to this socket's: its sequence number and its content.
+    /// The sequence number and the payload of a packet, if it is a reply to this socket.
     fn answer<'p>(&self, packet: &'p [u8]) -> Option<(u16, &'p [u8])> {
         let echo = match (self.kind, self.family) {
-            // The head says how long it is, in words.
+            // The IPv4 header says how long it is, in words.
             (Kind::Raw, Family::Ipv4) => packet.get(4 * usize::from(packet.first()? & 0xF)..)?,
-            _ => packet,
+            (Kind::Raw, Family::Ipv6) | (Kind::Ping, _) => packet,
         };
         let (head, content) = echo.split_at_checked(HEAD)?;
         let is_ours = head[0] == reply(self.family)
@@ -219,7 +223,7 @@ impl Link for Pinger {
         echo[..4].copy_from_slice(&[request(self.family), 0, 0, 0]);
         echo[4..6].copy_from_slice(&self.identifier.to_be_bytes());
         echo[6..HEAD].copy_from_slice(&self.sequence.to_be_bytes());
-        // The kernel computes all others itself.
+        // The kernel computes the other checksums itself.
         if (self.kind, self.family) == (Kind::Raw, Family::Ipv4) {
             let sum = checksum(echo);
             echo[2..4].copy_from_slice(&sum.to_be_bytes());
@@ -238,7 +242,7 @@ impl Link for Pinger {
                 return Ok(None);
             };
             let packet = &self.packet[..bytes.min(self.packet.len())];
-            // A raw socket gets the answers to other programs as well.
+            // A raw socket receives the replies to other programs as well.
             let Some((sequence, content)) = self.answer(packet) else {
                 continue;
             };
@@ -265,7 +269,7 @@ const fn request(family: Family) -> u8 {
     }
 }
 
-/// That of an answer.
+/// The type of a reply.
 const fn reply(family: Family) -> u8 {
     match family {
         Family::Ipv4 => 0,
@@ -273,7 +277,7 @@ const fn reply(family: Family) -> u8 {
     }
 }
 
-/// The internet's checksum (RFC 1071) of a packet in which it is 0 so far.
+/// The internet checksum (RFC 1071) of a packet whose checksum field is 0.
 fn checksum(packet: &[u8]) -> u16 {
     let words = packet.chunks(2).map(|pair| match pair {
         [one, other] => u32::from(u16::from_be_bytes([*one, *other])),

@@ -1,15 +1,19 @@
-//! An echo request goes to the kernel at the other end, which answers.
+//! An ICMP echo request goes to the kernel at the other end, which answers it.
 //!
 //! ## Measures
-//! From before an ICMP echo request is sent until its answer has come, as `ping` does: with `size` bytes of content behind its head of eight. `path=loopback`:
-//! this kernel answers; `path=remote`: that of the host that `--peer` names. The socket is an unprivileged ping socket where the kernel allows one
-//! (net.ipv4.ping_group_range), else a raw one. The number is the median by batches, and each operation is timed by itself as well, as in `net.tcp.round_trip`.
+//! The time from before an ICMP echo request is sent until its reply has come, as `ping` does: with
+//! `size` bytes of payload behind its header of eight. With `path=loopback` this kernel answers,
+//! with `path=remote` that of the host that `--peer` names. The socket is an unprivileged ping
+//! socket where the kernel allows one (net.ipv4.ping_group_range), else a raw one. The value is the
+//! median of batches, and each operation is timed individually as well, as in `net.tcp.round_trip`.
 //! ## Does not measure
-//! Any program at the other end: the kernel there answers where it takes the packet in.
+//! Any program at the other end: the kernel there answers as it receives the packet.
 //! ## Reading it
-//! What `net.udp.round_trip` takes more on two CPUs, or to another host, is waking a program and going through its sockets. Rounds of all rows are interleaved, so the
-//! three protocols are compared over the same minutes. On loopback the answer is there when the request has been sent: there is no switch. Hosts and
-//! firewalls may limit echoes or drop them: an answer is waited for 200 ms, and an operation without one does not count (`lost_count`).
+//! What `net.udp.round_trip` takes more, on two CPUs or to another host, is the cost of waking a
+//! program and of its socket calls. Rounds of all rows are interleaved, so the three protocols are
+//! compared over the same minutes. On loopback the reply is there as soon as the request has been
+//! sent: there is no context switch. Hosts and firewalls may rate-limit or drop echoes: the near
+//! end waits 200 ms for a reply, and an operation without one does not count (`lost_count`).
 //! ## Source
 //! ping.
 
@@ -18,7 +22,7 @@ use syscost_harness::prelude::*;
 use super::ping::{HEAD, Pinger, support as may_ping};
 use crate::net::exchange::{Exchange, LOST_AFTER};
 use crate::net::far_end::{self, Family, Path, remote_family};
-use crate::net::setting::{PLAIN, SIZE};
+use crate::net::setting::{self, PLAIN, SIZE};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.icmp.round_trip",
@@ -43,13 +47,7 @@ fn cases() -> Vec<Case> {
     let far = remote_family().map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);
     let cases = paths.flat_map(|(path, family)| {
-        SIZES.map(|size| {
-            Case::new([
-                (Path::KEY, path.to_owned()),
-                (Family::KEY, family.name().to_owned()),
-                (SIZE, size_name(size)),
-            ])
-        })
+        SIZES.map(|size| setting::case(path, family, None, [(SIZE, size_name(size))]))
     });
     cases.collect()
 }
@@ -62,7 +60,7 @@ fn support(case: &Case) -> Result<(), Unsupported> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let path = Path::of(b.case())?;
-    let size = b.case().number(SIZE) as usize;
+    let size = setting::positive(b.case(), SIZE)?;
     path.announce(b, size)?;
     let length = Argument {
         position: 2,
@@ -74,9 +72,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let limit = match path {
         Path::Loopback(..) => None,
         Path::Remote(_) => {
-            // A near host may answer before this end has fallen asleep.
-            // None where the far end is another network namespace of this kernel, which answers within the call that
-            // sends; two where the packets of other programs wake a raw socket as well.
+            // One, unless a near host answers before this end has fallen asleep; none where the far
+            // end is another network namespace of this kernel, which answers within the sending
+            // call; two where packets of other programs wake a raw socket as well.
             b.expect(at_most(Counter::Switches, 2.3));
             Some(LOST_AFTER)
         }

@@ -17,7 +17,7 @@ use crate::net::workers::{IsOver, Tally, Until, Workers};
 /// Bytes of a message.
 pub(super) const SIZE: usize = 64;
 
-/// Who answers.
+/// The answering end.
 enum Answers {
     Here(Workers),
     There(Box<Session>),
@@ -84,7 +84,7 @@ impl Echo {
         Ok((near, Answers::There(Box::new(session))))
     }
 
-    /// A message there and back, with a number by chance in it.
+    /// A message there and back, with a nonce in it.
     #[inline]
     pub(super) fn round_trip(&mut self) -> Result<(), Failure> {
         // Odd, so that no two numbers are the same.
@@ -101,7 +101,7 @@ impl Echo {
         }
         if self.answer != self.message {
             return Err(Failure::Refuted(
-                "what came back is not what was sent".into(),
+                "the answer differs from the message".into(),
             ));
         }
         self.round_trips += 1;
@@ -109,7 +109,7 @@ impl Echo {
         Ok(())
     }
 
-    /// Ends it: what the far end says it has answered.
+    /// Ends it, and returns what the far end says it has answered.
     pub(super) fn finish(self) -> Result<Tally, Failure> {
         let ended = self.near.shutdown(Shutdown::Write);
         ended.map_err(|cause| Failure::of("end the stream", cause))?;
@@ -153,12 +153,12 @@ impl Echo {
     pub(super) fn claim(mut self, b: &mut Bencher) -> Result<(), Failure> {
         self.claim_connection(b);
         let (round_trips, sum) = (self.round_trips, self.sum);
-        let told = self.finish()?;
+        let echoed = self.finish()?;
         let claim = "messages that the far end answered";
-        b.claim_equal(claim, round_trips, told.messages, "both ends");
+        b.claim_equal(claim, round_trips, echoed.messages, "both ends");
         let bytes = round_trips * SIZE as u64;
-        b.claim_equal("bytes in them", bytes, told.bytes, "both ends");
-        let [expected, found] = [sum, told.checksum].map(|sum| format!("{sum:016x}"));
+        b.claim_equal("bytes in them", bytes, echoed.bytes, "both ends");
+        let [expected, found] = [sum, echoed.checksum].map(|sum| format!("{sum:016x}"));
         b.claim_equal("sum of their nonces", expected, found, "both ends");
         Ok(())
     }
@@ -182,8 +182,8 @@ mod tests {
             echo.round_trip().unwrap();
         }
         let sum = echo.sum;
-        let told = echo.finish().unwrap();
-        assert_eq!((told.messages, told.bytes), (20, 20 * SIZE as u64));
-        assert_eq!(told.checksum, sum);
+        let echoed = echo.finish().unwrap();
+        assert_eq!((echoed.messages, echoed.bytes), (20, 20 * SIZE as u64));
+        assert_eq!(echoed.checksum, sum);
     }
 }

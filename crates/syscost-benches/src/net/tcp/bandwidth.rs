@@ -1,23 +1,32 @@
-//! Bytes per second of TCP streams that are going all the time, counted where they arrive.
+//! Bytes per second of TCP streams in steady state, counted by the receiver.
 //!
 //! ## Measures
-//! What the receivers take out of `streams` connections in a second. Each connection has a task at either end, a process of its own, which does nothing
-//! but send or receive; the streams are going before a window begins and after it ends, so that neither connecting nor the growth of windows is part of
-//! it. The sender hands over `size` bytes at a time: by sendto(2) (`method=write`), the same with MSG_ZEROCOPY, sendfile(2) from a file in memory, or
-//! splice(2) from such a file through a pipe. With `direction=send` this end sends, with `receive` the far end. On `path=loopback` both ends are on this
-//! machine, on CPUs that stand to each other as `cpus` says, and no two streams share one; with `remote` the far end is where `syscost serve` runs.
+//! How many bytes the receivers take out of `streams` connections in a second. Each end of each
+//! connection has its own process, which only sends or only receives; the streams run before a
+//! window begins and after it ends, so that neither connecting nor the growth of TCP's windows is
+//! part of it. The sender hands over `size` bytes at a time: by sendto(2) (`method=write`), by the
+//! same with MSG_ZEROCOPY (`zerocopy`), by sendfile(2) from a file in memory, or by splice(2) from
+//! such a file through a pipe. With `direction=send` this end sends, with `receive` the far end.
+//! With `path=loopback` both ends are on this machine, on the pair of CPUs that `cpus` names, and
+//! no two streams share a CPU; with `remote` the far end is where `syscost serve` runs.
 //! ## Does not measure
-//! Reading what is sent from a disk, or using what came. Headers are not counted. In timed passes one word in 4 KiB is stamped with its place in the stream
-//! and checked by the receiver; where evidence is counted, all are.
+//! Reading what is sent from a disk, or using what was received. Headers are not counted. When
+//! times are taken, one word in 4 KiB is stamped with its position in the stream and checked by the
+//! receiver; where evidence is counted, every word is.
 //! ## Reading it
-//! `cpu_ns_per_byte` and `far_cpu_ns_per_byte` are the CPU time of the tasks at either end. On loopback much of the receiver's work in the kernel is done by the
-//! sender's task. The evidence names what limits the streams, as the sender's kernel tells: the receiver's window (it does not read faster), the send
-//! buffer, the sender (its CPU), or the network (everything else: the path, losses, the congestion control). It names the congestion control, which
-//! `syscost run --congestion NAME` chooses, and how many segments were sent again. On loopback the kernel copies what is sent by MSG_ZEROCOPY after
-//! all (`zerocopy_copied_percent`): that the method is slower there than `write` says nothing of a network card. Senders and receivers that are
-//! scheduled on CPUs of a virtual machine wake each other all the time, so that results differ from one second to the next.
+//! `cpu_ns_per_byte` and `far_cpu_ns_per_byte` are the CPU time of the tasks at either end. On
+//! loopback the sender's task does much of the receiver's work in the kernel. The evidence names
+//! what limits the streams, as the sender's kernel reports it: the receiver's window (it does not
+//! read faster), the send buffer, the sender (its CPU), or the network (everything else: the path,
+//! losses, the congestion control). It names the congestion control, which `syscost run
+//! --congestion NAME` chooses, and the number of retransmitted segments. On loopback the kernel
+//! copies even what is sent by MSG_ZEROCOPY (`zerocopy_copied_percent`): that the method is slower
+//! there than `write` says nothing about a network card. On virtual CPUs the scheduling of senders
+//! and receivers, which wake each other all the time, makes results vary from one second to the
+//! next.
 //! ## Source
-//! iperf3, nuttcp, netperf's TCP_STREAM and TCP_SENDFILE; lmbench `bw_tcp`; Linux Documentation/networking/msg_zerocopy.rst.
+//! iperf3, nuttcp, netperf's TCP_STREAM and TCP_SENDFILE; lmbench `bw_tcp`; Linux
+//! Documentation/networking/msg_zerocopy.rst.
 
 mod cases;
 mod claims;
@@ -36,7 +45,7 @@ use syscost_harness::prelude::*;
 pub(in crate::net) use claims::claim;
 pub(in crate::net) use method::Method;
 pub(crate) use setting::Setting;
-pub(in crate::net) use setting::{Direction, LARGE, content, sink};
+pub(in crate::net) use setting::{Direction, LARGE, STREAMS, content, sink};
 use streams::Outcome;
 pub(in crate::net) use streams::Streams;
 use told::Told;
@@ -64,15 +73,15 @@ const AUDITED: u64 = 64;
 const LEAST_AUDITED: u64 = 32;
 const AUDITED_BYTES_REMOTE: u64 = 1 << 20;
 
-/// How long a window is at least and at most: several turns of tasks that share a CPU.
+/// Minimum and maximum length of a window: several time slices of tasks that share a CPU.
 const MIN_WINDOW: Duration = Duration::from_millis(5);
 const MAX_WINDOW: Duration = Duration::from_millis(25);
 
-/// A window has room for this many messages of each stream, unless that takes longer than this: on a slow path one arrives now and then.
+/// On a slow path a window is longer, to hold this many messages of each stream, up to this length.
 const MESSAGES: f64 = 32.0;
-const LONGEST_WINDOW: Duration = Duration::from_millis(250);
+const MAX_SLOW_WINDOW: Duration = Duration::from_millis(250);
 
-/// How long streams are given to reach their rate.
+/// How long streams may take to reach their rate.
 const WARM_UP: Duration = Duration::from_millis(60);
 const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
 
@@ -84,7 +93,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measures these streams; the liar has its own.
+/// Measures these streams; the liar has streams of its own.
 pub(crate) fn measure(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     measured(b, setting).map(drop)
 }
@@ -119,7 +128,7 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     })
 }
 
-/// Lets streams reach their rate; how long their windows are to be, where all samples of a case are to take so long.
+/// Lets streams reach their rate; returns the length of their windows, for samples of `case_ns`.
 pub(in crate::net) fn warm_up(
     streams: &mut Streams,
     case_ns: f64,
@@ -132,6 +141,6 @@ pub(in crate::net) fn warm_up(
     };
     let rate = streams.warm_up(window, limit)?;
     let messages = MESSAGES * (setting.size * setting.seats.len()) as f64;
-    let room = Duration::try_from_secs_f64(messages / rate.max(1.0)).unwrap_or(LONGEST_WINDOW);
-    Ok(window.max(room.min(LONGEST_WINDOW)))
+    let room = Duration::try_from_secs_f64(messages / rate.max(1.0)).unwrap_or(MAX_SLOW_WINDOW);
+    Ok(window.max(room.min(MAX_SLOW_WINDOW)))
 }

@@ -1,17 +1,24 @@
-//! A TCP connection is made and ends, or is refused.
+//! A TCP connection is opened and closed, or is refused.
 //!
 //! ## Measures
-//! `step=connect`: the whole life of a connection: a socket is made and connected, the far end accepts and closes it (FIN), this end, which waits for that,
-//! closes too. `step=first_byte`: the far end accepts and sends one byte; this end waits for it and ends the connection by RST (SO_LINGER of 0), as the far end
-//! notices before it accepts the next. `step=reset`: as `connect`, but the far end closes by RST. `step=refused`: a connection to a port on which nobody
-//! listens, and its refusal (ECONNREFUSED). `path=loopback`: the far end is a process on the same CPU; `path=remote`: `syscost serve` that `--peer` names.
+//! `step=connect`: the whole life of a connection: a socket is created and connected, the far end
+//! accepts the connection and closes it (FIN), and this end, which waits for that, closes it too.
+//! `step=first_byte`: the far end accepts and sends one byte; this end waits for it and closes by
+//! RST (SO_LINGER of 0), which the far end waits for before it accepts the next connection.
+//! `step=reset`: as `connect`, but the far end closes by RST. `step=refused`: a connection to a
+//! port on which nobody listens is refused (ECONNREFUSED). With `path=loopback` the far end is a
+//! process on the same CPU, with `path=remote` the `syscost serve` that `--peer` names.
 //! ## Does not measure
-//! Talking (`net.tcp.round_trip`, `net.http`). Looking up a name. Many connections at once.
+//! Exchanging messages (`net.tcp.round_trip`, `net.http`). Name lookup. Concurrent connections.
 //! ## Reading it
-//! On loopback two switches are in all but `refused`, which the kernel answers at once; what `connect` takes more than `ipc.unix_connect` is TCP's handshake and its end. Over a path with delay,
-//! `connect` and `first_byte` take two round trips, `refused` one. The next connection is made when the last is accepted, so that no backlog overflows. The far end closes first, or
-//! a reset ends it: TIME_WAIT then stays at the port of the far end, or nowhere, and takes none of the ports that connections come from. All the same a process makes no
-//! more connections than half of the ports that were free when it began (`connections_budget_count`, of `ports_free_count`; `time_wait_count` sockets were in TIME_WAIT).
+//! On loopback every step contains two context switches except `refused`, which the kernel answers
+//! at once; what `connect` takes more than `ipc.unix_connect` is TCP's handshake and close. Over a
+//! path with delay, `connect` and `first_byte` take two round trips, `refused` one. The next
+//! connection is made when the last one has been accepted, so the backlog never overflows. Since
+//! the far end closes first, or a reset ends the connection, TIME_WAIT stays at the far end's port,
+//! or nowhere, and holds none of the ephemeral ports. All the same a process makes no more
+//! connections than half of the ports that were free when it began (`connections_budget_count`, of
+//! `ports_free_count`; `time_wait_count` sockets were in TIME_WAIT).
 //! ## Source
 //! lmbench `lat_connect`; netperf `TCP_CC`.
 
@@ -25,6 +32,7 @@ use rustix::net::{
     socket_with, sockopt,
 };
 use syscost_harness::prelude::*;
+use syscost_net::service::IsOver;
 use syscost_net::service::connections::{self, Accept};
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Close;
@@ -32,13 +40,14 @@ use syscost_net::{Account, Service};
 
 use super::ports::Budget;
 use crate::ipc::setting::sleeps;
-use crate::net::backlog::{Backlog, Last};
-use crate::net::far_end::{self, Family, FarEnd, Path, listen, remote_family};
+use crate::net::backlog::{self, Accepting, BACKLOG, Backlog, Last};
+use crate::net::far_end::{self, Family, FarEnd, Path, remote_family};
+use crate::net::setting;
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.connect",
-    title: "TCP connection",
+    title: "Opening and closing a TCP connection",
     cases: Cases::Here(cases),
     quick: |case| {
         let is_near = case.get(Path::KEY) == Path::LOOPBACK;
@@ -52,26 +61,20 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Connections that may wait to be accepted: there is never more than one.
-const BACKLOG: u32 = 16;
-
 fn cases() -> Vec<Case> {
     let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
     let far = remote_family().map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);
     let cases = paths.flat_map(|(path, family)| {
         Step::ALL.map(|step| {
-            Case::new([
-                (Path::KEY, path),
-                (Family::KEY, family.name()),
-                (Step::KEY, step.name()),
-            ])
+            let further = [(Step::KEY, step.name().to_owned())];
+            setting::case(path, family, None, further)
         })
     });
     cases.collect()
 }
 
-/// How far a connection goes, and how it ends.
+/// How far a connection gets, and how it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Connect,
@@ -97,10 +100,10 @@ impl Step {
     fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|step| step.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("makes the step {name:?}, which is none")))
+        found.ok_or_else(|| Failure::Broken(format!("has an unknown step: {name:?}")))
     }
 
-    /// What the far end does with each connection; nobody is there to be refused by.
+    /// What the far end does with each connection; a refused one has no far end.
     fn rule(self) -> Accept {
         let (close, first_byte) = match self {
             Step::Connect | Step::Refused => (Close::Fin, false),
@@ -116,7 +119,7 @@ impl Step {
 
     /// Expects the calls and switches of those ends that are tasks of this machine.
     fn expect(self, b: &mut Bencher, path: &Path) {
-        // What the far end does as well, if it is one.
+        // What a far end on this machine adds.
         let there = match self {
             Step::Refused => 0.0,
             Step::Connect | Step::FirstByte | Step::Reset => path.own_ends() - 1.0,
@@ -144,7 +147,7 @@ impl Step {
             Step::Reset => at_most(Counter::Syscall(Sysno::RECVFROM), 1.05),
             Step::Refused => together(Sysno::RECVFROM, 0.0),
         });
-        // A debug build asks before it closes whether the descriptor is open.
+        // A debug build checks that a descriptor is open before it closes it.
         b.expect(at_most(
             Counter::Syscall(Sysno::FCNTL),
             1.05 * (1.0 + there),
@@ -186,36 +189,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A far end that accepts, where, and what a partner is told at the end.
-fn accepting(
-    step: Step,
-    path: &Path,
-    cpus: &[u32],
-) -> Result<(FarEnd, SocketAddr, Option<Last>), Failure> {
+/// A far end that accepts connections and ends them as the step says.
+fn accepting(step: Step, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
     let rule = step.rule();
-    match path {
-        Path::Loopback(..) => {
-            let (listener, address) = listen(path.address(), BACKLOG, &Tcp::default())?;
-            let last = Last::unknown()?;
-            let theirs = last.clone();
-            let serve = move |listener: &mut TcpListener, _: &Stop| {
-                let mut is_over = |account: &Account| theirs.is_served(account);
-                Ok(connections::accept(&*listener, &rule, &mut is_over)?)
-            };
-            // Who connects learns from the kernel that the listener is gone.
-            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-            Ok((far, address, Some(last)))
-        }
-        Path::Remote(given) => {
-            let service = Service::Accept {
-                close: rule.close,
-                first_byte: rule.first_byte,
-                backlog: BACKLOG,
-            };
-            let (far, opened) = FarEnd::peer(given, &service)?;
-            Ok((far, opened.address(), None))
-        }
-    }
+    let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
+        connections::accept(listener, &rule, is_over)
+    };
+    let service = Service::Accept {
+        close: rule.close,
+        first_byte: rule.first_byte,
+        backlog: BACKLOG,
+    };
+    backlog::accepting(path, cpus, &Tcp::default(), serve, &service)
 }
 
 /// A port on which nobody listens.
@@ -262,7 +247,7 @@ impl Nobody {
 struct Connector {
     step: Step,
     address: SocketAddr,
-    /// Where the far end is a partner: it comes to its end with a last connection.
+    /// Where the far end is a partner: it ends with a last connection.
     last: Option<Last>,
     budget: Budget,
     backlog: Backlog,
@@ -312,7 +297,7 @@ impl Connector {
             }
             None => self.backlog.claim_counted(b, "Tcp.AttemptFails", made),
         }
-        self.budget.tell(b);
+        self.budget.detail(b);
     }
 }
 
@@ -331,7 +316,7 @@ impl Lead for Connector {
     }
 }
 
-/// One connection, from the socket's making to its end.
+/// One connection, from creating the socket to closing it.
 #[inline(always)]
 fn once(step: Step, address: &SocketAddr) -> Result<(), Bad> {
     let socket = new_socket(*address)?;

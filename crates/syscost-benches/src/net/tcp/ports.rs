@@ -1,4 +1,4 @@
-//! Shared: how many connections a case may make, so that neither ports nor memory run out for anybody.
+//! Shared: how many connections a case may make without using up the ephemeral ports.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use syscost_harness::prelude::*;
 const RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 const SOCKETS: &str = "/proc/thread-self/net/sockstat";
 
-/// A case makes at most this part of as many connections, in one process, as ports are free.
+/// The free ports over the connections that a process may make.
 const SHARE: u64 = 2;
 
 /// What may be used of this machine's ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
-    /// Ports that the kernel gives to connections and that no socket in use or in TIME_WAIT may hold.
+    /// Ephemeral ports that no socket in use or in TIME_WAIT holds.
     free: u64,
     /// Sockets in TIME_WAIT before the first connection.
     time_wait: u64,
@@ -22,13 +22,13 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// That of a case which begins now.
+    /// The budget of a case that begins now.
     pub(crate) fn read() -> Result<Self, Failure> {
         let read = |path: &str| {
             fs::read_to_string(path)
                 .map_err(|error| Failure::Unsupported(format!("{path}: {error}")))
         };
-        let unclear = |path: &str| Failure::Unsupported(format!("{path} is not understood"));
+        let unclear = |path: &str| Failure::Unsupported(format!("{path} cannot be parsed"));
         let ports = ports_in(&read(RANGE)?).ok_or_else(|| unclear(RANGE))?;
         let (in_use, time_wait) = sockets_in(&read(SOCKETS)?).ok_or_else(|| unclear(SOCKETS))?;
         Ok(Self {
@@ -43,7 +43,7 @@ impl Budget {
         self.free / SHARE
     }
 
-    /// Takes in that one more is made.
+    /// Counts one more connection.
     #[inline(always)]
     pub(crate) fn spend(&mut self) -> Result<(), Failure> {
         if self.made == self.limit() {
@@ -61,7 +61,7 @@ impl Budget {
             made,
         } = self;
         Failure::Failed(format!(
-            "{made} connections are as many as it may make: {free} ports are free, and {time_wait} sockets in TIME_WAIT; try again in a minute"
+            "its limit of {made} connections is reached: {free} ports were free, and {time_wait} sockets in TIME_WAIT; try again in a minute"
         ))
     }
 
@@ -70,8 +70,8 @@ impl Budget {
         self.made
     }
 
-    /// Tells what it was.
-    pub(crate) fn tell(&self, b: &mut Bencher) {
+    /// Adds the details of the row.
+    pub(crate) fn detail(&self, b: &mut Bencher) {
         if b.is_timed() {
             b.detail("connections_count", self.made as f64);
             b.detail("connections_budget_count", self.limit() as f64);
@@ -125,7 +125,7 @@ mod tests {
         assert!((0..3).all(|_| budget.spend().is_ok()));
         let failure = budget.spend().unwrap_err().to_string();
         assert!(
-            failure.contains("7 ports are free") && failure.contains("9 sockets in TIME_WAIT"),
+            failure.contains("7 ports were free") && failure.contains("9 sockets in TIME_WAIT"),
             "{failure}"
         );
         assert_eq!(budget.made(), 3);

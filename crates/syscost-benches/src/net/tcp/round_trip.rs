@@ -1,20 +1,28 @@
-//! A message goes to the far end over TCP, and comes back.
+//! A message goes to the far end over TCP and comes back.
 //!
 //! ## Measures
-//! From before a message is sent until all of it has come back, over one connection with TCP_NODELAY. The far end receives the whole message into
-//! its own buffer and sends those bytes back. `path=loopback`: it is a process of this machine, on the CPU that `cpus` names; `path=remote`: it is
-//! the `syscost serve` that `--peer` names. Both ends wait alike: asleep in the receiving call (`wait=block`), asleep in epoll_wait(2) before it (`epoll`),
-//! or not at all: they try to receive until something is there (`spin`, busy polling). The number is the median by batches. Every operation is
-//! also timed by itself, by one reading of the clock between it and the next, which the batches contain: `overhead_bound_percent` bounds what that adds.
+//! The time from before a message is sent until all of it has come back, over one connection with
+//! TCP_NODELAY. The far end receives the whole message into its own buffer and sends those bytes
+//! back. With `path=loopback` it is a process of this machine on the CPU that `cpus` names; with
+//! `path=remote` it is the `syscost serve` that `--peer` names. Both ends wait the same way: asleep
+//! in the receiving call (`wait=block`), asleep in epoll_wait(2) before it (`epoll`), or busy
+//! polling without any sleep (`spin`). The value is the median of batches. Each operation is also
+//! timed individually, by one reading of the clock between it and the next; the batches contain
+//! these readings, and `overhead_bound_percent` bounds what they add.
 //! ## Does not measure
-//! Connecting (`net.tcp.connect`). One way: no clock is shared with the far end, so this is the full round trip, never halved. What a program does with
-//! the bytes: of each message the sender writes 8 bytes, its nonce, and compares them with the answer's. Evidence is counted with every byte written and compared.
+//! Connecting (`net.tcp.connect`). One-way latency: the two ends share no clock, so this is the
+//! full round trip, never halved. What a program does with the bytes: when times are taken, the
+//! sender writes only the nonce, the first 8 bytes of each message, and compares it with the
+//! answer's. Evidence is counted with every byte written and compared.
 //! ## Reading it
-//! On the `same` CPU two switches are in it, whatever the protocol (`switch.pipe`); on two CPUs the wake-up of the other one, which only `spin` does
-//! without. Rounds of all rows are interleaved, so those of TCP, UDP (`net.udp.round_trip`) and ICMP (`net.icmp.round_trip`, which the other kernel
-//! answers) are of the same minutes, and their differences are the protocols'. Beside `ipc.round_trip{via=unix_stream}` stands what the network's layers cost.
-//! `p99_9_ns` is told from 2,995 operations on and `p99_99_ns` from 29,956 on, of which only those on cores of our own count. `retransmits_count` other than 0 says that
-//! waits for lost segments are in the numbers.
+//! With `cpus=same` a round trip contains two context switches, whatever the protocol
+//! (`switch.pipe`); on two CPUs it contains the wake-up of the other one, which only `spin` avoids.
+//! Rounds of all rows are interleaved, so TCP, UDP (`net.udp.round_trip`) and ICMP
+//! (`net.icmp.round_trip`, which the other kernel answers) are measured in the same minutes, and
+//! their differences are due to the protocols. The difference from
+//! `ipc.round_trip{via=unix_stream}` is the cost of the network layers. `p99_9_ns` needs 2,995
+//! operations and `p99_99_ns` 29,956, of which only those on an undisturbed core count. A
+//! `retransmits_count` other than 0 means that the times include waiting for lost segments.
 //! ## Source
 //! netperf `TCP_RR`; sockperf ping-pong; qperf `tcp_lat`; lmbench `lat_tcp`.
 
@@ -25,10 +33,8 @@ use syscost_net::service::{TcpSide, stream};
 use syscost_net::{Account, Service, Wait};
 
 use super::stream::{Stream, options};
-use crate::net::exchange::Exchange;
 use crate::net::far_end::{self, FarEnd, PATIENCE, Path, listen};
-use crate::net::interface::Way;
-use crate::net::setting::{self, Setting, Sizes};
+use crate::net::setting::{self, Ends, Setting, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.round_trip",
@@ -50,22 +56,15 @@ const SIZES: Sizes = Sizes {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let setting = Setting::of(b.case())?;
-    setting.path.announce(b, setting.size)?;
-    setting.expect(b);
-    let exchange = Exchange::new(b, setting.size, true);
-    let (caller, account) = b.together(setting.path.placement(), |cpus| {
-        let (far, near, way) = connected(&setting, cpus)?;
-        Ok(far.led_by(exchange.over(near, way)))
-    })?;
-    caller.claim(b, &account);
+    let (caller, account) = setting.measure(b, true, connected)?;
     let bytes = setting.size as u64;
     let (sent, received) = (caller.tally.sent * bytes, caller.tally.answered * bytes);
     caller.link.claim(b, sent, received, account.tcp.as_ref());
     Ok(())
 }
 
-/// The far end, this end, and the way between them.
-fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Stream, Way), Failure> {
+/// Connects both ends.
+fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Stream>, Failure> {
     let Setting { path, wait, size } = setting;
     let tcp = options();
     let (far, socket) = match path {
@@ -73,7 +72,7 @@ fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Stream, Way), F
             let (listener, address) = listen(path.address(), 1, &tcp)?;
             let (wait, size) = (*wait, *size);
             let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
-            // Who is connected learns from the kernel that the other one is gone.
+            // The kernel notifies a connected end that its partner is gone.
             let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
             (far, syscost_net::socket::connect(address, &tcp, PATIENCE)?)
         }
@@ -91,7 +90,7 @@ fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Stream, Way), F
     Ok((far, near, way))
 }
 
-/// What the partner does: as `syscost serve` does for one connection.
+/// The partner: it serves one connection as `syscost serve` does.
 fn echo(listener: &TcpListener, size: usize, wait: Wait) -> Result<Account, Failure> {
     let accepted = listener.accept();
     let (socket, _) = accepted.map_err(|error| Failure::of("accept a connection", error))?;

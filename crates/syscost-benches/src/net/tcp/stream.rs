@@ -19,7 +19,8 @@ use crate::net::waiting::Waiting;
 
 const SOURCE: &str = "TCP_INFO";
 
-/// The options of both ends of a connection that carries messages: TCP_NODELAY, and the congestion control that was chosen.
+/// The options of both ends of a connection that carries messages: TCP_NODELAY, and the congestion
+/// control that was chosen.
 pub(crate) fn options() -> Tcp {
     Tcp {
         congestion: congestion::given(),
@@ -31,15 +32,15 @@ pub(crate) fn options() -> Tcp {
 pub(crate) struct Stream {
     socket: TcpStream,
     waiting: Waiting,
-    /// Before the first message and behind the last.
+    /// Before the first message and after the last.
     sides: Option<(TcpSide, TcpSide)>,
     mtu: Option<u32>,
 }
 
 impl Stream {
-    /// That of a connection which is there already, and the way it goes.
+    /// The near end of an established connection, and its path.
     pub(crate) fn over(socket: TcpStream, wait: Wait) -> Result<(Self, Way), Failure> {
-        let failed = |error| Failure::of("ask for a socket's addresses", error);
+        let failed = |error| Failure::of("read a socket's addresses", error);
         let own = socket.local_addr().map_err(failed)?;
         let far = socket.peer_addr().map_err(failed)?;
         let stream = Self {
@@ -51,10 +52,11 @@ impl Stream {
         Ok((stream, Way::begin(own.ip(), far.ip())))
     }
 
-    /// Claims what the kernels know: that what was sent was acknowledged and nothing sent again, and that both ends have the options that they should.
+    /// Claims what the kernels counted: that all bytes sent were acknowledged and nothing
+    /// retransmitted, and that both ends have the expected options.
     pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64, far: Option<&TcpSide>) {
         let Some(((before, after), far)) = self.sides.as_ref().zip(far) else {
-            let reason = "this kernel, or that of the far end, does not tell";
+            let reason = "this kernel, or that of the far end, has no TCP_INFO";
             b.claim_unverified("bytes acknowledged", sent as f64, "unknown", SOURCE, reason);
             return;
         };
@@ -67,7 +69,12 @@ impl Stream {
         let nodelay = f64::from(after.nodelay + far.nodelay);
         b.claim_equal("ends with TCP_NODELAY", 2.0, nodelay, "getsockopt");
         claim_congestion(b, after, far);
-        claim_retransmits(b, after.retransmits + far.retransmits);
+        claim_retransmits(
+            b,
+            "segments retransmitted by either end",
+            after.retransmits + far.retransmits,
+            "the path lost segments or was late, and waiting for that is in the times",
+        );
         b.detail("segment_bytes", f64::from(after.mss));
         if let Some(mtu) = self.mtu {
             b.detail("mtu_bytes", f64::from(mtu));
@@ -75,7 +82,8 @@ impl Stream {
     }
 }
 
-/// Claims that both ends have the congestion control that was asked for, or says which they have.
+/// Claims that both ends have the chosen congestion control; without a choice, says which they
+/// have.
 fn claim_congestion(b: &mut Bencher, near: &TcpSide, far: &TcpSide) {
     let asked = options().congestion;
     let has = match near.congestion == far.congestion {
@@ -91,15 +99,12 @@ fn claim_congestion(b: &mut Bencher, near: &TcpSide, far: &TcpSide) {
     );
 }
 
-/// Claims that nothing was sent again. What a path loses, or delivers late, is no defect of the benchmark: then this is not confirmed.
-fn claim_retransmits(b: &mut Bencher, segments: u64) {
-    let what = "segments sent again by either end";
+/// Claims that nothing was retransmitted. What a path loses, or delivers late, is no defect of the
+/// benchmark: then this is unverified, for this reason.
+pub(super) fn claim_retransmits(b: &mut Bencher, claim: &str, segments: u64, reason: &str) {
     match segments {
-        0 => b.claim_equal(what, 0.0, 0.0, SOURCE),
-        some => {
-            let reason = "the path lost segments or was late, and waiting for that is in the times";
-            b.claim_unverified(what, 0.0, some as f64, SOURCE, reason);
-        }
+        0 => b.claim_equal(claim, 0.0, 0.0, SOURCE),
+        some => b.claim_unverified(claim, 0.0, some as f64, SOURCE, reason),
     }
     b.detail("retransmits_count", segments as f64);
 }
@@ -138,7 +143,7 @@ impl Link for Stream {
             .take()
             .zip(now)
             .map(|((before, _), now)| (before, now));
-        // A copy in the partner would keep it open if it were only closed.
+        // Closing it would not end it: the partner has inherited a copy.
         release(&self.socket);
         Ok(())
     }

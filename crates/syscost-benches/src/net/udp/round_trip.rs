@@ -1,15 +1,19 @@
-//! A datagram goes to the far end over UDP, and comes back.
+//! A datagram goes to the far end over UDP and comes back.
 //!
 //! ## Measures
-//! From before a datagram is sent until the same has come back, between two connected sockets. Who the far end is (`path`, `cpus`) and how both ends wait
-//! (`wait`) is as in `net.tcp.round_trip`, and so is the number: the median by batches, and each operation timed by itself as well.
+//! The time from before a datagram is sent until the same datagram has come back, between two
+//! connected sockets. The far end (`path`, `cpus`), how both ends wait (`wait`) and the value are
+//! as in `net.tcp.round_trip`: the median of batches, with each operation timed individually as
+//! well.
 //! ## Does not measure
-//! One way: this is the full round trip. Datagrams one behind the other (`net.udp.bandwidth`).
+//! One-way latency: this is the full round trip. Datagrams sent back to back (`net.udp.bandwidth`).
 //! ## Reading it
-//! What TCP takes more, in the same minutes, is the price of its order and its acknowledgements. A datagram larger than the path's packets goes in fragments, and is lost with
-//! any of them. On a path that may lose datagrams an answer is waited for 200 ms: an operation without one, and its batch, do not count; `lost_count`, `late_count` and
-//! `duplicated_count` tell how often that, and answers that came later or again, happened in a process. On loopback nothing may be lost: there an answer that never comes ends
-//! in the time limit, and there is no number.
+//! What TCP takes more, in the same minutes, is the price of ordering and acknowledgements. A
+//! datagram larger than the path's MTU is sent in fragments and is lost with any of them. On a path
+//! that may lose datagrams the near end waits 200 ms for an answer: an operation without one does
+//! not count, nor does its batch. `lost_count`, `late_count` and `duplicated_count` say how often
+//! in a process an answer was missing, came too late, or came twice. On loopback nothing may be
+//! lost: an answer that never comes ends in the time limit, and there is no value.
 //! ## Source
 //! netperf `UDP_RR`; sockperf ping-pong; qperf `udp_lat`; lmbench `lat_udp`.
 
@@ -23,10 +27,10 @@ use syscost_net::Service;
 use syscost_net::service::datagram;
 
 use crate::ipc::message::Message;
-use crate::net::exchange::{Exchange, LOST_AFTER, Link};
+use crate::net::exchange::{LOST_AFTER, Link};
 use crate::net::far_end::{self, FarEnd, Path};
 use crate::net::interface::Way;
-use crate::net::setting::{self, Setting, Sizes};
+use crate::net::setting::{self, Ends, Setting, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -40,7 +44,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The largest datagram has a little less than 64 KiB.
+/// The payload of a datagram is a little less than 64 KiB at most.
 const SIZES: Sizes = Sizes {
     same: &[1, 64, 1 << 10, 16 << 10, 60 << 10],
     other: &[64, 60 << 10],
@@ -50,19 +54,12 @@ const SIZES: Sizes = Sizes {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let setting = Setting::of(b.case())?;
-    setting.path.announce(b, setting.size)?;
-    setting.expect(b);
-    let exchange = Exchange::new(b, setting.size, setting.path.is_loopback());
-    let (caller, account) = b.together(setting.path.placement(), |cpus| {
-        let (far, near, way) = connected(&setting, cpus)?;
-        Ok(far.led_by(exchange.over(near, way)))
-    })?;
-    caller.claim(b, &account);
-    Ok(())
+    let is_lossless = setting.path.is_loopback();
+    setting.measure(b, is_lossless, connected).map(drop)
 }
 
-/// The far end, this end, and the way between them.
-fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Datagrams, Way), Failure> {
+/// Connects both ends.
+fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Datagrams>, Failure> {
     let Setting { path, wait, size } = setting;
     let (far, socket, limit) = match path {
         Path::Loopback(..) => {
@@ -76,7 +73,8 @@ fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Datagrams, Way)
                     &mut |_| false,
                 )?)
             };
-            // Who waits for an answer is not told by the kernel that there will be none.
+            // The kernel does not notify a waiting end that its partner is gone; an empty datagram
+            // does.
             let hang_up = |theirs: &mut UdpSocket| drop(theirs.send(&[]));
             let far = FarEnd::partner(cpus, theirs, serve, hang_up)?;
             (far, socket, None)
@@ -90,7 +88,7 @@ fn connected(setting: &Setting, cpus: &[u32]) -> Result<(FarEnd, Datagrams, Way)
             (far, opened.datagram()?, Some(LOST_AFTER))
         }
     };
-    let failed = |error| Failure::of("ask for a socket's addresses", error);
+    let failed = |error| Failure::of("read a socket's addresses", error);
     let own = socket.local_addr().map_err(failed)?;
     let there = socket.peer_addr().map_err(failed)?;
     let near = Datagrams {
@@ -132,7 +130,7 @@ impl Link for Datagrams {
     }
 
     fn end(&mut self) -> Result<(), Errno> {
-        // A datagram without content ends the service; that of another machine may have ended by itself.
+        // An empty datagram ends the service. One on another machine may have ended by itself.
         send(&self.socket, &[], SendFlags::NOSIGNAL).map(drop)
     }
 }

@@ -106,51 +106,26 @@ fn per_sample(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
+    use crate::testing::{self, claims};
+    use syscost_harness::bencher::{Findings, Pass};
     use syscost_results::Verdict;
-    use syscost_sys::clock::Clock;
 
     /// What a measurement of these wake-ups comes to.
     fn measured(
         pass: Pass,
         wake_up: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<Findings, Failure> {
-        let (case, clock) = (Case::default(), Clock::system());
-        let effort = Effort {
-            samples: 5,
-            warm_up_ns: 0.0,
-            batch_ns: 0.0,
-            case_ns: 1e6,
-            patience_ns: 0.0,
-            singles: 200,
-            second_witness: false,
-        };
-        let situation = Situation {
-            pass,
-            effort: &effort,
-            clock: &clock,
-            clock_cost: ClockCost {
-                step_ns: 1.0,
-                read_ns: 20.0,
-            },
-            iterations: None,
-            cpu: 0,
-            allowed: &[0],
-            cores: &syscost_harness::cores::UNKNOWN,
-            seed: 1,
-        };
         let expect = [exactly(Counter::Reported("early wake-ups"), 0.0)];
-        let mut b = Bencher::new(&case, &expect, situation);
-        let mut tally = Tally::default();
-        tally.measure(&mut b, wake_up)?;
-        tally.tell(&mut b);
-        b.finish()
+        testing::findings(pass, &expect, |b| {
+            let mut tally = Tally::default();
+            tally.measure(b, wake_up)?;
+            tally.tell(b);
+            Ok(())
+        })
     }
 
     fn refuted(findings: &Findings) -> Vec<&str> {
-        let refuted = findings.evidence.iter();
-        let refuted = refuted.filter(|evidence| evidence.verdict == Verdict::Refuted);
-        refuted.map(|evidence| &*evidence.claim).collect()
+        claims(findings, Verdict::Refuted)
     }
 
     fn slept() {

@@ -49,20 +49,20 @@ fn few_faults_in_much_time_change_nothing() {
 }
 
 #[test]
-fn only_as_many_partners_as_cpus_have_one_each() {
+fn partners_have_separate_cpus_only_if_there_are_enough() {
     assert!(Placed::of(0, 1, &[0]) == Placed::OneCpu);
     assert!(Placed::of(0, 1, &[0, 1]) == Placed::AnyCpu);
     assert!(Placed::of(0, 2, &[1]) == Placed::AnyCpu);
-    assert!(Placed::of(0, 1, &[1]) == Placed::OwnCpus);
+    assert!(Placed::of(0, 1, &[1]) == Placed::SeparateCpus);
 }
 
 #[test]
-fn who_waits_on_a_cpu_of_its_own_need_not_sleep_each_time() {
+fn tasks_that_wait_on_separate_cpus_need_not_sleep_each_time() {
     let bound = Bound::Within(1.9, 2.1);
     let here = |switches| counted(switches, switches, None);
     let apart = |switches| {
         here(switches)
-            .placed(Placed::OwnCpus)
+            .placed(Placed::SeparateCpus)
             .may_be_early(bound, 1000)
     };
     assert!(apart(1070));
@@ -73,7 +73,7 @@ fn who_waits_on_a_cpu_of_its_own_need_not_sleep_each_time() {
     assert!(!apart(2200));
     // Nor here, where busy programs preempt them.
     let expect = within(Counter::Switches, 1.9, 2.1);
-    let spinning = counted(0, 2000, Some(2_000_000_000)).placed(Placed::OwnCpus);
+    let spinning = counted(0, 2000, Some(2_000_000_000)).placed(Placed::SeparateCpus);
     assert_eq!(spinning.own_switches(), 0);
     assert_eq!(spinning.excuse(&expect, 1000), None);
     // Where the scheduler puts both on one CPU, they may yield to each other.
@@ -81,11 +81,11 @@ fn who_waits_on_a_cpu_of_its_own_need_not_sleep_each_time() {
 }
 
 #[test]
-fn who_yields_beside_others_may_do_so_in_vain() {
+fn yields_beside_other_tasks_may_be_in_vain() {
     let bound = Bound::Within(0.95, 1.05);
     let seen = |voluntary, switches| counted(voluntary, switches, None).may_be_in_vain(bound, 1000);
     assert!(seen(0, 917));
-    // There is nobody to yield to, whoever else there is.
+    // There is no partner to yield to, whatever else runs.
     assert!(!seen(0, 300));
     // Nor here, but each yield leads to somebody else's program: two switches were claimed.
     assert!(!counted(0, 1030, None).may_be_in_vain(Bound::Within(1.9, 2.1), 1000));
@@ -103,9 +103,9 @@ fn others_are_switched_to_as_often_as_their_time_allows() {
     };
     // Wakes beside a busy loop, which has its slice in each of them.
     assert!(seen(100, 193, Some(0.94), 300e6));
-    // Who falls asleep does so by itself.
+    // A task falls asleep by itself.
     assert!(!seen(193, 193, Some(0.94), 300e6));
-    // Tasks that yield eight times, whoever else is there.
+    // Tasks that yield eight times, whatever else runs.
     assert!(!seen(0, 800, Some(0.5), 2e6));
     assert!(!seen(100, 193, None, 300e6));
 }
@@ -115,12 +115,12 @@ fn only_company_excuses_yields_in_vain() {
     let expect = within(Counter::Switches, 0.95, 1.05);
     let seen = |others| counted(0, 917, None).beside(others, 1e6);
     assert_eq!(seen(Some(0.3)).excuse(&expect, 1000), Some(IN_VAIN));
-    // On CPUs of their own, or where the kernel does not say.
+    // On separate CPUs, or where the kernel does not report it.
     assert_eq!(seen(None).excuse(&expect, 1000), None);
 }
 
 #[test]
-fn sleeps_and_missing_switches_are_nobody_elses_doing() {
+fn sleeps_and_missing_switches_are_not_caused_by_others() {
     let bound = Bound::Within(0.95, 1.15);
     assert!(!counted(1200, 1200, Some(u64::MAX)).may_be_outsiders(bound, 1000));
     assert!(!counted(500, 500, Some(u64::MAX)).may_be_outsiders(bound, 1000));

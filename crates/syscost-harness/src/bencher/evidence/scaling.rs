@@ -91,7 +91,7 @@ impl Bencher<'_> {
             } else if !self.pinned {
                 Some("its tasks may move from CPU to CPU meanwhile")
             } else if !last.is_undisturbed {
-                Some("the core was never ours while it was timed")
+                Some("the core was shared whenever it was timed")
             } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
                 Some("the machine is too noisy to tell")
             } else {

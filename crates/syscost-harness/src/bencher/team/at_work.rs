@@ -86,8 +86,8 @@ impl<'t> AtWork<'t> {
     }
 }
 
-/// What was counted for these tasks together. Their files are opened one task after the other: those of many tasks are more than a
-/// process may have open.
+/// What was counted for these tasks together. Their files are opened one task after the other:
+/// those of many tasks are more than a process may have open.
 fn counted_for<'i>(
     tasks: impl IntoIterator<Item = &'i TaskId>,
 ) -> Result<TaskReading, Unsupported> {

@@ -1,4 +1,4 @@
-//! Workers that go on until they are stopped, and say in the end what they did.
+//! Workers that go on until they are stopped, and then return what they did.
 
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Partner, Shared, Slot};
@@ -8,10 +8,11 @@ use super::lead::Lead;
 use super::stop::{Stop, Stopper};
 use crate::failure::Failure;
 
-/// Partners that work side by side until they are stopped: all at once, by the measuring task or by one of them that failed. Each comes to a
-/// `T` at its end, of what it counted: plain numbers, which mean the same in any process.
+/// Partners that work side by side until they are stopped: all at once, by the measuring task or by
+/// one of them that failed. Each returns a `T` of what it counted: plain numbers, which mean the
+/// same in any process.
 ///
-/// Dropped, it stops its workers and kills those that are processes.
+/// Dropping it stops its workers and kills those that are processes.
 #[derive(Debug)]
 pub struct Crew<T = ()> {
     between: Between,
@@ -21,7 +22,7 @@ pub struct Crew<T = ()> {
 }
 
 impl<T: Copy + Send + 'static> Crew<T> {
-    /// One without workers, which will be threads or processes.
+    /// A crew without workers, which will be threads or processes.
     ///
     /// # Errors
     /// When no memory can be shared.
@@ -34,11 +35,12 @@ impl<T: Copy + Send + 'static> Crew<T> {
         })
     }
 
-    /// Starts a worker on these CPUs, and returns when it is ready: when `prepare` is done in it. Its `work` goes on until it finds
-    /// the stop set; one that leaves before, well or badly, stops all.
+    /// Starts a worker on these CPUs, and returns when it is ready: when it has finished `prepare`.
+    /// Its `work` goes on until it finds the stop set; a worker that returns earlier, with or
+    /// without an error, stops all.
     ///
     /// # Errors
-    /// When there can be no such task, or with what `prepare` returned.
+    /// When the task cannot be started, or with the error of `prepare`.
     pub fn add<N: 'static, E: Into<Failure>>(
         &mut self,
         cpus: &[u32],
@@ -48,7 +50,8 @@ impl<T: Copy + Send + 'static> Crew<T> {
         self.add_with(cpus, prepare, work, |_| {})
     }
 
-    /// The same for one that may be waited for: if it leaves before its time, `hang_up` lets whoever sleeps until it answers know.
+    /// The same for a worker that others may wait for: if it returns too early, `hang_up` wakes
+    /// whoever sleeps until it answers.
     pub(super) fn add_with<N: 'static, E: Into<Failure>>(
         &mut self,
         cpus: &[u32],
@@ -78,41 +81,44 @@ impl<T: Copy + Send + 'static> Crew<T> {
         Ok(())
     }
 
-    /// What stops all of them, for whoever must know of it.
+    /// What stops all of them.
     pub fn stop(&self) -> Shared<Stop> {
         self.stop.0.clone()
     }
 
-    /// Which tasks they are.
+    /// Their tasks.
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
         self.partners.iter().map(Partner::task)
     }
 
-    /// Whether one of them has ended, well or badly, or is about to. Costs a system call each.
+    /// Whether one of them has ended, with or without an error, or is about to. One system call
+    /// each.
     pub(in crate::bencher) fn has_lost_one(&self) -> bool {
         self.partners.iter().any(Partner::has_ended)
     }
 
-    /// Stops all of them, as one has left before its time: what it says of it.
+    /// Stops all of them, as one has ended too early, and returns its error.
     pub(in crate::bencher) fn failure(&mut self) -> Failure {
         self.stop.0.set();
         let mut ended = self.partners.drain(..).map(Partner::join);
         match ended.find_map(Result::err) {
             Some(error) => self.stop.failure(error.to_string()),
-            None => Failure::Failed("a partner left early and does not say why".into()),
+            None => Failure::Failed("a partner ended early without a reason".into()),
         }
     }
 
-    /// Stops all of them, and waits until each has ended: what they came to, in the order in which they were added.
+    /// Stops all of them, and waits until each has ended: their results, in the order in which they
+    /// were added.
     ///
     /// # Errors
-    /// With what went wrong with one of them.
+    /// With the error of one of them.
     pub fn dismiss(self) -> Result<Vec<T>, Failure> {
         let team = self.led_by(|_| Ok(()));
         team.perform([]).map(|(_, accounts)| accounts)
     }
 
-    /// The team of these workers and the measuring task. The lead and what the workers came to is what comes back of it.
+    /// The team of these workers and the measuring task. It returns the lead and the workers'
+    /// results.
     pub fn led_by<'t, L: Lead + 't>(self, lead: L) -> Team<'t, (L, Vec<T>)> {
         let Crew {
             stop,
@@ -123,14 +129,14 @@ impl<T: Copy + Send + 'static> Crew<T> {
         Team::new(partners, lead)
             .stopped_by(stop)
             .then(move |lead| {
-                let missing = || Failure::Failed("a partner ended and told nothing".into());
+                let missing = || Failure::Failed("a partner ended without a result".into());
                 let all = accounts.iter().map(|slot| slot.get().ok_or_else(missing));
                 Ok((lead, all.collect::<Result<_, _>>()?))
             })
     }
 }
 
-/// Stops all when a worker leaves before its time.
+/// Stops all when a worker ends too early.
 struct Leave<'a, N> {
     end: &'a mut N,
     stop: &'a Stop,

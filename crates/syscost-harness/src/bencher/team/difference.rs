@@ -1,4 +1,4 @@
-//! What an operation of several tasks costs more than others: batches of all of them alternate.
+//! The cost of an operation of several tasks above that of baselines: their batches alternate.
 
 use std::mem;
 use std::time::Instant;
@@ -12,14 +12,14 @@ use crate::expect::{self, Counter, Expect, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
-/// What is taken off the cost of an operation that several tasks do: what another team, or this task alone, does as many
-/// times.
+/// What is subtracted from the cost of an operation of several tasks: the cost of what another
+/// team, or this task alone, does equally often.
 pub struct Baseline<'m, 't> {
-    /// What it is, for its claims, e.g. `the same work in one task`.
+    /// Its name in claims, e.g. `the same work in one task`.
     pub name: &'static str,
-    /// The detail that tells its cost, e.g. `same_work_ns`.
+    /// The detail with its cost, e.g. `same_work_ns`.
     pub detail: &'static str,
-    /// What must be counted of it. What is not declared is expected not to happen.
+    /// Its expected counts. What is not declared is expected not to happen.
     pub expect: &'m [Expect],
     /// Operations per turn.
     pub per_turn: u64,
@@ -28,9 +28,10 @@ pub struct Baseline<'m, 't> {
 }
 
 impl Bencher<'_> {
-    /// Like [`Bencher::together`], for what an operation costs more than its baselines together. Batches of all of them alternate
-    /// in this process, each is counted by itself, and the whole cost is kept as the raw value. A difference has no floor in
-    /// cycles: it may be nothing.
+    /// Like [`Bencher::together`], for the cost of an operation above that of its baselines
+    /// together. Batches of all of them alternate in this process, each is counted separately, and
+    /// the whole cost is kept as the raw value. A difference has no floor in cycles: it may be
+    /// zero.
     pub fn together_difference<'t, R: 't>(
         &mut self,
         placement: Placement,
@@ -81,7 +82,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// Takes the samples, and notes who else used the CPU meanwhile.
+    /// Takes the samples, and notes how much other programs used the CPU meanwhile.
     fn time_legs_beside(
         &mut self,
         cpus: &[u32],
@@ -116,7 +117,8 @@ impl Bencher<'_> {
                 around.push(bencher.time_leg(other, batch, iterations)?.0);
             }
             let (raw, done) = bencher.time_leg(work, batch, iterations)?;
-            // The baselines' are no operations of the benchmark: what it reports is per operation of its own.
+            // Operations of the baselines are not the benchmark's: what it reports is per operation
+            // of its own team.
             bencher.operations += done;
             for other in others.iter_mut().rev() {
                 around.push(bencher.time_leg(other, batch, iterations)?.0);
@@ -138,7 +140,7 @@ impl Bencher<'_> {
     }
 
     /// Times this many operations of a team, in ns per operation, after untimed ones that bring
-    /// back the caches the last leg took. Tells how many it made.
+    /// back the caches the last leg took. Returns how many it made.
     fn time_leg(
         &mut self,
         work: &mut AtWork<'_>,
@@ -152,7 +154,7 @@ impl Bencher<'_> {
         Ok((ns, (lead_in + turns) * work.per_turn))
     }
 
-    /// Counts what a baseline does, against what is expected of it alone.
+    /// Counts what a baseline does, and compares it with the baseline's own expectations.
     fn count_baseline(
         &mut self,
         cpus: &[u32],

@@ -1,4 +1,4 @@
-//! How a team ends: well, in an audited child, or with what its partners say of a failure.
+//! How a team ends: well, in an audited child, or with its partners' reasons for a failure.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -9,30 +9,30 @@ use syscost_sys::process::pause;
 use super::Team;
 use crate::failure::Failure;
 
-/// How long a partner may take to say what went wrong and end, once the measuring task has felt it.
+/// How long a partner may take to report its error and end, once the measuring task has noticed.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// How long its neighbours may take to feel it, too.
+/// How long its neighbours may take to notice, too.
 const NEIGHBOURS: Duration = Duration::from_millis(5);
 
-/// Maximum number of different complaints in a reason.
+/// Maximum number of different errors in a reason.
 const MOST_WORDS: usize = 3;
 
 impl<'t> Team<'t> {
-    /// Ends partner processes at once, in an audited child: their last calls are no part of the operation. Nothing else is
-    /// dropped, for threads would notice; they go with the child.
+    /// Kills partner processes at once, in an audited child: their last calls are not part of the
+    /// operation. Nothing else is dropped, as threads would notice; they end with the child.
     fn abandon(self) {
-        // Stopped first: one that sees its neighbour's end would say so, and be counted.
+        // Stopped first: a partner that sees its neighbour's end would report it, and be counted.
         self.partners.iter().for_each(Partner::freeze);
-        // Waited for, lest the dead of hundreds of audits stay until the worker ends.
+        // Reaped, or hundreds of audits would leave zombies until the worker ends.
         drop(self.partners);
         mem::forget((self.lead, self.stopper, self.result));
     }
 
-    /// What the partners of teams that failed say of it. The measuring task often sees no more than that one of them is gone: a closed
-    /// pipe, a missing file.
+    /// The partners' reasons for a failure. The measuring task often sees only that one of them is
+    /// gone: a closed pipe, a missing file.
     pub(super) fn explain(teams: impl IntoIterator<Item = Team<'t>>, failure: Failure) -> Failure {
-        // The rest stays as it is meanwhile: whose pipes close would complain of that.
+        // Nothing is closed meanwhile: partners would report closed pipes.
         let (mut partners, mut stoppers, mut rests) = (Vec::new(), Vec::new(), Vec::new());
         for team in teams {
             partners.extend(team.partners);
@@ -62,7 +62,7 @@ impl<'t> Team<'t> {
                 Some(stopper) => stopper.failure(words),
                 None => Failure::Failed(words),
             },
-            // What cannot be read of a task that is gone is not missing in this machine.
+            // What cannot be read of a task that has ended is not unsupported here.
             (Failure::Unsupported(what), true) => {
                 Failure::Failed(format!("a partner ended early: {what}"))
             }
@@ -70,7 +70,7 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// Does in an audited child what `work` says, and leaves the child's partners as they are.
+    /// Runs `work` in an audited child, and leaves the child's partners as they are.
     pub(super) fn audited(
         mut self,
         work: impl FnOnce(&mut Self) -> Result<(), Failure>,
@@ -84,7 +84,7 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// Ends the partners and tells what went wrong with them; what the team comes to is handed back.
+    /// Ends the partners, reports their errors, and hands the team's result back.
     pub(super) fn dismiss(mut self) -> Result<(), Failure> {
         if let Some(stopper) = &self.stopper {
             stopper.0.set();

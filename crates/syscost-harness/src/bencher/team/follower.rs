@@ -9,10 +9,11 @@ use super::lead::Lead;
 use super::stop::Stop;
 use crate::failure::Failure;
 
-/// The one partner of a team of two that take turns: it waits until its turn comes, answers, and waits again. It comes to a `T` at its
-/// end, of what it counted: plain numbers, which mean the same in any process.
+/// The partner in a team of two that take turns: it waits for its turn, answers, and waits again.
+/// In the end it returns a `T` of what it counted: plain numbers, which mean the same in any
+/// process.
 ///
-/// If it fails, the measuring task is not left asleep, and is told why.
+/// If it fails, the measuring task is not left asleep, and gets the reason.
 #[derive(Debug)]
 pub struct Follower<T = ()> {
     crew: Crew<T>,
@@ -22,14 +23,14 @@ pub struct Follower<T = ()> {
 impl<T: Copy + Send + 'static> Follower<T> {
     /// Starts it on these CPUs, and returns when it is ready.
     ///
-    /// - `prepare` makes, in the follower, its end of what the two have between them.
-    /// - `serve` answers at this end, turn after turn. When it has been woken and finds the stop set, that was no turn any more: it returns what it
-    ///   counted.
-    /// - `hang_up` is called if it fails. It lets the measuring task, which may sleep until it is answered, find out that nobody will.
-    ///   Where the kernel does, as for the two ends of a pipe, it may be `|_| {}`.
+    /// - `prepare` makes, in the follower, its end of the channel between the two.
+    /// - `serve` answers at this end, turn after turn. Woken with the stop set, it returns what it counted:
+    ///   that was no turn.
+    /// - `hang_up` is called if it fails. It wakes the measuring task, which may be waiting for an answer.
+    ///   Where the kernel does so, as for the two ends of a pipe, it may be `|_| {}`.
     ///
     /// # Errors
-    /// When there can be no such task, or with what `prepare` returned.
+    /// When the task cannot be started, or with the error of `prepare`.
     pub fn start<N: 'static, E: Into<Failure>>(
         between: Between,
         cpus: &[u32],
@@ -43,20 +44,20 @@ impl<T: Copy + Send + 'static> Follower<T> {
         Ok(Self { crew, task })
     }
 
-    /// Which task it is.
+    /// Its task.
     pub fn task(&self) -> TaskId {
         self.task
     }
 
-    /// What stops it. Set before the end, it tells that the follower has failed.
+    /// What stops it. If it is set before the end, the follower has failed.
     pub fn stop(&self) -> Shared<Stop> {
         self.crew.stop()
     }
 
-    /// The team of it and the measuring task. The lead and what the follower came to is what comes back of it. [`Lead::end`] has to wake the
-    /// follower once more.
+    /// The team of it and the measuring task. It returns the lead and the follower's result.
+    /// [`Lead::end`] has to wake the follower once more.
     pub fn led_by<'t, L: Lead + 't>(self, lead: L) -> Team<'t, (L, T)> {
-        let missing = || Failure::Failed("the partner ended and told nothing".into());
+        let missing = || Failure::Failed("the partner ended without a result".into());
         self.crew.led_by(lead).then(move |(lead, accounts)| {
             Ok((lead, accounts.first().copied().ok_or_else(missing)?))
         })

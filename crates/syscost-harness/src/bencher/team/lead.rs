@@ -7,39 +7,44 @@ use crate::bencher::body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;
 
-/// What the measuring task does in a team. A closure `|turns| ...` is one that makes turns and has nothing to say at the end.
+/// What the measuring task does in a team. A closure `|turns| ...` is a lead that only makes turns.
 ///
-/// All but the turns is untimed. Where something fails, only what the lead does when it is dropped still happens.
+/// Everything but the turns is untimed. After a failure the lead is only dropped.
 pub trait Lead {
-    /// Turns of the longest batch, at least [`Bencher::together`](crate::Bencher::together)'s hundred: as many as are prepared at once.
+    /// Maximum turns of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
+    /// hundred: as many as are prepared at once.
     const MAX_TURNS: u64 = body::MAX_TURNS;
 
-    /// Whether [`Lead::prepare`] is work of its own. A batch is then more than its operations, and none of them is timed singly.
+    /// Whether [`Lead::prepare`] does anything. A batch is then more than its operations, and none
+    /// of them is timed individually.
     const IS_PREPARED: bool = false;
 
     /// Makes exactly this many turns together with the partners, of as many operations each as
     /// [`Bencher::operations_per_turn`](crate::Bencher::operations_per_turn) says.
     fn turns(&mut self, turns: u64) -> Result<(), Failure>;
 
-    /// Comes before each batch of [`Bencher::together`](crate::Bencher::together) and before each operation of
-    /// [`Bencher::single_together`](crate::Bencher::single_together). It returns when every partner has done what came before and is ready for what comes.
+    /// Called before each batch of [`Bencher::together`](crate::Bencher::together) and before each
+    /// operation of [`Bencher::single_together`](crate::Bencher::single_together). It returns when
+    /// every partner has finished the last one and is ready for the next.
     fn prepare(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Comes right after each timed batch of [`Bencher::together`](crate::Bencher::together). Batches that are only counted go without.
+    /// Called right after each timed batch of [`Bencher::together`](crate::Bencher::together), not
+    /// after batches that are only counted.
     fn check(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The times of the operations of the last batch, where its turns note them: one reading of the clock more per operation. Every operation that is
-    /// timed then enters the row's histogram, for its tail. One turn is one operation then.
+    /// The times of the last batch's operations, where its turns note them at one more reading of
+    /// the clock each. Every timed operation then enters the row's histogram, for its tail, and a
+    /// turn is one operation.
     fn laps(&mut self) -> Option<&mut Laps> {
         None
     }
 
-    /// Lets the partners come to their end, which is then waited for. [`Stop`](super::Stop) is set before, where there is one; who
-    /// sleeps has yet to be woken.
+    /// Ends the partners, which are waited for afterwards. [`Stop`](super::Stop) is already set,
+    /// where there is one; partners that sleep have to be woken.
     fn end(&mut self) -> Result<(), Failure> {
         Ok(())
     }
@@ -51,7 +56,7 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Lead for F {
     }
 }
 
-/// Where something comes back to.
+/// A place that a result is handed back to.
 pub(super) struct Handed<T>(Rc<Cell<Option<T>>>);
 
 impl<T> Handed<T> {
@@ -72,7 +77,7 @@ impl<T> Handed<T> {
 
     /// What came back.
     pub(super) fn take(&self) -> Result<T, Failure> {
-        let missing = || Failure::Broken("has a team that never came to its end".into());
+        let missing = || Failure::Broken("has a team that never ended".into());
         self.0.take().ok_or_else(missing)
     }
 }
@@ -88,7 +93,7 @@ pub(super) trait AnyLead {
     fn hand_back(self: Box<Self>);
 }
 
-/// One that is handed back.
+/// A lead that is handed back.
 pub(super) struct Returning<L> {
     pub(super) lead: L,
     pub(super) back: Handed<L>,

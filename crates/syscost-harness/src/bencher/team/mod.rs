@@ -3,10 +3,10 @@
 //! - [`lead`]: the measuring task's side.
 //! - [`follower`]: a partner that answers turn after turn.
 //! - [`crew`]: partners that work until they are stopped; [`stop`] stops them.
-//! - [`ending`]: how a team ends, and what is said of a failure.
+//! - [`ending`]: how a team ends, and the reasons for a failure.
 //! - [`at_work`]: a team's loop, and what the kernel counts for it.
 //! - [`seats`]: where its tasks are put, and where they were seen.
-//! - [`difference`]: what an operation of several tasks costs more than others.
+//! - [`difference`]: the cost of an operation of several tasks above that of baselines.
 //! - [`single`]: one task's share, timed alone.
 //! - [`sentinel`]: looks at the cores of partners on other CPUs.
 
@@ -53,7 +53,8 @@ const MIN_SLOW: u64 = 8;
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
 
-/// The tasks that do an operation together: the measuring one and its partners. An `R` comes back of it.
+/// The tasks that do an operation together: the measuring one and its partners. An `R` comes back
+/// of it.
 pub struct Team<'t, R = ()> {
     partners: Vec<Partner>,
     /// Stops the partners, where they are to be stopped.
@@ -66,8 +67,9 @@ pub struct Team<'t, R = ()> {
 }
 
 impl<'t, L: Lead + 't> Team<'t, L> {
-    /// Of these partners, and the measuring task's `lead`, which comes back of it. The partners end when [`Lead::end`] tells them to. See [`Crew`] and
-    /// [`Follower`], which say what partners came to as well.
+    /// Of these partners, and the measuring task's `lead`, which comes back of it. The partners end
+    /// when [`Lead::end`] tells them to. See [`Crew`] and [`Follower`], which say what partners
+    /// came to as well.
     pub fn new(partners: Vec<Partner>, lead: L) -> Self {
         let back = Handed::nothing();
         let handed = back.again();
@@ -89,10 +91,11 @@ impl<'t, R: 't> Team<'t, R> {
         self.then(|result| Ok(change(result)))
     }
 
-    /// Makes batches of so many turns and ends it, without a measurement: what comes back.
+    /// Makes batches of these numbers of turns and ends the team, without a measurement; returns
+    /// its result.
     ///
     /// # Errors
-    /// With what went wrong, in the words of the partners where it was theirs.
+    /// With the error, in the partners' words where it was theirs.
     pub fn perform(self, batches: impl IntoIterator<Item = u64>) -> Result<R, Failure> {
         let back = Handed::nothing();
         let mut team = self.handing_to(&back);
@@ -145,9 +148,9 @@ impl Team<'_> {
 }
 
 impl Bencher<'_> {
-    /// Measures an operation that several tasks do together. `make` is given the CPUs that partners may use and starts them; it
-    /// is called anew in the audited child, so that the calls of all tasks are counted. What comes back is that of the team which was
-    /// timed or counted in this process.
+    /// Measures an operation that several tasks do together. `make` gets the CPUs that partners may
+    /// use and starts them; it is called anew in the audited child, so that the calls of all tasks
+    /// are counted. The result is that of the team that was timed or counted in this process.
     ///
     /// The cost is one operation's. Every switch of every task must be declared.
     pub fn together<'t, R: 't>(
@@ -165,32 +168,34 @@ impl Bencher<'_> {
         back.take()
     }
 
-    /// Tells that an operation of [`Bencher::together`] takes about this long, in ns: fewer of slow ones are counted. To be called
-    /// before the measurement.
+    /// Announces that an operation of [`Bencher::together`] takes about this long, in ns: of slow
+    /// ones fewer are counted. To be called before the measurement.
     pub fn takes_about(&mut self, ns: f64) {
         self.set_too_late |= self.measured;
         self.known_ns = ns;
     }
 
-    /// As many operations as are wanted, or fewer that last no longer than is waited for.
+    /// The wanted number of operations, or fewer if they would take too long.
     fn affordable(&self, wanted: u64) -> u64 {
         let affordable = SLOW_LIMIT_NS / self.known_ns.max(1.0);
         wanted.min((affordable as u64).max(MIN_SLOW))
     }
 
-    /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has measured; `None` where the kernel does
-    /// not tell.
+    /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has
+    /// measured; `None` where the kernel does not report it.
     pub fn cpu_ns(&self) -> Option<f64> {
         self.cpu_ns
     }
 
-    /// Switches of all tasks together per operation, once [`Bencher::together`] has timed it; `None` in the evidence pass. For
-    /// operations that may switch in one process and not in the next.
+    /// Switches of all tasks together per operation, once [`Bencher::together`] has timed it;
+    /// `None` in the evidence pass. For operations that may switch in one process and not in the
+    /// next.
     pub fn timed_switches(&self) -> Option<f64> {
         self.timed_switches
     }
 
-    /// A team whose first turn is done, and counts as any other in what the benchmark reports per operation.
+    /// A team whose first turn is done, and counts as any other in what the benchmark reports per
+    /// operation.
     fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
         self.operations += per_turn;
         AtWork::new(team, per_turn)
@@ -227,7 +232,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// The share of the time that others had of the CPU, where all tasks of a team were on one.
+    /// Others' share of the CPU time, where all tasks of a team were on one CPU.
     fn others(&self, cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
         (cpus == [self.cpu])
             .then(|| company::share(used, passed_ns))
@@ -240,7 +245,7 @@ impl Bencher<'_> {
         per_turn: u64,
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        // First, while this process has no other thread that a fork would lose.
+        // First, while this process has no other thread that a fork would not copy.
         let audited_turns = self.affordable(AUDITED_TOGETHER).div_ceil(per_turn);
         self.judge_audit(audited_turns * per_turn, &mut |audited| {
             make(cpus)?.audited(|team| {

@@ -14,7 +14,7 @@ use crate::expect::Counter;
 use crate::failure::Failure;
 use crate::placement::Placement;
 
-/// CPUs of partners that are looked at, at most.
+/// Maximum number of partners' CPUs that are looked at.
 const MAX_WATCHED: usize = 8;
 
 /// Where the tasks of a team were seen.
@@ -22,7 +22,7 @@ const MAX_WATCHED: usize = 8;
 pub(super) struct Seen {
     /// The CPUs of all tasks at each look, the measuring one's first.
     looks: Vec<Vec<u32>>,
-    /// Why a look was in vain, if one was.
+    /// Why a look failed, if one did.
     unread: Option<Unsupported>,
 }
 
@@ -35,7 +35,7 @@ impl Seen {
         }
     }
 
-    /// Adds those of another team.
+    /// Adds the looks of another team.
     pub(super) fn extend(&mut self, other: Seen) {
         self.looks.extend(other.looks);
         self.unread = other.unread.or(self.unread.take());
@@ -52,14 +52,15 @@ impl Bencher<'_> {
         Ok(cpus.len())
     }
 
-    /// Measures with the measuring task where the placement wants it, and claims that all were there.
+    /// Measures with the measuring task on the placement's CPU, and claims that all tasks were on
+    /// theirs.
     pub(super) fn seated(
         &mut self,
         placement: Placement,
         measure: impl FnOnce(&mut Self, &[u32]) -> Result<Seen, Failure>,
     ) -> Result<(), Failure> {
         if placement == Placement::Free {
-            // The kernel moves who is free to be moved.
+            // The kernel moves tasks that are not pinned.
             self.declared
                 .retain(|expect| expect.counter != Counter::Migrations);
         }
@@ -116,7 +117,7 @@ impl Bencher<'_> {
             let is_shared = placement == Placement::Distinct && !all_differ(cpus);
             *own != self.cpu || others.iter().any(|cpu| !partners.contains(cpu)) || is_shared
         });
-        // Who is served by another machine has no partner here.
+        // A far end on another machine is no partner here.
         let is_alone = seen.looks.first().is_some_and(|cpus| cpus.len() == 1);
         let partners = if is_alone { &[] } else { partners };
         let told = |cpus: &[u32]| match placement {
@@ -128,7 +129,7 @@ impl Bencher<'_> {
         places.extend(partners);
         let expected = match placement {
             Placement::Distinct => {
-                format!("{}, each on its own", cpu::format_list(&places))
+                format!("{}, each on a separate CPU", cpu::format_list(&places))
             }
             _ => told(&places),
         };
@@ -145,7 +146,8 @@ impl Bencher<'_> {
         }
     }
 
-    /// Tells how often, in percent of the looks, partners were seen how near.
+    /// Adds details: for each relation of CPUs, the percentage of looks that found the partners so
+    /// placed.
     fn tell_mix(&mut self, seen: &Seen) {
         let topology = Topology::known();
         let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.allowed)
@@ -166,23 +168,23 @@ impl Bencher<'_> {
             let percent = 100.0 * count / pairs.len().max(1) as f64;
             self.detail(&format!("placed_{name}_percent"), percent);
         }
-        let (what, least) = ("looks at where its tasks are", "at least 1");
+        let (what, least) = ("looks at the CPUs of its tasks", "at least 1");
         match pairs.is_empty() {
             true => self.claim_unseen(what, least.to_owned(), seen),
             false => self.claim(what, least, pairs.len() as f64, "/proc", true),
         }
     }
 
-    /// A claim on places that nobody could look at.
+    /// A claim on CPUs that could not be looked up.
     fn claim_unseen(&mut self, claim: &str, expected: String, seen: &Seen) {
         let reason = seen.unread.as_ref().map(Unsupported::to_string);
-        let reason = reason.unwrap_or_else(|| "nobody looked".to_owned());
+        let reason = reason.unwrap_or_else(|| "it was not looked up".to_owned());
         let verdict = Verdict::Unverified;
         self.claim_verdict(claim, expected, "unknown", "/proc", verdict, Some(&reason));
     }
 }
 
-/// Whether no CPU stands twice among these.
+/// Whether these CPUs are all different.
 fn all_differ(cpus: &[u32]) -> bool {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();

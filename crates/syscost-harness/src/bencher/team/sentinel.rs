@@ -1,7 +1,9 @@
-//! Looks at the cores of a team's partners: a sleeping process on each of their CPUs, woken for a look.
+//! Looks at the cores of a team's partners: a sleeping process on each of their CPUs, woken for a
+//! look.
 //!
-//! The partners are the benchmark's and look at nothing. A thread of this process would do as well, but then this process's memory would be known on
-//! the other CPU, and every change of a mapping would interrupt it there.
+//! The partners belong to the benchmark and do not look at their cores. A thread of this process
+//! would do as well, but then this process's address space would be active on the other CPU, and
+//! every change of a mapping would interrupt it there.
 
 use std::hint::spin_loop;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -19,10 +21,11 @@ use crate::failure::Failure;
 /// How long a sentinel may take to answer.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// How long the last answer of a late one is waited for, so that it comes before what is timed next.
+/// How long to wait for the last answer of a late sentinel, so that it comes before the next
+/// timing.
 const LAST_ANSWER: Duration = Duration::from_millis(50);
 
-/// What a sentinel answers, in shared memory.
+/// A sentinel's answer, in shared memory.
 struct Answer {
     /// How many questions it has answered.
     count: AtomicU64,
@@ -43,10 +46,10 @@ pub(in crate::bencher) struct Sentinel {
 }
 
 impl Sentinel {
-    /// One on this CPU; `None` where nothing is known of its core.
+    /// A sentinel on this CPU; `None` where nothing is known of its core.
     ///
     /// # Errors
-    /// When there can be no such process.
+    /// When the process cannot be started.
     pub(in crate::bencher) fn start(
         clock: Clock,
         cpu: u32,
@@ -67,7 +70,7 @@ impl Sentinel {
         let work = move || -> Result<(), String> {
             let mut question = [0_u8; 1];
             while questions.read(&mut question).is_ok_and(|count| count == 1) {
-                // The last of some: the first ones still pay for the way here.
+                // The last of several: the first ones still pay for waking up.
                 let looks = (0..u32::from(question[0]).max(2)).map(|_| alone.holds(&probe.look()));
                 let ours = looks.skip(1).filter(|is_ours| *is_ours).count();
                 let is_ours = ours + 1 >= usize::from(question[0]);
@@ -92,8 +95,9 @@ impl Sentinel {
         self.is_late
     }
 
-    /// Whether its core is ours now, and has been for a few looks; `None` once it has found no time to look: a partner that spins keeps the CPU, and
-    /// a sentinel that comes late would disturb what is timed. It is then asked no more.
+    /// Whether its core is ours now, and has been for a few looks; `None` once it has found no time
+    /// to look: a partner that spins keeps the CPU, and a late sentinel would disturb what is
+    /// timed. It is then asked no more.
     pub(in crate::bencher) fn is_ours(&mut self) -> Option<bool> {
         let looks = [self.looks as u8];
         if self.is_late || self.ask.write(&looks).is_err() {

@@ -15,12 +15,14 @@ use crate::failure::Failure;
 use crate::placement::Placement;
 
 impl Bencher<'_> {
-    /// Measures what one task's share of a common operation costs: the measuring task's turn alone, timed by itself, after an untimed
-    /// preparation ([`Lead::prepare`](super::Lead::prepare)) that waits until the partners are ready. The timer's own cost is taken off, as by
+    /// Measures one task's share of a common operation: the measuring task's turn alone, timed
+    /// individually after an untimed preparation ([`Lead::prepare`](super::Lead::prepare)) that
+    /// waits until the partners are ready. The timer's own cost is subtracted, as by
     /// [`Bencher::single`].
     ///
-    /// Counted are the measuring task's switches and faults during its turns, the partners' from one preparation to the next, and
-    /// the system calls of all that the preparation alone does not make.
+    /// Counted are the measuring task's switches and faults during its turns, the partners' from
+    /// one preparation to the next, and the system calls of all beyond those of the preparation
+    /// alone.
     pub fn single_together<'t, R: 't>(
         &mut self,
         placement: Placement,
@@ -67,7 +69,7 @@ impl Bencher<'_> {
                         team.lead.turns(1)?;
                     }
                 }
-                // What the last turn led to ends before the audit does.
+                // The effects of the last turn end before the audit does.
                 team.lead.prepare()
             })
         })?;
@@ -84,8 +86,8 @@ impl Bencher<'_> {
     }
 }
 
-/// Counts single turns: what all tasks did, of the measuring task what happens during its turns, of its partners also what follows from
-/// them. The times are those of all, with the preparations.
+/// Counts single turns: of the measuring task what happens during its turns, of its partners also
+/// what follows from them. The times are those of all, with the preparations.
 fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
     let tasks = team.partners.iter().map(Partner::task);
     let others: Vec<TaskStat> = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! When the work of a team is over.
+//! What tells the tasks of a team to stop.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -6,7 +6,8 @@ use syscost_sys::partner::Shared;
 
 use crate::failure::Failure;
 
-/// Tells all tasks of a team that its work is over: it has ended, or one of them has failed. On lines of its own.
+/// Set for all tasks of a team when its work is over: it has ended, or one of them has failed. On
+/// separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Stop {
@@ -15,7 +16,7 @@ pub struct Stop {
     kind: AtomicUsize,
 }
 
-/// Of several failures the last in this list counts.
+/// Of several failures, the last in this list counts.
 const KINDS: [fn(String) -> Failure; 3] = [Failure::Failed, Failure::Unsupported, Failure::Refuted];
 
 impl Stop {
@@ -30,8 +31,8 @@ impl Stop {
         self.is_set.store(true, Ordering::Release);
     }
 
-    /// Nothing, as long as it is not over. For the measuring task, which ends it itself: that it is over before means that a partner has failed, which has
-    /// more to say of it.
+    /// An error once it is over. For the measuring task, which ends it itself: if it is over
+    /// before, a partner has failed, whose own error says why.
     ///
     /// # Errors
     /// When it is over.
@@ -57,12 +58,12 @@ impl Stop {
     }
 }
 
-/// Stops a team's partners when dropped: without their maker they would go on for ever.
+/// Stops a team's partners when dropped, or they would go on for ever.
 #[derive(Debug)]
 pub(super) struct Stopper(pub(super) Shared<Stop>);
 
 impl Stopper {
-    /// The failure of a partner that puts it so.
+    /// The failure of a partner with these words, of the kind that was noted.
     pub(super) fn failure(&self, words: String) -> Failure {
         KINDS[self.0.kind.load(Ordering::Relaxed)](words)
     }

@@ -184,7 +184,7 @@ fn only_what_was_timed_on_a_core_of_our_own_refutes() {
     assert!(
         disturbed
             .reason
-            .is_some_and(|reason| reason.contains("never ours"))
+            .is_some_and(|reason| reason.contains("core was shared"))
     );
     // Work that takes the same time whether done once or twice is not done, whoever shares the core.
     assert_eq!(verdict(0.5, 600_000, 0).verdict, Verdict::Refuted);

@@ -14,7 +14,8 @@ fn rule(close: Close, first_byte: bool) -> Accept {
     }
 }
 
-/// Connects three times to a service that follows this rule; what each connection read before its end, and how it ended.
+/// Connects three times to a service that follows this rule; what each connection read before its
+/// end, and how it ended.
 fn visits(rule: Accept) -> (Vec<(usize, Option<ErrorKind>)>, Account) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -66,7 +67,7 @@ fn connections_from_elsewhere_are_closed_and_counted() {
         thread::spawn(move || accept(&listener, &elsewhere, &mut |account| account.wrong == 2));
     for _ in 0..2 {
         let mut stream = TcpStream::connect(address).unwrap();
-        // Whether it is told by FIN or RST: nothing is sent.
+        // Nothing is sent before the FIN or RST.
         assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0);
     }
     let account = service.join().unwrap().unwrap();

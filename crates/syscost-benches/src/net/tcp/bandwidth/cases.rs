@@ -1,13 +1,14 @@
-//! The rows.
+//! The rows of `net.tcp.bandwidth`.
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::topology::Relation;
 
-use super::setting::LARGE;
+use super::setting::{LARGE, STREAMS};
 use super::{Direction, Method};
+use crate::ipc::setting::same_and_nearest;
 use crate::net::far_end::{Family, Path, remote_family};
 use crate::net::seats::Seats;
+use crate::net::setting::{self, SIZE};
 
 /// Bytes of a small message.
 const SMALL: usize = 1 << 10;
@@ -27,29 +28,14 @@ struct Row {
 
 impl Row {
     fn case(self) -> Case {
-        let placement = self.placement.map(|placement| placement.name().to_owned());
-        let params = [
-            (Path::KEY, Some(self.path.to_owned())),
-            (Family::KEY, Some(self.family.name().to_owned())),
-            (Placement::KEY, placement),
-            ("streams", Some(self.streams.to_string())),
-            ("size", Some(size_name(self.size))),
-            (Direction::KEY, Some(self.direction.name().to_owned())),
-            (Method::KEY, Some(self.method.name().to_owned())),
+        let further = [
+            (STREAMS, self.streams.to_string()),
+            (SIZE, size_name(self.size)),
+            (Direction::KEY, self.direction.name().to_owned()),
+            (Method::KEY, self.method.name().to_owned()),
         ];
-        let given = params.into_iter();
-        Case::new(given.filter_map(|(key, value)| Some((key, value?))))
+        setting::case(self.path, self.family, self.placement, further)
     }
-}
-
-/// The CPUs of the ends of most rows on loopback: the same one, and the nearest other one if there is any.
-fn places() -> (Placement, Placement) {
-    let same = Placement::At(Relation::SameCpu);
-    let here = Placement::here();
-    let mut others = here
-        .into_iter()
-        .filter(|place| ![same, Placement::Free].contains(place));
-    (same, others.next().unwrap_or(same))
 }
 
 pub(super) fn cases() -> Vec<Case> {
@@ -58,21 +44,18 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn on_loopback() -> Vec<Row> {
-    let (same, other) = places();
+    let near = same_and_nearest();
     let plain = Row {
         path: Path::LOOPBACK,
         family: Family::Ipv4,
-        placement: Some(other),
+        placement: near.last().copied(),
         streams: 1,
         size: LARGE,
         direction: Direction::Send,
         method: Method::Write,
     };
     let mut rows = Vec::new();
-    let near = [same, other]
-        .into_iter()
-        .take(if same == other { 1 } else { 2 });
-    for placement in near.clone().map(Some) {
+    for placement in near.iter().copied().map(Some) {
         for size in [LARGE, SMALL] {
             rows.extend([Direction::Send, Direction::Receive].map(|direction| Row {
                 placement,
@@ -86,7 +69,7 @@ fn on_loopback() -> Vec<Row> {
         family: Family::Ipv6,
         ..plain
     });
-    for placement in near.clone().map(Some) {
+    for placement in near.iter().copied().map(Some) {
         let methods = Method::ALL.into_iter().skip(1);
         rows.extend(methods.map(|method| Row {
             placement,
@@ -95,7 +78,10 @@ fn on_loopback() -> Vec<Row> {
         }));
     }
     let allowed = cpu::allowed().unwrap_or_default();
-    for (placement, streams) in near.flat_map(|placement| [(placement, 2), (placement, 4)]) {
+    for (placement, streams) in near
+        .into_iter()
+        .flat_map(|placement| [(placement, 2), (placement, 4)])
+    {
         let own = allowed.first().copied().unwrap_or(0);
         if Seats::here(placement, streams, own, &allowed).is_ok() {
             rows.push(Row {
@@ -142,15 +128,16 @@ fn to_elsewhere() -> Vec<Row> {
     rows
 }
 
-/// Whether people look at it first: one stream of large messages that this end writes, on one CPU if both ends are here.
+/// Whether the quick profile has it: one stream of large messages that this end writes, on the same
+/// CPU if both ends are on this machine.
 pub(super) fn is_plain(case: &Case) -> bool {
     let place = case.get(Placement::KEY);
-    case.get("streams") == "1"
-        && case.number("size") == LARGE as u64
+    case.number(STREAMS) == 1
+        && case.number(SIZE) == LARGE as u64
         && case.get(Direction::KEY) == Direction::Send.name()
         && case.get(Method::KEY) == Method::Write.name()
         && case.get(Family::KEY) != Family::Ipv6.name()
-        && (place.is_empty() || place == places().0.name())
+        && (place.is_empty() || place == same_and_nearest()[0].name())
 }
 
 #[cfg(test)]

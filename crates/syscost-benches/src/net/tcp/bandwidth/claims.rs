@@ -1,11 +1,10 @@
-//! What is claimed of streams, and what shows it.
+//! The claims about streams, and their evidence.
 
 use std::collections::BTreeSet;
 
 use syscost_harness::congestion;
 use syscost_harness::prelude::*;
 use syscost_net::service::TcpSide;
-use syscost_results::Verdict;
 use syscost_sys::tcp::TcpInfo;
 
 use super::limiter::Shares;
@@ -13,15 +12,18 @@ use super::method::Method;
 use super::setting::{Direction, Setting};
 use super::streams::Outcome;
 use crate::net::far_end::Family;
+use crate::net::tcp::stream::claim_retransmits;
 
-/// Bytes that a connection carries beside its payload at most: TCP counts its opening and its closing, and a server asks for a ticket.
-const GREETING: u64 = 64;
+/// Maximum bytes that a connection carries beside its payload: TCP counts the SYN and the FIN, and
+/// a server requires a ticket.
+const MAX_EXTRA: u64 = 64;
 
 const BOTH: &str = "both ends";
 const TCP_INFO: &str = "TCP_INFO";
+const RETRANSMITS: &str = "segments retransmitted";
 
-/// Where the kernel says which congestion control a socket gets that asks for none.
-const USUAL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+/// The congestion control of sockets that do not choose one.
+const DEFAULT_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// Claims that streams were as the case says, and that what was sent has arrived.
 pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
@@ -38,9 +40,9 @@ pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcom
         b.claim_equal(claim, streams, outcome.steady, BOTH);
     }
     if setting.method == Method::ZeroCopy {
-        claim_without_copy(b, outcome);
+        claim_zero_copy(b, outcome);
     }
-    tell_usage(b, outcome);
+    detail_usage(b, outcome);
     let sender = match setting.direction {
         Direction::Send => &outcome.near,
         Direction::Receive => &outcome.far,
@@ -48,21 +50,21 @@ pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcom
     match sender {
         Some(sender) => claim_sender(b, setting, outcome, sender),
         None => {
-            let reason = "the kernel of the sender tells nothing of its connections";
-            b.claim_unverified("segments sent again", 0.0, "unknown", TCP_INFO, reason);
+            let reason = "the sender's kernel has no TCP_INFO";
+            b.claim_unverified(RETRANSMITS, 0.0, "unknown", TCP_INFO, reason);
         }
     }
 }
 
-/// What arrived is what was sent, and was handed over in messages of the size that the case says.
+/// What arrived is what was sent, in messages of the case's size.
 fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let (sent, received) = (&outcome.sent, &outcome.received);
-    let claim = "bytes that the receiver has of those sent";
+    let claim = "bytes received, of those sent";
     let holds = sent.bytes == received.bytes && received.bytes > 0;
     b.claim(claim, sent.bytes, received.bytes, BOTH, holds);
     let [expected, found] = [sent, received].map(|tally| format!("{:016x}", tally.checksum));
-    b.claim_equal("checksum of all stamps in them", expected, found, BOTH);
-    let claim = "bytes that are not what was sent at their place";
+    b.claim_equal("checksum of their stamps", expected, found, BOTH);
+    let claim = "bytes that differ from what was sent";
     b.claim_equal(claim, 0, received.wrong, "receiver");
     let per_message = sent.bytes as f64 / sent.messages.max(1) as f64;
     let size = setting.size as f64;
@@ -70,7 +72,7 @@ fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.claim_within("bytes of a message", at_most, per_message, "sender");
 }
 
-/// What was counted is what the row's name says: whatever was made of it before.
+/// Claims that what was counted is what the row's name says.
 pub(super) fn claim_named(b: &mut Bencher, outcome: &Outcome) {
     let streams = b.case().number("streams");
     let used = connections(outcome) as u64;
@@ -86,7 +88,7 @@ pub(super) fn claim_named(b: &mut Bencher, outcome: &Outcome) {
         "sender",
     );
     if let Some(near) = &outcome.near {
-        let came = near.bytes_received > GREETING * streams;
+        let came = near.bytes_received > MAX_EXTRA * streams;
         let seen = if came {
             Direction::Receive
         } else {
@@ -100,7 +102,7 @@ pub(super) fn claim_named(b: &mut Bencher, outcome: &Outcome) {
     }
 }
 
-/// How many connections of their own carried bytes.
+/// How many connections with distinct ports carried bytes.
 fn connections(outcome: &Outcome) -> usize {
     let addresses: BTreeSet<_> = outcome
         .sockets
@@ -108,13 +110,14 @@ fn connections(outcome: &Outcome) -> usize {
         .filter_map(|socket| socket.local_addr().ok())
         .collect();
     let carried = |socket: &&std::net::TcpStream| {
-        TcpInfo::of(socket).is_ok_and(|info| info.bytes_acked.max(info.bytes_received) > GREETING)
+        TcpInfo::of(socket).is_ok_and(|info| info.bytes_acked.max(info.bytes_received) > MAX_EXTRA)
     };
     let used = outcome.sockets.iter().filter(carried).count();
     used.min(addresses.len())
 }
 
-/// There were as many connections as the case says, between addresses of its family, and their bytes went its way.
+/// There were as many connections as the case says, between addresses of its family, and they
+/// carried the bytes.
 fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let addresses: BTreeSet<_> = outcome
         .sockets
@@ -122,7 +125,7 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
         .filter_map(|socket| socket.local_addr().ok())
         .collect();
     let streams = setting.seats.len();
-    let claim = "connections with ports of their own that carried bytes";
+    let claim = "connections with distinct ports that carried bytes";
     b.claim_equal(claim, streams, connections(outcome), TCP_INFO);
     let families: BTreeSet<_> = addresses
         .iter()
@@ -141,10 +144,10 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let payload = outcome.received.bytes.max(1) as f64;
     let came = near.bytes_received as f64 / payload;
     let bound = match setting.direction {
-        Direction::Send => Bound::AtMost(GREETING as f64 * streams as f64 / payload),
+        Direction::Send => Bound::AtMost(MAX_EXTRA as f64 * streams as f64 / payload),
         Direction::Receive => Bound::AtLeast(1.0),
     };
-    let claim = "bytes that came to this end, of each byte of payload";
+    let claim = "bytes received by this end, per byte of payload";
     b.claim_within(claim, bound, came, TCP_INFO);
     let nodelay = near.nodelay as usize;
     b.claim_equal("sockets with TCP_NODELAY", streams, nodelay, "getsockopt");
@@ -154,18 +157,18 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     }
 }
 
-/// Every send without a copy is completed; whether it was copied after all is a detail.
-fn claim_without_copy(b: &mut Bencher, outcome: &Outcome) {
+/// Every zero-copy send is completed; whether it was copied after all is a detail.
+fn claim_zero_copy(b: &mut Bencher, outcome: &Outcome) {
     let sent = &outcome.sent;
-    let claim = "sends by MSG_ZEROCOPY that the kernel has completed";
+    let claim = "MSG_ZEROCOPY sends that the kernel completed";
     let holds = sent.sends == sent.completed && sent.sends >= sent.messages;
     b.claim(claim, sent.sends, sent.completed, "error queue", holds);
     let copied = 100.0 * sent.copied as f64 / sent.completed.max(1) as f64;
     b.detail("zerocopy_copied_percent", copied);
 }
 
-/// CPU time of both ends for each byte.
-fn tell_usage(b: &mut Bencher, outcome: &Outcome) {
+/// CPU time of both ends per byte.
+fn detail_usage(b: &mut Bencher, outcome: &Outcome) {
     let Some(usage) = outcome.usage.filter(|_| b.is_timed()) else {
         return;
     };
@@ -180,37 +183,28 @@ fn tell_usage(b: &mut Bencher, outcome: &Outcome) {
     }
 }
 
-/// What the sender's kernel tells: what was acknowledged, what was sent again, by which congestion control, and what limits.
+/// What the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion
+/// control, and what limits the streams.
 fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
     let streams = setting.seats.len();
     let payload = outcome.sent.bytes;
-    let most = (payload + GREETING * streams as u64) as f64 / payload.max(1) as f64;
-    // A far end tells of its sockets while the last bytes are on their way.
+    let max = (payload + MAX_EXTRA * streams as u64) as f64 / payload.max(1) as f64;
+    // A remote sender reports on its sockets while the last bytes are under way.
     if setting.sends_here() {
         b.claim_within(
-            "bytes that TCP acknowledged, of each byte of payload",
-            Bound::Within(1.0, most),
+            "bytes acknowledged, per byte of payload",
+            Bound::Within(1.0, max),
             sender.bytes_acked as f64 / payload.max(1) as f64,
             TCP_INFO,
         );
     }
-    let (verdict, reason) = match sender.retransmits {
-        0 => (Verdict::Confirmed, None),
-        _ => (
-            Verdict::Unverified,
-            Some("segments were lost or late: the rate is that of a path that loses some"),
-        ),
-    };
-    b.claim_verdict(
-        "segments sent again",
-        0.0,
-        sender.retransmits as f64,
-        TCP_INFO,
-        verdict,
-        reason,
+    claim_retransmits(
+        b,
+        RETRANSMITS,
+        sender.retransmits,
+        "segments were lost or late: the rate is that of a path that loses some",
     );
     claim_congestion(b, setting, outcome, sender);
-    b.detail("retransmits_count", sender.retransmits as f64);
     b.detail("mss_bytes", f64::from(sender.mss));
     b.detail("send_buffer_bytes", sender.send_buffer as f64);
     let mtu = outcome.sockets.first().map(TcpInfo::of);
@@ -241,17 +235,17 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
     b.detail("send_buffer_limited_percent", 100.0 * shares.send_buffer);
 }
 
-/// The congestion control is the one that was chosen, or the one that the sender's system has for all.
+/// The congestion control is the chosen one, or the default of the sender's system.
 fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
-    let usual = || {
-        let usual = std::fs::read_to_string(USUAL);
-        let usual = usual.ok().filter(|_| setting.sends_here())?;
-        Some(usual.trim().to_owned())
+    let default = || {
+        let default = std::fs::read_to_string(DEFAULT_CONGESTION);
+        let default = default.ok().filter(|_| setting.sends_here())?;
+        Some(default.trim().to_owned())
     };
     let chosen = congestion::given();
     let claim = "congestion control of the sender";
     let found = sender.congestion.clone();
-    match chosen.clone().or_else(usual) {
+    match chosen.clone().or_else(default) {
         Some(expected) => b.claim_equal(claim, expected, found, "TCP_CONGESTION"),
         None => b.claim(claim, "any", found, "TCP_CONGESTION", true),
     }

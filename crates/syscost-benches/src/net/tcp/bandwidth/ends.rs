@@ -16,22 +16,22 @@ use crate::net::interface::Way;
 use crate::net::tcp::stream::options;
 use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
 
-/// Both ends, at work.
+/// Both ends at work.
 pub(super) struct Ends {
-    /// Those of the far end first, if it is here, then those of this end.
+    /// Those of the far end first, if it is on this machine, then those of this end.
     pub(super) workers: Workers,
-    /// The far end, if it is elsewhere.
+    /// The far end, if it is on another machine.
     pub(super) session: Option<Session>,
     /// This end's sockets.
     pub(super) near: Vec<TcpStream>,
-    /// The far end's sockets, if they are here.
+    /// The far end's sockets, if they are on this machine.
     pub(super) far: Vec<TcpStream>,
     /// What carries the bytes.
     pub(super) way: Way,
 }
 
 impl Ends {
-    /// Connects them and sets them going, each until what `until` says.
+    /// Connects and starts them; each goes on until what `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
         match &setting.path {
             Path::Loopback(..) => Self::here(setting, until),
@@ -93,10 +93,10 @@ impl Ends {
             let end = again(&socket)?;
             match setting.direction {
                 Direction::Send => {
-                    let told = again(&socket)?;
-                    // What the kernel does not tell is taken for received: the far end has memory of its own.
+                    let sender = again(&socket)?;
+                    // Without TCP_INFO all counts as received: the far end has separate memory.
                     let acked =
-                        move || TcpInfo::of(&told).map_or(u64::MAX / 2, |info| info.bytes_acked);
+                        move || TcpInfo::of(&sender).map_or(u64::MAX / 2, |info| info.bytes_acked);
                     let consumed = Box::new(acked);
                     send(&mut workers, &seats.near, until, end, setting, consumed)?;
                 }
@@ -162,7 +162,8 @@ fn send(
     workers.add(cpus, until, Workers::meter()?, sender, work)
 }
 
-/// Adds a worker that receives. In the end it closes its direction as well: that acknowledges what came last at once.
+/// Adds a worker that receives. In the end it closes its direction as well: that acknowledges what
+/// came last at once.
 fn receive(
     workers: &mut Workers,
     cpus: &[u32],
@@ -177,7 +178,7 @@ fn receive(
         if !is_over(&account) {
             account = sink(end, &mut vec![0; size], content, is_over)?;
         }
-        // Whoever has left already need not be told.
+        // It fails if the other end has left already.
         let _ = end.shutdown(Shutdown::Both);
         Ok(account.into())
     };

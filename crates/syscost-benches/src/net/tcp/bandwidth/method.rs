@@ -7,7 +7,7 @@ use syscost_harness::prelude::*;
 pub(in crate::net) enum Method {
     /// sendto(2): the kernel copies.
     Write,
-    /// sendto(2) with MSG_ZEROCOPY: the kernel refers to the memory until it tells that it is done with it.
+    /// sendto(2) with MSG_ZEROCOPY: the kernel refers to the memory until it reports completion.
     ZeroCopy,
     /// sendfile(2) from a file in memory: the kernel refers to the page cache.
     SendFile,
@@ -52,10 +52,11 @@ impl Method {
         Self::ALL
             .into_iter()
             .find(|method| method.name() == case.get(Self::KEY))
-            .ok_or_else(|| Failure::Broken("has no method of sending in its case".into()))
+            .ok_or_else(|| Failure::Broken("has an unknown method of sending".into()))
     }
 
-    /// System calls for each message: those of the sender, if this machine sends, and of the receiver, if this machine receives.
+    /// System calls per message: those of the sender, if this machine sends, and of the receiver,
+    /// if this machine receives.
     pub(super) fn calls(self, sends: bool, receives: bool) -> Vec<Expect> {
         let sender = match self {
             Method::Write => vec![together(Sysno::SENDTO, 1.0)],

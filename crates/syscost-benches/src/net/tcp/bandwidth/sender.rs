@@ -13,17 +13,18 @@ use syscost_sys::zero_copy::{self, FileMemory};
 use super::method::Method;
 use crate::net::workers::{IsOver, Tally};
 
-/// Memory that a stream is sent from without copying. What was sent is referred to until it has been received, so it is more than any two sockets hold.
+/// Bytes of the memory that a stream is sent from without copying. The kernel refers to what was
+/// sent until it has been received, so this is more than the buffers of two sockets hold.
 const MEMORY: usize = 16 << 20;
 
-/// Messages between two looks for completions.
-const BETWEEN_LOOKS: u64 = 16;
+/// Messages between two checks for completions.
+const CHECK_EVERY: u64 = 16;
 
-/// How long the last completions are waited for, and between two looks.
+/// How long to wait for the last completions, and between two checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// Bytes of its stream that the receiver is known to have.
+/// Reads how many bytes of the stream the receiver is known to have.
 pub(super) type Consumed = Box<dyn FnMut() -> u64 + Send>;
 
 /// A sender of messages of one size.
@@ -36,7 +37,7 @@ pub(super) struct Sender {
 
 /// Where it sends from.
 enum Source {
-    /// A buffer of its own, which the kernel copies.
+    /// A separate buffer, which the kernel copies.
     Buffer,
     /// Memory that the kernel refers to.
     Memory(Memory),
@@ -51,7 +52,7 @@ struct Memory {
 }
 
 impl Sender {
-    /// `consumed` tells how much of the stream needs not stay as it is any more.
+    /// `consumed` reads how much of the stream may be overwritten.
     pub(super) fn new(
         socket: TcpStream,
         method: Method,
@@ -60,7 +61,9 @@ impl Sender {
         consumed: Consumed,
     ) -> Result<Self, Failure> {
         if size == 0 || !MEMORY.is_multiple_of(size) {
-            return Err(Failure::Broken("sends messages of no power of two".into()));
+            return Err(Failure::Broken(
+                "sends messages whose size is not a power of two".into(),
+            ));
         }
         if method == Method::ZeroCopy {
             zero_copy::allow(&socket).map_err(Unsupported::from)?;
@@ -100,7 +103,7 @@ impl Sender {
     }
 }
 
-/// Sends without a copy, and what became of them.
+/// Zero-copy sends, and their completions.
 #[derive(Default)]
 struct Notices {
     sends: u64,
@@ -109,7 +112,7 @@ struct Notices {
 }
 
 impl Notices {
-    /// Takes all that are there.
+    /// Takes all completions that are queued.
     fn take(&mut self, socket: &TcpStream) -> io::Result<()> {
         while let Some(done) = zero_copy::completed(socket)? {
             self.completed += done.count();
@@ -155,7 +158,7 @@ impl Memory {
                 }
             };
             match self.method {
-                Method::Write => unreachable!("has a buffer of its own"),
+                Method::Write => unreachable!("sends from a buffer"),
                 Method::ZeroCopy => {
                     let sent = self.without_copy(socket, at, size, &mut notices);
                     sent.map_err(failed("sendto"))?;
@@ -174,7 +177,7 @@ impl Memory {
             account.messages += 1;
             account.bytes += size as u64;
             account.checksum = account.checksum.wrapping_add(checksum);
-            if notices.sends > 0 && account.messages.is_multiple_of(BETWEEN_LOOKS) {
+            if notices.sends > 0 && account.messages.is_multiple_of(CHECK_EVERY) {
                 notices.take(socket).map_err(failed("recvmsg"))?;
             }
             if is_over(&account) {
@@ -195,10 +198,10 @@ impl Memory {
         })
     }
 
-    /// Waits until the next message's place holds nothing that has yet to be received; false if it is over before.
+    /// Waits until the memory of the next message may be overwritten; false if it is over before.
     #[inline]
     fn has_room_for(&mut self, size: u64, account: &Account, is_over: IsOver<'_>) -> bool {
-        // A message more, since what is told may be a few bytes of a greeting ahead.
+        // One message more: the count may include the few bytes of a ticket.
         while account.bytes + 2 * size > self.consumed_bytes + MEMORY as u64 {
             let before = self.consumed_bytes;
             self.consumed_bytes = (self.consumed)();
@@ -251,7 +254,7 @@ impl Memory {
     }
 }
 
-/// Calls `part`, with what is done so far, until all bytes are; one that was interrupted did nothing.
+/// Calls `part` with the bytes done so far until all are; an interrupted call has moved nothing.
 #[inline]
 fn whole(size: usize, mut part: impl FnMut(usize) -> io::Result<usize>) -> io::Result<()> {
     let mut done = 0;
@@ -276,7 +279,8 @@ mod tests {
     use crate::net::tcp::stream::options;
     use syscost_net::socket;
 
-    /// Sends this many messages by a method, and what the receiver found; `None` where it cannot be done here.
+    /// Sends this many messages by a method, and what the receiver found; `None` where it cannot be
+    /// done here.
     fn transfer(method: Method, size: usize, messages: u64) -> Option<(Tally, Account)> {
         let (listener, address) = match listen(Family::Ipv4.loopback(), 1, &options()) {
             Ok(listening) => listening,
@@ -288,8 +292,8 @@ mod tests {
         let near = socket::connect(address, &options(), Duration::from_secs(2)).unwrap();
         let far = listener.accept().unwrap().0;
         let received = Arc::new(AtomicU64::new(0));
-        let told = Arc::clone(&received);
-        let consumed = Box::new(move || told.load(SeqCst));
+        let counted = Arc::clone(&received);
+        let consumed = Box::new(move || counted.load(SeqCst));
         let mut sender = match Sender::new(near, method, size, Content::Whole, consumed) {
             Ok(sender) => sender,
             Err(reason) => {

@@ -1,4 +1,4 @@
-//! Which streams a case asks for.
+//! The parameters of streams.
 
 use std::net::TcpStream;
 
@@ -9,7 +9,11 @@ use syscost_net::service::{Account, ServiceError, stream};
 use super::method::Method;
 use crate::net::far_end::{Family, Path};
 use crate::net::seats::Seats;
+use crate::net::setting::{SIZE, positive};
 use crate::net::workers::IsOver;
+
+/// The key of the parameter that says how many streams there are.
+pub(in crate::net) const STREAMS: &str = "streams";
 
 /// Bytes of a message, as most tools send them.
 pub(in crate::net) const LARGE: usize = 64 << 10;
@@ -40,7 +44,7 @@ impl Direction {
         [Direction::Send, Direction::Receive]
             .into_iter()
             .find(|direction| direction.name() == case.get(Self::KEY))
-            .ok_or_else(|| Failure::Broken("has no direction in its case".into()))
+            .ok_or_else(|| Failure::Broken("has an unknown direction".into()))
     }
 }
 
@@ -48,7 +52,7 @@ impl Direction {
 pub(crate) type Sink =
     fn(&TcpStream, &mut [u8], Content, IsOver<'_>) -> Result<Account, ServiceError>;
 
-/// Which streams there are to be.
+/// The parameters of streams.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(in crate::net) path: Path,
@@ -64,18 +68,18 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Those of a case, for the pass that `b` makes.
+    /// The setting of the case to measure.
     pub(super) fn of(b: &Bencher) -> Result<Setting, Failure> {
         let case = b.case();
         let path = Path::of(case)?;
-        let streams = case.number("streams") as usize;
+        let streams = positive(case, STREAMS)?;
         Ok(Setting {
             seats: Seats::of(&path, streams, b)?,
             path,
             family: Family::of(case)?,
             direction: Direction::of(case)?,
             method: Method::of(case)?,
-            size: case.number("size") as usize,
+            size: positive(case, SIZE)?,
             content: content(b),
             sink,
         })

@@ -1,4 +1,4 @@
-//! Streams at work: what the receivers have so far, and what they came to in the end.
+//! Streams at work: what the receivers have so far, and what they have in the end.
 
 use std::net::TcpStream;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::net::far_end::PATIENCE;
 use crate::net::interface::Way;
 use crate::net::workers::{Tally, Until, Workers};
 
-/// How much the receivers have at a moment, by the clock of their machine.
+/// How much the receivers have at some time, by the clock of their machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Received {
     bytes: u64,
@@ -78,11 +78,11 @@ pub(in crate::net) struct Streams {
     first: Option<Used>,
 }
 
-/// What streams came to.
+/// The result of streams.
 pub(in crate::net) struct Outcome {
     pub(in crate::net) sent: Tally,
     pub(in crate::net) received: Tally,
-    /// This end's and the far end's sockets, as their kernels tell.
+    /// This end's and the far end's sockets, as their kernels report them.
     pub(in crate::net) near: Option<TcpSide>,
     pub(in crate::net) far: Option<TcpSide>,
     /// This end's sockets.
@@ -98,7 +98,7 @@ pub(in crate::net) struct Outcome {
 }
 
 impl Streams {
-    /// Connects them and sets them going, each until what `until` says.
+    /// Connects and starts them; each goes on until what `until` says.
     pub(in crate::net) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
         Ok(Self {
             direction: setting.direction,
@@ -153,7 +153,7 @@ impl Streams {
             self.workers().check()?;
             if begun.elapsed() > PATIENCE {
                 let seconds = PATIENCE.as_secs();
-                let what = format!("a stream has moved nothing for {seconds} s");
+                let what = format!("a stream has moved no bytes for {seconds} s");
                 return Err(Failure::Failed(what));
             }
             pause(Duration::from_micros(100));
@@ -198,7 +198,7 @@ impl Streams {
         })
     }
 
-    /// Bytes per second that the receivers get within so long.
+    /// Bytes per second that the receivers get within a window of this length.
     pub(in crate::net) fn window(&mut self, length: Duration) -> Result<f64, Failure> {
         let (before, _) = self.received()?;
         pause(length);
@@ -206,8 +206,8 @@ impl Streams {
         after.since(&before)?.rate(length)
     }
 
-    /// Lets them go until they get no faster: windows and send buffers grow first. What is used from then on counts. The last rate, in
-    /// bytes per second.
+    /// Runs them until they get no faster, as windows and send buffers grow first; usage counts
+    /// from then on. Returns the last rate, in bytes per second.
     pub(in crate::net) fn warm_up(
         &mut self,
         window: Duration,
@@ -223,7 +223,7 @@ impl Streams {
         Ok(rates.last().copied().unwrap_or(0.0))
     }
 
-    /// Ends them: what they came to.
+    /// Ends them and returns their result.
     pub(in crate::net) fn finish(mut self) -> Result<Outcome, Failure> {
         let usage = match self.first {
             Some(first) => Some(Usage::between(&first, &self.used()?)?),
@@ -304,14 +304,14 @@ fn is_level(rates: &[f64]) -> bool {
     }
 }
 
-/// What the kernel tells of these sockets, all together.
+/// What the kernel reports on these sockets, all together.
 fn sides(sockets: &[TcpStream]) -> Option<TcpSide> {
     let mut all = sockets.iter().map(TcpSide::of);
     let first = all.next()??;
     all.try_fold(first, |sum, side| Some(sum.and(side?)))
 }
 
-/// Waits a moment until the last bytes that came are acknowledged, too.
+/// Waits a moment until the last bytes are acknowledged, too.
 fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
     const LIMIT: Duration = Duration::from_millis(500);
     let begun = Instant::now();
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_level_when_they_rise_no_more() {
+    fn rates_are_level_once_they_stop_rising() {
         assert!(!is_level(&[1.0, 1.0, 1.0]));
         assert!(!is_level(&[0.0, 0.0, 0.0, 0.0]));
         assert!(!is_level(&[1.0, 2.0, 3.0, 4.0]));

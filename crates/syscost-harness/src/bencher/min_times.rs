@@ -1,35 +1,36 @@
-//! The least times of works that a claim compares.
+//! Minimum times of pieces of work, for claims that compare them.
 
 use syscost_results::Verdict;
 
 use super::Bencher;
 
-/// Rounds at most, as many times those that are asked for: none of the core's looks may have found it ours in the first.
+/// Maximum rounds, as a multiple of those that are asked for: the core may be shared in the first
+/// ones.
 const MAX_FACTOR: usize = 10;
 
-/// Why what was timed beside others refutes nothing.
-const SHARED: &str = "the core was never ours while it was timed";
+/// Why times of a shared core refute nothing.
+const SHARED: &str = "the core was shared whenever it was timed";
 
-/// The least time of each of some works, in ns.
+/// The minimum time of each piece of work, in ns.
 #[derive(Debug, Clone, Copy)]
-pub struct LeastTimes<const N: usize> {
-    /// In the order of the works.
+pub struct MinTimes<const N: usize> {
+    /// In the order of the work.
     pub ns: [f64; N],
-    /// Whether all are of a core of our own, or nobody could look.
+    /// Whether all were taken on an undisturbed core, or nothing is known of it.
     is_undisturbed: bool,
 }
 
-impl<const N: usize> LeastTimes<N> {
-    /// What a judgement of them is worth: a neighbour may lengthen some and spare the others, so only times of a core of our own refute. With the
-    /// reason where they do not.
+impl<const N: usize> MinTimes<N> {
+    /// The verdict that they support: a neighbour may lengthen some and spare the others, so only
+    /// times of an undisturbed core refute. With the reason where they do not.
     #[must_use]
     pub fn verdict(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
-        worth(judged, self.is_undisturbed)
+        supported(judged, self.is_undisturbed)
     }
 }
 
-/// What a judgement of times is worth that were of a core of our own, or were not.
-fn worth(judged: Verdict, is_undisturbed: bool) -> (Verdict, Option<&'static str>) {
+/// The verdict that times of an undisturbed core, or of a shared one, support.
+fn supported(judged: Verdict, is_undisturbed: bool) -> (Verdict, Option<&'static str>) {
     match judged {
         Verdict::Refuted if !is_undisturbed => (Verdict::Unverified, Some(SHARED)),
         judged => (judged, None),
@@ -37,22 +38,23 @@ fn worth(judged: Verdict, is_undisturbed: bool) -> (Verdict, Option<&'static str
 }
 
 impl Bencher<'_> {
-    /// What a judgement of times is worth that were taken by [`Bencher::observe`]: a neighbour lengthens some and spares
-    /// others, so without a sample of a core of our own nothing is refuted. With the reason then.
+    /// The verdict that times taken by [`Bencher::observe`] support: a neighbour may lengthen some
+    /// and spare others, so without an undisturbed sample nothing is refuted. With the reason then.
     #[must_use]
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
         let mut samples = 0..self.findings.values.len() as u32;
         let is_undisturbed = self.bracket.is_none() || samples.any(|one| !self.is_disturbed(one));
-        worth(judged, is_undisturbed)
+        supported(judged, is_undisturbed)
     }
 
-    /// Times these works in turn, this many rounds, and more while none of the rounds of one was undisturbed: for claims that compare their times. Noise
-    /// only lengthens, so the least counts; that of undisturbed rounds, where each work has one.
-    pub fn least_times<const N: usize>(
+    /// Times each piece of work in turn, for this many rounds and more until each has an
+    /// undisturbed one: for claims that compare their times. Noise only lengthens, so the minimum
+    /// counts: that of undisturbed rounds, where each piece has one.
+    pub fn min_times<const N: usize>(
         &mut self,
         rounds: usize,
         mut works: [&mut dyn FnMut(); N],
-    ) -> LeastTimes<N> {
+    ) -> MinTimes<N> {
         let (mut own, mut any) = ([f64::INFINITY; N], [f64::INFINITY; N]);
         self.begin_looks();
         for round in 0..MAX_FACTOR * rounds {
@@ -76,7 +78,7 @@ impl Bencher<'_> {
             }
         }
         let is_undisturbed = own.iter().all(|ns| ns.is_finite());
-        LeastTimes {
+        MinTimes {
             ns: if is_undisturbed { own } else { any },
             is_undisturbed,
         }
@@ -88,8 +90,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_times_of_a_core_of_our_own_refute() {
-        let times = |is_undisturbed| LeastTimes {
+    fn only_times_of_an_undisturbed_core_refute() {
+        let times = |is_undisturbed| MinTimes {
             ns: [1.0, 2.0],
             is_undisturbed,
         };

@@ -1,0 +1,48 @@
+//! For unit tests: what a measurement comes to without a worker around it.
+
+use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::clock::Clock;
+
+/// What a bencher has found once this has been done with it.
+pub(crate) fn findings(
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+) -> Result<Findings, Failure> {
+    let (case, clock) = (Case::default(), Clock::system());
+    let effort = Effort {
+        samples: 5,
+        warm_up_ns: 0.0,
+        batch_ns: 0.0,
+        case_ns: 1e6,
+        patience_ns: 0.0,
+        singles: 200,
+        second_witness: false,
+    };
+    let situation = Situation {
+        pass,
+        effort: &effort,
+        clock: &clock,
+        clock_cost: ClockCost {
+            step_ns: 1.0,
+            read_ns: 20.0,
+        },
+        iterations: None,
+        cpu: 0,
+        allowed: &[0],
+        cores: &syscost_harness::cores::UNKNOWN,
+        seed: 1,
+    };
+    let mut b = Bencher::new(&case, expect, situation);
+    measure(&mut b)?;
+    b.finish()
+}
+
+/// The claims that have this verdict.
+pub(crate) fn claims(findings: &Findings, verdict: Verdict) -> Vec<&str> {
+    let judged = findings.evidence.iter();
+    let judged = judged.filter(|evidence| evidence.verdict == verdict);
+    judged.map(|evidence| &*evidence.claim).collect()
+}
