@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
                 profile: options.profile.name().to_owned(),
                 budget_s: options
                     .budget
-                    .unwrap_or(options.profile.budget())
+                    .unwrap_or(options.profile.budget(rows.len()))
                     .as_secs_f64(),
                 seed,
                 cpus: vec![cpu],

@@ -7,6 +7,11 @@ use syscost_results::stats::looks::{self, StopRule};
 use super::rows::REPEATS;
 use crate::bencher::Effort;
 
+/// The budget of the standard profile: for each row, and at least and at most for all of them.
+const STANDARD_ROW: Duration = Duration::from_millis(370);
+const MIN_STANDARD: Duration = Duration::from_millis(29_600);
+const MAX_STANDARD: Duration = Duration::from_millis(178_000);
+
 /// How much a run takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
@@ -38,13 +43,19 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// The time budget when none is given. The run ends by then, whatever is missing.
-    pub fn budget(self) -> Duration {
-        Duration::from_millis(match self {
-            Profile::Quick => 19_600,
-            Profile::Standard => 178_000,
-            Profile::Careful => 900_000,
-        })
+    /// The time budget of a run of this many rows when none is given. The run ends by then, whatever is missing.
+    pub fn budget(self, rows: usize) -> Duration {
+        match self {
+            Profile::Quick => Duration::from_millis(19_600),
+            // A selection gets more for each row than the whole catalogue does, but no more than its rows can use.
+            Profile::Standard => {
+                let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+                STANDARD_ROW
+                    .saturating_mul(rows)
+                    .clamp(MIN_STANDARD, MAX_STANDARD)
+            }
+            Profile::Careful => Duration::from_secs(900),
+        }
     }
 
     /// How long the noise probe listens.
@@ -105,5 +116,22 @@ impl Profile {
             singles,
             second_witness: self != Profile::Quick,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_selection_has_no_more_time_than_its_rows_can_use() {
+        let seconds = |rows| Profile::Standard.budget(rows).as_secs_f64();
+        assert_eq!([1, 80, 200, 1000].map(seconds), [29.6, 29.6, 74.0, 178.0]);
+        let others = [Profile::Quick, Profile::Careful];
+        assert!(
+            others
+                .iter()
+                .all(|profile| profile.budget(1) == profile.budget(1000))
+        );
     }
 }

@@ -144,7 +144,8 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
         at_most(Counter::OtherSyscalls, 0.05),
     ];
     if setting.path.is_loopback() {
-        calls.push(within(Counter::Syscall(Sysno::RECVFROM), 0.5, 1.05));
+        // What finds no room never reaches the receiver: how few it takes is a result.
+        calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
     }
     b.audit_apart(&calls, AUDITED, |messages| {
         let flow = Flow::start(setting, Until::Messages(messages))?;
