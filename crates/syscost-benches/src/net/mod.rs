@@ -14,6 +14,7 @@ pub(crate) mod setting;
 pub(crate) mod tcp;
 mod udp;
 pub(crate) mod waiting;
+mod windows;
 pub(crate) mod workers;
 
 use syscost_harness::prelude::*;

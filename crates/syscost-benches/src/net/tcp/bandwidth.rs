@@ -36,7 +36,6 @@ mod method;
 mod sender;
 mod setting;
 mod streams;
-mod told;
 
 use std::time::Duration;
 
@@ -48,10 +47,10 @@ pub(crate) use setting::Setting;
 pub(in crate::net) use setting::{Direction, LARGE, STREAMS, content, sink};
 use streams::Outcome;
 pub(in crate::net) use streams::Streams;
-use told::Told;
 
 use crate::net::far_end;
 use crate::net::seats::Seats;
+use crate::net::windows::Windows;
 use crate::net::workers::Until;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -102,14 +101,16 @@ fn measured(b: &mut Bencher, setting: &Setting) -> Result<Outcome, Failure> {
     audit(b, setting)?;
     let mut streams = Streams::start(setting, Until::Stopped)?;
     let window = warm_up(&mut streams, b.case_ns(), setting)?;
-    let mut told = Told::default();
-    b.observe(|| told.take(window, || streams.window(window)))?;
+    let mut windows = Windows::default();
+    b.observe(|| windows.add(window, || streams.window(window)))?;
     if setting.path.is_loopback() {
         streams.workers().claim_cpus(b);
     }
     let outcome = streams.finish()?;
     claim(b, setting, &outcome);
-    told.claim(b, &outcome);
+    if let Some(came) = outcome.came() {
+        windows.claim(b, &came);
+    }
     Ok(outcome)
 }
 

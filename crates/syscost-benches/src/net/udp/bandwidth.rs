@@ -27,6 +27,7 @@ use syscost_sys::topology::Relation;
 use crate::net::far_end::{self, Family, Path, remote_family};
 use crate::net::seats::Seats;
 use crate::net::tcp::bandwidth::content;
+use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
 use flow::{Flow, Outcome, Setting};
 
@@ -110,12 +111,17 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut flow = Flow::start(&setting, Until::Stopped)?;
     let window = Duration::from_nanos(b.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
     flow.warm_up(window)?;
-    b.observe(|| flow.window(window))?;
+    let mut windows = Windows::default();
+    b.observe(|| windows.add(window, || flow.window(window)))?;
     if setting.path.is_loopback() {
         flow.workers().claim_cpus(b);
     }
     let outcome = flow.finish()?;
     claim(b, &setting, &outcome);
+    Seats::claim(std::slice::from_ref(&setting.seats), b);
+    if let Some(came) = outcome.came() {
+        windows.claim(b, &came);
+    }
     Ok(())
 }
 
@@ -175,7 +181,7 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
         );
     }
     let per_datagram = received.bytes as f64 / received.messages.max(1) as f64;
-    let size = setting.size as f64;
+    let size = b.case().number("size") as f64;
     b.claim_equal("bytes of a datagram", size, per_datagram, "receiver");
     b.claim_equal(
         "family of its addresses",

@@ -12,43 +12,8 @@ use super::ends::Ends;
 use super::setting::{Direction, Setting};
 use crate::net::far_end::PATIENCE;
 use crate::net::interface::Way;
+use crate::net::windows::{Came, Received};
 use crate::net::workers::{Tally, Until, Workers};
-
-/// How much the receivers have at some time, by the clock of their machine.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Received {
-    bytes: u64,
-    at_ns: u64,
-}
-
-impl Received {
-    /// What came since, and how long that took. A far end may tell anything.
-    fn since(&self, before: &Received) -> Result<Received, Failure> {
-        let bytes = self.bytes.checked_sub(before.bytes);
-        let at_ns = self.at_ns.checked_sub(before.at_ns);
-        match bytes.zip(at_ns) {
-            Some((bytes, at_ns)) => Ok(Received { bytes, at_ns }),
-            None => Err(Failure::Refuted(format!(
-                "the receiver had {} bytes at {} ns, and then {} at {} ns",
-                before.bytes, before.at_ns, self.bytes, self.at_ns
-            ))),
-        }
-    }
-
-    /// Bytes per second, where this end let at least so much time pass: a clock that shows less goes wrong.
-    fn rate(&self, passed: Duration) -> Result<f64, Failure> {
-        let (ns, least) = (self.at_ns as f64, passed.as_nanos() as f64);
-        if ns < CLOCKS_AGREE * least {
-            return Err(Failure::Refuted(format!(
-                "by the receiver's clock {ns} ns passed while {least} did here"
-            )));
-        }
-        Ok(self.bytes as f64 * 1e9 / ns.max(1.0))
-    }
-}
-
-/// Clocks that are being set right run a two-thousandth slower at most.
-const CLOCKS_AGREE: f64 = 0.99;
 
 /// What the ends have used and moved so far.
 #[derive(Debug, Clone, Copy)]
@@ -280,6 +245,19 @@ impl Streams {
     }
 }
 
+impl Outcome {
+    /// What came while it was measured, if it was.
+    pub(super) fn came(&self) -> Option<Came> {
+        let usage = self.usage?;
+        Some(Came {
+            bytes: usage.bytes,
+            passed_ns: usage.passed_ns,
+            last_bytes: usage.last_bytes,
+            final_bytes: self.received.bytes,
+        })
+    }
+}
+
 impl Usage {
     fn between(first: &Used, last: &Used) -> Result<Self, Failure> {
         let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
@@ -324,20 +302,6 @@ fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_far_end_that_counts_backwards_or_whose_clock_is_slow_is_refuted() {
-        let at = |bytes, at_ns| Received { bytes, at_ns };
-        let (before, second) = (at(1_000, 500), Duration::from_secs(1));
-        let came = at(5_000, 2_000_000_500).since(&before).unwrap();
-        assert_eq!(came.rate(second), Ok(2_000.0));
-        let is_refuted = |came: Result<f64, Failure>| matches!(came, Err(Failure::Refuted(_)));
-        assert!(is_refuted(came.rate(3 * second)), "a slow clock");
-        for wrong in [at(999, 2_000_000_500), at(5_000, 499)] {
-            let came = wrong.since(&before);
-            assert!(is_refuted(came.and_then(|came| came.rate(second))));
-        }
-    }
 
     #[test]
     fn rates_are_level_once_they_stop_rising() {

@@ -16,6 +16,7 @@ use syscost_sys::process::pause;
 use crate::net::far_end::{PATIENCE, Path};
 use crate::net::interface::Way;
 use crate::net::seats::Seats;
+use crate::net::windows::{Came, Received};
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
 /// How often a receiver that may be late is told that there will be no more, and how long is waited before.
@@ -39,8 +40,7 @@ pub(super) struct Setting {
 struct Progress {
     sent: u64,
     received: u64,
-    received_bytes: u64,
-    at_ns: u64,
+    bytes: Received,
     near_cpu_ns: Option<u64>,
     far_cpu_ns: Option<u64>,
     at: Instant,
@@ -51,6 +51,9 @@ struct Progress {
 pub(super) struct Usage {
     pub(super) sent: u64,
     pub(super) received: u64,
+    pub(super) bytes: u64,
+    /// Bytes that the receiver had in the end, with those before the first window.
+    pub(super) last_bytes: u64,
     pub(super) passed_ns: u64,
     pub(super) near_cpu_ns: Option<u64>,
     pub(super) far_cpu_ns: Option<u64>,
@@ -170,7 +173,7 @@ impl Flow {
         let sender = self.sender();
         let near_cpu_ns = cpu_ns(&self.workers, sender);
         let sent = self.workers.messages(sender..sender + 1);
-        let (received, received_bytes, at_ns, far_cpu_ns) = match &mut self.session {
+        let (received, bytes, at_ns, far_cpu_ns) = match &mut self.session {
             Some(session) => {
                 let reading = session.reading()?;
                 (
@@ -190,8 +193,7 @@ impl Flow {
         Ok(Progress {
             sent,
             received,
-            received_bytes,
-            at_ns,
+            bytes: Received { bytes, at_ns },
             near_cpu_ns,
             far_cpu_ns,
             at: Instant::now(),
@@ -205,7 +207,7 @@ impl Flow {
             if begun.elapsed() > PATIENCE {
                 let seconds = PATIENCE.as_secs();
                 return Err(Failure::Failed(format!(
-                    "no datagram has arrived for {seconds} s; does a firewall drop UDP?"
+                    "no datagram has arrived for {seconds} s; does a firewall drop UDP, or the path fragments of such datagrams?"
                 )));
             }
         }
@@ -222,15 +224,14 @@ impl Flow {
         let before = self.progress(false)?;
         pause(length);
         let after = self.progress(false)?;
-        let ns = after.at_ns.saturating_sub(before.at_ns).max(1);
-        Ok((after.received_bytes - before.received_bytes) as f64 * 1e9 / ns as f64)
+        after.bytes.since(&before.bytes)?.rate(length)
     }
 
     /// Ends it: what it came to.
     pub(super) fn finish(mut self) -> Result<Outcome, Failure> {
         let own = self.own_address()?;
         let usage = match self.first {
-            Some(first) => Some(Usage::between(&first, &self.progress(true)?)),
+            Some(first) => Some(Usage::between(&first, &self.progress(true)?)?),
             None => None,
         };
         let sender = self.sender();
@@ -252,15 +253,30 @@ impl Flow {
 }
 
 impl Usage {
-    fn between(first: &Progress, last: &Progress) -> Self {
+    fn between(first: &Progress, last: &Progress) -> Result<Self, Failure> {
         let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
-        Self {
+        Ok(Self {
             sent: last.sent - first.sent,
-            received: last.received - first.received,
+            received: last.received.saturating_sub(first.received),
+            bytes: last.bytes.since(&first.bytes)?.bytes,
+            last_bytes: last.bytes.bytes,
             passed_ns: (last.at - first.at).as_nanos() as u64,
             near_cpu_ns: used(first.near_cpu_ns, last.near_cpu_ns),
             far_cpu_ns: used(first.far_cpu_ns, last.far_cpu_ns),
-        }
+        })
+    }
+}
+
+impl Outcome {
+    /// What came while it was measured, if it was.
+    pub(super) fn came(&self) -> Option<Came> {
+        let usage = self.usage?;
+        Some(Came {
+            bytes: usage.bytes,
+            passed_ns: usage.passed_ns,
+            last_bytes: usage.last_bytes,
+            final_bytes: self.received.bytes,
+        })
     }
 }
 

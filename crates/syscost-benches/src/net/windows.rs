@@ -1,0 +1,138 @@
+//! Shared: rates over windows of time, by what a receiver has at either end of each.
+
+use std::time::{Duration, Instant};
+
+use syscost_harness::prelude::*;
+
+/// Clocks that are being corrected (NTP) run a two-thousandth slower at most.
+const CLOCKS_AGREE: f64 = 0.99;
+
+/// All windows together seem to hold up to this share of what came, where the receiver's clock is
+/// slower than this one's.
+const MAX_SHARE: f64 = 1.02;
+
+/// A mean of all windows below this share of the mean over the whole time is grossly wrong; a mean
+/// above it may be that of a busy machine.
+const MIN_MEAN: f64 = 0.1;
+
+/// The bytes that a receiver has at some time, by the clock of its machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Received {
+    pub(super) bytes: u64,
+    pub(super) at_ns: u64,
+}
+
+impl Received {
+    /// What came since, and how long that took. A far end may report anything.
+    pub(super) fn since(&self, before: &Received) -> Result<Received, Failure> {
+        let bytes = self.bytes.checked_sub(before.bytes);
+        let at_ns = self.at_ns.checked_sub(before.at_ns);
+        match bytes.zip(at_ns) {
+            Some((bytes, at_ns)) => Ok(Received { bytes, at_ns }),
+            None => Err(Failure::Refuted(format!(
+                "the receiver had {} bytes at {} ns, and then {} at {} ns",
+                before.bytes, before.at_ns, self.bytes, self.at_ns
+            ))),
+        }
+    }
+
+    /// Bytes per second, where at least this much time passed here: a clock that shows less is
+    /// wrong.
+    pub(super) fn rate(&self, passed: Duration) -> Result<f64, Failure> {
+        let (ns, least) = (self.at_ns as f64, passed.as_nanos() as f64);
+        if ns < CLOCKS_AGREE * least {
+            return Err(Failure::Refuted(format!(
+                "by the receiver's clock {ns} ns passed while {least} did here"
+            )));
+        }
+        Ok(self.bytes as f64 * 1e9 / ns.max(1.0))
+    }
+}
+
+/// What came while the windows were measured, and in the end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Came {
+    /// Bytes from before the first window to behind the last, and how long that took.
+    pub(super) bytes: u64,
+    pub(super) passed_ns: u64,
+    /// All bytes at the last reading, and those that the receiver accounts for in the end.
+    pub(super) last_bytes: u64,
+    pub(super) final_bytes: u64,
+}
+
+/// The sum of all windows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Windows {
+    /// Bytes that came in them, by their rates and the shortest time that each may have lasted.
+    min_bytes: f64,
+    /// The same by the time that each took with all that surrounds it.
+    max_bytes: f64,
+    took_s: f64,
+}
+
+impl Windows {
+    /// Adds a window of at least this length, whose rate it returns.
+    pub(super) fn add(
+        &mut self,
+        length: Duration,
+        window: impl FnOnce() -> Result<f64, Failure>,
+    ) -> Result<f64, Failure> {
+        let begun = Instant::now();
+        let rate = window()?;
+        let took_s = begun.elapsed().as_secs_f64();
+        self.min_bytes += rate * length.as_secs_f64();
+        self.max_bytes += rate * took_s;
+        self.took_s += took_s;
+        Ok(rate)
+    }
+
+    /// Claims that the rates are bytes per second: all windows hold no more than came meanwhile,
+    /// which is so however a machine stalls, and their mean is not far below that of the time.
+    pub(super) fn claim(&self, b: &mut Bencher, came: &Came) {
+        let bytes = came.bytes as f64;
+        let claim = "bytes by the rates of all windows, of those that came meanwhile";
+        let share = self.min_bytes / bytes.max(1.0);
+        b.claim_within(claim, Bound::AtMost(MAX_SHARE), share, "receiver");
+        let mean = bytes * 1e9 / came.passed_ns.max(1) as f64;
+        let share = self.max_bytes / self.took_s / mean.max(1.0);
+        let claim = "mean rate of all windows, of the mean rate of the whole time";
+        b.claim_within(claim, Bound::AtLeast(MIN_MEAN), share, "receiver and clock");
+        let claim = "bytes at the last reading, of those that the receiver accounts for";
+        let share = came.last_bytes as f64 / came.final_bytes.max(1) as f64;
+        b.claim_within(claim, Bound::AtMost(1.0), share, "receiver");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_far_end_that_counts_backwards_or_whose_clock_is_slow_is_refuted() {
+        let at = |bytes, at_ns| Received { bytes, at_ns };
+        let (before, second) = (at(1_000, 500), Duration::from_secs(1));
+        let came = at(5_000, 2_000_000_500).since(&before).unwrap();
+        assert_eq!(came.rate(second), Ok(2_000.0));
+        let is_refuted = |came: Result<f64, Failure>| matches!(came, Err(Failure::Refuted(_)));
+        assert!(is_refuted(came.rate(3 * second)), "a slow clock");
+        for wrong in [at(999, 2_000_000_500), at(5_000, 499)] {
+            let came = wrong.since(&before);
+            assert!(is_refuted(came.and_then(|came| came.rate(second))));
+        }
+    }
+
+    #[test]
+    fn the_bytes_of_all_windows_are_between_two_bounds() {
+        let mut windows = Windows::default();
+        for _ in 0..2 {
+            let length = Duration::from_millis(2);
+            let rate = windows.add(length, || {
+                std::thread::sleep(length);
+                Ok(1e6)
+            });
+            assert_eq!(rate, Ok(1e6));
+        }
+        assert!((windows.min_bytes - 4e3).abs() < 1e-6, "{windows:?}");
+        assert!(windows.max_bytes >= windows.min_bytes, "{windows:?}");
+    }
+}
