@@ -22,6 +22,9 @@ use links::{Link, Running, Shape, Side, turn};
 /// Round trips by every protocol.
 const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
 
+/// The claim that names what holds streams back.
+const LIMITER: &str = "what limits the streams";
+
 /// Both ends of a link of this shape.
 fn pair(shape: Shape) -> Option<Pair> {
     Pair::new(|| Link::new(shape))
@@ -83,8 +86,52 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
         let megabits = bytes_per_second * 8.0 / 1e6;
         assert!((95.0..=100.0).contains(&megabits), "{megabits} Mbit/s");
     }
-    for limiter in TCP_BANDWIDTH.observed(&run, "what limits the streams") {
-        assert_eq!(limiter, "network");
+    for limiter in TCP_BANDWIDTH.observed(&run, LIMITER) {
+        let limiter = limiter.as_str().expect("in words");
+        println!("{limiter}");
+        let named = "network, shaped by qdisc tbf of link0";
+        assert!(limiter.starts_with(named), "{limiter}");
+    }
+}
+
+#[test]
+fn a_plain_link_is_not_called_shaped() {
+    let Some(pair) = pair(Shape::PLAIN) else {
+        return;
+    };
+    let _turn = turn();
+    let _far = pair.serve(&[]);
+    let run = pair.measure(&[TCP_BANDWIDTH]);
+    for limiter in TCP_BANDWIDTH.observed(&run, LIMITER) {
+        let limiter = limiter.as_str().expect("in words");
+        println!("{limiter}");
+        assert!(!limiter.contains("shape"), "{limiter}");
+    }
+}
+
+#[test]
+fn the_offloads_of_the_interface_are_told() {
+    let delayed = Shape {
+        delay: Some(Duration::from_millis(1)),
+        ..Shape::PLAIN
+    };
+    // A veth device leaves segments whole, a TUN device without further ado does not.
+    for (shape, tso) in [(Shape::PLAIN, "on"), (delayed, "off")] {
+        let Some(pair) = pair(shape) else {
+            return;
+        };
+        let _turn = turn();
+        let _far = pair.serve(&[]);
+        let run = pair.measure(&[TCP_BANDWIDTH, UDP_BANDWIDTH]);
+        for rows in [TCP_BANDWIDTH, UDP_BANDWIDTH] {
+            let claim = "offloads of that interface, before and after";
+            for offloads in rows.observed(&run, claim) {
+                let offloads = offloads.as_str().expect("in words");
+                println!("{offloads}");
+                let expected = format!("link0: tso {tso}, gso ");
+                assert!(offloads.starts_with(&expected), "{offloads}");
+            }
+        }
     }
 }
 

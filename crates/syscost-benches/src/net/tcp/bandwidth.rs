@@ -12,13 +12,17 @@
 //! ## Reading it
 //! `cpu_ns_per_byte` and `far_cpu_ns_per_byte` are the CPU time of the tasks at either end. On loopback much of the receiver's work in the kernel is done by the
 //! sender's task. The evidence names what limits the streams, as the sender's kernel tells: the receiver's window (it does not read faster), the send
-//! buffer, the sender (its CPU), or the network (everything else: the path, losses, the congestion control). It names the congestion control, which
+//! buffer, the sender (its CPU), or the network (everything else: the path, losses, the congestion control). Where the network is a bottleneck that is always
+//! full, at a steady rate, it says so: shaped by the interface's own queueing discipline, which counts what it held back, or elsewhere by a shaper or a slow link,
+//! which look the same from here; a queue stands before it, so that the round trip is many times the shortest one. That is known of streams that this end sends.
+//! The evidence names the offloads of this end's interface, the congestion control, which
 //! `syscost run --congestion NAME` chooses, and how many segments were sent again. On loopback the kernel copies what is sent by MSG_ZEROCOPY after
 //! all (`zerocopy_copied_percent`): that the method is slower there than `write` says nothing of a network card. Senders and receivers that are
 //! scheduled on CPUs of a virtual machine wake each other all the time, so that results differ from one second to the next.
 //! ## Source
 //! iperf3, nuttcp, netperf's TCP_STREAM and TCP_SENDFILE; lmbench `bw_tcp`; Linux Documentation/networking/msg_zerocopy.rst.
 
+mod bottleneck;
 mod cases;
 mod claims;
 mod ends;

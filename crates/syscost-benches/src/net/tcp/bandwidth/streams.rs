@@ -8,6 +8,7 @@ use syscost_harness::prelude::*;
 use syscost_net::service::{Reading, TcpSide};
 use syscost_sys::process::pause;
 
+use super::bottleneck::RoundTrips;
 use super::ends::Ends;
 use super::setting::{Direction, Setting};
 use crate::net::far_end::PATIENCE;
@@ -45,6 +46,8 @@ pub(in crate::net) struct Streams {
     ends: Ends,
     begun: Instant,
     first: Option<Used>,
+    /// Of the windows since, in bytes per second.
+    rates: Vec<f64>,
 }
 
 /// What streams came to.
@@ -64,6 +67,10 @@ pub(in crate::net) struct Outcome {
     pub(in crate::net) usage: Option<Usage>,
     /// Streams that moved bytes before the first window and after the last.
     pub(in crate::net) steady: usize,
+    /// Bytes per second of the windows between.
+    pub(in crate::net) rates: Vec<f64>,
+    /// Round trips while they filled the path, if the senders are here.
+    pub(in crate::net) round_trips: Option<RoundTrips>,
 }
 
 impl Streams {
@@ -74,6 +81,7 @@ impl Streams {
             ends: Ends::start(setting, until)?,
             begun: Instant::now(),
             first: None,
+            rates: Vec::new(),
         })
     }
 
@@ -100,6 +108,14 @@ impl Streams {
         match self.direction {
             Direction::Send => self.far_workers(),
             Direction::Receive => self.near_workers(),
+        }
+    }
+
+    /// The sockets that send; none if that happens elsewhere.
+    fn senders(&self) -> &[TcpStream] {
+        match self.direction {
+            Direction::Send => &self.ends.near,
+            Direction::Receive => &self.ends.far,
         }
     }
 
@@ -173,7 +189,9 @@ impl Streams {
         pause(length);
         let (after, _) = self.received()?;
         let ns = after.at_ns.saturating_sub(before.at_ns).max(1);
-        Ok((after.bytes - before.bytes) as f64 * 1e9 / ns as f64)
+        let rate = (after.bytes - before.bytes) as f64 * 1e9 / ns as f64;
+        self.rates.push(rate);
+        Ok(rate)
     }
 
     /// Lets them go until they get no faster: windows and send buffers grow first. What is used from then on counts. The last rate, in
@@ -184,10 +202,10 @@ impl Streams {
         limit: Duration,
     ) -> Result<f64, Failure> {
         let begun = Instant::now();
-        let mut rates = Vec::new();
-        while !is_level(&rates) && begun.elapsed() < limit {
-            rates.push(self.window(window)?);
+        while !is_level(&self.rates) && begun.elapsed() < limit {
+            self.window(window)?;
         }
+        let rates = std::mem::take(&mut self.rates);
         self.await_all(&vec![0; self.count()])?;
         self.first = Some(self.used()?);
         Ok(rates.last().copied().unwrap_or(0.0))
@@ -199,6 +217,7 @@ impl Streams {
             Some(first) => Some(Usage::between(&first, &self.used()?)),
             None => None,
         };
+        let round_trips = RoundTrips::of(self.senders());
         let mut steady = 0;
         if usage.is_some() {
             let last = self.moved();
@@ -246,6 +265,8 @@ impl Streams {
             lasted,
             usage,
             steady,
+            rates: self.rates,
+            round_trips,
         })
     }
 }
