@@ -13,6 +13,9 @@ use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::Duration;
 
+use syscost_net::socket::Tcp;
+use syscost_net::{Content, Service, Session};
+
 use links::pair::{
     ICMP_ROUND_TRIP, OTHER_TOKEN, Pair, Rows, TCP_BANDWIDTH, TCP_ROUND_TRIP, TOKEN, UDP_BANDWIDTH,
     UDP_ROUND_TRIP,
@@ -22,6 +25,10 @@ use links::{Link, Running, Shape, Side, turn};
 /// Round trips by every protocol.
 const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
 
+/// Bytes of memory that the far end may have had.
+const MAX_MEMORY: u64 = 64 << 20;
+/// How long a client waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The claim that names what holds streams back.
 const LIMITER: &str = "what limits the streams";
 
@@ -220,8 +227,6 @@ fn a_wrong_token_is_refused_by_its_name() {
 fn silent_and_wrong_clients_get_no_more_than_they_sent() {
     /// Connections at once, half of them silent.
     const CLIENTS: usize = 200;
-    /// Bytes of memory that the far end may have had.
-    const MAX_MEMORY: u64 = 64 << 20;
     let Some(pair) = pair(Shape::PLAIN) else {
         return;
     };
@@ -253,6 +258,54 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
     assert_serves(&pair, &mut far);
     let peak = peak_memory(far.id());
     assert!(peak < MAX_MEMORY, "{peak} bytes");
+}
+
+#[test]
+fn a_client_that_never_reads_gets_a_window_and_holds_nobody_up() {
+    /// All that a session may ask for.
+    const SIZE: u32 = 1 << 20;
+    const STREAMS: u32 = 8;
+    /// Nothing arrives for so long once all windows are full, but probes of them.
+    const QUIET: Duration = Duration::from_millis(300);
+    const PROBES: u64 = 20_000;
+    let Some(pair) = pair(Shape::PLAIN) else {
+        return;
+    };
+    let _turn = turn();
+    let mut far = pair.serve(&[]);
+    let address = pair.address();
+    let source = Service::StreamSource {
+        size: SIZE,
+        streams: STREAMS,
+        content: Content::Sparse,
+        tcp: Tcp::default(),
+    };
+    let near = pair.link.end(Side::Near);
+    let (session, unread) = near.within(|| {
+        let token = TOKEN.parse().expect("a token");
+        let mut session = Session::connect(address, &token, PATIENCE).expect("a session");
+        let opened = session.open(&source).expect("a service");
+        let streams = (0..STREAMS).map(|_| opened.stream(&Tcp::default()).expect("a stream"));
+        let streams: Vec<TcpStream> = streams.collect();
+        (session, streams)
+    });
+    let received = || pair.link.received_bytes(Side::Near);
+    loop {
+        let before = received();
+        sleep(QUIET);
+        if received() - before <= PROBES {
+            break;
+        }
+    }
+    let came: usize = unread.iter().map(available).sum();
+    assert!(came > 0, "the far end sends");
+    // Not after it: while it is there, and behind it.
+    assert_serves(&pair, &mut far);
+    drop((session, unread));
+    assert_serves(&pair, &mut far);
+    let peak = peak_memory(far.id());
+    assert!(peak < MAX_MEMORY, "{peak} bytes");
+    assert!(!far.output().contains("panicked"), "{}", far.output());
 }
 
 /// Bytes that have arrived, up to a few thousand.

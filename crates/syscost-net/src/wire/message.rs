@@ -101,6 +101,8 @@ pub enum Request {
     Open(Service),
     /// How far is the service?
     Read(Nothing),
+    /// Look at the core of the task that serves.
+    Look(Nothing),
     /// End the service and account for it.
     Finish(Finish),
 }
@@ -126,10 +128,22 @@ pub enum Reply {
     Opened(Opening),
     /// How far it is.
     Reading(Reading),
+    /// What the look at its core showed.
+    Core(Core),
     /// It has ended.
     Account(Box<Account>),
     /// It has failed.
     Failed(String),
+}
+
+/// The core of the task that serves, at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// The CPU that the task was on, by the number that the far end's kernel has for it.
+    pub cpu: u32,
+    /// Whether its core worked for nobody else.
+    pub is_ours: bool,
 }
 
 /// Where a service is to be found.

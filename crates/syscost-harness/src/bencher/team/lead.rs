@@ -38,6 +38,12 @@ pub trait Lead {
         None
     }
 
+    /// Looks at the core of a partner on another machine, before and after what is timed: whether it worked for nobody else. `None` where there is no
+    /// such partner, or nobody can look.
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+        Ok(None)
+    }
+
     /// Lets the partners come to their end, which is then waited for. [`Stop`](super::Stop) is set before, where there is one; who
     /// sleeps has yet to be woken.
     fn end(&mut self) -> Result<(), Failure> {
@@ -83,6 +89,7 @@ pub(super) trait AnyLead {
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
     fn laps(&mut self) -> Option<&mut Laps>;
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure>;
     fn end(&mut self) -> Result<(), Failure>;
     /// Hands the lead back, as it is.
     fn hand_back(self: Box<Self>);
@@ -109,6 +116,10 @@ impl<L: Lead> AnyLead for Returning<L> {
 
     fn laps(&mut self) -> Option<&mut Laps> {
         self.lead.laps()
+    }
+
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+        self.lead.far_core_is_ours()
     }
 
     fn end(&mut self) -> Result<(), Failure> {
