@@ -130,14 +130,31 @@ impl Bracket {
         }
     }
 
-    /// A look at a core of another machine, before something timed.
-    pub(super) fn note_far_before(&mut self, is_ours: bool) {
-        self.seen.before |= !is_ours;
-        self.note_far(is_ours);
+    /// Waits until the core of a task on another machine is ours, as long as [`Bracket::gate`] may. `look` asks there; it knows nothing where nobody can
+    /// look.
+    pub(super) fn gate_far<E>(
+        &mut self,
+        patience_ns: f64,
+        mut look: impl FnMut() -> Result<Option<bool>, E>,
+    ) -> Result<(), E> {
+        let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
+        let (begun, waited) = (self.clock.start(), self.waited_ticks);
+        while let Some(is_ours) = look()? {
+            self.note_far(is_ours);
+            let now = self.clock.stop().ticks;
+            // What the question took is no time in which anybody looked here.
+            self.last_look = now;
+            self.waited_ticks = waited + now.saturating_sub(begun);
+            if is_ours || self.waited_ticks >= patience {
+                self.seen.before |= !is_ours;
+                break;
+            }
+        }
+        Ok(())
     }
 
-    /// The same after it.
-    pub(super) fn note_far_after(&mut self, is_ours: bool) {
+    /// A look at a core of another machine after something timed.
+    pub(super) fn close_far(&mut self, is_ours: bool) {
         self.seen.after |= !is_ours;
         self.note_far(is_ours);
     }

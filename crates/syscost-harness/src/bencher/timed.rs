@@ -2,12 +2,12 @@
 
 mod tail;
 pub(super) mod warm_up;
+mod watched;
 
 use syscost_results::stats::order::median;
 
 use super::Bencher;
 use super::body::{Body, MAX_TURNS};
-use super::bracket::Bracket;
 use crate::failure::Failure;
 
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
@@ -354,36 +354,6 @@ impl Bencher<'_> {
         let ns = ns?;
         body.after(turns)?;
         Ok(ns)
-    }
-
-    /// Waits for the core to be ours, and does the same between looks at the core of whoever works with this task on another machine.
-    pub(super) fn time_watched(
-        &mut self,
-        body: &mut (impl Body + ?Sized),
-        turns: u64,
-        lead_in: u64,
-    ) -> Result<f64, Failure> {
-        self.take_seen();
-        // Before the gate: an answer takes its time, in which the own core may be shared again.
-        self.look_far(body, Bracket::note_far_before)?;
-        self.gate();
-        let ns = self.time_led_in(body, turns, lead_in)?;
-        self.look_far(body, Bracket::note_far_after)?;
-        Ok(ns)
-    }
-
-    /// Notes whether the core of a task on another machine is ours, if that can be known.
-    fn look_far(
-        &mut self,
-        body: &mut (impl Body + ?Sized),
-        note: fn(&mut Bracket, bool),
-    ) -> Result<(), Failure> {
-        if let Some(bracket) = &mut self.bracket
-            && let Some(is_ours) = body.far_core_is_ours()?
-        {
-            note(bracket, is_ours);
-        }
-        Ok(())
     }
 
     /// The same without looks at the core, which stand around several such legs.

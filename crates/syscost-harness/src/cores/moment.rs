@@ -9,6 +9,9 @@ use super::Cores;
 const GATE: u32 = 8;
 const MIN_GATE: u32 = 3;
 
+/// As many looks are taken first by who has just come to a CPU: it may wake up because of that, and so may its neighbour.
+const ARRIVAL: u32 = 16;
+
 /// How many looks of this probe in a row open a gate.
 pub(crate) fn looks_of_gate(probe: &Probe) -> u32 {
     (GATE / probe.scale()).max(MIN_GATE)
@@ -22,9 +25,13 @@ pub(crate) fn is_ours(probe: &Probe, alone: &Alone, looks: u32) -> bool {
 }
 
 impl Cores {
-    /// Whether this CPU's core, on which it is called, is ours at the moment; `None` where nothing is known of it. Takes some microseconds.
+    /// Whether this CPU's core is ours at the moment; `None` where nothing is known of it. For a task that has just come to this CPU: it takes some
+    /// microseconds until what that caused is over.
     pub fn is_ours(&self, cpu: u32, probe: &Probe) -> Option<bool> {
         let alone = self.alone_or_alike(cpu)?;
+        for _ in 0..ARRIVAL {
+            probe.look();
+        }
         Some(is_ours(probe, &alone, looks_of_gate(probe)))
     }
 }

@@ -55,9 +55,11 @@ impl Judge {
 
     /// Goes to a CPU for a moment and looks at its core.
     fn look_at(&self, number: u32) -> Result<bool, Unsupported> {
-        let allowed = cpu::allowed()?;
+        let (allowed, home) = (cpu::allowed()?, cpu::current()?);
         cpu::pin(number)?;
         let is_ours = (self.0)(number);
+        // Away from there before the client goes on: where a CPU is busy, the task that serves may wake on another one.
+        cpu::pin(home)?;
         cpu::pin_to(&allowed)?;
         let reason = || Unsupported::new("nothing is known of its core");
         is_ours.ok_or_else(reason)

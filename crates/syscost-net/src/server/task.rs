@@ -107,6 +107,11 @@ impl<'scope> Task<'scope> {
 
     /// The CPU that its first connection is served on, or was when it was served last.
     pub(super) fn cpu(&self) -> Result<u32, Unsupported> {
+        if self.service.spins() {
+            return Err(Unsupported::new(
+                "it never leaves its CPU, and would be driven away by a look",
+            ));
+        }
         let lane = self.work.lanes.first();
         match lane.map_or(0, |lane| lane.thread.load(Relaxed)) {
             0 => Err(Unsupported::new("nobody is served yet")),

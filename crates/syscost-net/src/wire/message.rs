@@ -257,6 +257,23 @@ pub enum Service {
     },
 }
 
+impl Service {
+    /// Whether its task never sleeps while it waits.
+    pub fn spins(&self) -> bool {
+        match self {
+            Service::StreamEcho { wait, .. } | Service::DatagramEcho { wait, .. } => {
+                *wait == Wait::Spin
+            }
+            Service::StreamSink { .. }
+            | Service::StreamSource { .. }
+            | Service::DatagramSink { .. }
+            | Service::DatagramSource { .. }
+            | Service::Accept { .. }
+            | Service::Http { .. } => false,
+        }
+    }
+}
+
 /// How an accepted connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -13,7 +13,8 @@
 //! On the `same` CPU two switches are in it, whatever the protocol (`switch.pipe`); on two CPUs the wake-up of the other one, which only `spin` does
 //! without. Rounds of all rows are interleaved, so those of TCP, UDP (`net.udp.round_trip`) and ICMP (`net.icmp.round_trip`, which the other kernel
 //! answers) are of the same minutes, and their differences are the protocols'. Beside `ipc.round_trip{via=unix_stream}` stands what the network's layers cost.
-//! `p99_9_ns` is told from 2,995 operations on and `p99_99_ns` from 29,956 on, of which only those on cores of our own count. `retransmits_count` other than 0 says that
+//! `p99_9_ns` is told from 2,995 operations on and `p99_99_ns` from 29,956 on, of which only those on cores of our own count, at both ends (of a far
+//! end that looks at its core; `far_undisturbed_percent` is the share of its looks that found it so). `retransmits_count` other than 0 says that
 //! waits for lost segments are in the numbers.
 //! ## Source
 //! netperf `TCP_RR`; sockperf ping-pong; qperf `tcp_lat`; lmbench `lat_tcp`.
