@@ -1,6 +1,7 @@
 //! What looks at the cores show while they are ours, and whether they were.
 
 pub mod known;
+pub(crate) mod moment;
 
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::frequency;

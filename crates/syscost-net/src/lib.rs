@@ -23,7 +23,7 @@ pub mod wire;
 
 pub use client::{ClientError, Opened, Session};
 pub use content::Content;
-pub use server::{Limits, Server};
+pub use server::{Judge, Limits, Server};
 pub use service::{Account, ServiceError, Wait};
 pub use token::Token;
 pub use wire::Service;

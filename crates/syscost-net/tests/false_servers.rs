@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::{PATIENCE, line};
-use syscost_net::wire::MAX_LINE;
+use syscost_net::wire::{MAX_LINE, VERSION};
 use syscost_net::{ClientError, Session, Token};
 
 #[test]
@@ -42,7 +42,7 @@ fn a_client_is_not_held_up_by_a_false_server() {
                 let _ = stream.write_all(b"{\"syscost\":99,\"nonce\":\"?\"}\n");
                 silent(&stream, is_over);
             },
-            "speaks version 99 of the protocol, this syscost version 1",
+            "speaks version 99 of the protocol, this syscost version 2",
         ),
         (
             // Byte after byte, without end: the time is that of the whole line.
@@ -86,7 +86,7 @@ fn a_server_without_the_token_is_an_impostor() {
         let (mut stream, _) = listener.accept().unwrap();
         line(&mut stream);
         let nonce = "7".repeat(64);
-        let challenge = format!("{{\"syscost\":1,\"nonce\":\"{nonce}\"}}\n");
+        let challenge = format!("{{\"syscost\":{VERSION},\"nonce\":\"{nonce}\"}}\n");
         stream.write_all(challenge.as_bytes()).unwrap();
         line(&mut stream);
         let welcome = format!("{{\"proof\":\"{nonce}\",\"facts\":{{}}}}\n");

@@ -45,14 +45,15 @@ fn before_the_proof_nobody_is_sent_more_bytes_than_he_sent() {
     let server = Running::new(hasty());
     let hello = wire::encode(&Hello::new(Nonce::generate().unwrap()));
     assert_eq!(hello.len(), HELLO_BYTES);
+    let spoken = format!("\"syscost\":{}", wire::VERSION);
     let other = String::from_utf8(hello.clone())
         .unwrap()
-        .replace("\"syscost\":1", "\"syscost\":7");
+        .replace(&spoken, "\"syscost\":7");
     let wrong_proof = format!("{{\"proof\":\"{}\"}}\n", "0".repeat(64));
     for sent in [
         b"\n".to_vec(),
         b"GET / HTTP/1.0\r\n\r\n".to_vec(),
-        b"{\"syscost\":1}\n".to_vec(),
+        format!("{{{spoken}}}\n").into_bytes(),
         vec![0; 3000],
         vec![b'['; MAX_LINE + 2],
         other.into_bytes(),

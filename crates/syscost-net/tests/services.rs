@@ -4,6 +4,8 @@ mod common;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use common::{PATIENCE, Running, echo, ping};
 use syscost_net::service::{datagram, stream};
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Close;
-use syscost_net::{ClientError, Content, Limits, Service, Session, Wait};
+use syscost_net::{ClientError, Content, Judge, Limits, Service, Session, Wait};
 
 #[test]
 fn an_echo_answers_and_accounts_for_it() {
@@ -323,4 +325,44 @@ fn a_server_that_is_to_serve_once_ends_with_its_first_session() {
     assert!(!server.log().is_empty());
     drop(first);
     assert!(server.ends(), "{:?}", server.log());
+}
+
+#[test]
+fn the_core_of_the_task_that_serves_is_looked_at() {
+    let looks = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&looks);
+    // Every other one finds it shared.
+    let judge = Judge::new(move |cpu| {
+        assert_eq!(syscost_sys::cpu::current().ok(), Some(cpu));
+        Some(counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(2))
+    });
+    let server = Running::looking_by(judge);
+    let mut session = server.session();
+    assert_eq!(session.look().unwrap(), None, "nothing is open");
+    let (_, mut stream) = echo(&mut session);
+    let mut answer = [0; 64];
+    stream.write_all(&[3; 64]).unwrap();
+    stream.read_exact(&mut answer).unwrap();
+    if session.look().unwrap().is_none() {
+        println!(
+            "skipped: this kernel does not tell where a task runs, or does not let it be moved"
+        );
+        return;
+    }
+    for is_ours in [false, true] {
+        let core = session.look().unwrap().expect("as before");
+        assert_eq!(core.is_ours, is_ours);
+    }
+    drop(stream);
+    let account = session.finish(None).unwrap();
+    assert_eq!((account.messages, looks.load(Ordering::Relaxed)), (1, 3));
+    assert_eq!(session.look().unwrap(), None, "it has ended");
+}
+
+#[test]
+fn a_server_without_a_judge_looks_at_no_core() {
+    let server = Running::new(Limits::default());
+    let mut session = server.session();
+    let (_, _stream) = echo(&mut session);
+    assert_eq!(session.look().unwrap(), None);
 }

@@ -1,7 +1,13 @@
-//! Interfaces of this machine and what they carried, and sockets for ICMP echoes.
+//! Interfaces of this machine, what they do and what they carried, and sockets for ICMP echoes.
+
+mod offload;
+mod queue;
 
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
+
+pub use offload::Offloads;
+pub use queue::Queue;
 
 use crate::{SystemError, Unsupported, os};
 

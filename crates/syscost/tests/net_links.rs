@@ -13,6 +13,10 @@ use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::Duration;
 
+use serde_json::Value;
+use syscost_net::socket::Tcp;
+use syscost_net::{Content, Service, Session};
+
 use links::pair::{
     ICMP_ROUND_TRIP, OTHER_TOKEN, Pair, Rows, TCP_BANDWIDTH, TCP_ROUND_TRIP, TOKEN, UDP_BANDWIDTH,
     UDP_ROUND_TRIP,
@@ -21,6 +25,15 @@ use links::{Running, Shape, Side, assert_ten_milliseconds};
 
 /// Round trips over every protocol.
 const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
+
+/// Maximum memory of the far end, in bytes.
+const MAX_MEMORY: u64 = 64 << 20;
+/// How long a client waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often something is measured that a busy machine may spoil.
+const TRIES: usize = 5;
+/// The claim that names what holds streams back.
+const LIMITER: &str = "what limits the streams";
 
 /// A link of this shape and, at its far end, a server with these options.
 fn served(shape: Shape, options: &[&str]) -> Option<(Pair, Running)> {
@@ -77,13 +90,64 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
     let Some((pair, _far)) = served(shape, &[]) else {
         return;
     };
-    let run = pair.measure(&[TCP_BANDWIDTH]);
-    for bytes_per_second in TCP_BANDWIDTH.medians(&run) {
-        let megabits = bytes_per_second * 8.0 / 1e6;
-        assert!((95.0..=100.0).contains(&megabits), "{megabits} Mbit/s");
+    let mut seen = Vec::new();
+    // On a busy machine the sender may be the limit for once, or its rate unsteady.
+    for _ in 0..TRIES {
+        let run = pair.measure(&[TCP_BANDWIDTH]);
+        let rates = TCP_BANDWIDTH.medians(&run).into_iter();
+        let megabits: Vec<f64> = rates.map(|rate| rate * 8.0 / 1e6).collect();
+        assert!(
+            megabits.iter().all(|rate| *rate <= 100.0),
+            "{megabits:?} Mbit/s"
+        );
+        let limiters = TCP_BANDWIDTH.observed(&run, LIMITER);
+        println!("{megabits:?} Mbit/s: {limiters:?}");
+        let is_named = |limiter: &Value| {
+            let limiter = limiter.as_str().expect("in words");
+            limiter.starts_with("network, shaped by qdisc tbf of link0")
+        };
+        if megabits.iter().all(|rate| *rate >= 95.0) && limiters.iter().all(is_named) {
+            return;
+        }
+        seen.push((megabits, limiters));
     }
-    for limiter in TCP_BANDWIDTH.observed(&run, "what limits the streams") {
-        assert_eq!(limiter, "network");
+    panic!("never 95 to 100 Mbit/s and named: {seen:?}");
+}
+
+#[test]
+fn a_plain_link_is_not_called_shaped() {
+    let Some((pair, _far)) = served(Shape::PLAIN, &[]) else {
+        return;
+    };
+    let run = pair.measure(&[TCP_BANDWIDTH]);
+    for limiter in TCP_BANDWIDTH.observed(&run, LIMITER) {
+        let limiter = limiter.as_str().expect("in words");
+        println!("{limiter}");
+        assert!(!limiter.contains("shape"), "{limiter}");
+    }
+}
+
+#[test]
+fn the_offloads_of_the_interface_are_read_back() {
+    let delayed = Shape {
+        delay: Some(Duration::from_millis(1)),
+        ..Shape::PLAIN
+    };
+    // A veth device leaves segments whole, a TUN device without further ado does not.
+    for (shape, tso) in [(Shape::PLAIN, "on"), (delayed, "off")] {
+        let Some((pair, _far)) = served(shape, &[]) else {
+            return;
+        };
+        let run = pair.measure(&[TCP_BANDWIDTH, UDP_BANDWIDTH]);
+        for rows in [TCP_BANDWIDTH, UDP_BANDWIDTH] {
+            let claim = "offloads of that interface, before and after";
+            for offloads in rows.observed(&run, claim) {
+                let offloads = offloads.as_str().expect("in words");
+                println!("{offloads}");
+                let expected = format!("link0: tso {tso}, gso ");
+                assert!(offloads.starts_with(&expected), "{offloads}");
+            }
+        }
     }
 }
 
@@ -164,8 +228,6 @@ fn an_error_names_a_wrong_token() {
 fn silent_and_wrong_clients_get_no_more_than_they_sent() {
     /// Connections at once, half of them silent.
     const CLIENTS: usize = 200;
-    /// Maximum memory of the far end, in bytes.
-    const MAX_MEMORY: u64 = 64 << 20;
     let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
     };
@@ -195,6 +257,52 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
     assert_serves(&pair, &mut far);
     let peak = peak_memory(far.id());
     assert!(peak < MAX_MEMORY, "{peak} bytes");
+}
+
+#[test]
+fn a_client_that_never_reads_gets_a_window_and_holds_nobody_up() {
+    /// All that a session may ask for.
+    const SIZE: u32 = 1 << 20;
+    const STREAMS: u32 = 8;
+    /// Nothing arrives for so long once all windows are full, but probes of them.
+    const QUIET: Duration = Duration::from_millis(300);
+    const PROBES: u64 = 20_000;
+    let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
+        return;
+    };
+    let address = pair.address();
+    let source = Service::StreamSource {
+        size: SIZE,
+        streams: STREAMS,
+        content: Content::Sparse,
+        tcp: Tcp::default(),
+    };
+    let near = pair.link.end(Side::Near);
+    let (session, unread) = near.within(|| {
+        let token = TOKEN.parse().expect("a token");
+        let mut session = Session::connect(address, &token, PATIENCE).expect("a session");
+        let opened = session.open(&source).expect("a service");
+        let streams = (0..STREAMS).map(|_| opened.stream(&Tcp::default()).expect("a stream"));
+        let streams: Vec<TcpStream> = streams.collect();
+        (session, streams)
+    });
+    let received = || pair.link.received_bytes(Side::Near);
+    loop {
+        let before = received();
+        sleep(QUIET);
+        if received() - before <= PROBES {
+            break;
+        }
+    }
+    let came: usize = unread.iter().map(available).sum();
+    assert!(came > 0, "the far end sends");
+    // Not after it: while it is there, and behind it.
+    assert_serves(&pair, &mut far);
+    drop((session, unread));
+    assert_serves(&pair, &mut far);
+    let peak = peak_memory(far.id());
+    assert!(peak < MAX_MEMORY, "{peak} bytes");
+    assert!(!far.output().contains("panicked"), "{}", far.output());
 }
 
 /// Bytes that have arrived, up to a few thousand.

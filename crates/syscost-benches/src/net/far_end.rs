@@ -8,6 +8,7 @@ use syscost_harness::peer::{self, Given};
 use syscost_harness::prelude::*;
 use syscost_net::client::Opened;
 use syscost_net::socket::Tcp;
+use syscost_net::wire::Core;
 use syscost_net::{Account, Service, Session, Wait};
 use syscost_sys::partner::Between;
 
@@ -236,6 +237,8 @@ impl FarEnd {
                 let near = Facing {
                     near,
                     session,
+                    is_blind: false,
+                    cpu: None,
                     account: Account::default(),
                 };
                 Team::new(Vec::new(), near).map(|facing| (facing.near, facing.account))
@@ -248,6 +251,10 @@ impl FarEnd {
 struct Facing<L> {
     near: L,
     session: Box<Session>,
+    /// Whether the far end cannot look at its cores.
+    is_blind: bool,
+    /// Where the task that serves was at the last look.
+    cpu: Option<u32>,
     account: Account,
 }
 
@@ -269,6 +276,19 @@ impl<L: Lead> Lead for Facing<L> {
 
     fn laps(&mut self) -> Option<&mut Laps> {
         self.near.laps()
+    }
+
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+        if self.is_blind {
+            return Ok(None);
+        }
+        let Some(Core { cpu, is_ours }) = self.session.look()? else {
+            self.is_blind = true;
+            return Ok(None);
+        };
+        // Where it has moved, nobody looked at the core that it was on.
+        let has_moved = self.cpu.replace(cpu).is_some_and(|before| before != cpu);
+        Ok(Some(is_ours && !has_moved))
     }
 
     fn end(&mut self) -> Result<(), Failure> {

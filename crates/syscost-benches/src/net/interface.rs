@@ -1,14 +1,17 @@
-//! Shared: which interface carried the messages, as its own counters tell.
+//! Shared: which interface carried the messages, as its own counters tell, and what it does to them.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::network::{self, Carried};
+use syscost_sys::network::{self, Carried, Offloads, Queue};
 
 use super::far_end::Family;
 
 const TABLE: &str = "/proc/net/dev";
+
+const ETHTOOL: &str = "SIOCETHTOOL";
 
 /// What is said of interfaces that have counted too little, and are no loopback.
 const LATE: &str = "some drivers count late, and no other interface has counted as much";
@@ -20,8 +23,37 @@ pub(crate) struct Way {
     far: IpAddr,
     /// The interface that has this end's address: `lo` where both ends are on this machine.
     name: Result<String, Unsupported>,
-    before: Result<Vec<Carried>, Unsupported>,
-    after: Result<Vec<Carried>, Unsupported>,
+    before: State,
+    after: State,
+}
+
+/// What the kernel tells of the interfaces at a moment.
+#[derive(Debug)]
+struct State {
+    carried: Result<Vec<Carried>, Unsupported>,
+    /// Of the interface of the way alone.
+    offloads: Result<Offloads, Unsupported>,
+    queue: Result<Option<Queue>, Unsupported>,
+}
+
+impl State {
+    fn read(name: &Result<String, Unsupported>) -> Self {
+        let known = || name.as_deref().map_err(Clone::clone);
+        Self {
+            carried: network::carried(),
+            offloads: known().and_then(|name| Ok(Offloads::of(name)?)),
+            queue: known().and_then(|name| Ok(Queue::of(name)?)),
+        }
+    }
+
+    fn unknown() -> Self {
+        let reason = Unsupported::new("nobody looked at the end");
+        Self {
+            carried: Err(reason.clone()),
+            offloads: Err(reason.clone()),
+            queue: Err(reason),
+        }
+    }
 }
 
 impl Way {
@@ -40,15 +72,28 @@ impl Way {
         };
         Self {
             far,
+            before: State::read(&name),
+            after: State::unknown(),
             name,
-            before: network::carried(),
-            after: Err(Unsupported::new("nobody looked at the end")),
         }
     }
 
     /// Until now.
     pub(crate) fn end(&mut self) {
-        self.after = network::carried();
+        self.after = State::read(&self.name);
+    }
+
+    /// The shaper at the interface, which held packets back meanwhile; `None` where there is none, as far as is known. Packets of other programs may be among
+    /// them.
+    pub(crate) fn shaper(&self) -> Option<Shaper> {
+        let of = |state: &State| state.queue.clone().ok().flatten();
+        let (before, after) = (of(&self.before)?, of(&self.after)?);
+        let held_back = after.overlimits.wrapping_sub(before.overlimits);
+        (before.kind == after.kind && held_back > 0).then_some(Shaper {
+            interface: self.name.clone().ok()?,
+            kind: after.kind,
+            held_back,
+        })
     }
 
     /// Claims that the interface carried at least these bytes of content, sent and received, between addresses of the family that the case names.
@@ -63,14 +108,15 @@ impl Way {
                 "getpeername",
             ),
         }
+        self.claim_offloads(b);
         const CLAIM: &str = "bytes carried by the interface of its path, sent and received";
         let least = |name: &str| format!("{name}: at least {sent} and {received}");
         let known = || Some((self.name.as_ref().ok()?, self.changes()?));
         let Some((name, changes)) = known() else {
             let reasons = [
                 self.name.as_ref().err(),
-                self.before.as_ref().err(),
-                self.after.as_ref().err(),
+                self.before.carried.as_ref().err(),
+                self.after.carried.as_ref().err(),
             ];
             let reason = reasons.into_iter().flatten().next();
             let reason = reason.map_or_else(
@@ -92,10 +138,26 @@ impl Way {
         b.claim_verdict(CLAIM, least(name), seen, TABLE, verdict, reason);
     }
 
+    /// Says what the interface does in place of the CPU, and claims that it did so all the time.
+    fn claim_offloads(&self, b: &mut Bencher) {
+        const CLAIM: &str = "offloads of that interface, before and after";
+        let known = [&self.before, &self.after].map(|state| state.offloads.as_ref());
+        match (self.name.as_ref(), known) {
+            (Ok(name), [Ok(before), Ok(after)]) => {
+                let [before, after] = [before, after].map(|all| format!("{name}: {all}"));
+                b.claim_equal(CLAIM, before, after, ETHTOOL);
+            }
+            (Err(reason), _) | (_, [Err(reason), _] | [_, Err(reason)]) => {
+                let reason = reason.to_string();
+                b.claim_unverified(CLAIM, "the same", "unknown", ETHTOOL, &reason);
+            }
+        }
+    }
+
     /// What each interface has carried between the beginning and the end; `None` where nobody knows.
     fn changes(&self) -> Option<Vec<Carried>> {
-        let before = self.before.as_ref().ok()?;
-        let after = self.after.as_ref().ok()?;
+        let before = self.before.carried.as_ref().ok()?;
+        let after = self.after.carried.as_ref().ok()?;
         let changes = after.iter().filter_map(|now| {
             let then = before.iter().find(|then| then.interface == now.interface)?;
             Some(Carried {
@@ -105,6 +167,39 @@ impl Way {
             })
         });
         Some(changes.collect())
+    }
+}
+
+/// A queueing discipline that holds packets back to keep to a rate, and how often it did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shaper {
+    interface: String,
+    kind: String,
+    held_back: u32,
+}
+
+#[cfg(test)]
+impl Shaper {
+    pub(crate) fn new(interface: &str, kind: &str, held_back: u32) -> Self {
+        Self {
+            interface: interface.to_owned(),
+            kind: kind.to_owned(),
+            held_back,
+        }
+    }
+}
+
+impl fmt::Display for Shaper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            interface,
+            kind,
+            held_back,
+        } = self;
+        write!(
+            f,
+            "qdisc {kind} of {interface}, over its rate {held_back} times"
+        )
     }
 }
 
@@ -188,5 +283,32 @@ mod tests {
             Ok(name) => assert_eq!(name, "lo"),
             Err(reason) => println!("skipped: {reason}"),
         }
+    }
+
+    #[test]
+    fn a_queue_that_held_packets_back_meanwhile_is_a_shaper() {
+        let queue = |kind: &str, overlimits| {
+            let kind = kind.to_owned();
+            Ok(Some(Queue { kind, overlimits }))
+        };
+        let state = |queue| State {
+            queue,
+            ..State::unknown()
+        };
+        let shaper = |before, after| {
+            let way = Way {
+                far: IpAddr::from([10, 0, 0, 1]),
+                name: Ok("link0".to_owned()),
+                before: state(before),
+                after: state(after),
+            };
+            way.shaper().map(|shaper| shaper.to_string())
+        };
+        let found = shaper(queue("tbf", 7), queue("tbf", 10));
+        let expected = "qdisc tbf of link0, over its rate 3 times";
+        assert_eq!(found.as_deref(), Some(expected));
+        assert_eq!(shaper(queue("tbf", 7), queue("tbf", 7)), None);
+        assert_eq!(shaper(queue("tbf", 7), queue("htb", 9)), None);
+        assert_eq!(shaper(Ok(None), queue("tbf", 9)), None);
     }
 }

@@ -39,6 +39,11 @@ pub(super) trait Body {
         None
     }
 
+    /// Whether the core of a task on another machine works for nobody else; `None` where there is none or nobody can look.
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+        Ok(None)
+    }
+
     /// Turns that warm up for those that are timed next. Nothing is checked behind them: that would leave
     /// the caches to the check.
     fn lead_in(&mut self, turns: u64) -> Result<(), Failure> {

@@ -8,16 +8,7 @@ use syscost_sys::neighbour::{Alone, Look, Probe};
 
 use super::team::Sentinel;
 use crate::cores::Cores;
-
-/// As many looks in a row must find the core ours, about 5 us, before a stretch of that is believed in: there are thousands of shorter
-/// ones, and the work for somebody else goes on after them. Fewer where a look takes longer, because of a coarse clock.
-const GATE: u32 = 8;
-const MIN_GATE: u32 = 3;
-
-/// How many looks of this probe in a row open a gate.
-pub(super) fn looks_of_gate(probe: &Probe) -> u32 {
-    (GATE / probe.scale()).max(MIN_GATE)
-}
+use crate::cores::moment::looks_of_gate;
 
 /// Frequencies before and after that differ by more than this are those of an interrupted look and a good one.
 const INTERRUPTED: f64 = 1.15;
@@ -54,6 +45,9 @@ pub(super) struct Bracket {
     cores: Cores,
     /// Looks at the cores of partners on other CPUs.
     sentinels: Vec<Sentinel>,
+    /// How many looks at a core of another machine there were, and how many of them found it ours.
+    far_looks: u32,
+    far_ours: u32,
     /// Whether the last look found the core ours.
     is_ours: bool,
     /// Frequency of the last look before something timed.
@@ -76,6 +70,8 @@ impl Bracket {
             alone: cores.alone_or_alike(cpu)?,
             cores: cores.clone(),
             sentinels: Vec::new(),
+            far_looks: 0,
+            far_ours: 0,
             is_ours: false,
             ghz_before: None,
             seen: Seen::default(),
@@ -132,6 +128,45 @@ impl Bracket {
                 return;
             }
         }
+    }
+
+    /// Waits until the core of a task on another machine is ours, as long as [`Bracket::gate`] may. `look` asks there; it knows nothing where nobody can
+    /// look.
+    pub(super) fn gate_far<E>(
+        &mut self,
+        patience_ns: f64,
+        mut look: impl FnMut() -> Result<Option<bool>, E>,
+    ) -> Result<(), E> {
+        let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
+        let (begun, waited) = (self.clock.start(), self.waited_ticks);
+        while let Some(is_ours) = look()? {
+            self.note_far(is_ours);
+            let now = self.clock.stop().ticks;
+            // What the question took is no time in which anybody looked here.
+            self.last_look = now;
+            self.waited_ticks = waited + now.saturating_sub(begun);
+            if is_ours || self.waited_ticks >= patience {
+                self.seen.before |= !is_ours;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A look at a core of another machine after something timed.
+    pub(super) fn close_far(&mut self, is_ours: bool) {
+        self.seen.after |= !is_ours;
+        self.note_far(is_ours);
+    }
+
+    fn note_far(&mut self, is_ours: bool) {
+        self.far_looks += 1;
+        self.far_ours += u32::from(is_ours);
+    }
+
+    /// Share of the looks at a core of another machine that found it ours, in percent; `None` where there were none.
+    pub(super) fn far_alone_percent(&self) -> Option<f64> {
+        (self.far_looks > 0).then(|| 100.0 * f64::from(self.far_ours) / f64::from(self.far_looks))
     }
 
     /// How many of the partners' cores can be looked at no more.

@@ -149,9 +149,12 @@ impl Bencher<'_> {
             self.findings.alone_percent = bracket.alone_percent();
             self.findings.alone_ratio =
                 self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
-            let unseen = bracket.unseen_partners();
+            let (unseen, far) = (bracket.unseen_partners(), bracket.far_alone_percent());
             if unseen > 0 {
                 self.detail("partner_cores_unseen_count", unseen as f64);
+            }
+            if let Some(percent) = far {
+                self.detail("far_undisturbed_percent", percent);
             }
         }
         self.findings.grain = self.grain();

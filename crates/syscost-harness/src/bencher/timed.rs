@@ -2,6 +2,7 @@
 
 mod tail;
 pub(super) mod warm_up;
+mod watched;
 
 use syscost_results::stats::order::median;
 
@@ -122,9 +123,7 @@ impl Bencher<'_> {
         lead_in: u64,
     ) -> Result<f64, Failure> {
         for _ in 0..MAX_VOID {
-            self.take_seen();
-            self.gate();
-            let ns = self.time_led_in(body, turns, lead_in)?;
+            let ns = self.time_watched(body, turns, lead_in)?;
             self.operations += (lead_in + turns) * per_turn;
             if !body.laps().is_some_and(|laps| laps.is_void()) {
                 return Ok(ns);

@@ -13,7 +13,7 @@ use crate::service::{Account, Reading};
 use crate::socket::{self, Tcp};
 use crate::token::{Nonce, Nonces, Role, Token};
 use crate::wire::{
-    self, Answer, Challenge, Finish, Hello, MAX_LINE, MAX_WELCOME, Nothing, Refused, Reply,
+    self, Answer, Challenge, Core, Finish, Hello, MAX_LINE, MAX_WELCOME, Nothing, Refused, Reply,
     Request, Service, Spoken, Welcome,
 };
 
@@ -110,6 +110,19 @@ impl Session {
         }
     }
 
+    /// Has the far end look at the core of the task that serves; `None` where it cannot, or nobody is served yet.
+    ///
+    /// # Errors
+    /// When the far end is gone or says something else.
+    pub fn look(&mut self) -> Result<Option<Core>, ClientError> {
+        const WHAT: &str = "asking for a look at a core";
+        match self.ask(&Request::Look(Nothing {}), WHAT)? {
+            Reply::Core(core) => Ok(Some(core)),
+            Reply::Failed(_) => Ok(None),
+            other => Err(self.unexpected(&other, WHAT)),
+        }
+    }
+
     /// Asks the far end to end the service, without waiting for it: what a source has under way can be received first.
     ///
     /// `sent` is the number of datagrams that were sent to a sink, which waits a moment for those on their way. A stream should be
@@ -157,11 +170,13 @@ impl Session {
                 what,
                 why: wire::printable(why),
             },
-            Reply::Opened(_) | Reply::Reading(_) | Reply::Account(_) => ClientError::Stranger {
-                peer,
-                what,
-                cause: "another reply than was asked for".to_owned(),
-            },
+            Reply::Opened(_) | Reply::Reading(_) | Reply::Core(_) | Reply::Account(_) => {
+                ClientError::Stranger {
+                    peer,
+                    what,
+                    cause: "another reply than was asked for".to_owned(),
+                }
+            }
         }
     }
 }

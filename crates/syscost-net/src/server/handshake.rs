@@ -203,8 +203,8 @@ mod tests {
         let hello = client.hello();
         let other_version = String::from_utf8(hello.clone())
             .unwrap()
-            .replace("\"syscost\":1", "\"syscost\":9");
-        let unpadded = br#"{"syscost":1,"nonce":"00","padding":""}"#.to_vec();
+            .replace("\"syscost\":2", "\"syscost\":9");
+        let unpadded = br#"{"syscost":2,"nonce":"00","padding":""}"#.to_vec();
         let short = wire::encode(&Hello {
             padding: String::new(),
             ..Hello::new(client.nonce)
@@ -247,12 +247,12 @@ mod tests {
         let client = Client::new();
         let text = String::from_utf8(client.hello()).unwrap();
         // Whatever else its first line says.
-        let newer = text.replace("\"syscost\":1", "\"syscost\":2,\"more\":[]");
+        let newer = text.replace("\"syscost\":2", "\"syscost\":3,\"more\":[]");
         let mut said = Vec::new();
         let error = Handshake::new(&client.token)
             .take(newer.as_bytes(), &mut said)
             .unwrap_err();
-        assert!(error.to_string().contains("speaks version 2"), "{error}");
+        assert!(error.to_string().contains("speaks version 3"), "{error}");
         let (line, _) = wire::split(&said, MAX_LINE).unwrap().unwrap();
         let refused: Refused = wire::decode(line).unwrap();
         assert_eq!(refused.syscost, wire::VERSION);

@@ -11,6 +11,7 @@ mod session;
 mod task;
 mod tickets;
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Mutex;
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use serde_json::Value;
-use syscost_sys::SystemError;
+use syscost_sys::{SystemError, Unsupported, cpu};
 
 use crate::socket::{self, Tcp};
 use crate::token::Token;
@@ -43,6 +44,34 @@ const STACK_BYTES: usize = 256 << 10;
 /// Takes a line of the log: who did what.
 pub type Log<'a> = &'a (dyn Fn(&str) + Sync);
 
+/// Judges whether the core of a CPU, on which it is called, works for nobody else; `None` where that is not known.
+pub struct Judge(Box<dyn Fn(u32) -> Option<bool> + Send + Sync>);
+
+impl Judge {
+    /// One that looks by this function, for some microseconds.
+    pub fn new(look: impl Fn(u32) -> Option<bool> + Send + Sync + 'static) -> Self {
+        Self(Box::new(look))
+    }
+
+    /// Goes to a CPU for a moment and looks at its core.
+    fn look_at(&self, number: u32) -> Result<bool, Unsupported> {
+        let (allowed, home) = (cpu::allowed()?, cpu::current()?);
+        cpu::pin(number)?;
+        let is_ours = (self.0)(number);
+        // Away from there before the client goes on: where a CPU is busy, the task that serves may wake on another one.
+        cpu::pin(home)?;
+        cpu::pin_to(&allowed)?;
+        let reason = || Unsupported::new("nothing is known of its core");
+        is_ours.ok_or_else(reason)
+    }
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Judge")
+    }
+}
+
 /// A server that listens.
 #[derive(Debug)]
 pub struct Server {
@@ -50,6 +79,8 @@ pub struct Server {
     token: Token,
     limits: Limits,
     facts: Value,
+    /// Looks at cores for clients.
+    judge: Option<Judge>,
     /// Who has a session.
     guests: Mutex<Vec<IpAddr>>,
     /// Sessions so far.
@@ -98,10 +129,20 @@ impl Server {
             token,
             limits,
             facts,
+            judge: None,
             guests: Mutex::new(Vec::new()),
             sessions: AtomicU64::new(0),
             is_ending: AtomicBool::new(false),
         })
+    }
+
+    /// The same with somebody who looks at the core of a task that serves, when its client asks.
+    #[must_use]
+    pub fn looking_by(self, judge: Judge) -> Server {
+        Server {
+            judge: Some(judge),
+            ..self
+        }
     }
 
     /// Where it listens, with the ports that were chosen.

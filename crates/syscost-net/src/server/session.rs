@@ -15,7 +15,7 @@ use super::{Log, PULSE, Server};
 use crate::service::Account;
 use crate::socket::ready_within;
 use crate::token::{Nonces, Role};
-use crate::wire::{self, Finish, MAX_LINE, Refused, Reply, Request, Service, Welcome};
+use crate::wire::{self, Core, Finish, MAX_LINE, Refused, Reply, Request, Service, Welcome};
 
 /// How long a client may leave an answer unread.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
@@ -170,6 +170,11 @@ impl Session<'_> {
                 Open::Nothing => nothing_open(),
                 Open::Failed(why) => Reply::Failed(why.clone()),
             },
+            Request::Look(_) => match open {
+                Open::Task(task) => self.look(task),
+                Open::Nothing => nothing_open(),
+                Open::Failed(why) => Reply::Failed(why.clone()),
+            },
             Request::Finish(Finish { sent }) => match std::mem::replace(open, Open::Nothing) {
                 Open::Task(task) => self.end(task, sent),
                 Open::Nothing => nothing_open(),
@@ -199,6 +204,21 @@ impl Session<'_> {
                 *open = Open::Nothing;
                 Reply::Failed(why)
             }
+        }
+    }
+
+    /// Looks at the core of the task that serves.
+    fn look(&self, task: &Task<'_>) -> Reply {
+        let Some(judge) = &self.server.judge else {
+            return Reply::Failed("this server looks at no cores".to_owned());
+        };
+        let looked = task.cpu().and_then(|cpu| {
+            let is_ours = judge.look_at(cpu)?;
+            Ok(Core { cpu, is_ours })
+        });
+        match looked {
+            Ok(core) => Reply::Core(core),
+            Err(reason) => Reply::Failed(reason.to_string()),
         }
     }
 

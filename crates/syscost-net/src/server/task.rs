@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use syscost_sys::counters::TaskId;
+use syscost_sys::Unsupported;
+use syscost_sys::counters::{TaskId, TaskPlace};
 
 use super::entrance::{Entrance, Job};
 use super::{Limits, STACK_BYTES};
@@ -102,6 +103,23 @@ impl<'scope> Task<'scope> {
     /// How far it is.
     pub(super) fn reading(&self) -> Reading {
         self.work.reading()
+    }
+
+    /// The CPU that its first connection is served on, or was when it was served last.
+    pub(super) fn cpu(&self) -> Result<u32, Unsupported> {
+        if self.service.spins() {
+            return Err(Unsupported::new(
+                "it never leaves its CPU, and would be driven away by a look",
+            ));
+        }
+        let lane = self.work.lanes.first();
+        match lane.map_or(0, |lane| lane.thread.load(Relaxed)) {
+            0 => Err(Unsupported::new("nobody is served yet")),
+            thread => {
+                let process = std::process::id();
+                TaskPlace::of(TaskId { process, thread })?.processor()
+            }
+        }
     }
 
     /// Whether its time is over.

@@ -101,6 +101,8 @@ pub enum Request {
     Open(Service),
     /// How far is the service?
     Read(Nothing),
+    /// Look at the core of the task that serves.
+    Look(Nothing),
     /// End the service and account for it.
     Finish(Finish),
 }
@@ -126,10 +128,22 @@ pub enum Reply {
     Opened(Opening),
     /// How far it is.
     Reading(Reading),
+    /// What the look at its core showed.
+    Core(Core),
     /// It has ended.
     Account(Box<Account>),
     /// It has failed.
     Failed(String),
+}
+
+/// The core of the task that serves, at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// The CPU that the task was on, by the number that the far end's kernel has for it.
+    pub cpu: u32,
+    /// Whether its core worked for nobody else.
+    pub is_ours: bool,
 }
 
 /// Where a service is to be found.
@@ -241,6 +255,23 @@ pub enum Service {
         /// Whether a connection serves more than one request.
         keep_alive: bool,
     },
+}
+
+impl Service {
+    /// Whether its task never sleeps while it waits.
+    pub fn spins(&self) -> bool {
+        match self {
+            Service::StreamEcho { wait, .. } | Service::DatagramEcho { wait, .. } => {
+                *wait == Wait::Spin
+            }
+            Service::StreamSink { .. }
+            | Service::StreamSource { .. }
+            | Service::DatagramSink { .. }
+            | Service::DatagramSource { .. }
+            | Service::Accept { .. }
+            | Service::Http { .. } => false,
+        }
+    }
 }
 
 /// How an accepted connection is closed.

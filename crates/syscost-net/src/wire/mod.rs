@@ -10,12 +10,12 @@ mod message;
 pub use line::{Split, WireError, decode, encode, split};
 pub(crate) use line::{escaped, printable};
 pub use message::{
-    Answer, Challenge, Close, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused, Reply,
+    Answer, Challenge, Close, Core, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused, Reply,
     Request, Service, Spoken, Ticket, Welcome,
 };
 
 /// Version of what is said; rises when two versions would misunderstand each other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Longest line, without its end, in bytes.
 pub const MAX_LINE: usize = 8 << 10;

@@ -49,6 +49,7 @@ fn requests_and_replies_are_read_as_they_were_written() {
             backlog: 7,
         }),
         Request::Read(Nothing {}),
+        Request::Look(Nothing {}),
         Request::Finish(Finish { sent: Some(3) }),
     ] {
         let line = encode(&request);
@@ -60,6 +61,10 @@ fn requests_and_replies_are_read_as_they_were_written() {
             ticket: Ticket([7; 16]),
         }),
         Reply::Reading(Reading::default()),
+        Reply::Core(Core {
+            cpu: u32::MAX,
+            is_ours: true,
+        }),
         Reply::Account(Box::new(Account {
             checksum: u64::MAX,
             ..Account::default()
@@ -81,6 +86,7 @@ fn nothing_else_is_read_and_errors_can_be_printed() {
         "null",
         "{\"read\":{}} x",
         "{\"read\":{\"more\":1}}",
+        "{\"look\":{\"cpu\":1}}",
         "{\"finish\":{\"sent\":-1}}",
         "{\"finish\":{\"sent\":1e3}}",
         "{\"open\":{\"datagram_echo\":{\"size\":1}}}",

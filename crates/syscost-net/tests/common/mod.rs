@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 use syscost_net::service::Account;
 use syscost_net::socket::Tcp;
-use syscost_net::{Limits, Opened, Server, Service, Session, Token, Wait};
+use syscost_net::{Judge, Limits, Opened, Server, Service, Session, Token, Wait};
 
 /// How long anything may take that should take no time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,14 +31,23 @@ impl Running {
     }
 
     pub(crate) fn at(address: &str, limits: Limits) -> Self {
+        Self::started(address, limits, |server| server)
+    }
+
+    pub(crate) fn looking_by(judge: Judge) -> Self {
+        let look = |server: Server| server.looking_by(judge);
+        Self::started("127.0.0.1:0", Limits::default(), look)
+    }
+
+    fn started(address: &str, limits: Limits, change: impl FnOnce(Server) -> Server) -> Self {
         let token = Token::generate().unwrap();
         let server = Server::bind(
             &[address.parse().unwrap()],
             token.clone(),
             limits,
             json!({ "name": "test" }),
-        )
-        .unwrap();
+        );
+        let server = change(server.unwrap());
         let address = server.addresses()[0];
         let stop = Arc::new(AtomicBool::new(false));
         let log = Arc::new(Mutex::new(Vec::new()));

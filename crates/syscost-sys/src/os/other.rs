@@ -243,6 +243,18 @@ pub(crate) fn only_echo_replies(_: BorrowedFd<'_>, _: bool) -> io::Result<()> {
     refused()
 }
 
+pub(crate) fn offloads(_: &str) -> io::Result<crate::network::Offloads> {
+    refused()
+}
+
+pub(crate) fn interface_index(_: &str) -> io::Result<u32> {
+    refused()
+}
+
+pub(crate) fn queue_dump() -> io::Result<Vec<u8>> {
+    refused()
+}
+
 /// Nothing waits by epoll here.
 #[derive(Debug)]
 pub(crate) enum Epoll {}

@@ -85,7 +85,11 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
 }
 
 /// What looks at the cores show while they are ours, as heard now or by earlier runs.
-fn cores_of(heard: &mut [Heard], machine: &Machine, clock: &syscost_sys::clock::Clock) -> Cores {
+pub(super) fn cores_of(
+    heard: &mut [Heard],
+    machine: &Machine,
+    clock: &syscost_sys::clock::Clock,
+) -> Cores {
     let file = Store::of_user().known_cores();
     let known = known::recall(&file, machine, crate::VERSION, grain_of(heard));
     Cores::find(heard, frequency_is_known(clock), known)

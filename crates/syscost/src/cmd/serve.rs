@@ -3,18 +3,26 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
-use syscost_harness::machine;
+use syscost_harness::clock::RunClock;
+use syscost_harness::{machine, noise};
 use syscost_net::address::DEFAULT_PORT;
 use syscost_net::token::{TokenError, exposure};
-use syscost_net::{Limits, Server, Token};
+use syscost_net::{Judge, Limits, Server, Token};
+use syscost_results::Machine;
+use syscost_sys::cpu;
+use syscost_sys::neighbour::Probe;
 
 use crate::cli::ServeArguments;
 use crate::error::{exit, unless_broken_pipe};
 use crate::peer::Facts;
 use crate::terminal::say;
 use crate::{interrupt, terminal};
+
+/// How long the cores are listened to before anybody is served.
+const LISTEN: Duration = Duration::from_millis(200);
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
@@ -23,6 +31,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
         version: crate::VERSION.to_owned(),
         machine: machine::capture(),
     };
+    let judge = judge(&facts.machine);
     let stop = interrupt::catch()?;
     let sessions = usize::from(arguments.sessions);
     let limits = Limits {
@@ -36,6 +45,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
     let addresses = addresses(arguments)?;
     let facts = serde_json::to_value(&facts)?;
     let server = Server::bind(&addresses, token.clone(), limits, facts)?;
+    let server = match judge {
+        Some(judge) => server.looking_by(judge),
+        None => server,
+    };
     let mut text: String = server
         .addresses()
         .iter()
@@ -49,6 +62,18 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
     server.run(&stop, &|line| say!("{} {line}", now()));
     say!("{} ended", now());
     Ok(exit::DONE)
+}
+
+/// What judges cores for clients, once it is known what they show while nobody else uses them, so
+/// that a client knows in which of its operations the far end was disturbed. `None` where nobody can
+/// look.
+fn judge(machine: &Machine) -> Option<Judge> {
+    let cpus = cpu::allowed().ok()?;
+    let clock = RunClock::choose(&cpus).calibrate();
+    let mut heard = noise::probe(&cpus, &clock, clock.grain_ticks(), LISTEN);
+    let cores = super::doctor::cores_of(&mut heard, machine, &clock);
+    let probe = Probe::new(clock, cores.grain)?;
+    Some(Judge::new(move |cpu| cores.is_ours(cpu, &probe)))
 }
 
 /// The token of the file, or a new one; whether to print it.

@@ -18,8 +18,12 @@
 //! loopback the sender's task does much of the receiver's work in the kernel. The evidence names
 //! what limits the streams, as the sender's kernel reports it: the receiver's window (it does not
 //! read faster), the send buffer, the sender (its CPU), or the network (everything else: the path,
-//! losses, the congestion control). It names the congestion control, which `syscost run
-//! --congestion NAME` chooses, and the number of retransmitted segments. On loopback the kernel
+//! losses, the congestion control). Where the network is a bottleneck that is always full, at a
+//! steady rate, it says so: shaped by the queueing discipline of this end's interface, which counts
+//! what it held back, or elsewhere by a shaper or a slow link, which look the same from here; a
+//! standing queue makes the round trip many times the shortest one. That is known of streams that
+//! this end sends. The evidence also names the offloads of this end's interface, the congestion
+//! control, which `syscost run --congestion NAME` chooses, and the number of retransmitted segments. On loopback the kernel
 //! copies even what is sent by MSG_ZEROCOPY (`zerocopy_copied_percent`): that the method is slower
 //! there than `write` says nothing about a network card. On virtual CPUs the scheduling of senders
 //! and receivers, which wake each other all the time, makes results vary from one second to the
@@ -28,6 +32,7 @@
 //! iperf3, nuttcp, netperf's TCP_STREAM and TCP_SENDFILE; lmbench `bw_tcp`; Linux
 //! Documentation/networking/msg_zerocopy.rst.
 
+mod bottleneck;
 mod cases;
 mod claims;
 mod ends;

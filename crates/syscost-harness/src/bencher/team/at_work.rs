@@ -127,4 +127,8 @@ impl Body for AtWork<'_> {
     fn laps(&mut self) -> Option<&mut Laps> {
         self.team.lead.laps()
     }
+
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+        self.team.lead.far_core_is_ours()
+    }
 }

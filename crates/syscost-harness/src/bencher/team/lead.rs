@@ -43,6 +43,12 @@ pub trait Lead {
         None
     }
 
+    /// Looks at the core of a partner on another machine, before and after what is timed: whether it
+    /// is undisturbed. `None` where there is no such partner, or nobody can look.
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+        Ok(None)
+    }
+
     /// Ends the partners, which are waited for afterwards. [`Stop`](super::Stop) is already set,
     /// where there is one; partners that sleep have to be woken.
     fn end(&mut self) -> Result<(), Failure> {
@@ -88,6 +94,7 @@ pub(super) trait AnyLead {
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
     fn laps(&mut self) -> Option<&mut Laps>;
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure>;
     fn end(&mut self) -> Result<(), Failure>;
     /// Hands the lead back, as it is.
     fn hand_back(self: Box<Self>);
@@ -114,6 +121,10 @@ impl<L: Lead> AnyLead for Returning<L> {
 
     fn laps(&mut self) -> Option<&mut Laps> {
         self.lead.laps()
+    }
+
+    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+        self.lead.far_core_is_ours()
     }
 
     fn end(&mut self) -> Result<(), Failure> {

@@ -14,8 +14,8 @@ use syscost_sys::clock::Clock;
 use syscost_sys::neighbour::Probe;
 use syscost_sys::partner::{Between, Partner, Shared};
 
-use crate::bencher::bracket::looks_of_gate;
 use crate::cores::Cores;
+use crate::cores::moment::{is_ours, looks_of_gate};
 use crate::failure::Failure;
 
 /// How long a sentinel may take to answer.
@@ -70,10 +70,7 @@ impl Sentinel {
         let work = move || -> Result<(), String> {
             let mut question = [0_u8; 1];
             while questions.read(&mut question).is_ok_and(|count| count == 1) {
-                // The last of several: the first ones still pay for waking up.
-                let looks = (0..u32::from(question[0]).max(2)).map(|_| alone.holds(&probe.look()));
-                let ours = looks.skip(1).filter(|is_ours| *is_ours).count();
-                let is_ours = ours + 1 >= usize::from(question[0]);
+                let is_ours = is_ours(&probe, &alone, u32::from(question[0]));
                 shared.is_ours.store(u64::from(is_ours), Ordering::Relaxed);
                 shared.count.fetch_add(1, Ordering::Release);
             }

@@ -80,9 +80,7 @@ impl Bencher<'_> {
             if own >= wanted || spent_ns + turns as f64 * batch.turn_ns > limit_ns || is_hopeless {
                 return Ok(());
             }
-            self.take_seen();
-            self.gate();
-            self.time_led_in(body, turns, lead_in)?;
+            self.time_watched(body, turns, lead_in)?;
             self.operations += lead_in + turns;
             let is_undisturbed = self.take_seen().is_undisturbed();
             let Some(laps) = body.laps().filter(|laps| !laps.is_void()) else {

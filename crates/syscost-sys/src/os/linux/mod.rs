@@ -3,6 +3,7 @@
 mod affinity;
 mod audit;
 mod clock;
+mod ethtool;
 mod fork;
 mod memfd;
 mod memory;
@@ -10,6 +11,7 @@ mod network;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod perf;
 mod process;
+mod rtnetlink;
 mod scheduler;
 mod sysv;
 mod tcp;
@@ -19,6 +21,7 @@ mod zero_copy;
 pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use clock::monotonic_raw_ns;
+pub(crate) use ethtool::{interface_index, offloads};
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
 pub(crate) use memfd::program_in_memory;
 pub(crate) use memory::{
@@ -33,6 +36,7 @@ pub(crate) use process::{
     kill_me_with_parent, kill_process, parent_id, reap, set_name, set_timer_slack, stop_process,
     timer_slack,
 };
+pub(crate) use rtnetlink::queue_dump;
 pub(crate) use scheduler::{class, limit_real_time, set_class};
 pub(crate) use sysv::{
     make_message_queue, make_semaphores, remove_message_queue, remove_posix_queue,

@@ -7,7 +7,8 @@ use syscost_harness::prelude::*;
 use syscost_net::service::TcpSide;
 use syscost_sys::tcp::TcpInfo;
 
-use super::limiter::Shares;
+use super::bottleneck::Bottleneck;
+use super::limiter::{Limiter, Shares};
 use super::method::Method;
 use super::setting::{Direction, Setting};
 use super::streams::Outcome;
@@ -220,19 +221,37 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
     };
     let runs = runs.map(|ns| ns as f64 / usage.passed_ns.max(1) as f64 / streams as f64);
     let shares = Shares::of(sender, streams, outcome.lasted.as_secs_f64() * 1e6, runs);
-    b.claim(
-        "what limits the streams",
-        "any",
-        shares.limiter().to_string(),
-        "the sender's TCP_INFO",
-        true,
-    );
+    let limiter = limiter(setting, outcome, &shares);
+    let source = "the sender's TCP_INFO";
+    b.claim("what limits the streams", "any", limiter, source, true);
+    if let Some(round_trips) = outcome.round_trips {
+        b.detail("min_round_trip_us", round_trips.min_us);
+        b.detail("loaded_round_trip_us", round_trips.loaded_us);
+    }
     b.detail("busy_percent", 100.0 * shares.busy);
     b.detail(
         "receive_window_limited_percent",
         100.0 * shares.receive_window,
     );
     b.detail("send_buffer_limited_percent", 100.0 * shares.send_buffer);
+}
+
+/// What limits the streams; of a network between two machines, by what.
+fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
+    let limiter = shares.limiter();
+    let is_path = limiter == Limiter::Network && !setting.path.is_loopback();
+    // What this end's interface holds back is what this end sends.
+    let shaper = || match setting.direction {
+        Direction::Send => outcome.way.shaper(),
+        Direction::Receive => None,
+    };
+    let found = is_path
+        .then(|| Bottleneck::find(&outcome.rates, outcome.round_trips, shaper()))
+        .flatten();
+    match found {
+        Some(bottleneck) => format!("{limiter}, {bottleneck}"),
+        None => limiter.to_string(),
+    }
 }
 
 /// The congestion control is the chosen one, or the default of the sender's system.

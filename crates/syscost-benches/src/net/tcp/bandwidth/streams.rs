@@ -8,6 +8,7 @@ use syscost_harness::prelude::*;
 use syscost_net::service::{Reading, TcpSide};
 use syscost_sys::process::pause;
 
+use super::bottleneck::RoundTrips;
 use super::ends::Ends;
 use super::setting::{Direction, Setting};
 use crate::net::far_end::PATIENCE;
@@ -41,6 +42,8 @@ pub(in crate::net) struct Streams {
     ends: Ends,
     begun: Instant,
     first: Option<Used>,
+    /// Of the windows since, in bytes per second.
+    rates: Vec<f64>,
 }
 
 /// The result of streams.
@@ -60,6 +63,10 @@ pub(in crate::net) struct Outcome {
     pub(in crate::net) usage: Option<Usage>,
     /// Streams that moved bytes before the first window and after the last.
     pub(in crate::net) steady: usize,
+    /// Bytes per second of the windows between.
+    pub(in crate::net) rates: Vec<f64>,
+    /// Round trips while they filled the path, if the senders are here.
+    pub(in crate::net) round_trips: Option<RoundTrips>,
 }
 
 impl Streams {
@@ -70,6 +77,7 @@ impl Streams {
             ends: Ends::start(setting, until)?,
             begun: Instant::now(),
             first: None,
+            rates: Vec::new(),
         })
     }
 
@@ -96,6 +104,14 @@ impl Streams {
         match self.direction {
             Direction::Send => self.far_workers(),
             Direction::Receive => self.near_workers(),
+        }
+    }
+
+    /// The sockets that send; none if that happens elsewhere.
+    fn senders(&self) -> &[TcpStream] {
+        match self.direction {
+            Direction::Send => &self.ends.near,
+            Direction::Receive => &self.ends.far,
         }
     }
 
@@ -168,7 +184,9 @@ impl Streams {
         let (before, _) = self.received()?;
         pause(length);
         let (after, _) = self.received()?;
-        after.since(&before)?.rate(length)
+        let rate = after.since(&before)?.rate(length)?;
+        self.rates.push(rate);
+        Ok(rate)
     }
 
     /// Runs them until they get no faster, as windows and send buffers grow first; usage counts
@@ -179,10 +197,10 @@ impl Streams {
         limit: Duration,
     ) -> Result<f64, Failure> {
         let begun = Instant::now();
-        let mut rates = Vec::new();
-        while !is_level(&rates) && begun.elapsed() < limit {
-            rates.push(self.window(window)?);
+        while !is_level(&self.rates) && begun.elapsed() < limit {
+            self.window(window)?;
         }
+        let rates = std::mem::take(&mut self.rates);
         self.await_all(&vec![0; self.count()])?;
         self.first = Some(self.used()?);
         Ok(rates.last().copied().unwrap_or(0.0))
@@ -194,6 +212,7 @@ impl Streams {
             Some(first) => Some(Usage::between(&first, &self.used()?)?),
             None => None,
         };
+        let round_trips = RoundTrips::of(self.senders());
         let mut steady = 0;
         if usage.is_some() {
             let last = self.moved();
@@ -241,6 +260,8 @@ impl Streams {
             lasted,
             usage,
             steady,
+            rates: self.rates,
+            round_trips,
         })
     }
 }

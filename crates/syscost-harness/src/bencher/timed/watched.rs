@@ -1,0 +1,30 @@
+//! Turns between looks at the cores of both ends.
+
+use crate::bencher::Bencher;
+use crate::bencher::body::Body;
+use crate::failure::Failure;
+
+impl Bencher<'_> {
+    /// Waits for the core to be ours, and times turns between looks at the core of whoever works with this task on another machine.
+    pub(in crate::bencher) fn time_watched(
+        &mut self,
+        body: &mut (impl Body + ?Sized),
+        turns: u64,
+        lead_in: u64,
+    ) -> Result<f64, Failure> {
+        self.take_seen();
+        // Before the gate: an answer takes its time, in which the own core may be shared again.
+        let patience_ns = self.effort.patience_ns;
+        if let Some(bracket) = &mut self.bracket {
+            bracket.gate_far(patience_ns, || body.far_core_is_ours())?;
+        }
+        self.gate();
+        let ns = self.time_led_in(body, turns, lead_in)?;
+        if let Some(bracket) = &mut self.bracket
+            && let Some(is_ours) = body.far_core_is_ours()?
+        {
+            bracket.close_far(is_ours);
+        }
+        Ok(ns)
+    }
+}

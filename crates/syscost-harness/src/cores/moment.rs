@@ -1,0 +1,73 @@
+//! Whether a core is ours at a moment: some looks in a row.
+
+use syscost_sys::neighbour::{Alone, Probe};
+
+use super::Cores;
+
+/// As many looks in a row must find the core ours, about 5 us, before a stretch of that is believed in: there are thousands of shorter
+/// ones, and the work for somebody else goes on after them. Fewer where a look takes longer, because of a coarse clock.
+const GATE: u32 = 8;
+const MIN_GATE: u32 = 3;
+
+/// As many looks are taken first by who has just come to a CPU: it may wake up because of that, and so may its neighbour.
+const ARRIVAL: u32 = 16;
+
+/// How many looks of this probe in a row open a gate.
+pub(crate) fn looks_of_gate(probe: &Probe) -> u32 {
+    (GATE / probe.scale()).max(MIN_GATE)
+}
+
+/// Whether that many looks find a core ours, on which this is called.
+pub(crate) fn is_ours(probe: &Probe, alone: &Alone, looks: u32) -> bool {
+    // The first one still pays for the way here.
+    let found = (0..looks.max(2)).map(|_| alone.holds(&probe.look()));
+    found.skip(1).filter(|is_ours| !is_ours).count() == 0
+}
+
+impl Cores {
+    /// Whether this CPU's core is ours at the moment; `None` where nothing is known of it. For a task that has just come to this CPU: it takes some
+    /// microseconds until what that caused is over.
+    pub fn is_ours(&self, cpu: u32, probe: &Probe) -> Option<bool> {
+        let alone = self.alone_or_alike(cpu)?;
+        for _ in 0..ARRIVAL {
+            probe.look();
+        }
+        Some(is_ours(probe, &alone, looks_of_gate(probe)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_sys::clock::Clock;
+
+    #[test]
+    fn a_core_is_judged_by_what_is_known_of_it() {
+        let clock = Clock::system();
+        let Some(probe) = Probe::new(clock, clock.grain_ticks()) else {
+            println!("skipped: no bursts on this target");
+            return;
+        };
+        let any = Cores::with_limit(0, f64::INFINITY);
+        let alone = any.alone(0).expect("it is known");
+        // Whatever the ratio is, it is no million; nor is it as low as this.
+        assert!(!is_ours(
+            &probe,
+            &Alone {
+                ratio: 1e6,
+                limit: 2e6
+            },
+            3
+        ));
+        assert!(!is_ours(
+            &probe,
+            &Alone {
+                ratio: 1e-6,
+                limit: 2e-6
+            },
+            3
+        ));
+        assert_eq!(any.is_ours(0, &probe), Some(is_ours(&probe, &alone, 3)));
+        assert_eq!(crate::cores::UNKNOWN.is_ours(0, &probe), None);
+    }
+}
