@@ -306,7 +306,7 @@ fn a_server_that_is_killed_is_an_error_that_names_it() {
     let server = Server::start(&program, &[]);
     let mut session = Session::connect(server.address, &server.token(), Duration::from_secs(1))
         .expect("a session");
-    server.signal(Signal::STOP);
+    server.stop();
     let error = session.reading().expect_err("it is stopped");
     assert!(matches!(error, ClientError::Silent { .. }), "{error}");
 }

@@ -5,11 +5,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Stdio};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use syscost_net::socket::Tcp;
-use syscost_net::{Service, Session, Token, Wait};
+use syscost_net::{ClientError, Service, Session, Token, Wait};
 
 use crate::common::Program;
 
@@ -53,8 +54,17 @@ impl Server {
         Token::read(&self.token_file).expect("the server has written one")
     }
 
+    /// A session, once the server has noticed the end of earlier ones.
     pub(crate) fn session(&self) -> Session {
-        Session::connect(self.address, &self.token(), PATIENCE).expect("a session")
+        let begun = Instant::now();
+        loop {
+            match Session::connect(self.address, &self.token(), PATIENCE) {
+                Err(ClientError::Refused { .. }) if begun.elapsed() < PATIENCE => {
+                    sleep(Duration::from_millis(5));
+                }
+                connected => return connected.expect("a session"),
+            }
+        }
     }
 
     pub(crate) fn resident(&self) -> u64 {
@@ -91,6 +101,13 @@ impl Server {
 
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("it is alive");
+    }
+
+    /// Stops all of its threads by SIGSTOP.
+    pub(crate) fn stop(&self) {
+        self.signal(Signal::STOP);
+        let stopped = waitpid(Some(Pid::from_child(&self.child)), WaitOptions::UNTRACED);
+        stopped.expect("it stops");
     }
 
     /// How it ended, and its log.
