@@ -8,6 +8,7 @@ use syscost_results::run::{Clock, Noise, Warning};
 use syscost_sys::process::{self, Seccomp};
 
 use crate::clock::RunClock;
+use crate::machine;
 
 pub use cores::{SHARED_CORE, finding as core_finding};
 
@@ -284,6 +285,17 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
     }
     warnings.extend(cores::warnings(noise));
     warnings
+}
+
+/// The warning about a far end that is no other machine, going by host name, processor, kernel and build.
+pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
+    machine::difference(near, far).is_none().then(|| {
+        warning(
+            "far_end",
+            format!("the far end is {} too", near.hostname),
+            "rows of path=remote pass through this kernel alone; for a network, name another machine by --peer",
+        )
+    })
 }
 
 /// The warnings a run ends with.

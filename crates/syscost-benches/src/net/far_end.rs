@@ -1,7 +1,9 @@
 //! Shared: who is at the other end: a partner on this machine, or `syscost serve` on another.
 
+mod family;
+
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use syscost_harness::peer::{self, Given};
@@ -11,6 +13,8 @@ use syscost_net::socket::Tcp;
 use syscost_net::wire::Core;
 use syscost_net::{Account, Service, Session, Wait};
 use syscost_sys::partner::Between;
+
+pub(crate) use family::Family;
 
 /// How long the far end may take to answer before and after the measurement.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -123,56 +127,6 @@ fn exchange(mut session: Session, size: usize) -> Result<Duration, Failure> {
         takes = begun.elapsed();
     }
     Ok(takes)
-}
-
-/// A family of internet addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
-    Ipv4,
-    Ipv6,
-}
-
-impl Family {
-    /// Both.
-    pub(crate) const ALL: [Family; 2] = [Family::Ipv4, Family::Ipv6];
-
-    /// The key of the parameter that names it.
-    pub(crate) const KEY: &str = "family";
-
-    /// The name in cases.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Family::Ipv4 => "ipv4",
-            Family::Ipv6 => "ipv6",
-        }
-    }
-
-    /// That of a case; IPv4 where it says nothing.
-    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|family| family.name() == name);
-        match (found, name) {
-            (Some(family), _) => Ok(family),
-            (None, "") => Ok(Family::Ipv4),
-            (None, other) => Err(Failure::Broken(format!("has an address of {other}"))),
-        }
-    }
-
-    /// That of an address.
-    pub(crate) fn of_address(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(_) => Family::Ipv4,
-            IpAddr::V6(_) => Family::Ipv6,
-        }
-    }
-
-    /// This machine's own address.
-    pub(crate) fn loopback(self) -> IpAddr {
-        match self {
-            Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
-            Family::Ipv6 => Ipv6Addr::LOCALHOST.into(),
-        }
-    }
 }
 
 /// Whether this machine has the addresses of a case.

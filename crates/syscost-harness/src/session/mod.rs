@@ -111,7 +111,9 @@ impl<'a> Session<'a> {
             .for_each(|probe| probe.used = probe.cpu == cpu);
         let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
         let looks = options.profile.looks();
-        let warnings = doctor::warnings(&machine, &noise, &clock);
+        let mut warnings = doctor::warnings(&machine, &noise, &clock);
+        let far = options.peer.as_ref().map(|peer| &peer.machine);
+        warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));
         let id = new_id(now);
         let mut header = Header {
             journal_version: Header::version(),

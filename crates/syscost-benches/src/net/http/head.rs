@@ -27,6 +27,6 @@ pub(super) fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static st
     Some(
         length
             .map(|length| (start, length))
-            .ok_or("its length is missing"),
+            .ok_or("its Content-Length is missing"),
     )
 }
