@@ -111,6 +111,7 @@ impl<'a> Session<'a> {
             .for_each(|probe| probe.used = probe.cpu == cpu);
         let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
         let looks = options.profile.looks();
+        let budget = options.budget.unwrap_or(options.profile.budget(rows.len()));
         let mut warnings = doctor::warnings(&machine, &noise, &clock);
         let far = options.peer.as_ref().map(|peer| &peer.machine);
         warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));
@@ -124,10 +125,7 @@ impl<'a> Session<'a> {
             peer: options.peer.clone(),
             config: Config {
                 profile: options.profile.name().to_owned(),
-                budget_s: options
-                    .budget
-                    .unwrap_or(options.profile.budget(rows.len()))
-                    .as_secs_f64(),
+                budget_s: budget.as_secs_f64(),
                 seed,
                 cpus: vec![cpu],
                 selectors: options.selectors.clone(),

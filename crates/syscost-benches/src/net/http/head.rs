@@ -14,7 +14,7 @@ pub(super) fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static st
     let end = windows.position(|window| window == END_OF_HEAD)?;
     let start = end + END_OF_HEAD.len();
     let Ok(head) = str::from_utf8(&bytes[..end]) else {
-        return Some(Err("its head is no text"));
+        return Some(Err("its header is not UTF-8"));
     };
     if !head.starts_with("HTTP/1.1 200 ") {
         return Some(Err("its status is not 200"));
