@@ -36,7 +36,7 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "plot" -d 'Write one
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "history" -d 'The kept runs: list them, follow a metric over time, tag, prune'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "export" -d 'Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "list" -d 'List every benchmark, and why one cannot run here'
-complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explain a benchmark: what it measures, what not, how to read it, what proves it'
+complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explain a benchmark: what it measures and what it does not, how to read it, what proves it'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "serve" -d 'Serve as the far end of another machine\'s network measurements'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
@@ -53,7 +53,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand run" -s o -l output -d '
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l peer -d 'Far end of the network measurements: a machine that runs `syscost serve`. Without one only loopback is measured' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l token-file -d 'File with the far end\'s token' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l congestion -d 'Congestion control of all TCP connections, e.g. `cubic`; the default is the system\'s. The kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control' -r
-complete -c syscost -n "__fish_syscost_using_subcommand run" -l resume -d 'Take up the run of this journal' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand run" -l resume -d 'Resume the run of this journal' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l time-limit -d 'Seconds one row may take in one process before it is ended' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l compare-with -d 'Compare with this run: its document, `latest` or an id; prints the comparison behind the table (with --format json only the comparison: the run\'s document is kept, and written with -o)' -r
 complete -c syscost -n "__fish_syscost_using_subcommand run" -l fail-on -d 'Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its interval' -r
@@ -201,7 +201,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_see
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "history" -d 'The kept runs: list them, follow a metric over time, tag, prune'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "export" -d 'Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "list" -d 'List every benchmark, and why one cannot run here'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "explain" -d 'Explain a benchmark: what it measures, what not, how to read it, what proves it'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "explain" -d 'Explain a benchmark: what it measures and what it does not, how to read it, what proves it'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "serve" -d 'Serve as the far end of another machine\'s network measurements'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export list explain doctor serve selftest help" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'

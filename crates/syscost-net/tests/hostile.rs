@@ -30,7 +30,10 @@ fn a_wrong_token_is_refused_by_name() {
     let error = Session::connect(server.address, &wrong, PATIENCE).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, ClientError::Refused { .. }), "{text}");
-    assert!(text.contains("the token is not this server's"), "{text}");
+    assert!(
+        text.contains("authentication failed: wrong token"),
+        "{text}"
+    );
     assert!(text.contains(&server.address.to_string()), "{text}");
     assert!(
         server.logs("turned away: the token is not"),

@@ -55,7 +55,11 @@ impl Figures {
             unit,
             half_width: half.map_or_else(String::new, |half| {
                 let sign = if is_upper(estimate) { "+" } else { "" };
-                format!("{sign}{}", up(half, decimals))
+                // Of a handful of processes it may be thousands of times the median: no column is as wide as that.
+                match half > 1000.0 * (median / factor).abs() && median != 0.0 {
+                    true => format!("{sign}{half:.1e}"),
+                    false => format!("{sign}{}", up(half, decimals)),
+                }
             }),
             best: best.map_or_else(String::new, |best| seen(best / factor, decimals)),
         })
@@ -219,6 +223,12 @@ mod tests {
     use syscost_results::Better;
 
     use super::*;
+
+    #[test]
+    fn an_interval_thousands_of_times_the_median_takes_no_wider_column() {
+        let (median, _, half) = figures(Unit::Nanoseconds, 1.47, 8100.0, 2.5e9);
+        assert_eq!((&*median, &*half), ("8.10", "+2.5e6"));
+    }
 
     fn figures(unit: Unit, low: f64, median: f64, high: f64) -> (String, &'static str, String) {
         let estimate = Estimate {

@@ -49,7 +49,7 @@ impl FarEnd {
         }
         let addresses = endpoint
             .look_up()
-            .with_context(|| format!("looking {endpoint} up"))?;
+            .with_context(|| format!("resolving {endpoint}"))?;
         // The first that answers, as clients do; if none does, the last error is reported.
         let mut refused = anyhow!("{endpoint} has no address");
         for address in addresses {

@@ -157,7 +157,11 @@ pub(crate) fn unknown(name: &str) -> Failed {
         .filter(|(nearness, _)| *nearness > 0.6)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let is_remote = name.contains("path=remote");
     let hint = match near.len() {
+        _ if is_remote => {
+            "rows of path=remote need a far end: --peer HOST --token-file FILE".to_owned()
+        }
         0 => "see `syscost list`".to_owned(),
         _ => {
             let names: Vec<String> = near

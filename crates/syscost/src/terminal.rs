@@ -19,7 +19,7 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
 
 /// Width of what is not a terminal, and of the widest text worth reading, in columns.
-const COMMON_WIDTH: usize = 100;
+const COMMON_WIDTH: usize = 120;
 
 /// A line to people, on standard error. Nobody may listen, or the disk may be full: `eprintln!` would end the program for it.
 macro_rules! say {

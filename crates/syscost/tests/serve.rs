@@ -118,7 +118,7 @@ fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     let nobody = taken.local_addr().expect("an address").to_string();
     for (peer, token_file, words) in [
-        (&*address, &*other, "the token is not this server's"),
+        (&*address, &*other, "authentication failed: wrong token"),
         (&nobody, &file, "is `syscost serve` running there"),
         (
             &address,

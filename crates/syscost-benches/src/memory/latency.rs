@@ -56,7 +56,7 @@ const LARGEST: usize = 256 * MIB;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.latency",
-    title: "Load that waits for the one before",
+    title: "Dependent load",
     cases: Cases::Here(cases),
     quick: |case| {
         let is_one = |(bytes, pages): &(usize, Pages)| {

@@ -27,7 +27,7 @@ const DEAR: u64 = 16_384;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb",
-    title: "Load that waits for the one before, page by page",
+    title: "Dependent load, page by page",
     cases: Cases::Here(cases),
     quick: |case| [512, 4096].contains(&case.number(COUNT)),
     support: chases::support,

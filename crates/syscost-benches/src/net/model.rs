@@ -8,16 +8,17 @@
 //! `bandwidth_bytes_per_s` is r, and messages of `half_bandwidth_bytes` reach half of it.
 //! ## Does not measure
 //! A stream: a message is received before its answer is sent, so its two ways follow each other and
-//! each copy waits for the one before, while a stream overlaps them all. The bandwidth of
-//! `net.tcp.bandwidth` on the same path is therefore at least as high; a claim compares the two.
-//! Where it is lower, something holds the stream back that a single message does not meet: a window
-//! smaller than the bandwidth-delay product, or a shaper that lets bursts pass.
+//! each copy waits for the one before, while a stream overlaps them all. So the bandwidth of
+//! `net.tcp.bandwidth` on the same path should be at least as high; a claim compares the two. Where
+//! it is lower, something holds the stream back that a single message does not meet: its congestion
+//! control (BBR paces a stream over loopback to half), a window smaller than the bandwidth-delay
+//! product, or a shaper that lets bursts pass.
 //! ## Reading it
 //! The smaller the half-bandwidth size, the less is gained by combining messages. Loopback beside
 //! remote shows how much of a round trip is this machine's own software. The model is fitted anew
 //! in every round, by least squares of the relative errors; the interval shows how much rounds
-//! differ, and `relative_error_percent` how far the rows typically are from the model. Beyond 25 %
-//! it does not fit and there is no value.
+//! differ, and `relative_error_percent` how far the rows of a round typically are from the model.
+//! In a round in which it is more than 25 % the model does not fit, and the value is doubtful.
 //! ## Source
 //! Hockney, The communication challenge for MPP (1994); the LogP family's per-byte gap G:
 //! Alexandrov et al., LogGP (1995).
@@ -159,7 +160,8 @@ fn fits(model: &Model) -> Evidence {
         source: "least squares".to_owned(),
         verdict: match fits {
             true => Verdict::Confirmed,
-            false => Verdict::Refuted,
+            // A round whose rows were disturbed has no model either.
+            false => Verdict::Unverified,
         },
         reason: (!fits)
             .then(|| "the times of messages are not a fixed time plus a time per byte".to_owned()),
@@ -183,7 +185,7 @@ fn beside_stream(bandwidth: f64, stream: f64) -> Evidence {
             Verdict::Refuted
         },
         reason: (!holds).then(|| {
-            "something holds streams back that single messages do not meet: a window smaller than the bandwidth-delay product, or a shaper".to_owned()
+            "something holds streams back that single messages do not meet: the congestion control, a window smaller than the bandwidth-delay product, or a shaper".to_owned()
         }),
     }
 }

@@ -87,7 +87,7 @@ impl Seats {
         }
         let seen: BTreeSet<&str> = all.iter().map(Seats::relation).collect();
         let seen: Vec<&str> = seen.into_iter().collect();
-        let what = "how the CPUs of both ends stand to each other";
+        let what = "CPU placement of the two ends";
         b.claim_equal(what, named, seen.join(" "), "topology");
     }
 

@@ -21,7 +21,7 @@ use syscost_sys::kernel::{Branch, Directions, Kernel, TARGETS, Targets, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.branch_miss",
-    title: "Wrong guess of a branch",
+    title: "Branch misprediction",
     cases: Cases::Grid(&[("branch", &["conditional", "indirect"])]),
     // No core that guesses at all has fewer stages between the guess and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],

@@ -43,7 +43,7 @@ pub enum ClientError {
         cause: io::Error,
     },
     /// It is no server of syscost, or a broken one.
-    #[error("{peer} does not answer as `syscost serve` does ({what}): {cause}")]
+    #[error("{peer} is no syscost server ({what}): {cause}")]
     Stranger {
         /// The far end.
         peer: SocketAddr,

@@ -181,7 +181,7 @@ impl TurnedAway {
     fn note(&mut self, address: SocketAddr, why: &str) {
         if self
             .latest
-            .replace(format!("{address} turned away: {why}"))
+            .replace(format!("{address} rejected: {why}"))
             .is_some()
         {
             self.others += 1;

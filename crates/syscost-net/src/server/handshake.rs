@@ -82,7 +82,7 @@ impl<'t> Handshake<'t> {
                 State::Answering(nonces) => {
                     let Answer { proof } = wire::decode(&line).map_err(unexpected)?;
                     if !self.token.verify(Role::Client, &nonces, &proof) {
-                        return Err(TurnedAway("the token is not this server's".to_owned()));
+                        return Err(TurnedAway("authentication failed: wrong token".to_owned()));
                     }
                     // Nobody has anything more to say before he is answered.
                     return match self.buffer.is_empty() {

@@ -81,7 +81,7 @@ impl Guest {
             Err(cause) => End::Broken(cause),
         };
         let why = match end {
-            End::Left => "the client has left".to_owned(),
+            End::Left => "the client disconnected".to_owned(),
             End::SentAway(why) => why,
             End::Broken(cause) => cause.to_string(),
         };

@@ -10,7 +10,7 @@ pub enum WireError {
     #[error("a line of more than {0} bytes")]
     TooLong(usize),
     /// It is another message, or none.
-    #[error("not what is expected here: {0}")]
+    #[error("not a message of its protocol: {0}")]
     Unexpected(String),
 }
 

@@ -83,7 +83,7 @@ pub enum Command {
     Export(ExportArguments),
     /// List every benchmark, and why one cannot run here
     List(ListArguments),
-    /// Explain a benchmark: what it measures, what not, how to read it, what proves it
+    /// Explain a benchmark: what it measures and what it does not, how to read it, what proves it
     Explain(ExplainArguments),
     /// Check whether this machine is fit to be measured, and what to do where not
     Doctor(DoctorArguments),

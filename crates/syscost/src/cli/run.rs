@@ -64,7 +64,7 @@ pub struct RunArguments {
     /// Do not keep the run in the data folder
     #[arg(long)]
     pub no_save: bool,
-    /// Take up the run of this journal
+    /// Resume the run of this journal
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended

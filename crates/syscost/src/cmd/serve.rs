@@ -113,7 +113,7 @@ fn addresses(arguments: &ServeArguments) -> Result<Vec<SocketAddr>> {
     for endpoint in &arguments.listen {
         let addresses = endpoint
             .look_up()
-            .with_context(|| format!("looking {endpoint} up"))?;
+            .with_context(|| format!("resolving {endpoint}"))?;
         found.extend(addresses);
     }
     Ok(found)

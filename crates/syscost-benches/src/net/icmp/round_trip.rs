@@ -29,10 +29,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "Round trip of an ICMP echo",
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
-    quick: |case| {
-        let is_near = case.get(Path::KEY) == Path::LOOPBACK;
-        is_near && case.get(Family::KEY) == Family::Ipv4.name() && case.number(SIZE) == PLAIN as u64
-    },
+    quick: |case| setting::is_usual_path(case) && case.number(SIZE) == PLAIN as u64,
     support,
     run,
     source: include_str!("round_trip.rs"),

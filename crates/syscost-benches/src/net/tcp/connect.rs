@@ -49,12 +49,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.connect",
     title: "Opening and closing a TCP connection",
     cases: Cases::Here(cases),
-    quick: |case| {
-        let is_near = case.get(Path::KEY) == Path::LOOPBACK;
-        is_near
-            && case.get(Family::KEY) == Family::Ipv4.name()
-            && case.get(Step::KEY) == Step::Connect.name()
-    },
+    quick: |case| setting::is_usual_path(case) && case.get(Step::KEY) == Step::Connect.name(),
     support: far_end::support,
     run,
     source: include_str!("connect.rs"),

@@ -8,7 +8,7 @@ use super::{Direction, Method};
 use crate::ipc::setting::same_and_nearest;
 use crate::net::far_end::{Family, Path, remote_family};
 use crate::net::seats::Seats;
-use crate::net::setting::{self, SIZE};
+use crate::net::setting::{self, SIZE, is_usual_path};
 
 /// Bytes of a small message.
 const SMALL: usize = 1 << 10;
@@ -136,7 +136,7 @@ pub(super) fn is_plain(case: &Case) -> bool {
         && case.number(SIZE) == LARGE as u64
         && case.get(Direction::KEY) == Direction::Send.name()
         && case.get(Method::KEY) == Method::Write.name()
-        && case.get(Family::KEY) != Family::Ipv6.name()
+        && is_usual_path(case)
         && (place.is_empty() || place == same_and_nearest()[0].name())
 }
 
