@@ -41,6 +41,8 @@ const IGNORED: [&str; 4] = [
     "peer.machine.load1",
     "peer.machine.cpu_pressure_avg10",
 ];
+/// Where the far end of a run is.
+const PEER_ADDRESS: &str = "peer.address";
 /// Variables by which workers find the far end, of which there are better facts.
 const OF_PEER: &str = "SYSCOST_PEER";
 /// Numbers that are measured, or that depend on what else was started, differ when they are further apart than this.
@@ -50,8 +52,15 @@ const TOLERANCE: f64 = 0.01;
 pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     let sides = [base, new].map(|runs| runs.iter().map(|run| facts(run)).collect::<Vec<_>>());
+    let have_peers = [base, new]
+        .iter()
+        .all(|runs| runs.iter().any(|run| run.peer.is_some()));
     for (name, _) in sides.iter().flatten().flatten() {
         if IGNORED.contains(&name.as_str()) || found.iter().any(|known| known.fact == *name) {
+            continue;
+        }
+        // Where one side has no far end, its address says so; what the other's machine has is no difference.
+        if name.starts_with("peer.") && name != PEER_ADDRESS && !have_peers {
             continue;
         }
         let [left, right] = [&sides[0], &sides[1]].map(|side| values(side, name));
@@ -111,7 +120,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "tool.version" => "the measuring itself may have changed",
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
-        "peer.address" => "rows with path=remote are of another far end, or of another way to it",
+        PEER_ADDRESS => "rows with path=remote are of another far end, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
         "complete" => "a run that broke off has fewer rounds",
         "warnings" => "what disturbed one side only",
@@ -131,7 +140,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         // A port is no way.
         let address = peer.address.rsplit_once(':').map(|(address, _)| address);
         let address = address.unwrap_or(&peer.address);
-        facts.push(("peer.address".to_owned(), Value::from(address)));
+        facts.push((PEER_ADDRESS.to_owned(), Value::from(address)));
         facts.push(("peer.version".to_owned(), Value::from(&*peer.version)));
         let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
         flatten("peer.machine", machine, &mut facts);
