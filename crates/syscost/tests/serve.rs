@@ -129,7 +129,7 @@ fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
         (
             "no.such.host.invalid",
             &file,
-            "looking no.such.host.invalid:7717 up",
+            "resolving no.such.host.invalid:7717",
         ),
     ] {
         let output = run(&program, peer, token_file, &[]);
