@@ -18,7 +18,7 @@
 //! remote shows how much of a round trip is this machine's own software. The model is fitted anew
 //! in every round, by least squares of the relative errors; the interval shows how much rounds
 //! differ, and `relative_error_percent` how far the rows of a round typically are from the model.
-//! In a round in which it is more than 25 % the model does not fit, and the value is doubtful.
+//! Beyond 25 % in the round that is judged the model does not fit, and there is no value.
 //! ## Source
 //! Hockney, The communication challenge for MPP (1994); the LogP family's per-byte gap G:
 //! Alexandrov et al., LogGP (1995).
@@ -160,8 +160,7 @@ fn fits(model: &Model) -> Evidence {
         source: "least squares".to_owned(),
         verdict: match fits {
             true => Verdict::Confirmed,
-            // A round whose rows were disturbed has no model either.
-            false => Verdict::Unverified,
+            false => Verdict::Refuted,
         },
         reason: (!fits)
             .then(|| "the times of messages are not a fixed time plus a time per byte".to_owned()),
