@@ -35,7 +35,7 @@ fn a_client_is_not_held_up_by_a_false_server() {
                 let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2p1\r\n");
                 silent(&stream, is_over);
             },
-            "does not answer as `syscost serve` does",
+            "is no syscost server",
         ),
         (
             |mut stream, is_over| {

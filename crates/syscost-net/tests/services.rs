@@ -34,7 +34,7 @@ fn an_echo_answers_and_accounts_for_it() {
     }
     drop(session);
     assert!(server.logs("5 messages, 320 bytes"), "{:?}", server.log());
-    assert!(server.logs("the client has left"), "{:?}", server.log());
+    assert!(server.logs("the client disconnected"), "{:?}", server.log());
 }
 
 #[test]

@@ -192,7 +192,7 @@ mod tests {
         let answer = client.answer(&said);
         let error = handshake.take(&answer, &mut said).unwrap_err();
         assert!(error.to_string().contains("token"), "{error}");
-        assert!(String::from_utf8_lossy(&said).contains("\"refused\":\"the token is not"));
+        assert!(String::from_utf8_lossy(&said).contains("\"refused\":\"authentication failed"));
         assert!(said.len() <= HELLO_BYTES + answer.len());
     }
 
