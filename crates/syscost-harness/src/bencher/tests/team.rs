@@ -139,7 +139,7 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
         .expect("counted");
     let evidence = bencher.finish().expect("finished").evidence;
     // Not where another test wants this CPU, which may make any two times differ.
-    let is_refuted = |one: &&Evidence| {
+    let is_refuted = |one: &&syscost_results::Evidence| {
         let reason = one.reason.as_deref().unwrap_or_default();
         one.verdict == Verdict::Refuted || reason.starts_with("another program wants this CPU")
     };
