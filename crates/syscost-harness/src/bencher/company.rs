@@ -25,8 +25,16 @@ pub(super) fn share(used: &TaskReading, passed_ns: f64) -> Option<f64> {
 }
 
 /// Evidence whose count other programs may have raised refutes only where there are none.
-pub(super) fn excused(mut evidence: Evidence, may_be_others: bool) -> Evidence {
-    if may_be_others && evidence.verdict == Verdict::Refuted && is_there() {
+pub(super) fn excused(evidence: Evidence, may_be_others: bool) -> Evidence {
+    match may_be_others && evidence.verdict == Verdict::Refuted && is_there() {
+        true => excuse(evidence),
+        false => evidence,
+    }
+}
+
+/// Evidence that others may have spoilt refutes nothing.
+pub(super) fn excuse(mut evidence: Evidence) -> Evidence {
+    if evidence.verdict == Verdict::Refuted {
         evidence.verdict = Verdict::Unverified;
         evidence.reason = Some("another program wants this CPU, and may have caused it".to_owned());
     }

@@ -6,7 +6,6 @@ use syscost_results::{Evidence, Verdict};
 
 use crate::bencher::Bencher;
 use crate::bencher::body::Body;
-use crate::bencher::company;
 use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
@@ -95,9 +94,6 @@ impl Bencher<'_> {
                 Some("the core was shared whenever it was timed")
             } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
                 Some("the machine is too noisy to tell")
-            } else if company::is_there() {
-                // Tasks that yield let a busy program run for milliseconds in some batches and not in others.
-                Some("another program wants this CPU, and may have caused it")
             } else {
                 None
             };
