@@ -50,15 +50,38 @@ impl Received {
     }
 }
 
-/// What came while the windows were measured, and in the end.
+/// What the receiver has, and what the tasks of both ends have used, at some time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Came {
-    /// Bytes from before the first window to behind the last, and how long that took.
+pub(super) struct Used {
+    pub(super) received: Received,
+    pub(super) near_cpu_ns: Option<u64>,
+    pub(super) far_cpu_ns: Option<u64>,
+    pub(super) at: Instant,
+}
+
+impl Used {
+    /// What came and was used from then until `last`.
+    pub(super) fn until(&self, last: &Used) -> Result<Usage, Failure> {
+        let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
+        Ok(Usage {
+            bytes: last.received.since(&self.received)?.bytes,
+            last_bytes: last.received.bytes,
+            near_cpu_ns: used(self.near_cpu_ns, last.near_cpu_ns),
+            far_cpu_ns: used(self.far_cpu_ns, last.far_cpu_ns),
+            passed_ns: (last.at - self.at).as_nanos() as u64,
+        })
+    }
+}
+
+/// What came and was used between the first window and the last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usage {
     pub(super) bytes: u64,
-    pub(super) passed_ns: u64,
-    /// All bytes at the last reading, and those that the receiver accounts for in the end.
+    /// Bytes that the receiver had in the end, with those before the first window.
     pub(super) last_bytes: u64,
-    pub(super) final_bytes: u64,
+    pub(super) near_cpu_ns: Option<u64>,
+    pub(super) far_cpu_ns: Option<u64>,
+    pub(super) passed_ns: u64,
 }
 
 /// The sum of all windows.
@@ -89,12 +112,13 @@ impl Windows {
 
     /// Claims that the rates are bytes per second: all windows hold no more than came meanwhile,
     /// which is so however a machine stalls, and their mean is not far below that of the time.
-    pub(super) fn claim(&self, b: &mut Bencher, came: &Came) {
-        let bytes = came.bytes as f64;
+    /// `final_bytes` is what the receiver accounts for in the end.
+    pub(super) fn claim(&self, b: &mut Bencher, usage: &Usage, final_bytes: u64) {
+        let bytes = usage.bytes as f64;
         let claim = "bytes by the rates of all windows, of those that came meanwhile";
         let share = self.min_bytes / bytes.max(1.0);
         b.claim_within(claim, Bound::AtMost(MAX_SHARE), share, "receiver");
-        let mean = bytes * 1e9 / came.passed_ns.max(1) as f64;
+        let mean = bytes * 1e9 / usage.passed_ns.max(1) as f64;
         let share = self.max_bytes / self.took_s / mean.max(1.0);
         let claim = "mean rate of all windows, of the mean rate of the whole time";
         let (verdict, reason) = match share >= MIN_MEAN {
@@ -114,7 +138,7 @@ impl Windows {
             reason,
         );
         let claim = "bytes at the last reading, of those that the receiver accounts for";
-        let share = came.last_bytes as f64 / came.final_bytes.max(1) as f64;
+        let share = usage.last_bytes as f64 / final_bytes.max(1) as f64;
         b.claim_within(claim, Bound::AtMost(1.0), share, "receiver");
     }
 }

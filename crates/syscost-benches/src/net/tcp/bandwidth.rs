@@ -23,11 +23,11 @@
 //! what it held back, or elsewhere by a shaper or a slow link, which look the same from here; a
 //! standing queue makes the round trip many times the shortest one. That is known of streams that
 //! this end sends. The evidence also names the offloads of this end's interface, the congestion
-//! control, which `syscost run --congestion NAME` chooses, and the number of retransmitted segments. On loopback the kernel
-//! copies even what is sent by MSG_ZEROCOPY (`zerocopy_copied_percent`): that the method is slower
-//! there than `write` says nothing about a network card. On virtual CPUs the scheduling of senders
-//! and receivers, which wake each other all the time, makes results vary from one second to the
-//! next.
+//! control, which `syscost run --congestion NAME` chooses, and the number of retransmitted
+//! segments. On loopback the kernel copies even what is sent by MSG_ZEROCOPY
+//! (`zerocopy_copied_percent`): that the method is slower there than `write` says nothing about a
+//! network card. On virtual CPUs the scheduling of senders and receivers, which wake each other all
+//! the time, makes results vary from one second to the next.
 //! ## Source
 //! iperf3, nuttcp, netperf's TCP_STREAM and TCP_SENDFILE; lmbench `bw_tcp`; Linux
 //! Documentation/networking/msg_zerocopy.rst.
@@ -71,10 +71,10 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Messages whose calls are counted: fewer of large ones to another machine, since the path may be slow, but so many that the one which is sent before anybody
-/// asks whether it is over does not matter.
+/// Messages whose calls are counted: fewer large ones to another machine, since the path may be
+/// slow, but enough that one more, sent before anybody asks whether it is over, does not matter.
 const AUDITED: u64 = 64;
-const LEAST_AUDITED: u64 = 32;
+const MIN_AUDITED: u64 = 32;
 const AUDITED_BYTES_REMOTE: u64 = 1 << 20;
 
 /// Minimum and maximum length of a window: several time slices of tasks that share a CPU.
@@ -113,8 +113,8 @@ fn measured(b: &mut Bencher, setting: &Setting) -> Result<Outcome, Failure> {
     }
     let outcome = streams.finish()?;
     claim(b, setting, &outcome);
-    if let Some(came) = outcome.came() {
-        windows.claim(b, &came);
+    if let Some(usage) = &outcome.usage {
+        windows.claim(b, usage, outcome.received.bytes);
     }
     Ok(outcome)
 }
@@ -126,7 +126,7 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     let calls = one.method.calls(one.sends_here(), one.receives_here());
     let audited = match one.path.is_loopback() {
         true => AUDITED,
-        false => (AUDITED_BYTES_REMOTE / one.size as u64).clamp(LEAST_AUDITED, AUDITED),
+        false => (AUDITED_BYTES_REMOTE / one.size as u64).clamp(MIN_AUDITED, AUDITED),
     };
     b.audit_apart(&calls, audited, |messages| {
         let streams = Streams::start(&one, Until::Messages(messages))?;

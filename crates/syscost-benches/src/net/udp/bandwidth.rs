@@ -1,11 +1,14 @@
 //! Bytes per second that arrive in datagrams, and how many datagrams do not.
 //!
 //! ## Measures
-//! What the receiver gets of UDP datagrams with `size` bytes of content in a second (goodput), while the sender, a process of its own like the receiver, sends
-//! `rate` of them in a second, or as many as it can (`max`). Sending goes on before a window begins and after it ends. Nobody tells a sender of datagrams
-//! to go slower, and what finds no room is thrown away: `loss_percent` of those sent did not arrive, `duplicated_count` arrived twice, `reordered_count`
-//! arrived out of order. Loss is a result here, not a failure. On `path=loopback` the receiver is on this machine, on a CPU that
-//! stands to the sender's as `cpus` says; with `remote` it is where `syscost serve` runs.
+//! What the receiver gets of UDP datagrams with `size` bytes of content in a second (goodput),
+//! while the sender, a process of its own like the receiver, sends `rate` of them in a second, or
+//! as many as it can (`max`). Sending goes on before a window begins and after it ends. Nobody
+//! tells a sender of datagrams to go slower, and what finds no room is thrown away: `loss_percent`
+//! of those sent did not arrive, `duplicated_count` arrived twice, `reordered_count` arrived out of
+//! order. Loss is a result here, not a failure. On `path=loopback` the receiver is on this machine,
+//! on a CPU that stands to the sender's as `cpus` says; with `remote` it is where `syscost serve`
+//! runs.
 //! ## Does not measure
 //! Headers. The time a datagram takes: `net.udp.round_trip`. Datagrams of more than a device's packet, 1472 bytes over IPv4 on most, are sent in
 //! fragments, of which each may be lost.
@@ -55,7 +58,8 @@ const MODERATE: &str = "10000/s";
 /// Datagrams whose calls are counted.
 const AUDITED: u64 = 256;
 
-/// System calls at most for each datagram that is counted, farewells included: fewer than two, which would be one call too many for each.
+/// System calls at most for each datagram that is counted, farewells included: fewer than two,
+/// which would be one call too many for each.
 const MAX_SENDS: f64 = 1.9;
 
 /// How long a window is: several turns of tasks that share a CPU, and some datagrams of a moderate rate.
@@ -122,8 +126,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let outcome = flow.finish()?;
     claim(b, &setting, &outcome);
     Seats::claim(std::slice::from_ref(&setting.seats), b);
-    if let Some(came) = outcome.came() {
-        windows.claim(b, &came);
+    if let Some(traffic) = &outcome.traffic {
+        windows.claim(b, &traffic.usage, outcome.received.bytes);
     }
     Ok(())
 }
@@ -195,11 +199,12 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     );
     // What a queue dropped was sent, but the interface never carried it.
     outcome.way.claim(b, received.bytes.min(sent.bytes), 0);
-    let Some(usage) = outcome.usage else {
+    let Some(traffic) = outcome.traffic else {
         return;
     };
+    let usage = traffic.usage;
     let seconds = usage.passed_ns as f64 / 1e9;
-    let per_s = usage.sent as f64 / seconds;
+    let per_s = traffic.sent as f64 / seconds;
     if let Some(rate) = setting.rate {
         claim_pace(b, rate, sent);
         claim_rate(b, rate, per_s);
@@ -207,9 +212,9 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.claim(
         "datagrams that arrived meanwhile",
         "at least 1",
-        usage.received,
+        traffic.received,
         "receiver",
-        usage.received > 0,
+        traffic.received > 0,
     );
     if !b.is_timed() {
         return;
@@ -223,7 +228,7 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.detail("lost_count", lost as f64);
     b.detail("duplicated_count", order.duplicated as f64);
     b.detail("reordered_count", order.reordered as f64);
-    let bytes = (usage.received as f64 * size).max(1.0);
+    let bytes = (traffic.received as f64 * size).max(1.0);
     for (name, ns) in [
         ("cpu_ns_per_byte", usage.near_cpu_ns),
         ("far_cpu_ns_per_byte", usage.far_cpu_ns),
@@ -234,15 +239,16 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     }
 }
 
-/// Claims that the sender sent at the rate in the row's name whenever its CPU let it: what others do there makes it late, but
-/// changes nothing here.
+/// Claims that the sender sent at the rate in the row's name whenever its CPU let it: what others
+/// do there makes it late, but changes nothing here.
 fn claim_pace(b: &mut Bencher, rate: u32, sent: &Tally) {
     let (bound, share) = pace(rate, sent);
     let claim = "datagrams sent, of those due while the sender was not late";
     b.claim_within(claim, bound, share, "sender");
 }
 
-/// The datagrams sent as a share of those that were due, and what it may be: the last one may have been stopped just before.
+/// The datagrams sent as a share of those that were due, and what it may be: the last one may have
+/// been stopped just before.
 fn pace(rate: u32, sent: &Tally) -> (Bound, f64) {
     let due = |ns: u64| f64::from(rate) * ns as f64 / 1e9;
     let all = due(sent.elapsed_ns.saturating_sub(sent.forfeited_ns)).max(1.0);
@@ -251,7 +257,8 @@ fn pace(rate: u32, sent: &Tally) -> (Bound, f64) {
     (bound, sent.messages as f64 / all)
 }
 
-/// Claims that as many were sent in a second of the windows as the row says. Only a sender that gets its CPU can.
+/// Claims that as many were sent in a second of the windows as the row says. Only a sender that
+/// gets its CPU can.
 fn claim_rate(b: &mut Bencher, rate: u32, per_s: f64) {
     let share = per_s / f64::from(rate);
     let (verdict, reason) = match (share - 1.0).abs() <= NEAR {

@@ -13,28 +13,8 @@ use super::ends::Ends;
 use super::setting::{Direction, Setting};
 use crate::net::far_end::PATIENCE;
 use crate::net::interface::Way;
-use crate::net::windows::{Came, Received};
+use crate::net::windows::{Received, Usage, Used};
 use crate::net::workers::{Tally, Until, Workers};
-
-/// What the ends have used and moved so far.
-#[derive(Debug, Clone, Copy)]
-struct Used {
-    received: Received,
-    near_cpu_ns: Option<u64>,
-    far_cpu_ns: Option<u64>,
-    at: Instant,
-}
-
-/// What the tasks of both ends used between the first window and the last.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::net) struct Usage {
-    pub(in crate::net) bytes: u64,
-    /// Bytes that the receivers had in the end, with those before the first window.
-    pub(in crate::net) last_bytes: u64,
-    pub(in crate::net) near_cpu_ns: Option<u64>,
-    pub(in crate::net) far_cpu_ns: Option<u64>,
-    pub(in crate::net) passed_ns: u64,
-}
 
 /// Streams at work.
 pub(in crate::net) struct Streams {
@@ -209,7 +189,7 @@ impl Streams {
     /// Ends them and returns their result.
     pub(in crate::net) fn finish(mut self) -> Result<Outcome, Failure> {
         let usage = match self.first {
-            Some(first) => Some(Usage::between(&first, &self.used()?)?),
+            Some(first) => Some(first.until(&self.used()?)?),
             None => None,
         };
         let round_trips = RoundTrips::of(self.senders());
@@ -262,32 +242,6 @@ impl Streams {
             steady,
             rates: self.rates,
             round_trips,
-        })
-    }
-}
-
-impl Outcome {
-    /// What came while it was measured, if it was.
-    pub(super) fn came(&self) -> Option<Came> {
-        let usage = self.usage?;
-        Some(Came {
-            bytes: usage.bytes,
-            passed_ns: usage.passed_ns,
-            last_bytes: usage.last_bytes,
-            final_bytes: self.received.bytes,
-        })
-    }
-}
-
-impl Usage {
-    fn between(first: &Used, last: &Used) -> Result<Self, Failure> {
-        let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
-        Ok(Self {
-            bytes: last.received.since(&first.received)?.bytes,
-            last_bytes: last.received.bytes,
-            near_cpu_ns: used(first.near_cpu_ns, last.near_cpu_ns),
-            far_cpu_ns: used(first.far_cpu_ns, last.far_cpu_ns),
-            passed_ns: (last.at - first.at).as_nanos() as u64,
         })
     }
 }

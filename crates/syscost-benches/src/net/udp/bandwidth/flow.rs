@@ -16,7 +16,7 @@ use syscost_sys::process::pause;
 use crate::net::far_end::{PATIENCE, Path};
 use crate::net::interface::Way;
 use crate::net::seats::Seats;
-use crate::net::windows::{Came, Received};
+use crate::net::windows::{Received, Usage, Used};
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
 /// How often a receiver that may be late is told that there will be no more, and how long is waited before.
@@ -35,28 +35,22 @@ pub(super) struct Setting {
     pub(super) content: Content,
 }
 
-/// How far both ends are, by the clock of the receiver's machine.
+/// How far both ends are.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
+    /// Datagrams.
     sent: u64,
     received: u64,
-    bytes: Received,
-    near_cpu_ns: Option<u64>,
-    far_cpu_ns: Option<u64>,
-    at: Instant,
+    used: Used,
 }
 
 /// What both ends did between the first window and the last.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Usage {
+pub(super) struct Traffic {
+    /// Datagrams.
     pub(super) sent: u64,
     pub(super) received: u64,
-    pub(super) bytes: u64,
-    /// Bytes that the receiver had in the end, with those before the first window.
-    pub(super) last_bytes: u64,
-    pub(super) passed_ns: u64,
-    pub(super) near_cpu_ns: Option<u64>,
-    pub(super) far_cpu_ns: Option<u64>,
+    pub(super) usage: Usage,
 }
 
 /// What a flow came to.
@@ -68,7 +62,7 @@ pub(super) struct Outcome {
     /// What carried the bytes.
     pub(super) way: Way,
     /// What was done while it was measured, if it was.
-    pub(super) usage: Option<Usage>,
+    pub(super) traffic: Option<Traffic>,
 }
 
 /// The number of the worker that receives, where that is here.
@@ -193,10 +187,12 @@ impl Flow {
         Ok(Progress {
             sent,
             received,
-            bytes: Received { bytes, at_ns },
-            near_cpu_ns,
-            far_cpu_ns,
-            at: Instant::now(),
+            used: Used {
+                received: Received { bytes, at_ns },
+                near_cpu_ns,
+                far_cpu_ns,
+                at: Instant::now(),
+            },
         })
     }
 
@@ -224,14 +220,15 @@ impl Flow {
         let before = self.progress(false)?;
         pause(length);
         let after = self.progress(false)?;
-        after.bytes.since(&before.bytes)?.rate(length)
+        let came = after.used.received.since(&before.used.received)?;
+        came.rate(length)
     }
 
     /// Ends it: what it came to.
     pub(super) fn finish(mut self) -> Result<Outcome, Failure> {
         let own = self.own_address()?;
-        let usage = match self.first {
-            Some(first) => Some(Usage::between(&first, &self.progress(true)?)?),
+        let traffic = match self.first {
+            Some(first) => Some(Traffic::between(&first, &self.progress(true)?)?),
             None => None,
         };
         let sender = self.sender();
@@ -247,35 +244,17 @@ impl Flow {
             received,
             own,
             way: self.way,
-            usage,
+            traffic,
         })
     }
 }
 
-impl Usage {
+impl Traffic {
     fn between(first: &Progress, last: &Progress) -> Result<Self, Failure> {
-        let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
         Ok(Self {
             sent: last.sent - first.sent,
             received: last.received.saturating_sub(first.received),
-            bytes: last.bytes.since(&first.bytes)?.bytes,
-            last_bytes: last.bytes.bytes,
-            passed_ns: (last.at - first.at).as_nanos() as u64,
-            near_cpu_ns: used(first.near_cpu_ns, last.near_cpu_ns),
-            far_cpu_ns: used(first.far_cpu_ns, last.far_cpu_ns),
-        })
-    }
-}
-
-impl Outcome {
-    /// What came while it was measured, if it was.
-    pub(super) fn came(&self) -> Option<Came> {
-        let usage = self.usage?;
-        Some(Came {
-            bytes: usage.bytes,
-            passed_ns: usage.passed_ns,
-            last_bytes: usage.last_bytes,
-            final_bytes: self.received.bytes,
+            usage: first.used.until(&last.used)?,
         })
     }
 }
