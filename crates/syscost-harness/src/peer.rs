@@ -27,8 +27,8 @@ pub struct Given {
 /// What the coordinator gave itself: its environment is the shell's, and no worker's.
 static OWN: OnceLock<[String; 2]> = OnceLock::new();
 
-/// Gives this process a far end, by the values of [`ADDRESS`] and [`TOKEN_FILE`]; the first that is given stays. The
-/// coordinator lists rows by it.
+/// Gives this process a far end, by the values of [`ADDRESS`] and [`TOKEN_FILE`]; the first that is
+/// given stays. The coordinator lists rows by it.
 pub fn give(address: &str, token_file: &str) {
     OWN.get_or_init(|| [address, token_file].map(str::to_owned));
 }

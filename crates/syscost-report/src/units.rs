@@ -55,7 +55,8 @@ impl Figures {
             unit,
             half_width: half.map_or_else(String::new, |half| {
                 let sign = if is_upper(estimate) { "+" } else { "" };
-                // Of a handful of processes it may be thousands of times the median: no column is as wide as that.
+                // Of a handful of processes it may be thousands of times the median: no column is
+                // as wide as that.
                 match half > 1000.0 * (median / factor).abs() && median != 0.0 {
                     true => format!("{sign}{half:.1e}"),
                     false => format!("{sign}{}", up(half, decimals)),

@@ -60,6 +60,15 @@ pub struct Peer {
     pub machine: Machine,
 }
 
+impl Peer {
+    /// The host of an address: a server that listens on another port is the same far end.
+    pub fn host_of(address: &str) -> &str {
+        address
+            .rsplit_once(':')
+            .map_or(address, |(host, _port)| host)
+    }
+}
+
 /// The program that measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -131,6 +140,15 @@ pub struct Noise {
     /// The frequency the core mostly ran at, in GHz.
     #[serde(default)]
     pub core_ghz: Option<f64>,
+}
+
+impl Noise {
+    /// By how much a neighbour slows independent instructions, in percent; `None` where none was
+    /// seen, or it is less than looks scatter by.
+    pub fn seen_slowdown_percent(&self) -> Option<f64> {
+        self.shared_slowdown_percent
+            .filter(|percent| *percent >= 1.0)
+    }
 }
 
 /// How the run was asked for.

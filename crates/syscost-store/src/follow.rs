@@ -48,7 +48,8 @@ pub struct Tracked {
     pub series: Series,
     /// Runs in which it has no number: withheld, below resolution, unsupported, failed or skipped.
     pub without_number: usize,
-    /// Runs of earlier revisions, or with another far end or congestion control, in which its name meant something else, that were left out.
+    /// Runs of earlier revisions, or with another far end or congestion control, in which its name
+    /// meant something else, that were left out.
     pub other_revisions: usize,
 }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use syscost_results::document::{Row, Summary};
-use syscost_results::run::Config;
+use syscost_results::run::{Config, Peer};
 use syscost_results::{Better, Machine, Status};
 
 use crate::index::{Index, IndexError};
@@ -223,23 +223,20 @@ fn insert(transaction: &Transaction<'_>, file: &str, run: &Summary) -> rusqlite:
     Ok(())
 }
 
-/// Variables of a run's workers, and what the names of rows have that they change the meaning of: where the far end of network measurements is, and which
-/// congestion control all of them have.
+/// Variables of a run's workers, and what the names of rows have that they change the meaning of:
+/// where the far end of network measurements is, and which congestion control all of them have.
 const MEANT: [(&str, &str); 2] = [
     ("SYSCOST_PEER", "path=remote"),
     ("SYSCOST_CONGESTION", "net."),
 ];
 
-/// The series that a row belongs to: its name, and behind it in lines of their own what it means in this run beyond that.
+/// The series that a row belongs to: its name, and behind it in lines of their own what it means in
+/// this run beyond that.
 fn series(row: &Row, config: &Config) -> String {
     let meant = MEANT.iter().filter_map(|(variable, part)| {
         let value = config.environment.get(*variable)?.as_deref()?;
         let is_concerned = row.id.starts_with(NETWORK) && row.name.contains(part);
-        // A server that listens on another port is the same far end.
-        let value = match value.rsplit_once(':') {
-            Some((address, _)) => address,
-            None => value,
-        };
+        let value = Peer::host_of(value);
         is_concerned.then(|| format!("{BEYOND_NAME}{variable}={value}"))
     });
     std::iter::once(row.name.clone()).chain(meant).collect()

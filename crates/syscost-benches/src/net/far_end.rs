@@ -22,7 +22,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Exchanges in which a session begins.
 const EXCHANGES_OF_A_SESSION: u32 = 3;
 
-/// A message of this size takes no longer than a line of a session; that of a larger one depends on the path's bandwidth as well.
+/// A message of this size takes no longer than a line of a session; that of a larger one depends on
+/// the path's bandwidth as well.
 const FEW_BYTES: usize = 1024;
 
 /// The way to the far end.
@@ -90,7 +91,8 @@ impl Path {
         }
     }
 
-    /// Tells the bencher how long an exchange of this many bytes takes, if that may be long. To be called before the measurement.
+    /// Tells the bencher how long an exchange of this many bytes takes, if that may be long. To be
+    /// called before the measurement.
     pub(crate) fn announce(&self, b: &mut Bencher, size: usize) -> Result<(), Failure> {
         if let (Self::Remote(given), false) = (self, b.is_timed()) {
             let begun = Instant::now();

@@ -352,7 +352,7 @@ impl Lead for Client {
     }
 }
 
-/// The name of how so many connections served so many requests; one that served one is no kept one.
+/// The name of how these connections served these requests; one that served a single request was not kept.
 fn kind_of(connections: u64, requests: u64) -> String {
     match connections {
         1 if requests > 1 => KEPT.to_owned(),

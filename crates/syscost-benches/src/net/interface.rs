@@ -83,8 +83,8 @@ impl Way {
         self.after = State::read(&self.name);
     }
 
-    /// The shaper at the interface, which held packets back meanwhile; `None` where there is none, as far as is known. Packets of other programs may be among
-    /// them.
+    /// The shaper at the interface, which held packets back meanwhile; `None` where there is none,
+    /// as far as is known. Packets of other programs may be among them.
     pub(crate) fn shaper(&self) -> Option<Shaper> {
         let of = |state: &State| state.queue.clone().ok().flatten();
         let (before, after) = (of(&self.before)?, of(&self.after)?);

@@ -97,7 +97,8 @@ impl Seats {
             ([near], [far]) => Topology::known()
                 .relation(*near, *far)
                 .map_or("unknown", |relation| Placement::At(relation).name()),
-            _ => Placement::Free.name(),
+            (near, far) if near == far => Placement::Free.name(),
+            (_, _) => "unknown",
         }
     }
 

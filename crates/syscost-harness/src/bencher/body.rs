@@ -39,7 +39,8 @@ pub(super) trait Body {
         None
     }
 
-    /// Whether the core of a task on another machine works for nobody else; `None` where there is none or nobody can look.
+    /// Whether the core of a task on another machine works for nobody else; `None` where there is
+    /// none or nobody can look.
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }

@@ -130,8 +130,8 @@ impl Bracket {
         }
     }
 
-    /// Waits until the core of a task on another machine is ours, as long as [`Bracket::gate`] may. `look` asks there; it knows nothing where nobody can
-    /// look.
+    /// Waits until the core of a task on another machine is ours, as long as [`Bracket::gate`] may.
+    /// `look` asks there; it knows nothing where nobody can look.
     pub(super) fn gate_far<E>(
         &mut self,
         patience_ns: f64,
@@ -164,7 +164,8 @@ impl Bracket {
         self.far_ours += u32::from(is_ours);
     }
 
-    /// Share of the looks at a core of another machine that found it ours, in percent; `None` where there were none.
+    /// Share of the looks at a core of another machine that found it ours, in percent; `None` where
+    /// there were none.
     pub(super) fn far_alone_percent(&self) -> Option<f64> {
         (self.far_looks > 0).then(|| 100.0 * f64::from(self.far_ours) / f64::from(self.far_looks))
     }

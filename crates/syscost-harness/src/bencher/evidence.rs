@@ -329,8 +329,8 @@ impl Bencher<'_> {
     }
 }
 
-/// Too few calls refute only where what was taken off cannot have been some of them: who spins makes as many before and behind the operations as a busy
-/// machine has it.
+/// Too few calls refute only where what was taken off cannot have been some of them: who spins
+/// makes as many before and behind the operations as a busy machine has it.
 fn doubted(mut evidence: Evidence, expect: &Expect, taken_off: f64) -> Evidence {
     let is_short = evidence.verdict == Verdict::Refuted;
     if let (true, Bound::AtLeast(least)) = (is_short, expect.bound)

@@ -4,12 +4,14 @@ use syscost_sys::neighbour::{Alone, Probe};
 
 use super::Cores;
 
-/// As many looks in a row must find the core ours, about 5 us, before a stretch of that is believed in: there are thousands of shorter
-/// ones, and the work for somebody else goes on after them. Fewer where a look takes longer, because of a coarse clock.
+/// As many looks in a row must find the core ours, about 5 us, before a stretch of that is believed
+/// in: there are thousands of shorter ones, and the work for somebody else goes on after them.
+/// Fewer where a look takes longer, because of a coarse clock.
 const GATE: u32 = 8;
 const MIN_GATE: u32 = 3;
 
-/// As many looks are taken first by who has just come to a CPU: it may wake up because of that, and so may its neighbour.
+/// As many looks are taken first by who has just come to a CPU: it may wake up because of that, and
+/// so may its neighbour.
 const ARRIVAL: u32 = 16;
 
 /// How many looks of this probe in a row open a gate.
@@ -25,8 +27,9 @@ pub(crate) fn is_ours(probe: &Probe, alone: &Alone, looks: u32) -> bool {
 }
 
 impl Cores {
-    /// Whether this CPU's core is ours at the moment; `None` where nothing is known of it. For a task that has just come to this CPU: it takes some
-    /// microseconds until what that caused is over.
+    /// Whether this CPU's core is ours at the moment; `None` where nothing is known of it. For a
+    /// task that has just come to this CPU: it takes some microseconds until what that caused is
+    /// over.
     pub fn is_ours(&self, cpu: u32, probe: &Probe) -> Option<bool> {
         let alone = self.alone_or_alike(cpu)?;
         for _ in 0..ARRIVAL {

@@ -23,8 +23,7 @@ pub fn finding(noise: &Noise) -> Finding {
             advice: "samples cannot be told apart by it; repeat the run at different hours and compare",
         };
     };
-    let is_seen = |percent: &f64| alone < 100.0 && *percent >= 1.0;
-    let slowdown = noise.shared_slowdown_percent.filter(is_seen);
+    let slowdown = noise.seen_slowdown_percent().filter(|_| alone < 100.0);
     super::finding(
         SHARED_CORE,
         (alone < 100.0 - MAX_SHARED_PERCENT).then_some((

@@ -43,11 +43,13 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// The time budget of a run of this many rows when none is given. The run ends by then, whatever is missing.
+    /// The time budget of a run of this many rows when none is given. The run ends by then,
+    /// whatever is missing.
     pub fn budget(self, rows: usize) -> Duration {
         match self {
             Profile::Quick => Duration::from_millis(19_600),
-            // A selection gets more for each row than the whole catalogue does, but no more than its rows can use.
+            // A selection gets more for each row than the whole catalogue does, but no more than
+            // its rows can use.
             Profile::Standard => {
                 let rows = u32::try_from(rows).unwrap_or(u32::MAX);
                 STANDARD_ROW

@@ -110,7 +110,8 @@ impl Session {
         }
     }
 
-    /// Has the far end look at the core of the task that serves; `None` where it cannot, or nobody is served yet.
+    /// Has the far end look at the core of the task that serves; `None` where it cannot, or nobody
+    /// is served yet.
     ///
     /// # Errors
     /// When the far end is gone or says something else.

@@ -44,7 +44,8 @@ const STACK_BYTES: usize = 256 << 10;
 /// Takes a line of the log: who did what.
 pub type Log<'a> = &'a (dyn Fn(&str) + Sync);
 
-/// Judges whether the core of a CPU, on which it is called, works for nobody else; `None` where that is not known.
+/// Judges whether the core of a CPU, on which it is called, works for nobody else; `None` where
+/// that is not known.
 pub struct Judge(Box<dyn Fn(u32) -> Option<bool> + Send + Sync>);
 
 impl Judge {
@@ -58,7 +59,8 @@ impl Judge {
         let (allowed, home) = (cpu::allowed()?, cpu::current()?);
         cpu::pin(number)?;
         let is_ours = (self.0)(number);
-        // Away from there before the client goes on: where a CPU is busy, the task that serves may wake on another one.
+        // Away from there before the client goes on: where a CPU is busy, the task that serves may
+        // wake on another one.
         cpu::pin(home)?;
         cpu::pin_to(&allowed)?;
         let reason = || Unsupported::new("nothing is known of its core");

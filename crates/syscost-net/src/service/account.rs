@@ -26,7 +26,8 @@ pub struct Account {
     pub cpu_ns: u64,
     /// Time from the first message to the last, in ns, by the far end's clock.
     pub elapsed_ns: u64,
-    /// The part of it in which messages were due at the rate that was asked for, and the sender too late to make up for them, in ns.
+    /// The part of it in which messages were due at the rate that was asked for, and the sender too
+    /// late to make up for them, in ns.
     pub forfeited_ns: u64,
     /// Connections served.
     pub connections: u64,

@@ -28,8 +28,8 @@ impl Pace {
         }
     }
 
-    /// Time in which messages were due that were not sent, in ns, when message `next` is the first of them: those that were not
-    /// made up for, and those that are late now.
+    /// Time in which messages were due that were not sent, in ns, when message `next` is the first
+    /// of them: those that were not made up for, and those that are late now.
     pub(super) fn forfeited_ns(&self, next: u64) -> u64 {
         let late_ns = monotonic_ns().saturating_sub(self.due_ns(next));
         self.forfeited_ns + late_ns

@@ -19,10 +19,7 @@ pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<Strin
 /// where none was shared.
 pub fn slower_while_shared<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
     let shares = by_cpu(noise, " longer while shared", |noise| {
-        // One that is less than its noise is not said.
-        noise
-            .shared_slowdown_percent
-            .filter(|percent| *percent >= 1.0)
+        noise.seen_slowdown_percent()
     })?;
     Some(format!("independent instructions take {shares}"))
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Difference;
 use crate::Run;
+use crate::run::Peer;
 use crate::stats::order;
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
@@ -137,10 +138,8 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         &mut facts,
     );
     if let Some(peer) = &run.peer {
-        // A port is no way.
-        let address = peer.address.rsplit_once(':').map(|(address, _)| address);
-        let address = address.unwrap_or(&peer.address);
-        facts.push((PEER_ADDRESS.to_owned(), Value::from(address)));
+        let host = Peer::host_of(&peer.address);
+        facts.push((PEER_ADDRESS.to_owned(), Value::from(host)));
         facts.push(("peer.version".to_owned(), Value::from(&*peer.version)));
         let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
         flatten("peer.machine", machine, &mut facts);
@@ -240,7 +239,7 @@ mod tests {
     use crate::Run;
 
     #[test]
-    fn another_far_end_is_told_and_what_workers_find_it_by_is_not() {
+    fn another_far_end_is_a_difference_and_what_workers_find_it_by_is_not() {
         let base = run_of(&vec![vec![100.0; 10]; 9]);
         let with = |address: &str, kernel: &str| {
             let mut run = base.clone();
@@ -259,7 +258,7 @@ mod tests {
             }));
             run
         };
-        let told = |base: &Run, new: &Run| -> Vec<String> {
+        let differing = |base: &Run, new: &Run| -> Vec<String> {
             let facts = compare(&[base], &[new], &[]).facts;
             facts
                 .into_iter()
@@ -268,11 +267,11 @@ mod tests {
         };
         let one = with("10.0.0.1:7717", "Linux 6.1");
         let none: [&str; 0] = [];
-        assert_eq!(told(&one, &with("10.0.0.1:8000", "Linux 6.1")), none);
+        assert_eq!(differing(&one, &with("10.0.0.1:8000", "Linux 6.1")), none);
         assert_eq!(
-            told(&one, &with("10.0.0.2:7717", "Linux 6.2")),
+            differing(&one, &with("10.0.0.2:7717", "Linux 6.2")),
             ["peer.address", "peer.machine.kernel"]
         );
-        assert!(told(&base, &one).contains(&"peer.address".to_owned()));
+        assert!(differing(&base, &one).contains(&"peer.address".to_owned()));
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::{SystemError, os};
 
-/// The settings of an interface that decide how many packets the kernel's stack handles, and who computes checksums, as `ethtool -k` shows them.
+/// The settings of an interface that decide how many packets the kernel's stack handles, and who
+/// computes checksums, as `ethtool -k` shows them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Offloads {
     /// TCP segmentation offload: the interface cuts what is sent into segments.
@@ -22,7 +23,8 @@ pub struct Offloads {
 }
 
 impl Offloads {
-    /// Those of an interface of this task's network namespace: SIOCETHTOOL, for which nobody needs a privilege.
+    /// Those of an interface of this task's network namespace: SIOCETHTOOL, for which nobody needs
+    /// a privilege.
     ///
     /// # Errors
     /// When there is no such interface, its kernel does not tell, or outside Linux.

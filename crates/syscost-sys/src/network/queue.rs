@@ -9,12 +9,14 @@ use crate::{SystemError, os};
 pub struct Queue {
     /// Its kind, e.g. `fq_codel`, `tbf`.
     pub kind: String,
-    /// How often it held a packet back because its rate was reached, since it was made: only shapers count this.
+    /// How often it held a packet back because its rate was reached, since it was made: only
+    /// shapers count this.
     pub overlimits: u32,
 }
 
 impl Queue {
-    /// That of an interface of this task's network namespace: RTM_GETQDISC, for which nobody needs a privilege. `None` where it has none.
+    /// That of an interface of this task's network namespace: RTM_GETQDISC, for which nobody needs
+    /// a privilege. `None` where it has none.
     ///
     /// # Errors
     /// When there is no such interface, the kernel does not tell, or outside Linux.
@@ -76,8 +78,9 @@ fn find(attributes: &[u8], wanted: u16) -> Option<&[u8]> {
         .map(|(_, content)| content)
 }
 
-/// Netlink's parts one after the other, each at a multiple of four bytes: a head of this many bytes, which tells the length of the whole and the
-/// type, and the content. Ends where what is left is no part.
+/// Netlink's parts one after the other, each at a multiple of four bytes: a head of this many
+/// bytes, which tells the length of the whole and the type, and the content. Ends where what is
+/// left is no part.
 fn parts(
     mut bytes: &[u8],
     head: usize,

@@ -48,14 +48,15 @@ pub struct RunArguments {
     /// this class takes its CPU from everybody else, for moments
     #[arg(long)]
     pub real_time: bool,
-    /// Far end of the network measurements: a machine that runs `syscost serve`. Without one only loopback is measured
+    /// Far end of the network measurements: a machine that runs `syscost serve`. Without one only
+    /// loopback is measured
     #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
     pub peer: Option<Endpoint>,
     /// File with the far end's token
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub token_file: Option<PathBuf>,
-    /// Congestion control of all TCP connections, e.g. `cubic`; the default is the system's. The kernel lists those it allows in
-    /// /proc/sys/net/ipv4/tcp_allowed_congestion_control
+    /// Congestion control of all TCP connections, e.g. `cubic`; the default is the system's. The
+    /// kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control
     #[arg(long, value_name = "NAME", value_parser = congestion)]
     pub congestion: Option<String>,
     /// Leave the raw samples out of the document

@@ -23,11 +23,12 @@ pub struct ServeArguments {
     /// Address to listen on; may be repeated. The default is the loopback addresses, 127.0.0.1 and ::1
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = endpoint)]
     pub listen: Vec<Endpoint>,
-    /// File with the token that clients must know; a missing one is created with a new token, readable by its owner only. Without
-    /// this option a new token is printed
+    /// File with the token that clients must know; a missing one is created with a new token,
+    /// readable by its owner only. Without this option a new token is printed
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Ports of the measured connections, e.g. `8000-8009`, for a firewall to allow; the default is any free port
+    /// Ports of the measured connections, e.g. `8000-8009`, for a firewall to allow; the default is
+    /// any free port
     #[arg(long, value_name = "A-B", value_parser = ports)]
     pub data_ports: Option<RangeInclusive<u16>>,
     /// Maximum number of concurrent sessions; at most half of them from one address

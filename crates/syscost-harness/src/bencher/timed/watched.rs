@@ -5,7 +5,8 @@ use crate::bencher::body::Body;
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    /// Waits for the core to be ours, and times turns between looks at the core of whoever works with this task on another machine.
+    /// Waits for the core to be ours, and times turns between looks at the core of whoever works
+    /// with this task on another machine.
     pub(in crate::bencher) fn time_watched(
         &mut self,
         body: &mut (impl Body + ?Sized),

@@ -1,8 +1,10 @@
 //! Whether a path holds streams to a rate: by a shaper, or because one of its links is slower than both ends.
 //!
-//! A bottleneck that is always full passes the same in every window, while both ends have CPU time left, and packets stand in a queue before it: the
-//! round trip is many times what it was without them. From outside a token bucket and a slow link look the same. Which of them it is can be
-//! told where the shaper is at this end's own interface: its qdisc counts how often it was over its rate.
+//! A bottleneck that is always full passes the same in every window, while both ends have CPU time
+//! left, and packets stand in a queue before it: the round trip is many times what it was without
+//! them. From outside a token bucket and a slow link look the same. Which of them it is shows only
+//! where the shaper is at this end's own interface: its qdisc counts how often it was over its
+//! rate.
 
 use std::fmt;
 use std::net::TcpStream;
@@ -56,7 +58,8 @@ pub(super) struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// One that shows in the rates of windows, in bytes per second, and in round trips or a shaper. `None` where none shows.
+    /// One that shows in the rates of windows, in bytes per second, and in round trips or a shaper.
+    /// `None` where none shows.
     pub(super) fn find(
         rates: &[f64],
         round_trips: Option<RoundTrips>,
