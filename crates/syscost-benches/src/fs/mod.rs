@@ -1,8 +1,12 @@
 //! File systems: reading, writing, names, and what lies below.
 
 mod read;
-#[allow(dead_code)] // its rows are being written
+mod read_ahead;
+mod read_bandwidth;
+mod read_mmap;
+mod read_uring;
 mod space;
+mod tail;
 
 use syscost_harness::directory;
 use syscost_harness::prelude::*;
@@ -10,7 +14,13 @@ use syscost_harness::prelude::*;
 pub(super) const GROUP: Group = Group {
     name: "fs",
     title: "File systems: what reading, writing and naming files costs, cached and not",
-    benchmarks: &[read::BENCHMARK],
+    benchmarks: &[
+        read::BENCHMARK,
+        read_bandwidth::BENCHMARK,
+        read_mmap::BENCHMARK,
+        read_uring::BENCHMARK,
+        read_ahead::BENCHMARK,
+    ],
     hidden: false,
 };
 

@@ -24,6 +24,8 @@ pub struct Moved {
     pub written: u64,
     /// Time in which it had something to do, in ms.
     pub busy_ms: u64,
+    /// Time in which it had each request in hand, added up over all of them, in ms.
+    pub in_hand_ms: u64,
     /// Requests to write out what it keeps in a cache of its own; 0 where the kernel does not count them.
     pub flushes: u64,
 }
@@ -86,6 +88,7 @@ fn parse(text: &str) -> Option<Moved> {
         read: field(2)? * SECTOR,
         written: field(6)? * SECTOR,
         busy_ms: field(9)?,
+        in_hand_ms: field(10)?,
         // Since Linux 5.5.
         flushes: field(15).unwrap_or(0),
     })
@@ -102,6 +105,7 @@ mod tests {
             read: 40 * 512,
             written: 8 * 512,
             busy_ms: 30,
+            in_hand_ms: 31,
             flushes: 6,
         };
         assert_eq!(parse(text), Some(moved));

@@ -9,6 +9,8 @@ pub mod stamp;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use crate::{SystemError, Unsupported, os};
 
@@ -57,26 +59,46 @@ pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
     os::resident_pages(file).map_err(|cause| SystemError::new("mincore", "the file", cause))
 }
 
-/// Attempts to empty a file's cache: a page that the kernel has in hand stays for a moment.
-const MAX_TRIES: u32 = 20;
+/// How long pages that are still being read in are waited for: they stay until they have arrived.
+const MAX_TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Takes a file of our own out of the page cache: writes it back, gives its pages up, and looks.
 ///
 /// # Errors
 /// When it cannot be written back, or pages stay: a file system in memory, or pages that somebody has mapped.
 pub fn drop_cache(file: &File) -> Result<(), SystemError> {
-    let failed = |call| move |cause| SystemError::new(call, "the file", cause);
-    file.sync_data().map_err(failed("fdatasync"))?;
-    let mut left = 0;
-    for _ in 0..MAX_TRIES {
-        os::forget_cached(file).map_err(failed("posix_fadvise"))?;
-        left = resident_pages(file)?;
-        if left == 0 {
-            return Ok(());
+    file.sync_data()
+        .map_err(|cause| SystemError::new("fdatasync", "the file", cause))?;
+    match drop_clean_pages(file)? {
+        0 => Ok(()),
+        left => {
+            let cause = io::Error::other(format!("{left} of its pages stayed in the page cache"));
+            Err(SystemError::new("posix_fadvise", "the file", cause))
         }
     }
-    let cause = io::Error::other(format!("{left} of its pages stayed in the page cache"));
-    Err(failed("posix_fadvise")(cause))
+}
+
+/// Takes those pages of a file out of the page cache that are written back already, and returns how many are left by mincore(2): 0, or
+/// what cannot be given up.
+///
+/// # Errors
+/// When the kernel refuses the advice, or does not say what is left.
+pub fn drop_clean_pages(file: &File) -> Result<u64, SystemError> {
+    let mut left = 0;
+    for _ in 0..MAX_TRIES {
+        os::forget_cached(file)
+            .map_err(|cause| SystemError::new("posix_fadvise", "the file", cause))?;
+        let before = std::mem::replace(&mut left, resident_pages(file)?);
+        if left == 0 {
+            break;
+        }
+        // The first attempt may be too early for pages just read by this CPU.
+        if before != 0 {
+            thread::sleep(PAUSE);
+        }
+    }
+    Ok(left)
 }
 
 /// What direct I/O asks for this file; `None` where its file system has none, and serves O_DIRECT from the cache.
