@@ -59,6 +59,23 @@ pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
     os::resident_pages(file).map_err(|cause| SystemError::new("mincore", "the file", cause))
 }
 
+/// The pieces of its device that a file is made of: fiemap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extents {
+    /// Bytes of the file that have a place on the device, or will have.
+    pub mapped: u64,
+    /// Those of them whose place another file has as well: a reflink, or a snapshot.
+    pub shared: u64,
+}
+
+/// The pieces of its device that a file is made of, and which of them it shares.
+///
+/// # Errors
+/// Where the file system does not say: it needs the ioctl FS_IOC_FIEMAP.
+pub fn extents(file: &File) -> Result<Extents, Unsupported> {
+    os::extents(file).map_err(|cause| Unsupported::new(format!("ioctl FS_IOC_FIEMAP: {cause}")))
+}
+
 /// How long pages that are still being read in are waited for: they stay until they have arrived.
 const MAX_TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(1);
@@ -161,6 +178,19 @@ mod tests {
         file.read_exact(&mut [0; 100]).unwrap();
         assert!(resident_pages(&file).unwrap() > 0);
         assert!(!is_direct(&file).unwrap());
+    }
+
+    #[test]
+    fn a_file_shares_nothing_until_it_is_cloned() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let file = File::open(&path).unwrap();
+        file.sync_all().unwrap();
+        match extents(&file) {
+            Ok(extents) => assert_eq!((extents.mapped, extents.shared), (1 << 20, 0)),
+            Err(reason) => println!("skipped: {reason}"),
+        }
     }
 
     fn page_bytes() -> u64 {
