@@ -1,12 +1,19 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod content;
+mod copy;
+mod fallocate;
+mod overwrite;
 mod read;
 mod read_ahead;
 mod read_bandwidth;
 mod read_mmap;
 mod read_uring;
 mod space;
+mod sync;
 mod tail;
+mod waits;
+mod write;
 
 use syscost_harness::directory;
 use syscost_harness::prelude::*;
@@ -20,6 +27,10 @@ pub(super) const GROUP: Group = Group {
         read_mmap::BENCHMARK,
         read_uring::BENCHMARK,
         read_ahead::BENCHMARK,
+        write::BENCHMARK,
+        sync::BENCHMARK,
+        copy::BENCHMARK,
+        fallocate::BENCHMARK,
     ],
     hidden: false,
 };

@@ -42,8 +42,12 @@ pub(super) struct Stamped {
 impl Space {
     /// A new folder for this case.
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let directory = Directory::of(case)?;
-        let tree = scratch::tree_in(directory.made()?)?;
+        Self::within(Directory::of(case)?.made()?)
+    }
+
+    /// A new folder within this one.
+    fn within(folder: &Path) -> Result<Self, Failure> {
+        let tree = scratch::tree_in(folder)?;
         let filesystem = files::filesystem(tree.path())?;
         Ok(Self { tree, filesystem })
     }
@@ -178,5 +182,16 @@ impl Stamped {
 pub(super) fn tell_guest(b: &mut Bencher) {
     if platform::hypervisor().is_some() {
         b.detail("guest_cold", 1.0);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// One beside the build, which lies on a disk; `None` where that is in memory.
+    pub(in crate::fs) fn on_disk() -> Option<Space> {
+        let space = Space::within(Path::new(env!("CARGO_MANIFEST_DIR"))).ok()?;
+        (!space.filesystem().is_in_memory()).then_some(space)
     }
 }
