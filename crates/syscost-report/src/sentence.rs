@@ -55,6 +55,7 @@ pub fn status(status: Status) -> &'static str {
         Status::Ok => "measured",
         Status::Withheld => "withheld",
         Status::BelowResolution => "below resolution",
+        Status::AboveRange => "above range",
         Status::Unsupported => "unsupported",
         Status::Failed => "failed",
         Status::Skipped => "skipped",
@@ -150,6 +151,7 @@ pub fn summary(run: &Run) -> String {
     )];
     for wanted in [
         Status::BelowResolution,
+        Status::AboveRange,
         Status::Withheld,
         Status::Failed,
         Status::Unsupported,
