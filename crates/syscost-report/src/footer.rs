@@ -29,6 +29,7 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, paint: Paint) -> String 
         out.blank();
     }
     for (status, heading) in [
+        (Status::AboveRange, "Larger than all that was tried"),
         (
             Status::Withheld,
             "Withheld: the evidence contradicts the name",

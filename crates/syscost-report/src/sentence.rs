@@ -55,7 +55,7 @@ pub fn status(status: Status) -> &'static str {
         Status::Ok => "measured",
         Status::Withheld => "withheld",
         Status::BelowResolution => "below resolution",
-        Status::AboveRange => "above range",
+        Status::AboveRange => "larger than all that was tried",
         Status::Unsupported => "unsupported",
         Status::Failed => "failed",
         Status::Skipped => "skipped",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use syscost_results::{Evidence, Flag, Measurement, Run, Status};
+use syscost_results::{Evidence, Flag, Measurement, Run};
 
 use crate::{footer, sentence, sentence::Mark};
 

@@ -57,6 +57,15 @@ impl Kind {
         }
     }
 
+    /// The same in one word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Linear => "linear",
+            Kind::Exponential => "exponential",
+            Kind::Universal => "universal",
+        }
+    }
+
     /// What is fitted: the law's parameters and the size of the errors.
     const fn parameters(self) -> usize {
         match self {

@@ -92,7 +92,7 @@ impl RowState {
         }
         // Where some rounds found it the bounds of the others are among the values.
         if let Some(why) = self.larger.first().filter(|_| 2 * self.larger.len() > self.rounds.len()) {
-            return (Status::AboveRange, Some(format!("larger than all that was tried: {why}")));
+            return (Status::AboveRange, Some(why.clone()));
         }
         (Status::Ok, None)
     }
