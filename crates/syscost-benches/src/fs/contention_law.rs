@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::directory;
 use syscost_harness::prelude::*;
-use syscost_results::stats::growth::{self, Choice, MIN_POINTS};
+use syscost_results::stats::growth::{self, Choice, Kind, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 
 use super::contention::{self, FILE, OWN, PROCESSES, SHARED};
@@ -85,20 +85,19 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Which law was chosen among how many, and how far it is from points left out.
+/// Which law was chosen, and how far it is from points left out.
 fn evidence(choice: &Choice) -> Vec<Evidence> {
-    let all = growth::Kind::ALL.len();
-    let compared = choice.criteria.len();
+    let is_of_all = choice.criteria.len() == Kind::ALL.len();
     let chosen = Evidence {
-        claim: format!("laws compared; the one chosen is {}", choice.law.kind().name()),
-        expected: all.into(),
-        observed: Some(compared.into()),
+        claim: "law nearest to the rows".to_owned(),
+        expected: Kind::ALL.map(Kind::name).join(" or ").into(),
+        observed: Some(choice.law.kind().name().into()),
         source: "Akaike information criterion".to_owned(),
-        verdict: match compared == all {
+        verdict: match is_of_all {
             true => Verdict::Confirmed,
             false => Verdict::Unverified,
         },
-        reason: (compared < all).then(|| "too few numbers of processes for the others".to_owned()),
+        reason: (!is_of_all).then(|| "too few numbers of processes for the others".to_owned()),
     };
     let near = Evidence {
         claim: "relative error of the law at points left out of its fit".to_owned(),

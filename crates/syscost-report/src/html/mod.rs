@@ -8,6 +8,7 @@ mod comparison;
 mod contents;
 mod details;
 mod facts;
+mod files;
 mod headline;
 mod hierarchy;
 mod history;
