@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_tcp_congestion;
 
-use super::tool::Failure;
+use crate::tool::Failure;
 use super::{Link, Side};
 
 /// How long an answer may take before the test gives up.
