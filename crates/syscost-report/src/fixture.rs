@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use syscost_results::directory::{DirectIo, NfsMount};
 use syscost_results::{
-    Better, Directory, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status,
-    Unit, Verdict,
+    Better, Directory, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION,
+    Status, Unit, Verdict,
     run::{Clock, Config, Noise, Tool, Warning},
 };
 
@@ -71,7 +71,10 @@ pub(crate) fn of_directories() -> Run {
         let name = format!("fs.read{{dir={label},{case}}}");
         measured(&name, numbers, None, confirmed("bytes read per operation"))
     };
-    let (warm, cold) = ("access=random,cache=warm,size=4K", "access=random,cache=cold,size=4K");
+    let (warm, cold) = (
+        "access=random,cache=warm,size=4K",
+        "access=random,cache=cold,size=4K",
+    );
     let mut slow = read("nfs", cold, 1_234_000.0);
     slow.flags = vec![Flag::NotConverged, Flag::Noisy];
     let no_cold = without(
@@ -111,16 +114,35 @@ pub(crate) fn of_directories() -> Run {
         },
     ];
     run.measurements = vec![
-        measured("syscall.null{call=getppid}", [78.2, 79.13, 79.8, 77.1], Some(292.2), confirmed("calls")),
+        measured(
+            "syscall.null{call=getppid}",
+            [78.2, 79.13, 79.8, 77.1],
+            Some(292.2),
+            confirmed("calls"),
+        ),
         read("ssd", warm, 800.0),
         read("ssd", cold, 85_200.0),
         read("tmp", warm, 400.0),
         no_cold,
         read("nfs", warm, 790.0),
         slow,
-        measured("fs.sync{dir=ssd}", [1.9e6, 2.0e6, 2.2e6, 1.8e6], None, confirmed("fsync calls")),
-        without("fs.sync{dir=nfs}", Status::Failed, Some("fsync: Input/output error")),
-        measured("fs.nfs{step=null}", [210e3, 220e3, 240e3, 200e3], None, confirmed("calls")),
+        measured(
+            "fs.sync{dir=ssd}",
+            [1.9e6, 2.0e6, 2.2e6, 1.8e6],
+            None,
+            confirmed("fsync calls"),
+        ),
+        without(
+            "fs.sync{dir=nfs}",
+            Status::Failed,
+            Some("fsync: Input/output error"),
+        ),
+        measured(
+            "fs.nfs{step=null}",
+            [210e3, 220e3, 240e3, 200e3],
+            None,
+            confirmed("calls"),
+        ),
     ];
     run
 }

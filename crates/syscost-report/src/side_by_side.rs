@@ -126,7 +126,10 @@ mod tests {
         assert_eq!(sync.ratio(1), None);
         // What was withheld has no ratio, and what names no directory no line.
         let cold = &beside.lines[1];
-        assert_eq!(cold.cells[1].map(|row| row.status), Some(Status::Unsupported));
+        assert_eq!(
+            cold.cells[1].map(|row| row.status),
+            Some(Status::Unsupported)
+        );
         assert_eq!(cold.ratio_text(1), "");
         assert!(beside.lines.iter().all(|line| line.id != "fs.nfs"));
     }

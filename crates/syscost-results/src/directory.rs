@@ -31,8 +31,8 @@ pub struct Directory {
     pub scheduler: Option<String>,
     /// Whether the device says that it is a rotating disk.
     pub rotational: Option<bool>,
-    /// Virtual layers between the file system and a device, e.g. `loop` or `overlay`; the upper ones
-    /// first.
+    /// What is virtual between the file system and hardware, from above, e.g. `loop over /srv/image`
+    /// or `virtio`.
     pub layers: Vec<String>,
     /// Alignment of direct I/O; null where the file system has none, or the kernel does not tell.
     pub direct: Option<DirectIo>,
@@ -67,17 +67,19 @@ pub struct NfsMount {
 
 impl Directory {
     /// What makes rows of one label comparable: the file system, what it lies on and the layers
-    /// between, e.g. `ext4 on /dev/vda`. The path is no part of it.
+    /// between, e.g. `ext4 on /dev/vda (virtio)`. The path is no part of it.
     pub fn storage(&self) -> String {
-        let mut parts = vec![self.filesystem.as_str()];
-        let is_named = !self.source.is_empty() && self.source != self.filesystem;
-        parts.extend(is_named.then_some("on"));
-        parts.extend(is_named.then_some(self.source.as_str()));
-        let text = parts.join(" ");
-        match self.layers.is_empty() {
-            true => text,
-            false => format!("{text} over {}", self.layers.join(", ")),
+        // A loop device has another number each time; the file below it, a layer, tells it.
+        let is_telling = self.source != self.filesystem && !self.source.starts_with("/dev/loop");
+        let source = Some(&self.source).filter(|source| is_telling && !source.is_empty());
+        let mut text = self.filesystem.clone();
+        if let Some(source) = source {
+            text.push_str(&format!(" on {source}"));
         }
+        if !self.layers.is_empty() {
+            text.push_str(&format!(" ({})", self.layers.join(", ")));
+        }
+        text
     }
 }
 
@@ -97,12 +99,13 @@ mod tests {
         let mut directory = Directory {
             path: "/data".to_owned(),
             filesystem: "ext4".to_owned(),
-            source: "/dev/loop3".to_owned(),
+            source: "/dev/vda".to_owned(),
             ..Directory::default()
         };
-        assert_eq!(directory.storage(), "ext4 on /dev/loop3");
-        directory.layers = vec!["loop".to_owned()];
-        assert_eq!(directory.storage(), "ext4 on /dev/loop3 over loop");
+        assert_eq!(directory.storage(), "ext4 on /dev/vda");
+        directory.layers = vec!["loop over /srv/image".to_owned(), "virtio".to_owned()];
+        directory.source = "/dev/loop3".to_owned();
+        assert_eq!(directory.storage(), "ext4 (loop over /srv/image, virtio)");
         (directory.filesystem, directory.source) = ("tmpfs".to_owned(), "tmpfs".to_owned());
         directory.layers.clear();
         assert_eq!(directory.storage(), "tmpfs");

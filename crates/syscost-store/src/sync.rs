@@ -355,7 +355,10 @@ mod tests {
             super::series(&run.measurements[0], &run)
         };
         let name = "fs.read{dir=ssd,size=4K}";
-        assert_eq!(series(name, "ext4"), format!("{name}\nstorage=ext4 on /dev/vda"));
+        assert_eq!(
+            series(name, "ext4"),
+            format!("{name}\nstorage=ext4 on /dev/vda")
+        );
         assert_ne!(series(name, "ext4"), series(name, "xfs"));
         for unconcerned in ["fs.read{dir=other,size=4K}", "syscall.null{call=getppid}"] {
             assert_eq!(series(unconcerned, "ext4"), unconcerned);

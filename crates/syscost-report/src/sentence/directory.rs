@@ -1,7 +1,7 @@
 //! A measured directory in words.
 
-use syscost_results::directory::{Directory, DirectIo};
 use syscost_results::Unit;
+use syscost_results::directory::{DirectIo, Directory};
 
 use crate::units::quantity;
 
@@ -18,7 +18,12 @@ pub fn directory(directory: &Directory) -> String {
     parts.push(direct(directory.direct));
     parts.extend(free(directory));
     parts.retain(|part| !part.is_empty());
-    format!("dir={} {}: {}", directory.label, directory.path, parts.join(", "))
+    format!(
+        "dir={} {}: {}",
+        directory.label,
+        directory.path,
+        parts.join(", ")
+    )
 }
 
 fn nfs(directory: &Directory) -> Option<String> {
@@ -84,12 +89,12 @@ mod tests {
             source: "/dev/mapper/root".to_owned(),
             device: Some("dm-0".to_owned()),
             rotational: Some(true),
-            layers: vec!["dm".to_owned()],
+            layers: vec!["device mapper root".to_owned()],
             ..Directory::default()
         };
         assert_eq!(
             directory(&one),
-            "dir=a /a: xfs on /dev/mapper/root over dm, device dm-0, rotating disk, no direct I/O"
+            "dir=a /a: xfs on /dev/mapper/root (device mapper root), device dm-0, rotating disk, no direct I/O"
         );
         one.nfs = Some(NfsMount::default());
         assert!(directory(&one).contains("NFS"));

@@ -3,11 +3,11 @@
 use syscost_results::{Measurement, Status};
 
 use super::{Line, SideBySide};
+use crate::footer;
+use crate::layout::{INDENT, mark_style};
 use crate::paint::{self, Paint, cut_end, cut_middle, width};
 use crate::sentence::{self, Mark};
 use crate::units::Figures;
-use crate::footer;
-use crate::layout::{INDENT, mark_style};
 
 /// Columns between two directories.
 const GAP: usize = 3;
@@ -32,7 +32,10 @@ impl<'a> Cell<'a> {
     fn new(line: &Line<'a>, column: usize) -> Self {
         let row = line.cells[column];
         let figures = row.and_then(Figures::of);
-        let mark = figures.as_ref().zip(row).map(|(_, row)| Mark::of(&row.evidence));
+        let mark = figures
+            .as_ref()
+            .zip(row)
+            .map(|(_, row)| Mark::of(&row.evidence));
         let word = match (row, &figures) {
             (Some(row), None) => sentence::status(row.status),
             (None, _) => "none",
@@ -58,14 +61,17 @@ impl<'a> Cell<'a> {
     /// The number, laid out in these widths, or the word.
     fn number(&self, column: &Column, paint: Paint) -> String {
         if !self.word.is_empty() {
-            let is_bad = |row: &Measurement| {
-                matches!(row.status, Status::Withheld | Status::Failed)
-            };
+            let is_bad =
+                |row: &Measurement| matches!(row.status, Status::Withheld | Status::Failed);
             let style = match self.row.is_some_and(is_bad) {
                 true => paint::BAD,
                 false => paint::DIM,
             };
-            return padded_left(&paint.text(style, self.word), width(self.word), column.number());
+            return padded_left(
+                &paint.text(style, self.word),
+                width(self.word),
+                column.number(),
+            );
         }
         let mut out = right(&self.median, column.median);
         out.push_str(&left(&format!(" {}", self.unit), column.unit));
@@ -104,7 +110,9 @@ impl Column {
                 true => widest(|cell| 1 + width(&cell.half_width)).unwrap_or(0),
                 false => 0,
             },
-            least: widest(|cell| width(cell.word)).unwrap_or(0).max(width(label)),
+            least: widest(|cell| width(cell.word))
+                .unwrap_or(0)
+                .max(width(label)),
             ratio: match first {
                 Some(_) => widest(|cell| width(&cell.ratio)).unwrap_or(0).max(heading),
                 None => 0,
@@ -226,7 +234,11 @@ impl<'t, 'a> Block<'t, 'a> {
     /// Whether the line's benchmark has several, which stand beneath a line of its own.
     fn is_nested(&self, index: usize) -> bool {
         let lines = &self.table.lines;
-        let is_same = |other: usize| lines.get(other).is_some_and(|line| line.id == lines[index].id);
+        let is_same = |other: usize| {
+            lines
+                .get(other)
+                .is_some_and(|line| line.id == lines[index].id)
+        };
         is_same(index + 1) || index.checked_sub(1).is_some_and(is_same)
     }
 
@@ -248,7 +260,11 @@ impl<'t, 'a> Block<'t, 'a> {
         for (index, (line, cells)) in self.table.lines.iter().zip(&self.cells).enumerate() {
             if self.is_nested(index) && line.id != above {
                 let title = paint.text(paint::DIM, line.title);
-                out.push(format!("{}{}  {title}", " ".repeat(INDENT), line.operation()));
+                out.push(format!(
+                    "{}{}  {title}",
+                    " ".repeat(INDENT),
+                    line.operation()
+                ));
             }
             above = line.id;
             let (indent, name) = self.name(index);
@@ -381,6 +397,9 @@ mod tests {
     #[test]
     fn a_verbose_table_tells_whose_evidence_it_is() {
         let text = draw(100, true);
-        assert!(text.contains("    tmp: ✓ bytes read per operation"), "{text}");
+        assert!(
+            text.contains("    tmp: ✓ bytes read per operation"),
+            "{text}"
+        );
     }
 }

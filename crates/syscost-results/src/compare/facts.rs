@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::Difference;
-use crate::{Directory, Run};
 use crate::run::Peer;
 use crate::stats::order;
+use crate::{Directory, Run};
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
 const ORDER: [&str; 26] = [
@@ -157,20 +157,24 @@ fn meaning(fact: &str) -> Option<&'static str> {
     })
 }
 
-/// The label and the fact beside what the directory lies on, `options` of `directory.ssd.options`.
+/// The label and the fact beside what the directory lies on, `options` of `directory.ssd options`: a
+/// label has no blanks.
 fn detail_of_directory(name: &str) -> Option<(&str, &str)> {
-    name.strip_prefix(DIRECTORY)?.split_once('.')
+    name.strip_prefix(DIRECTORY)?.split_once(' ')
 }
 
 /// The facts of a directory: what it lies on first. How full it is, and its path, are none.
 fn of_directory(directory: &Directory, facts: &mut Vec<(String, Value)>) {
     let name = format!("{DIRECTORY}{}", directory.label);
     facts.push((name.clone(), Value::from(directory.storage())));
-    let mut details = serde_json::to_value(directory).unwrap_or_default();
-    if let Value::Object(fields) = &mut details {
-        fields.retain(|field, _| !BESIDE_DETAILS.contains(&field.as_str()));
+    let Ok(Value::Object(fields)) = serde_json::to_value(directory) else {
+        return;
+    };
+    for (field, value) in fields {
+        if !BESIDE_DETAILS.contains(&field.as_str()) {
+            flatten(&format!("{name} {field}"), value, facts);
+        }
     }
-    flatten(&name, details, facts);
 }
 
 /// The facts of a run by name.
@@ -346,7 +350,7 @@ mod tests {
         assert!(differing(&with("ssd", "/b", "ext4", "rw,relatime")).is_empty());
         let other = differing(&with("ssd", "/a", "xfs", "rw"));
         let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
-        assert_eq!(facts, ["directory.ssd", "directory.ssd.options"]);
+        assert_eq!(facts, ["directory.ssd", "directory.ssd options"]);
         assert_eq!(other[0].base.as_deref(), Some("ext4 on /dev/vda"));
         assert_eq!(other[0].new.as_deref(), Some("xfs on /dev/vda"));
         assert_eq!(

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::time::Duration;
 
-use super::namespace::existing;
 use super::GRANTED;
-use crate::tool::{require, unless_skipped};
+use super::namespace::existing;
 use super::traffic::{median, tcp_megabits, tcp_round_trips, udp, udp_arrivals, udp_round_trips};
 use super::{DEVICE, Link, Running, Shape, Side, assert_ten_milliseconds, turn};
+use crate::tool::{require, unless_skipped};
 
 /// 5 ms each way.
 const DELAYED: Shape = Shape {
@@ -36,7 +36,8 @@ fn five_milliseconds_each_way_are_ten_over_udp_and_tcp() {
 
 #[test]
 fn five_milliseconds_each_way_are_ten_over_icmp() {
-    let Some(link) = unless_skipped(require("ping"), GRANTED).and_then(|()| Link::new(DELAYED)) else {
+    let Some(link) = unless_skipped(require("ping"), GRANTED).and_then(|()| Link::new(DELAYED))
+    else {
         return;
     };
     let _turn = turn();
