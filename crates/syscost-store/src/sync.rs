@@ -342,7 +342,7 @@ mod tests {
             },
             "measurements": [{
                 "name": name, "id": name.split('{').next(), "unit": "ns", "better": "lower",
-                "status": "ok", "estimate": {}
+                "status": "ok", "estimate": {"rounds": 6, "samples": 6}
             }]
         });
         serde_json::from_value(document).expect("it is a run")

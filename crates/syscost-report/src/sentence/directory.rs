@@ -50,7 +50,7 @@ fn device(directory: &Directory) -> Option<String> {
 fn direct(direct: Option<DirectIo>) -> String {
     match direct {
         Some(direct) => format!("direct I/O by {} B", direct.offset_bytes),
-        None => "no direct I/O".to_owned(),
+        None => "statx knows no direct I/O".to_owned(),
     }
 }
 
@@ -74,8 +74,8 @@ mod tests {
             told,
             [
                 "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O by 512 B, 60.0 GiB of 252 GiB free",
-                "dir=tmp /tmp: tmpfs, in memory, rw, no direct I/O, 12.0 GiB of 12.0 GiB free",
-                "dir=nfs /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, no direct I/O",
+                "dir=tmp /tmp: tmpfs, in memory, rw, statx knows no direct I/O, 12.0 GiB of 12.0 GiB free",
+                "dir=nfs /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, statx knows no direct I/O",
             ]
         );
     }
@@ -94,7 +94,7 @@ mod tests {
         };
         assert_eq!(
             directory(&one),
-            "dir=a /a: xfs on /dev/mapper/root (device mapper root), device dm-0, rotating disk, no direct I/O"
+            "dir=a /a: xfs on /dev/mapper/root (device mapper root), device dm-0, rotating disk, statx knows no direct I/O"
         );
         one.nfs = Some(NfsMount::default());
         assert!(directory(&one).contains("NFS"));
