@@ -76,3 +76,32 @@ fn number(row: Option<&Measurement>) -> Markup {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture;
+    use crate::html::{PageOptions, page};
+
+    #[test]
+    fn several_directories_stand_beside_each_other_and_in_the_machines_card() {
+        let run = fixture::of_directories();
+        let page = page(&[&run], &PageOptions::default());
+        for part in [
+            "Directories side by side",
+            "to ssd",
+            "0.500 x",
+            "a file system in memory: its cache cannot be defeated",
+            "<dt>Directory</dt><dd>dir=nfs /mnt/export: nfs4 on server:/export",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn one_directory_needs_no_table_of_its_own() {
+        let mut run = fixture::of_directories();
+        run.measurements.truncate(3);
+        let page = page(&[&run], &PageOptions::default());
+        assert!(!page.contains("Directories side by side"));
+    }
+}

@@ -15,7 +15,9 @@ pub fn directory(directory: &Directory) -> String {
     parts.extend(nfs(directory));
     parts.extend(device(directory));
     parts.push(directory.options.clone());
-    parts.push(direct(directory.direct));
+    if !directory.in_memory {
+        parts.push(direct(directory.direct));
+    }
     parts.extend(free(directory));
     parts.retain(|part| !part.is_empty());
     format!(
@@ -74,7 +76,7 @@ mod tests {
             told,
             [
                 "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O by 512 B, 60.0 GiB of 252 GiB free",
-                "dir=tmp /tmp: tmpfs, in memory, rw, statx knows no direct I/O, 12.0 GiB of 12.0 GiB free",
+                "dir=tmp /tmp: tmpfs, in memory, rw, 12.0 GiB of 12.0 GiB free",
                 "dir=nfs /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, statx knows no direct I/O",
             ]
         );
