@@ -1,10 +1,12 @@
 //! The words of statuses, flags and summaries, the same in every renderer.
 
+mod directory;
 mod shared;
 
 use syscost_results::{Evidence, Flag, Measurement, Run, Status, Verdict};
 
 use crate::units::{duration, quantity};
+pub use directory::directory;
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 
 /// What all the evidence of a measurement comes to.
