@@ -324,6 +324,19 @@ mod tests {
     }
 
     #[test]
+    fn a_lower_bound_is_rounded_down_and_marked() {
+        let estimate = Estimate {
+            median: Some(9e9),
+            ci95_low: Some(200.999 * 1048576.0),
+            ..Estimate::default()
+        };
+        let figures = Figures::lower_bound(Unit::Bytes, &estimate).unwrap();
+        assert_eq!((&*figures.median, figures.unit), ("> 200", "MiB"));
+        assert_eq!(figures.with_half_width(), "> 200");
+        assert_eq!(Figures::lower_bound(Unit::Bytes, &Estimate::default()), None);
+    }
+
+    #[test]
     fn a_bound_is_rounded_up_and_marked() {
         let estimate = Estimate {
             median: Some(0.2),
