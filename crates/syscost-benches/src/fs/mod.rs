@@ -1,5 +1,8 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod cache_size;
+mod contention;
+mod contention_law;
 mod read;
 #[allow(dead_code)] // its rows are being written
 mod space;
@@ -10,7 +13,12 @@ use syscost_harness::prelude::*;
 pub(super) const GROUP: Group = Group {
     name: "fs",
     title: "File systems: what reading, writing and naming files costs, cached and not",
-    benchmarks: &[read::BENCHMARK],
+    benchmarks: &[
+        read::BENCHMARK,
+        cache_size::BENCHMARK,
+        contention::BENCHMARK,
+        contention_law::BENCHMARK,
+    ],
     hidden: false,
 };
 

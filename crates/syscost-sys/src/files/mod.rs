@@ -2,6 +2,7 @@
 //! content that says where it belongs.
 
 mod buffer;
+pub mod caches;
 mod device;
 mod filesystem;
 pub mod stamp;
@@ -60,7 +61,8 @@ pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
 /// Attempts to empty a file's cache: a page that the kernel has in hand stays for a moment.
 const MAX_TRIES: u32 = 20;
 
-/// Takes a file of our own out of the page cache: writes it back, gives its pages up, and looks.
+/// Takes a file of our own out of the page cache: writes it back, gives its pages up, and looks. If
+/// pages stay and [`caches::permit_dropping`] was called, everybody's are given up.
 ///
 /// # Errors
 /// When it cannot be written back, or pages stay: a file system in memory, or pages that somebody has mapped.
@@ -70,6 +72,13 @@ pub fn drop_cache(file: &File) -> Result<(), SystemError> {
     let mut left = 0;
     for _ in 0..MAX_TRIES {
         os::forget_cached(file).map_err(failed("posix_fadvise"))?;
+        left = resident_pages(file)?;
+        if left == 0 {
+            return Ok(());
+        }
+    }
+    if caches::is_dropping_permitted() {
+        caches::drop_all()?;
         left = resident_pages(file)?;
         if left == 0 {
             return Ok(());
