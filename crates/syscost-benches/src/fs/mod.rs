@@ -1,6 +1,13 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod durable;
+mod entries;
+mod lock;
+mod metadata;
+mod pool;
 mod read;
+mod readdir;
+mod small_file;
 #[allow(dead_code)] // its rows are being written
 mod space;
 
@@ -10,7 +17,13 @@ use syscost_harness::prelude::*;
 pub(super) const GROUP: Group = Group {
     name: "fs",
     title: "File systems: what reading, writing and naming files costs, cached and not",
-    benchmarks: &[read::BENCHMARK],
+    benchmarks: &[
+        read::BENCHMARK,
+        metadata::BENCHMARK,
+        readdir::BENCHMARK,
+        small_file::BENCHMARK,
+        lock::BENCHMARK,
+    ],
     hidden: false,
 };
 

@@ -29,8 +29,12 @@ pub(super) struct Stamped {
 impl Space {
     /// A new folder for this case.
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let directory = Directory::of(case)?;
-        let tree = scratch::tree_in(directory.made()?)?;
+        Self::within(Directory::of(case)?.made()?)
+    }
+
+    /// A new folder within this one.
+    fn within(folder: &Path) -> Result<Self, Failure> {
+        let tree = scratch::tree_in(folder)?;
         let filesystem = files::filesystem(tree.path())?;
         Ok(Self { tree, filesystem })
     }
@@ -103,5 +107,16 @@ impl Stamped {
     /// Compares what was read from `offset` with what was written there.
     pub(super) fn check(&self, bytes: &[u8], offset: u64) -> Result<(), Failure> {
         stamp::check(bytes, offset, self.seed).map_err(|wrong| Failure::Refuted(wrong.to_string()))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// One beside the build, which lies on a disk; `None` where that is in memory.
+    pub(in crate::fs) fn on_disk() -> Option<Space> {
+        let space = Space::within(Path::new(env!("CARGO_MANIFEST_DIR"))).ok()?;
+        (!space.filesystem().is_in_memory()).then_some(space)
     }
 }
