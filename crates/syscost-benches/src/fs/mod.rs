@@ -5,13 +5,20 @@ mod contention;
 mod contention_law;
 mod content;
 mod copy;
+mod durable;
+mod entries;
 mod fallocate;
+mod lock;
+mod metadata;
 mod overwrite;
+mod pool;
 mod read;
 mod read_ahead;
 mod read_bandwidth;
 mod read_mmap;
 mod read_uring;
+mod readdir;
+mod small_file;
 mod space;
 mod sync;
 mod tail;
@@ -34,6 +41,10 @@ pub(super) const GROUP: Group = Group {
         sync::BENCHMARK,
         copy::BENCHMARK,
         fallocate::BENCHMARK,
+        metadata::BENCHMARK,
+        readdir::BENCHMARK,
+        small_file::BENCHMARK,
+        lock::BENCHMARK,
         cache_size::BENCHMARK,
         contention::BENCHMARK,
         contention_law::BENCHMARK,
