@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
 use super::op::{Kept, MODES, OPEN, Op};
-use crate::fs::durable::{Delivered, Sync, settle};
+use crate::fs::durable::{self, Delivered, Sync, settle};
 use crate::fs::entries::{self, CREATE, PRIVATE, close};
 use crate::fs::space::Space;
 use crate::syscall::{Bad, must};
@@ -73,7 +73,10 @@ pub(super) fn measure(
     kept: Kept,
     sync: Sync,
 ) -> Result<(), Failure> {
-    sync.expect(b, space.filesystem())?;
+    match kept {
+        Kept::Open | Kept::Stat => durable::expect_answers(b, space.filesystem()),
+        Kept::Chmod | Kept::Rename => sync.expect(b, space.filesystem())?,
+    }
     let object = Object::new(space)?;
     let refused = |bad| Op::Keep(kept).refused(bad);
     match kept {
