@@ -18,6 +18,7 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
             [run] => {
                 p class="lead" { (sentence::machine(run)) }
                 @if let Some(peer) = sentence::peer(run) { p class="lead" { (peer) } }
+                @for directory in &run.directories { p class="lead" { (sentence::directory(directory)) } }
                 p class="quiet" { (words::time(&run.started)) " · " (run.config.profile) " run · " (sentence::summary(run)) }
             }
             [first, .., last] => {
@@ -213,8 +214,10 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
         ("Noise", noise.unwrap_or_default()),
         ("Shared core", shared_core(run)),
         ("Far end", sentence::peer(run).unwrap_or_default()),
-        ("Run", run.id.clone()),
     ];
+    let directories = run.directories.iter().map(sentence::directory);
+    facts.extend(directories.map(|directory| ("Directory", directory)));
+    facts.push(("Run", run.id.clone()));
     facts.retain(|(_, value)| !value.is_empty());
     facts
 }
@@ -247,6 +250,7 @@ fn all(run: &Run) -> Vec<(String, String)> {
     for (part, value) in [
         ("machine", serde_json::to_value(&run.machine)),
         ("peer", serde_json::to_value(&run.peer)),
+        ("directories", serde_json::to_value(&run.directories)),
         ("clock", serde_json::to_value(&run.clock)),
         ("config", serde_json::to_value(&run.config)),
         ("noise", serde_json::to_value(&run.noise)),
