@@ -12,7 +12,7 @@ use rustix::fs::{Mode, openat};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::durable::{Delivered, Sync, settle};
+use super::durable::{self, Sync, claim_delivered, settle};
 use super::entries;
 use super::space::Space;
 use crate::syscall::Bad;
@@ -203,7 +203,7 @@ pub(super) fn measure<O: Operation>(
     operation: O,
     sync: Sync,
 ) -> Result<(), Failure> {
-    sync.expect(b, space.filesystem())?;
+    sync.expect(b);
     let count = match sync {
         Sync::None => MAX_ENTRIES,
         Sync::Fsync if b.is_timed() => SINGLES_TIMED,
@@ -223,15 +223,24 @@ pub(super) fn measure<O: Operation>(
         }
         Sync::Fsync => {
             settle(pool.directory())?;
-            let delivered = Delivered::so_far(space)?;
+            let (waits, made) = (durable::watch(space)?, Cell::new(0));
             b.single(
-                || match pool.done.get() == count {
-                    true => pool.renew().and_then(|()| settle(pool.directory())),
-                    false => Ok(()),
+                || {
+                    waits.after(made.get());
+                    if pool.done.get() == count {
+                        pool.renew()?;
+                        settle(pool.directory())?;
+                    }
+                    waits.before();
+                    Ok(())
                 },
-                || pool.perform(1),
+                || {
+                    made.set(made.get() + 1);
+                    pool.perform(1)
+                },
             )?;
-            delivered.claim_more(b)?;
+            waits.after(made.get());
+            claim_delivered(b, &waits);
         }
     }
     claim_left(b, &pool)

@@ -37,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small file: create and delete",
     cases: Cases::Here(cases),
     disregards_neighbours: durable::is_of_the_device,
+    support: durable::support,
     careful: |case| durable::is_of_the_device(case) && ["1K", "4K"].contains(&case.get(SIZE)),
     run,
     source: include_str!("small_file.rs"),
