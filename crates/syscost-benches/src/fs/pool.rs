@@ -363,4 +363,55 @@ pub(super) mod tests {
         create(pool.directory(), c"foreign").unwrap();
         assert!(pool.renew().is_err());
     }
+
+    /// Makes an empty file and syncs something, or nothing.
+    struct Syncs {
+        synced: Option<OwnedFd>,
+    }
+
+    impl Operation for Syncs {
+        fn effect(&self) -> Effect {
+            Effect::Adds
+        }
+
+        fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
+            Sync::Fsync.expect_synced(b, directory);
+        }
+
+        fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+            create(directory, name)?;
+            match &self.synced {
+                Some(other) => Ok(Sync::Fsync.wait(other)?),
+                None => Ok(()),
+            }
+        }
+
+        fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+            Ok(unlinkat(directory, name, AtFlags::empty())?)
+        }
+    }
+
+    #[test]
+    fn an_fsync_of_something_else_or_of_nothing_is_refuted() {
+        for is_synced in [false, true] {
+            let Some(space) = on_disk() else {
+                return println!("skipped: the build lies in memory");
+            };
+            let other = entries::open_directory(space.path()).unwrap();
+            let synced = is_synced.then_some(other);
+            let found = findings(Pass::Evidence, &[], |b| {
+                measure(b, &space, Syncs { synced }, Sync::Fsync)
+            });
+            let found = found.expect("it can be measured here");
+            let refuted = claims(&found, Verdict::Refuted);
+            let claim = match is_synced {
+                true => "share of fsync calls whose descriptor is",
+                false => "fsync system calls per operation",
+            };
+            let is_refuted = refuted.iter().any(|one| one.starts_with(claim));
+            let could_not_look = claims(&found, Verdict::Unverified);
+            let could_not_look = could_not_look.iter().any(|one| one.starts_with(claim));
+            assert!(is_refuted || could_not_look, "{refuted:?}");
+        }
+    }
 }
