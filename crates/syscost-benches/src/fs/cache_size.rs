@@ -127,6 +127,13 @@ fn pages(reread: &Reread) -> u64 {
 
 /// Claims that all of a file was in the page cache after it was re-read without fetching anything.
 fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
+    // Looking at the counters is a read as well.
+    b.claim_within(
+        "share of the largest size kept that reads returned",
+        Bound::Within(1.0, 1.01),
+        reread.returned as f64 / reread.bytes as f64,
+        "/proc/thread-self/io",
+    );
     let what = "share of the largest size kept that is in the page cache";
     let share = |found: u64| found as f64 / pages(reread) as f64;
     let bound = Bound::Within(KEPT, 1.0);

@@ -9,7 +9,7 @@
 //! ## Reading it
 //! More processes reach more until the device is busy: from then on the rate stays, and each process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares of the slowest and of the
 //! fastest process (100: an equal share), `fairness_ratio` is Jain's index: 1 where all get the same, 1/n where one gets everything. `latency_median_ns` and `latency_p99_ns` are of the
-//! reads of all processes. There may be many more processes than CPUs: they sleep while the device works. In a virtual machine the host may serve reads from its own cache. `fs.contention_law` has the law that the rates follow.
+//! reads of all processes. There may be many more processes than CPUs: they sleep while the device works. `guest_cold` says that this is a virtual machine, whose host may serve reads from a cache of its own. `fs.contention_law` has the law that the rates follow.
 //! ## Source
 //! fio with `--numjobs`; Jain, Chiu, Hawe, A Quantitative Measure of Fairness (1984).
 
@@ -19,6 +19,7 @@ mod readers;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::files::{self, Device};
+use syscost_sys::platform;
 
 use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
@@ -111,6 +112,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
     }
     describe(b, &windows, &accounts);
+    if platform::hypervisor().is_some() {
+        b.detail("guest_cold", 1.0);
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
-use syscost_sys::counters::IoReader;
+use syscost_sys::counters::{Io, IoReader};
 use syscost_sys::files::{self, Device, stamp};
 
 use crate::fs::space::Space;
@@ -44,7 +44,8 @@ pub(super) struct Reread {
     pub(super) bytes: u64,
     /// Bytes per second.
     pub(super) rate: f64,
-    /// Bytes fetched from storage.
+    /// Bytes that reads returned, and those of them that were fetched from storage.
+    pub(super) returned: u64,
     pub(super) fetched: u64,
     /// Bytes that the device delivered, to anybody.
     pub(super) delivered: Option<u64>,
@@ -131,14 +132,16 @@ impl<'s> Grown<'s> {
             self.part = bytes;
             self.read()?;
         }
-        let (before, delivered) = (self.fetched()?, self.delivered());
+        let (before, delivered) = (self.counted()?, self.delivered());
         let begun = Instant::now();
         let read = self.read()?;
         let passed = begun.elapsed().as_secs_f64();
+        let counted = self.counted()? - before;
         let reread = Reread {
             bytes,
             rate: read as f64 / passed,
-            fetched: self.fetched()? - before,
+            returned: counted.rchar,
+            fetched: counted.read_bytes,
             delivered: self.delivered().zip(delivered).map(|(after, before)| after - before),
             resident: files::resident_pages(&self.file).map_err(Failure::from)?,
             cached: files::cachestat(&self.file).ok().map(|cached| cached.pages),
@@ -193,9 +196,9 @@ impl<'s> Grown<'s> {
         Ok(self.part)
     }
 
-    /// Bytes that this task fetched from storage so far.
-    fn fetched(&self) -> Result<u64, Failure> {
-        Ok(self.io.read()?.read_bytes)
+    /// What this task read so far.
+    fn counted(&self) -> Result<Io, Failure> {
+        Ok(self.io.read()?)
     }
 
     /// Bytes that the device delivered so far.
