@@ -19,7 +19,8 @@ const PART: usize = 1 << 20;
 /// Written back so often, in bytes: what is not written back yet cannot give way.
 const WRITE_BACK: u64 = 16 << 20;
 
-/// The share of a file that must have been fetched for the cache to have given way: a few pages always may.
+/// The share of a file that must have been fetched for the cache to have given way: a few pages
+/// always may.
 const FETCHED: f64 = 0.01;
 
 /// Why a file cannot grow any further.
@@ -81,12 +82,7 @@ pub(super) struct Grown<'s> {
 
 impl<'s> Grown<'s> {
     /// An empty one. What is read is compared with what was written if `is_checked`.
-    pub(super) fn new(
-        space: &'s Space,
-        seed: u64,
-        is_checked: bool,
-        deadline: Instant,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
         let path = space.path().join("grown");
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
@@ -100,13 +96,13 @@ impl<'s> Grown<'s> {
             bytes: 0,
             part: 0,
             is_checked,
-            deadline,
+            deadline: Instant::now(),
             buffer: vec![0; PART],
             write_rate: 0.0,
         })
     }
 
-    /// From now on it may take until then.
+    /// It may grow and be read until then.
     pub(super) fn until(&mut self, deadline: Instant) {
         self.deadline = deadline;
     }
@@ -121,7 +117,8 @@ impl<'s> Grown<'s> {
         self.device.as_ref().map(Device::source).map_err(Clone::clone)
     }
 
-    /// Reads its first `bytes` bytes again, of which those that are not written yet are written first, and the cache has been offered all of them once.
+    /// Reads its first `bytes` bytes again, of which those that are not written yet are written
+    /// first, and the cache has been offered all of them once.
     pub(super) fn reread(&mut self, bytes: u64) -> Result<Reread, Halt> {
         if bytes > self.bytes {
             self.grow(bytes)?;
@@ -178,7 +175,8 @@ impl<'s> Grown<'s> {
         Ok(())
     }
 
-    /// Reads that part from its beginning on, in order, or what there is time for; returns how much.
+    /// Reads that part from its beginning on, in order, or what there is time for; returns how
+    /// much.
     fn read(&mut self) -> Result<u64, Failure> {
         for offset in (0..self.part).step_by(PART) {
             if Instant::now() > self.deadline {
