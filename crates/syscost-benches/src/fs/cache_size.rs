@@ -63,12 +63,7 @@ const KEPT: f64 = 0.99;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let space = Space::of(b.case())?;
-    if space.filesystem().is_in_memory() {
-        let kind = &space.filesystem().kind;
-        return Err(Failure::Unsupported(format!(
-            "the files of {kind} are nowhere but in the page cache, which cannot be defeated"
-        )));
-    }
+    space.has_storage()?;
     let seed = b.random().u64(..);
     let mut file = Grown::new(&space, seed, !b.is_timed())?;
     let Found { search, seen, why } = find(b, &mut file)?;

@@ -26,12 +26,11 @@ mod readers;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::files::{self, Device};
-use syscost_sys::platform;
 
 use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
 use super::in_each_directory;
-use super::space::{Space, Stamped};
+use super::space::{Space, Stamped, tell_guest};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention",
@@ -119,9 +118,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
     }
     describe(b, &windows, &accounts);
-    if platform::hypervisor().is_some() {
-        b.detail("guest_cold", 1.0);
-    }
+    tell_guest(b);
     Ok(())
 }
 
