@@ -79,6 +79,7 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let count = b.case().number(PROCESSES) as usize;
     let space = Space::of(b.case())?;
+    space.has_storage()?;
     let seed = b.random().u64(..);
     let files: Vec<Stamped> = match b.case().get(FILE) {
         OWN => (0..count)
