@@ -59,7 +59,8 @@ pub struct Record {
     pub flags: Vec<Flag>,
     /// What the benchmark claimed and what was counted.
     pub evidence: Vec<Evidence>,
-    /// Numbers beside the main one, each naming its unit; empty unless the status is `ok` or `above_range`.
+    /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`
+    /// or `above_range`.
     pub details: BTreeMap<String, f64>,
 }
 
