@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syscost_results::directory::{self, Directory};
 use syscost_results::{
     Better, Estimate, Evidence, Flag, Measurement, Run, Status, Unit, measurement,
 };
@@ -61,6 +62,9 @@ pub struct Record {
     pub evidence: Vec<Evidence>,
     /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`.
     pub details: BTreeMap<String, f64>,
+    /// What the row's directory lies on, e.g. `ext4 on /dev/vda (virtio)`; absent without a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
 }
 
 impl Record {
@@ -96,6 +100,7 @@ impl Record {
             } else {
                 BTreeMap::new()
             },
+            storage: directory::of(run, &row.name).map(Directory::storage),
         }
     }
 
