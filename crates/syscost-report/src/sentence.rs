@@ -57,6 +57,7 @@ pub fn status(status: Status) -> &'static str {
         Status::Ok => "measured",
         Status::Withheld => "withheld",
         Status::BelowResolution => "below resolution",
+        Status::AboveRange => "larger than all that was tried",
         Status::Unsupported => "unsupported",
         Status::Failed => "failed",
         Status::Skipped => "skipped",
@@ -152,6 +153,7 @@ pub fn summary(run: &Run) -> String {
     )];
     for wanted in [
         Status::BelowResolution,
+        Status::AboveRange,
         Status::Withheld,
         Status::Failed,
         Status::Unsupported,

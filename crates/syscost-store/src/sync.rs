@@ -301,6 +301,7 @@ fn status(status: Status) -> &'static str {
         Status::Ok => "ok",
         Status::Withheld => "withheld",
         Status::BelowResolution => "below_resolution",
+        Status::AboveRange => "above_range",
         Status::Unsupported => "unsupported",
         Status::Failed => "failed",
         Status::Skipped => "skipped",

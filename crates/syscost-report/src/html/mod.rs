@@ -9,6 +9,7 @@ mod contents;
 mod details;
 mod directories;
 mod facts;
+mod files;
 mod headline;
 mod hierarchy;
 mod history;

@@ -294,7 +294,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
 /// The exit code that rows of these statuses ask for.
 fn judge(rows: &[Status], is_strict: bool) -> u8 {
     let any = |wanted: &[Status]| rows.iter().any(|status| wanted.contains(status));
-    let is_answered = any(&[Status::Ok, Status::BelowResolution, Status::Withheld]);
+    let is_answered = rows.iter().any(|status| status.has_figures()) || any(&[Status::Withheld]);
     // That this machine lacks something is an answer, too.
     if !is_answered && any(&[Status::Failed, Status::Skipped]) {
         say!(
@@ -328,13 +328,14 @@ mod tests {
 
     #[test]
     fn the_exit_code_tells_whether_anything_was_measured() {
-        use Status::{BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
+        use Status::{AboveRange, BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
         for is_strict in [false, true] {
             assert_eq!(
                 judge(&[Ok, BelowResolution, Unsupported, Skipped], is_strict),
                 exit::DONE
             );
             assert_eq!(judge(&[Unsupported], is_strict), exit::DONE);
+            assert_eq!(judge(&[AboveRange], is_strict), exit::DONE);
             for nothing in [
                 &[Failed, Failed][..],
                 &[Skipped],
