@@ -28,6 +28,7 @@ pub(crate) fn run() -> Run {
             ..Machine::default()
         },
         peer: None,
+        nfs: None,
         clock: Clock {
             source: "tsc".to_owned(),
             ghz: 2.596,

@@ -54,7 +54,8 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     };
     let rows = Row::of(&run.measurements, options.verbose);
     let mut out = String::new();
-    let heading = std::iter::once(sentence::machine(run)).chain(sentence::peer(run));
+    let ends = sentence::peer(run).into_iter().chain(sentence::nfs(run));
+    let heading = std::iter::once(sentence::machine(run)).chain(ends);
     for text in heading {
         for line in wrap(&text, options.width) {
             push(&mut out, &paint.text(paint::DIM, &line));

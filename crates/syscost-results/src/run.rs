@@ -32,6 +32,9 @@ pub struct Run {
     /// The far end of the network measurements, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<Peer>>,
+    /// The NFS server that was measured against without a mount, if one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nfs: Option<Box<NfsServer>>,
     /// The clock that took the samples.
     pub clock: Clock,
     /// Core frequency in GHz by dependent chains, median over the run; null when the chains disagreed.
@@ -67,6 +70,21 @@ impl Peer {
             .rsplit_once(':')
             .map_or(address, |(host, _port)| host)
     }
+}
+
+/// An NFS server that was measured against without a mount.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NfsServer {
+    /// The export as it was named on the command line.
+    pub name: String,
+    /// The same with the server's numeric address, its port and that of its mount service, looked up
+    /// once, before anything was measured: `nfs://10.0.0.7:2049:20048/srv`.
+    pub export: String,
+    /// Bytes that it returns at most in one READ.
+    pub read_bytes: u32,
+    /// Bytes that it takes at most in one WRITE.
+    pub write_bytes: u32,
 }
 
 /// The program that measured.

@@ -87,6 +87,7 @@ impl Session<'_> {
             complete,
             machine: self.header.machine,
             peer: self.header.peer,
+            nfs: self.header.nfs,
             clock,
             core_ghz: usual.map(|usual| usual.ghz).or(median(&frequencies)),
             noise: self.header.noise,

@@ -123,6 +123,7 @@ impl<'a> Session<'a> {
             started: now.to_string(),
             machine,
             peer: options.peer.clone(),
+            nfs: options.nfs.clone(),
             config: Config {
                 profile: options.profile.name().to_owned(),
                 budget_s: budget.as_secs_f64(),

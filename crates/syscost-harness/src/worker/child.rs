@@ -15,7 +15,7 @@ use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
 use crate::trial::Trial;
-use crate::{congestion, peer};
+use crate::{congestion, nfs, peer};
 
 /// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
 const MAX_PADDING: usize = 4096;
@@ -70,7 +70,12 @@ impl Worker {
         let mut command = Command::new(&program.binary);
         // A trial, a far end and the congestion control are the run's, which records them, and not the shell's.
         let of_run = Trial::ALL.map(Trial::variable);
-        let of_network = [congestion::VARIABLE, peer::ADDRESS, peer::TOKEN_FILE];
+        let of_network = [
+            congestion::VARIABLE,
+            peer::ADDRESS,
+            peer::TOKEN_FILE,
+            nfs::EXPORT,
+        ];
         for variable in of_run.into_iter().chain(of_network) {
             command.env_remove(variable);
         }

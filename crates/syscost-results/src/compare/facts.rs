@@ -8,7 +8,7 @@ use crate::run::Peer;
 use crate::stats::order;
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "machine.arch",
     "machine.cpu",
     "core_ghz",
@@ -23,6 +23,7 @@ const ORDER: [&str; 25] = [
     "machine.cgroup_cpu_quota",
     "machine.smt",
     "peer",
+    "nfs",
     "clock",
     "machine.clocksource",
     "machine.idle_driver",
@@ -46,6 +47,9 @@ const IGNORED: [&str; 4] = [
 const PEER_ADDRESS: &str = "peer.address";
 /// Variables by which workers find the far end, of which there are better facts.
 const OF_PEER: &str = "SYSCOST_PEER";
+/// What was measured against without a mount, and the variable by which workers find it.
+const NFS_EXPORT: &str = "nfs.export";
+const OF_NFS: &str = "SYSCOST_NFS";
 /// Numbers that are measured, or that depend on what else was started, differ when they are further apart than this.
 const TOLERANCE: f64 = 0.01;
 
@@ -122,6 +126,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
         PEER_ADDRESS => "rows with path=remote are of another far end, or of another way to it",
+        NFS_EXPORT => "rows of fs.nfs are of another server, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
         "complete" => "a run that broke off has fewer rounds",
         "warnings" => "what disturbed one side only",
@@ -144,6 +149,9 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
         flatten("peer.machine", machine, &mut facts);
     }
+    if let Some(server) = &run.nfs {
+        facts.push((NFS_EXPORT.to_owned(), Value::from(&*server.export)));
+    }
     let mut codes: Vec<&str> = run
         .warnings
         .iter()
@@ -156,7 +164,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         .config
         .environment
         .iter()
-        .filter(|(name, _)| !name.starts_with(OF_PEER))
+        .filter(|(name, _)| !name.starts_with(OF_PEER) && *name != OF_NFS)
         .map(|(name, value)| match value {
             Some(value) => format!("{name}={value}"),
             None => format!("without {name}"),

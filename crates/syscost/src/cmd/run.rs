@@ -19,6 +19,7 @@ use syscost_sys::cpu;
 
 use crate::cli::{Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
+use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
@@ -46,8 +47,9 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     if let Some(far_end) = &far_end {
         far_end.give()?;
     }
+    let mut nfs = arguments.nfs.as_ref().map(NfsEnd::find).transpose()?;
     let base_run = base.as_ref().map(|base| &base.run);
-    let options = options(&arguments, &store, base_run, far_end.as_ref())?;
+    let options = options(&arguments, &store, base_run, far_end.as_ref(), nfs.as_ref())?;
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
@@ -66,6 +68,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
             let session =
                 Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
             far_end = far_end_of(&session)?;
+            nfs = session.nfs().map(NfsEnd::find_again).transpose()?;
             session
         }
         None => {
@@ -81,6 +84,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     session.measure(&mut progress);
     progress.done();
     drop(far_end);
+    drop(nfs);
     // A comparison needs the samples, also of a document that will be without.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
     let comparison = base.map(|base| compare(&[&base.run], &[&finished.run], &[]));
@@ -135,6 +139,7 @@ fn options(
     store: &Store,
     base: Option<&Run>,
     far_end: Option<&FarEnd>,
+    nfs: Option<&NfsEnd>,
 ) -> Result<Options> {
     let allowed = cpu::allowed().unwrap_or_default();
     // CPUs differ: what is to be compared is measured on the same one, where that is possible. A base that went where cores were free is compared with
@@ -153,17 +158,22 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        program: program(arguments, far_end)?,
+        program: program(arguments, far_end, nfs)?,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
         peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
+        nfs: nfs.map(|nfs| Box::new(nfs.server.clone())),
         version: crate::VERSION,
     })
 }
 
 /// This program; whether its workers may enter the real-time class, which congestion control they choose, whether batches are
-/// longer than usual, and which far end they are to measure against, is part of what the run records.
-fn program(arguments: &RunArguments, far_end: Option<&FarEnd>) -> Result<Program> {
+/// longer than usual, and which far end and NFS server they are to measure against, is part of what the run records.
+fn program(
+    arguments: &RunArguments,
+    far_end: Option<&FarEnd>,
+    nfs: Option<&NfsEnd>,
+) -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
     if arguments.real_time || real_time::permitted().is_ok() {
@@ -181,6 +191,7 @@ fn program(arguments: &RunArguments, far_end: Option<&FarEnd>) -> Result<Program
     if let Some(far_end) = far_end {
         environment.extend(far_end.environment()?);
     }
+    environment.extend(nfs.map(NfsEnd::environment));
     Ok(program.with_environment(environment))
 }
 

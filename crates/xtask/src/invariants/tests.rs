@@ -19,6 +19,7 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
         complete: true,
         machine: Machine::default(),
         peer: None,
+        nfs: None,
         clock: Clock {
             source: "tsc".into(),
             ghz: 2.0,
