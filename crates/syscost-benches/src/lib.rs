@@ -4,6 +4,7 @@
 //! is not listed is dead code and does not compile.
 
 mod call;
+mod fs;
 mod ipc;
 mod liar;
 mod memory;
@@ -38,6 +39,7 @@ const GROUPS: &[Group] = &[
     switch::GROUP,
     ipc::GROUP,
     net::GROUP,
+    fs::GROUP,
     sync::GROUP,
     scale::GROUP,
     selftest::GROUP,

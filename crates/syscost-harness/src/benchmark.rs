@@ -31,9 +31,9 @@ pub struct Benchmark {
     pub setup: Setup,
     /// Whether its cases are all measured on one CPU, since they lend each other memory that lies near it.
     pub stays: bool,
-    /// Whether its samples are taken as they come, on a shared core or not: it is about other things than
-    /// the core's work, or about what others take of it.
-    pub disregards_neighbours: bool,
+    /// Whether a case's samples are taken as they come, on a shared core or not: it is about other
+    /// things than the core's work, a device for instance, or about what others take of it.
+    pub disregards_neighbours: fn(&Case) -> bool,
     /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at
     /// first, none unless it says so.
     pub quick: fn(&Case) -> bool,
@@ -65,7 +65,7 @@ impl Benchmark {
         expect: &[],
         setup: Setup::Cheap,
         stays: false,
-        disregards_neighbours: false,
+        disregards_neighbours: |_| false,
         quick: |_| false,
         careful: |_| false,
         support: |_| Ok(()),

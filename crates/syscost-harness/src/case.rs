@@ -49,6 +49,13 @@ impl Case {
         }
     }
 
+    /// The same case with one more parameter, before all others.
+    #[must_use]
+    pub fn with_first(mut self, key: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+        self.params.insert(0, (Cow::Borrowed(key), value.into()));
+        self
+    }
+
     /// The same case with expectations of its own.
     #[must_use]
     pub fn expecting(mut self, expect: impl IntoIterator<Item = Expect>) -> Self {

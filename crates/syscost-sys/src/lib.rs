@@ -35,6 +35,7 @@ pub mod clock;
 pub mod cold_code;
 pub mod counters;
 pub mod cpu;
+pub mod files;
 pub mod frequency;
 pub mod kernel;
 pub mod memory;

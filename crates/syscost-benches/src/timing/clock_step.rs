@@ -46,7 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[exactly(BACKWARDS, 0.0)],
     quick: |case| case.get("source") == "monotonic",
     support: |case| Source::of(case)?.support(),
-    disregards_neighbours: true,
+    disregards_neighbours: |_| true,
     run,
     source: include_str!("clock_step.rs"),
     ..Benchmark::DEFAULT

@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A task switched out twice before it gets on shows one gap only; that is rare.
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],
-    disregards_neighbours: true,
+    disregards_neighbours: |_| true,
     quick: |_| true,
     run,
     source: include_str!("noise.rs"),

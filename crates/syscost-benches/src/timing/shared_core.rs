@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
     // The noise probe of every run tells the same, more roughly.
-    disregards_neighbours: true,
+    disregards_neighbours: |_| true,
     run,
     source: include_str!("shared_core.rs"),
     ..Benchmark::DEFAULT

@@ -15,7 +15,7 @@ use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
 use crate::trial::Trial;
-use crate::{congestion, nfs, peer};
+use crate::{congestion, directory, nfs, peer};
 
 /// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
 const MAX_PADDING: usize = 4096;
@@ -68,15 +68,16 @@ impl Worker {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
-        // A trial, a far end and the congestion control are the run's, which records them, and not the shell's.
+        // A trial, a far end, the congestion control and the directories are the run's, which records them, and not the shell's.
         let of_run = Trial::ALL.map(Trial::variable);
-        let of_network = [
+        let of_targets = [
             congestion::VARIABLE,
             peer::ADDRESS,
             peer::TOKEN_FILE,
             nfs::EXPORT,
+            directory::VARIABLE,
         ];
-        for variable in of_run.into_iter().chain(of_network) {
+        for variable in of_run.into_iter().chain(of_targets) {
             command.env_remove(variable);
         }
         for (name, value) in &program.environment {

@@ -71,7 +71,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         };
         let mut effort = effort.with_setup(case.setup().unwrap_or(benchmark.setup));
         let mut waited_ns = 0.0;
-        if job.pass == Pass::Evidence || benchmark.disregards_neighbours {
+        if job.pass == Pass::Evidence || (benchmark.disregards_neighbours)(case) {
             cpu = place::moved_to(job.cpu, cpu);
         } else {
             let patience = Duration::from_nanos(effort.patience_ns as u64);
@@ -138,7 +138,7 @@ pub(crate) fn measure(
     let (begun, cpu) = (Instant::now(), situation.cpu);
     (benchmark.support)(case)?;
     let mut bencher = Bencher::new(case, benchmark.expect, situation);
-    if benchmark.disregards_neighbours {
+    if (benchmark.disregards_neighbours)(case) {
         bencher.disregard_neighbours();
     }
     catch_unwind(AssertUnwindSafe(|| (benchmark.run)(&mut bencher))).map_err(|panic| {

@@ -172,6 +172,42 @@ pub(crate) fn map_blocks_from(_: usize) -> io::Result<()> {
     refused()
 }
 
+pub(crate) fn cachestat(_: &std::fs::File) -> io::Result<crate::files::Cached> {
+    refused()
+}
+
+pub(crate) fn device_numbers(_: u64) -> (u32, u32) {
+    (0, 0)
+}
+
+pub(crate) fn direct_alignment(_: &std::fs::File) -> io::Result<Option<crate::files::Alignment>> {
+    refused()
+}
+
+pub(crate) fn forget_cached(_: &std::fs::File) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn is_absent(_: &io::Error) -> bool {
+    false
+}
+
+pub(crate) fn is_direct(_: &std::fs::File) -> io::Result<bool> {
+    refused()
+}
+
+pub(crate) fn open_direct(_: &std::path::Path, _: bool) -> io::Result<std::fs::File> {
+    refused()
+}
+
+pub(crate) fn resident_pages(_: &std::fs::File) -> io::Result<u64> {
+    refused()
+}
+
+pub(crate) fn room(_: &std::path::Path) -> io::Result<(u64, u64)> {
+    refused()
+}
+
 pub(crate) fn free_bytes(_: &std::path::Path) -> io::Result<u64> {
     refused()
 }

@@ -6,6 +6,7 @@
 
 mod filled;
 mod record;
+mod tree;
 
 use std::ffi::CString;
 use std::fs::{self, DirBuilder};
@@ -20,6 +21,7 @@ use crate::{SystemError, os};
 
 pub use filled::filled;
 pub use record::sweep;
+pub use tree::{Tree, room_for, tree_in};
 
 /// A path for a file, fifo or socket that its user makes, and that is removed with this.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::{MAX_TRIES, folder, folder_path, is_ours, random};
+use super::{MAX_TRIES, folder, folder_path, is_ours, random, tree};
 use crate::{SystemError, os};
 
 /// A thing with a name.
@@ -17,6 +17,8 @@ pub(super) enum Thing {
     /// In this user's folder.
     File(PathBuf),
     Directory(PathBuf),
+    /// With all that is in it.
+    Tree(PathBuf),
     PosixQueue(CString),
     /// By key.
     MessageQueue(i32),
@@ -30,6 +32,7 @@ impl Thing {
         let (kind, name) = match self {
             Thing::File(path) => ("file", path.as_os_str().as_bytes().to_vec()),
             Thing::Directory(path) => ("directory", path.as_os_str().as_bytes().to_vec()),
+            Thing::Tree(path) => ("tree", path.as_os_str().as_bytes().to_vec()),
             Thing::PosixQueue(name) => ("posix_queue", name.as_bytes().to_vec()),
             Thing::MessageQueue(key) => ("message_queue", key.to_string().into_bytes()),
             Thing::Semaphores(key) => ("semaphores", key.to_string().into_bytes()),
@@ -51,6 +54,10 @@ impl Thing {
                 let ours = path().file_name()?.as_bytes().starts_with(b"syscost-");
                 ours.then(|| Thing::Directory(path()))
             }
+            b"tree" => {
+                let ours = path().file_name()?.as_bytes().starts_with(b"syscost-");
+                ours.then(|| Thing::Tree(path()))
+            }
             b"posix_queue" if name.starts_with(b"/syscost-") => {
                 CString::new(name).ok().map(Thing::PosixQueue)
             }
@@ -68,6 +75,7 @@ impl Thing {
         let removed = match self {
             Thing::File(path) => fs::remove_file(path),
             Thing::Directory(path) => fs::remove_dir(path),
+            Thing::Tree(path) => tree::remove(path),
             Thing::PosixQueue(name) => os::remove_posix_queue(name),
             Thing::MessageQueue(key) => os::remove_message_queue(*key),
             Thing::Semaphores(key) => os::remove_semaphores(*key),
@@ -244,7 +252,7 @@ fn parse(text: &[u8], here: &str) -> Option<Thing> {
     let is_here = lines.next()? == here.as_bytes();
     let thing = Thing::parse(lines.next()?)?;
     match thing {
-        Thing::File(_) | Thing::Directory(_) => Some(thing),
+        Thing::File(_) | Thing::Directory(_) | Thing::Tree(_) => Some(thing),
         Thing::PosixQueue(_) | Thing::MessageQueue(_) | Thing::Semaphores(_) => {
             Some(thing).filter(|_| is_here)
         }

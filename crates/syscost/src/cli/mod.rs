@@ -14,6 +14,7 @@ mod show;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use syscost_harness::directory::{self, Directory};
 use syscost_harness::session::Profile;
 use syscost_sys::cpu;
 
@@ -169,6 +170,23 @@ pub(crate) fn cpu_list(text: &str) -> Result<CpuList, String> {
     match cpu::parse_list(text) {
         Ok(cpus) if !cpus.is_empty() => Ok(CpuList(cpus)),
         _ => Err("give CPU numbers such as 0-3,5".to_owned()),
+    }
+}
+
+pub(crate) fn directory(text: &str) -> Result<Directory, String> {
+    let (label, path) = text.split_once('=').unwrap_or((text, text));
+    if !directory::is_label(label) {
+        return Err(format!(
+            "{label:?} cannot be part of a row's name; give it one: LABEL=PATH"
+        ));
+    }
+    let path = std::fs::canonicalize(path).map_err(|cause| format!("{path}: {cause}"))?;
+    match path.is_dir() {
+        true => Ok(Directory {
+            label: label.to_owned(),
+            path,
+        }),
+        false => Err(format!("{} is no directory", path.display())),
     }
 }
 

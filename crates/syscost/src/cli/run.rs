@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 
+use syscost_harness::directory::Directory;
 use syscost_net::address::Endpoint;
 use syscost_net::nfs::Export;
 
 use super::compare::fail_on;
 use super::serve::endpoint;
-use super::{CpuList, FailOn, Format, ProfileName, congestion, cpu_list, seconds};
+use super::{CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, seconds};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -64,6 +65,10 @@ pub struct RunArguments {
     /// kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control
     #[arg(long, value_name = "NAME", value_parser = congestion)]
     pub congestion: Option<String>,
+    /// Directory in which file systems are measured, with a name for its rows if not the path itself; may be given several
+    /// times. If not given, a scratch folder in the user's cache folder
+    #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
+    pub dir: Vec<Directory>,
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
@@ -71,7 +76,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_save: bool,
     /// Resume the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs", "dir"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

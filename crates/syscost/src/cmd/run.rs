@@ -10,7 +10,7 @@ use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, congestion, real_time};
+use syscost_harness::{Catalogue, congestion, directory, real_time};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
@@ -178,6 +178,11 @@ fn program(
     let mut environment = Vec::new();
     if arguments.real_time || real_time::permitted().is_ok() {
         environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
+    }
+    if !arguments.dir.is_empty() {
+        directory::give(arguments.dir.clone());
+        let value = directory::to_variable(&arguments.dir);
+        environment.push((directory::VARIABLE.to_owned(), Some(value)));
     }
     if let Some(name) = &arguments.congestion {
         congestion::try_out(name).context("choosing the congestion control (--congestion)")?;

@@ -11,9 +11,9 @@ use rustix::mm::{
 };
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
+use syscost_sys::files::Device;
 use syscost_sys::scratch;
 
-use super::device::Device;
 use super::{maps, pagemap};
 
 /// Attempts to drop a file from the page cache: a page that the kernel has in hand stays for a moment.

@@ -7,7 +7,6 @@
 //! - [`no_huge`]: none of them transparent huge ones.
 
 pub(crate) mod area;
-pub(crate) mod device;
 pub(crate) mod file;
 pub(crate) mod islands;
 pub(crate) mod maps;

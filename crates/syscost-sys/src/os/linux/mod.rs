@@ -4,6 +4,7 @@ mod affinity;
 mod audit;
 mod clock;
 mod ethtool;
+mod files;
 mod fork;
 mod memfd;
 mod memory;
@@ -22,6 +23,10 @@ pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use ethtool::{interface_index, offloads};
+pub(crate) use files::{
+    cachestat, device_numbers, direct_alignment, forget_cached, is_absent, is_direct, open_direct,
+    resident_pages, room,
+};
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
 pub(crate) use memfd::program_in_memory;
 pub(crate) use memory::{

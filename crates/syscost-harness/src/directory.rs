@@ -1,0 +1,163 @@
+//! The directories of file-system measurements: those of `syscost run --dir`, or one in the user's cache folder.
+//!
+//! The coordinator looks at them once, before anything is measured; workers find them in their environment.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::failure::Failure;
+
+/// The key of the parameter that says in which directory a row is measured.
+pub const KEY: &str = "dir";
+
+/// The variable with the directories, as JSON.
+pub const VARIABLE: &str = "SYSCOST_DIRECTORIES";
+
+/// The label of the directory that is measured where none was named.
+pub const DEFAULT: &str = "default";
+
+/// A directory in which file systems are measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Directory {
+    /// What rows call it: `fs.read{dir=LABEL,…}`.
+    pub label: String,
+    /// Its absolute path. Benchmarks write only into folders that they make in it.
+    pub path: PathBuf,
+}
+
+/// What the coordinator gave itself: its environment is the shell's, and no worker's.
+static OWN: OnceLock<Vec<Directory>> = OnceLock::new();
+
+/// Gives this process its directories; the first that are given stay. The coordinator lists rows by them.
+pub fn give(directories: Vec<Directory>) {
+    OWN.get_or_init(|| directories);
+}
+
+/// The directories of this process, in the order in which they were named.
+pub fn given() -> Vec<Directory> {
+    if let Some(own) = OWN.get() {
+        return own.clone();
+    }
+    let set = std::env::var(VARIABLE).ok();
+    set.and_then(|text| parse(&text))
+        .unwrap_or_else(|| vec![default()])
+}
+
+/// The directories as [`VARIABLE`] has them; `None` if that is not what `syscost run` sets.
+pub fn parse(text: &str) -> Option<Vec<Directory>> {
+    let directories: Vec<Directory> = serde_json::from_str(text).ok()?;
+    let are_usable = !directories.is_empty()
+        && directories
+            .iter()
+            .all(|directory| is_label(&directory.label) && directory.path.is_absolute());
+    are_usable.then_some(directories)
+}
+
+/// The value of [`VARIABLE`] for these.
+pub fn to_variable(directories: &[Directory]) -> String {
+    serde_json::to_string(directories).expect("strings and paths in UTF-8 are JSON")
+}
+
+/// Whether rows may call a directory so: what means something in a row's name is not in it.
+pub fn is_label(text: &str) -> bool {
+    /// Longest label, in bytes: names of rows stay readable.
+    const MAX_BYTES: usize = 200;
+    let is_plain = |letter: char| {
+        !letter.is_control() && !letter.is_whitespace() && !"{},=*?[]'\"".contains(letter)
+    };
+    (1..=MAX_BYTES).contains(&text.len()) && text.chars().all(is_plain)
+}
+
+/// The directory of a user who named none: `$XDG_CACHE_HOME/syscost`, else `~/.cache/syscost`, else one in the folder for temporary files.
+/// It may not exist yet.
+pub fn default() -> Directory {
+    let absolute = |variable| {
+        let path = std::env::var_os(variable).map(PathBuf::from)?;
+        path.is_absolute().then_some(path)
+    };
+    let cache = absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .unwrap_or_else(std::env::temp_dir);
+    Directory {
+        label: DEFAULT.to_owned(),
+        path: cache.join("syscost"),
+    }
+}
+
+impl Directory {
+    /// The directory of a case.
+    ///
+    /// # Errors
+    /// When this process was given none of that label.
+    pub fn of(case: &Case) -> Result<Self, Failure> {
+        let label = case.get(KEY);
+        given()
+            .into_iter()
+            .find(|directory| directory.label == label)
+            .ok_or_else(|| {
+                Failure::Unsupported(format!(
+                    "no directory {label:?} was given: `--dir {label}=PATH`"
+                ))
+            })
+    }
+
+    /// Its path, made if it is the default one, which may not be there yet.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn made(&self) -> Result<&Path, Failure> {
+        if self.label == DEFAULT {
+            let tried = format!("make {}", self.path.display());
+            std::fs::create_dir_all(&self.path).map_err(|cause| Failure::of(&tried, cause))?;
+        }
+        Ok(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_read_as_they_are_written() {
+        let directories = vec![
+            Directory {
+                label: "fast".into(),
+                path: "/mnt/a b".into(),
+            },
+            Directory {
+                label: "/mnt/slow".into(),
+                path: "/mnt/slow".into(),
+            },
+        ];
+        assert_eq!(parse(&to_variable(&directories)), Some(directories));
+        for none in [
+            "",
+            "[]",
+            "{}",
+            r#"[{"label":"a,b","path":"/x"}]"#,
+            r#"[{"label":"a","path":"x"}]"#,
+        ] {
+            assert_eq!(parse(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_means_something_in_a_rows_name_is_no_label() {
+        assert!(is_label("default") && is_label("/mnt/nvme-0"));
+        for none in ["", "a b", "a=b", "{a", "a,b", "a*", "a\n"] {
+            assert!(!is_label(none), "{none:?}");
+        }
+    }
+
+    #[test]
+    fn a_case_names_its_directory() {
+        let case = Case::new([(KEY, DEFAULT)]);
+        assert_eq!(Directory::of(&case).unwrap().label, DEFAULT);
+        let reason = Directory::of(&Case::new([(KEY, "other")])).unwrap_err();
+        assert!(reason.to_string().contains("--dir other=PATH"), "{reason}");
+    }
+}

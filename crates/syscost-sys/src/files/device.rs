@@ -1,0 +1,118 @@
+//! The device a file is on, and what the kernel counts for it.
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+
+use crate::{Unsupported, os};
+
+/// A sector of these counters, in bytes, whatever the device's own are.
+const SECTOR: u64 = 512;
+
+/// The block device of a file.
+#[derive(Debug, Clone)]
+pub struct Device {
+    numbers: String,
+    name: String,
+}
+
+/// What a device did so far, for everybody: /sys/dev/block/*/stat.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Bytes read.
+    pub read: u64,
+    /// Bytes written.
+    pub written: u64,
+    /// Time in which it had something to do, in ms.
+    pub busy_ms: u64,
+    /// Requests to write out what it keeps in a cache of its own; 0 where the kernel does not count them.
+    pub flushes: u64,
+}
+
+impl Device {
+    /// That of this file.
+    ///
+    /// # Errors
+    /// When its file system has none, or spreads files over several.
+    pub fn of(file: &File) -> Result<Self, Unsupported> {
+        let facts = file
+            .metadata()
+            .map_err(|cause| Unsupported::new(format!("fstat: {cause}")))?;
+        let numbers = numbers(facts.dev());
+        let name = name_of(facts.dev()).ok_or_else(|| {
+            Unsupported::new(format!(
+                "the file is on a file system without a device of its own ({numbers}: in memory, or layered)"
+            ))
+        })?;
+        Ok(Self { numbers, name })
+    }
+
+    /// Its name, e.g. `vda`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Who counts, with the device's name.
+    pub fn source(&self) -> String {
+        format!("/sys/dev/block/{}/stat ({})", self.numbers, self.name)
+    }
+
+    /// What it did so far, for everybody.
+    ///
+    /// # Errors
+    /// When the kernel does not say.
+    pub fn moved(&self) -> Result<Moved, Unsupported> {
+        let path = format!("/sys/dev/block/{}/stat", self.numbers);
+        let text = fs::read_to_string(&path)
+            .map_err(|cause| Unsupported::new(format!("reading {path}: {cause}")))?;
+        parse(&text).ok_or_else(|| Unsupported::new(format!("{path} is not as documented")))
+    }
+}
+
+fn numbers(device: u64) -> String {
+    let (major, minor) = os::device_numbers(device);
+    format!("{major}:{minor}")
+}
+
+/// The name of a block device by its number; `None` if there is none of it.
+pub(super) fn name_of(device: u64) -> Option<String> {
+    let link = fs::read_link(format!("/sys/dev/block/{}", numbers(device))).ok()?;
+    Some(link.file_name()?.to_string_lossy().into_owned())
+}
+
+fn parse(text: &str) -> Option<Moved> {
+    let field =
+        |number: usize| -> Option<u64> { text.split_ascii_whitespace().nth(number)?.parse().ok() };
+    Some(Moved {
+        read: field(2)? * SECTOR,
+        written: field(6)? * SECTOR,
+        busy_ms: field(9)?,
+        // Since Linux 5.5.
+        flushes: field(15).unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_are_counted_in_bytes() {
+        let text = "  21  1  40  5  7  0  8  9  0  30  31 0 0 0 0 6 2";
+        let moved = Moved {
+            read: 40 * 512,
+            written: 8 * 512,
+            busy_ms: 30,
+            flushes: 6,
+        };
+        assert_eq!(parse(text), Some(moved));
+        assert_eq!(parse("1 2 3"), None);
+    }
+
+    #[test]
+    fn a_file_in_memory_has_no_device() {
+        let Ok(file) = File::open("/proc/self/stat") else {
+            return println!("skipped: no /proc");
+        };
+        assert!(Device::of(&file).is_err());
+    }
+}

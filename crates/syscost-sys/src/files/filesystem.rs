@@ -1,0 +1,228 @@
+//! The file system that a folder is on, and what lies below it.
+
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::device::name_of;
+use crate::{SystemError, os};
+
+/// The file system that a folder is on. A fact that the system does not give is absent, never guessed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filesystem {
+    /// Its kind, e.g. `ext4` or `nfs4`.
+    pub kind: String,
+    /// What is mounted, e.g. `/dev/vda1` or `server:/export`.
+    pub source: String,
+    /// Where.
+    pub mount_point: PathBuf,
+    /// The options of the mount and of the file system, with commas.
+    pub options: String,
+    /// The block device below, e.g. `vda`.
+    pub device: Option<String>,
+    /// The device's I/O scheduler, e.g. `none`.
+    pub scheduler: Option<String>,
+    /// Whether the device says that it has a rotating disk.
+    pub rotational: Option<bool>,
+    /// What is virtual between the file system and hardware, from above, e.g. `loop over /srv/image`.
+    pub layers: Vec<String>,
+    /// Bytes in all.
+    pub total_bytes: u64,
+    /// Bytes that this user may still write.
+    pub free_bytes: u64,
+}
+
+/// File systems whose files are nowhere but in memory: their cache cannot be emptied.
+const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+
+/// File systems whose files are on another machine.
+const REMOTE: [&str; 6] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p"];
+
+impl Filesystem {
+    /// Whether its files are nowhere but in memory.
+    pub fn is_in_memory(&self) -> bool {
+        IN_MEMORY.contains(&self.kind.as_str())
+    }
+
+    /// Whether its files are on another machine.
+    pub fn is_remote(&self) -> bool {
+        REMOTE.contains(&self.kind.as_str()) || self.kind.starts_with("fuse.ssh")
+    }
+}
+
+/// The file system that a folder or file is on.
+///
+/// # Errors
+/// When there is no such folder, or the system does not list its mounts.
+pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
+    const MOUNTS: &str = "/proc/self/mountinfo";
+    let failed = |call, on: &Path| {
+        let on = on.display().to_string();
+        move |cause| SystemError::new(call, on, cause)
+    };
+    let path = fs::canonicalize(path).map_err(failed("open", path))?;
+    let mounts = fs::read(MOUNTS).map_err(failed("read", Path::new(MOUNTS)))?;
+    let missing = || std::io::Error::other("it is on none of the mounts listed there");
+    let mut found = of_mounts(&mounts, &path)
+        .ok_or_else(missing)
+        .map_err(failed("look up", &path))?;
+    let (total, free) = os::room(&path).map_err(failed("statvfs", &path))?;
+    (found.total_bytes, found.free_bytes) = (total, free);
+    // Some give each subvolume a number of its own, which is no device's.
+    let own = fs::metadata(&path).ok().map(|facts| facts.dev());
+    let source = fs::metadata(&found.source).ok().map(|facts| facts.rdev());
+    let device = [own, source].into_iter().flatten().find_map(name_of);
+    if let Some(name) = device {
+        describe(&mut found, &name);
+    }
+    if found.kind == "overlay" {
+        let upper = option(&found.options, "upperdir");
+        found.layers.insert(
+            0,
+            match upper {
+                Some(upper) => format!("overlay over {upper}"),
+                None => "overlay, not writable".to_owned(),
+            },
+        );
+    }
+    Ok(found)
+}
+
+/// What /sys says of a device.
+fn describe(found: &mut Filesystem, name: &str) {
+    let read = |path: String| {
+        let text = fs::read_to_string(path).ok()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    let class = format!("/sys/class/block/{name}");
+    // A partition has no queue; its disk has.
+    let folder = fs::canonicalize(&class).unwrap_or_else(|_| class.clone().into());
+    let queue = [folder.join("queue"), folder.join("../queue")]
+        .into_iter()
+        .find(|queue| queue.is_dir());
+    if let Some(queue) = queue {
+        let of = |file: &str| read(queue.join(file).display().to_string());
+        found.scheduler = of("scheduler").map(|text| chosen(&text));
+        found.rotational = of("rotational").map(|text| text == "1");
+    }
+    if let Some(backing) = read(format!("{class}/loop/backing_file")) {
+        found.layers.push(format!("loop over {backing}"));
+    }
+    if let Some(mapped) = read(format!("{class}/dm/name")) {
+        found.layers.push(format!("device mapper {mapped}"));
+    }
+    if name.starts_with("md") {
+        found.layers.push("software RAID".to_owned());
+    }
+    let is_virtio = fs::canonicalize(&class).is_ok_and(|path| {
+        path.components()
+            .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"virtio"))
+    });
+    if is_virtio {
+        found.layers.push("virtio".to_owned());
+    }
+    found.device = Some(name.to_owned());
+}
+
+/// The word in brackets, as in `[none] mq-deadline`, or all of it.
+fn chosen(text: &str) -> String {
+    let inner = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
+    inner.map_or(text, |(word, _)| word).to_owned()
+}
+
+/// The value of `key=value` among options with commas between.
+fn option<'o>(options: &'o str, key: &str) -> Option<&'o str> {
+    options
+        .split(',')
+        .find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
+}
+
+/// The mount that a path is on, of the text of mountinfo (proc_pid_mountinfo(5)): the longest mount point it begins with, the last of
+/// those that were mounted there.
+fn of_mounts(mounts: &[u8], path: &Path) -> Option<Filesystem> {
+    mounts
+        .split(|byte| *byte == b'\n')
+        .filter_map(parse)
+        .filter(|mount| path.starts_with(&mount.mount_point))
+        .max_by_key(|mount| mount.mount_point.as_os_str().len())
+}
+
+fn parse(line: &[u8]) -> Option<Filesystem> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    let mount_point = unescaped(fields.nth(4)?);
+    let own_options = text(fields.next()?);
+    let mut fields = fields.skip_while(|field| *field != b"-").skip(1);
+    let (kind, source) = (text(fields.next()?), text(&unescaped(fields.next()?)));
+    let options = match fields.next() {
+        Some(further) => format!("{own_options},{}", text(further)),
+        None => own_options,
+    };
+    Some(Filesystem {
+        kind,
+        source,
+        mount_point: PathBuf::from(std::ffi::OsString::from_vec(mount_point)),
+        options,
+        ..Filesystem::default()
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Spaces and the like stand there as `\040`.
+fn unescaped(field: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = after.get(..3).filter(|_| first == b'\\');
+        let value = octal
+            .and_then(|digits| str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        bytes.push(value.unwrap_or(first));
+        rest = if value.is_some() { &after[3..] } else { after };
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &[u8] = b"22 1 254:0 / / rw,relatime - ext4 /dev/vda rw,errors=remount-ro\n\
+        30 22 0:25 / /tmp rw,nosuid shared:5 - tmpfs tmpfs rw,size=1024k\n\
+        31 22 0:26 / /mnt/a\\040b rw - nfs4 server:/export\\040one rw,vers=4.2,addr=10.0.0.1\n\
+        32 22 0:27 / /tmp rw - xfs /dev/vdb rw\n";
+
+    fn found(path: &str) -> Filesystem {
+        of_mounts(MOUNTS, Path::new(path)).expect("the root has everything")
+    }
+
+    #[test]
+    fn a_path_is_on_the_last_mount_of_the_longest_point() {
+        assert_eq!(found("/home/me").kind, "ext4");
+        assert_eq!(found("/tmpfoo").kind, "ext4");
+        assert_eq!(found("/tmp/x").kind, "xfs", "it was mounted over the other");
+        let remote = found("/mnt/a b/c");
+        assert_eq!(remote.source, "server:/export one");
+        assert!(remote.is_remote() && !remote.is_in_memory());
+        assert_eq!(option(&remote.options, "vers"), Some("4.2"));
+    }
+
+    #[test]
+    fn the_schedulers_choice_is_in_brackets() {
+        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(chosen("none"), "none");
+    }
+
+    #[test]
+    fn this_folder_is_on_some_file_system() {
+        match filesystem(Path::new(env!("CARGO_MANIFEST_DIR"))) {
+            Ok(found) => assert!(!found.kind.is_empty() && found.total_bytes > 0, "{found:?}"),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Files as the kernel sees them: what of one is in the page cache, whether it is read directly, which device it lies on, and
+//! content that says where it belongs.
+
+mod buffer;
+mod device;
+mod filesystem;
+pub mod stamp;
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use crate::{SystemError, Unsupported, os};
+
+pub use buffer::Buffer;
+pub use device::{Device, Moved};
+pub use filesystem::{Filesystem, filesystem};
+
+/// What the page cache holds of a file, in pages: cachestat(2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cached {
+    /// Pages in the cache.
+    pub pages: u64,
+    /// Those of them that are not written back yet.
+    pub dirty: u64,
+    /// Those that are being written back.
+    pub writeback: u64,
+    /// Pages that were in it and were taken out.
+    pub evicted: u64,
+}
+
+/// What direct I/O asks of a caller, in bytes: statx(2) with STATX_DIOALIGN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alignment {
+    /// Of the memory that is read to or written from.
+    pub memory: usize,
+    /// Of the position in the file, and of the length.
+    pub offset: usize,
+}
+
+/// What the page cache holds of a file. On overlayfs it is always nothing: the cached pages are those of the file below.
+///
+/// # Errors
+/// Where the kernel has no such call (before Linux 6.5).
+pub fn cachestat(file: &File) -> Result<Cached, Unsupported> {
+    os::cachestat(file).map_err(|cause| match os::is_absent(&cause) {
+        true => Unsupported::new("cachestat needs Linux 6.5"),
+        false => Unsupported::new(format!("cachestat: {cause}")),
+    })
+}
+
+/// How many pages of a file are in the page cache, by mincore(2) of a mapping that touches none.
+///
+/// # Errors
+/// When the file cannot be mapped.
+pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
+    os::resident_pages(file).map_err(|cause| SystemError::new("mincore", "the file", cause))
+}
+
+/// Attempts to empty a file's cache: a page that the kernel has in hand stays for a moment.
+const MAX_TRIES: u32 = 20;
+
+/// Takes a file of our own out of the page cache: writes it back, gives its pages up, and looks.
+///
+/// # Errors
+/// When it cannot be written back, or pages stay: a file system in memory, or pages that somebody has mapped.
+pub fn drop_cache(file: &File) -> Result<(), SystemError> {
+    let failed = |call| move |cause| SystemError::new(call, "the file", cause);
+    file.sync_data().map_err(failed("fdatasync"))?;
+    let mut left = 0;
+    for _ in 0..MAX_TRIES {
+        os::forget_cached(file).map_err(failed("posix_fadvise"))?;
+        left = resident_pages(file)?;
+        if left == 0 {
+            return Ok(());
+        }
+    }
+    let cause = io::Error::other(format!("{left} of its pages stayed in the page cache"));
+    Err(failed("posix_fadvise")(cause))
+}
+
+/// What direct I/O asks for this file; `None` where its file system has none, and serves O_DIRECT from the cache.
+///
+/// # Errors
+/// Where the kernel does not say (before Linux 6.1).
+pub fn direct_alignment(file: &File) -> Result<Option<Alignment>, Unsupported> {
+    os::direct_alignment(file)
+        .map_err(|cause| Unsupported::new(format!("statx of STATX_DIOALIGN: {cause}")))
+}
+
+/// Opens an existing file with O_DIRECT, to be read, and to be written if `write` says so.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn open_direct(path: &Path, write: bool) -> Result<File, SystemError> {
+    os::open_direct(path, write)
+        .map_err(|cause| SystemError::new("open with O_DIRECT", path.display().to_string(), cause))
+}
+
+/// Whether the kernel has a file open with O_DIRECT, by F_GETFL.
+///
+/// # Errors
+/// When it does not say.
+pub fn is_direct(file: &File) -> Result<bool, SystemError> {
+    os::is_direct(file).map_err(|cause| SystemError::new("fcntl F_GETFL", "the file", cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn both_witnesses_see_what_is_cached() {
+        // Beside the build, which lies on a disk; the folder for temporary files may be in memory.
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let path = folder.path().join("file");
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .unwrap();
+        file.write_all(&vec![7; 1 << 20]).unwrap();
+        let Ok(pages) = resident_pages(&file) else {
+            return println!("skipped: no mincore here");
+        };
+        assert_eq!(pages, (1 << 20) / 4096_u64.max(page_bytes()));
+        if let Err(reason) = drop_cache(&file) {
+            return println!("skipped: {reason}");
+        }
+        assert_eq!(resident_pages(&file).unwrap(), 0);
+        match cachestat(&file) {
+            Ok(cached) => assert_eq!((cached.pages, cached.dirty), (0, 0)),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+        let mut file = File::open(&path).unwrap();
+        file.read_exact(&mut [0; 100]).unwrap();
+        assert!(resident_pages(&file).unwrap() > 0);
+        assert!(!is_direct(&file).unwrap());
+    }
+
+    fn page_bytes() -> u64 {
+        os::page_size() as u64
+    }
+
+    #[test]
+    fn a_direct_read_leaves_nothing_in_the_cache() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![7; 1 << 16]).unwrap();
+        let file = File::open(&path).unwrap();
+        let Ok(Some(alignment)) = direct_alignment(&file) else {
+            return println!("skipped: no direct I/O here");
+        };
+        drop_cache(&file).unwrap();
+        let mut direct = open_direct(&path, false).unwrap();
+        assert!(is_direct(&direct).unwrap());
+        let mut buffer = Buffer::new(4096, alignment.memory);
+        direct.read_exact(&mut buffer).unwrap();
+        assert!(buffer.iter().all(|byte| *byte == 7));
+        assert_eq!(resident_pages(&file).unwrap(), 0);
+    }
+}

@@ -1,0 +1,154 @@
+//! Folders with everything in them.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use super::is_ours;
+use super::record::{Record, Thing};
+use crate::{SystemError, os};
+
+/// The file by which a folder of ours is known.
+const MARKER: &str = ".syscost-scratch";
+
+/// What must be left free of a file system: a twentieth of it, or this many bytes if that is less.
+const MAX_RESERVE: u64 = 1 << 30;
+
+/// A folder of this user's alone, removed with everything in it when this is dropped, or by the next sweep.
+#[derive(Debug)]
+pub struct Tree {
+    record: Record,
+    path: PathBuf,
+}
+
+/// A new folder inside of `parent`, which nobody else may enter.
+///
+/// # Errors
+/// When it cannot be recorded or made.
+pub fn tree_in(parent: &Path) -> Result<Tree, SystemError> {
+    let failed = |call: &'static str, on: &Path| {
+        let on = on.display().to_string();
+        move |cause| SystemError::new(call, on, cause)
+    };
+    // Recorded by a name that means the same from any working folder.
+    let parent = fs::canonicalize(parent).map_err(failed("open", parent))?;
+    let (record, path) = Record::named(|name| {
+        let path = parent.join(format!("syscost-{name}"));
+        Ok((Thing::Tree(path.clone()), path))
+    })?;
+    let made = DirBuilder::new().mode(0o700).create(&path);
+    if let Err(cause) = made {
+        record.forget();
+        return Err(failed("mkdir", &path)(cause));
+    }
+    let tree = Tree { record, path };
+    let marker = tree.path.join(MARKER);
+    fs::File::create_new(&marker).map_err(failed("create", &marker))?;
+    Ok(tree)
+}
+
+impl Tree {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes sure that this many bytes may be written into it, and the reserve is still left.
+    ///
+    /// # Errors
+    /// When there is less room, with how much there is.
+    pub fn room_for(&self, bytes: u64) -> Result<(), SystemError> {
+        room_for(&self.path, bytes)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        self.record.release();
+    }
+}
+
+/// Makes sure that this many bytes may be written into a folder, and the reserve is still left: a
+/// twentieth of the file system, or 1 GiB if that is less.
+///
+/// # Errors
+/// When there is less room, with how much there is.
+pub fn room_for(folder: &Path, bytes: u64) -> Result<(), SystemError> {
+    let failed = |cause| SystemError::new("write", folder.display().to_string(), cause);
+    let (total, free) = os::room(folder).map_err(failed)?;
+    let reserve = MAX_RESERVE.min(total / 20);
+    match free.checked_sub(reserve) {
+        Some(room) if room >= bytes => Ok(()),
+        _ => {
+            let [free, wanted, reserve] =
+                [free, bytes, reserve].map(|bytes| bytes.div_ceil(1 << 20));
+            let reason = format!(
+                "{free} MiB are free there; {wanted} MiB are wanted, and {reserve} MiB are to be left"
+            );
+            Err(failed(io::Error::other(reason)))
+        }
+    }
+}
+
+/// Removes a folder and what is in it, if it is one of ours: it has the marker, or nothing yet. Links in it are removed, not followed.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    if !is_ours(path) {
+        return match fs::symlink_metadata(path) {
+            Ok(_) => Err(io::Error::other("it is not a folder of ours")),
+            Err(cause) => Err(cause),
+        };
+    }
+    match fs::symlink_metadata(path.join(MARKER)) {
+        Ok(_) => fs::remove_dir_all(path),
+        Err(_) => fs::remove_dir(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_goes_with_all_that_is_in_it_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let kept = parent.path().join("kept");
+        fs::create_dir(&kept).unwrap();
+        fs::write(kept.join("file"), "theirs").unwrap();
+        let tree = match tree_in(parent.path()) {
+            Ok(tree) => tree,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        let path = tree.path().to_owned();
+        assert!(is_ours(&path) && path.join(MARKER).exists());
+        fs::create_dir_all(path.join("a/b")).unwrap();
+        fs::write(path.join("a/b/c"), "ours").unwrap();
+        std::os::unix::fs::symlink(&kept, path.join("a/link")).unwrap();
+        drop(tree);
+        assert!(!path.exists());
+        assert_eq!(fs::read(kept.join("file")).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn a_folder_without_the_marker_is_left_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("syscost-theirs");
+        DirBuilder::new().mode(0o700).create(&path).unwrap();
+        fs::write(path.join("file"), "theirs").unwrap();
+        assert!(remove(&path).is_err());
+        assert_eq!(fs::read(path.join("file")).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let reason = room_for(parent.path(), u64::MAX / 2)
+            .unwrap_err()
+            .to_string();
+        println!("{reason}");
+        assert!(
+            reason.contains("to be left") || reason.contains("Linux"),
+            "{reason}"
+        );
+    }
+}
