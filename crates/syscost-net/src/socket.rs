@@ -1,9 +1,7 @@
 //! Sockets with their options set, and read back.
 
 use std::io;
-use std::net::{
-    IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket,
-};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};

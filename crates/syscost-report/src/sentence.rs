@@ -271,7 +271,8 @@ mod tests {
             read_bytes: 1 << 20,
             write_bytes: 1 << 20,
         }));
-        let line = "NFS server nfs://db1/srv (nfs://10.0.0.1:2049:635/srv), version 3 without a mount";
+        let line =
+            "NFS server nfs://db1/srv (nfs://10.0.0.1:2049:635/srv), version 3 without a mount";
         assert_eq!(nfs(&run).as_deref(), Some(line));
     }
 

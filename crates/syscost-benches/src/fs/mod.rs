@@ -1,5 +1,6 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod nfs;
 mod read;
 #[allow(dead_code)] // its rows are being written
 mod space;
@@ -10,7 +11,7 @@ use syscost_harness::prelude::*;
 pub(super) const GROUP: Group = Group {
     name: "fs",
     title: "File systems: what reading, writing and naming files costs, cached and not",
-    benchmarks: &[read::BENCHMARK],
+    benchmarks: &[read::BENCHMARK, nfs::BENCHMARK],
     hidden: false,
 };
 

@@ -427,7 +427,9 @@ fn root_of(server: SocketAddr, path: &str) -> Result<Handle, NfsError> {
         MountError::Denied(status) => NfsError::Refused {
             server,
             what: WHAT,
-            status: format!("{status} for {path}; `showmount -e` lists what it exports, and to whom"),
+            status: format!(
+                "{status} for {path}; `showmount -e` lists what it exports, and to whom"
+            ),
         },
         MountError::Rpc(RpcError::ProgUnavail) => NfsError::Stranger {
             server,

@@ -121,7 +121,13 @@ mod tests {
             ("nfs://10.0.0.7:2049/e", "10.0.0.7", Some(2049), None, "/e"),
             ("nfs://h:1:2/e", "h", Some(1), Some(2), "/e"),
             ("nfs://[::1]/e:1", "::1", None, None, "/e:1"),
-            ("nfs://[fe80::1%eth0]:9:8/", "fe80::1%eth0", Some(9), Some(8), "/"),
+            (
+                "nfs://[fe80::1%eth0]:9:8/",
+                "fe80::1%eth0",
+                Some(9),
+                Some(8),
+                "/",
+            ),
         ] {
             let export: Export = text.parse().expect(text);
             let is = (export.host.as_str(), export.port, export.mount_port);

@@ -46,7 +46,9 @@ impl Owner {
         let mut number = || {
             let part = parts.next()?;
             let is_plain = (1..=MAX_DIGITS).contains(&part.len())
-                && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+                && part
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             u64::from_str_radix(part, 16).ok().filter(|_| is_plain)
         };
         let (world, pid, started, _count) = (number()?, number()?, number()?, number()?);

@@ -103,6 +103,7 @@ fn invalid(what: &str) -> io::Error {
 ///
 /// What nfs3_client's own loops would do is avoided here: at the end of a stream they go on for
 /// ever, and they make room for whatever length a server names.
+#[derive(Debug)]
 pub(super) struct Wire {
     socket: Arc<TcpStream>,
     traffic: Arc<Mutex<Traffic>>,
@@ -151,8 +152,7 @@ impl Wire {
         let mut done = 0;
         while done < bytes.len() {
             let rest = &mut bytes[done..];
-            let (_, count) =
-                retry_on_intr(|| recv(&*self.socket, &mut *rest, RecvFlags::WAITALL))?;
+            let (_, count) = retry_on_intr(|| recv(&*self.socket, &mut *rest, RecvFlags::WAITALL))?;
             if count == 0 {
                 let what = "it closed the connection";
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));

@@ -245,7 +245,10 @@ mod tests {
         let set = (nfs::EXPORT.to_owned(), Some(located));
         export.config.environment.extend([set.clone()]);
         assert_eq!(header(&export), Ok(()));
-        refused(|header| header.config.environment.extend([set]), "NFS server");
+        refused(
+            |header| header.config.environment.extend([set]),
+            "NFS server",
+        );
         let unlocated = (nfs::EXPORT.to_owned(), Some("nfs://db1/e".to_owned()));
         refused(
             |header| header.config.environment.extend([unlocated]),
