@@ -105,8 +105,8 @@ impl Profile {
         // Processes differ more than samples of one do, so more rounds tell more than longer ones. Three
         // rounds of singles are as many as p99 needs.
         let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
-            Profile::Quick => (15, 500.0, 25.0, 3.0, 6.0, 100),
-            Profile::Standard => (15, 1_000.0, 25.0, 4.0, 12.0, 100),
+            Profile::Quick => (15, 500.0, 50.0, 3.0, 6.0, 100),
+            Profile::Standard => (15, 1_000.0, 50.0, 4.0, 12.0, 100),
             Profile::Careful => (30, 50_000.0, 50.0, 50.0, 200.0, 200),
         };
         Effort {
