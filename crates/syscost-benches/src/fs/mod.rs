@@ -1,7 +1,9 @@
 //! File systems: reading, writing, names, and what lies below.
 
 mod nfs;
+mod nfs_mount;
 mod read;
+mod remote;
 #[allow(dead_code)] // its rows are being written
 mod space;
 
@@ -11,7 +13,12 @@ use syscost_harness::prelude::*;
 pub(super) const GROUP: Group = Group {
     name: "fs",
     title: "File systems: what reading, writing and naming files costs, cached and not",
-    benchmarks: &[read::BENCHMARK, nfs::BENCHMARK],
+    benchmarks: &[
+        read::BENCHMARK,
+        nfs::BENCHMARK,
+        nfs_mount::BENCHMARK,
+        remote::BENCHMARK,
+    ],
     hidden: false,
 };
 

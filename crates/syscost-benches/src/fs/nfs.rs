@@ -31,11 +31,16 @@ mod connect;
 mod echo;
 mod step;
 
+use std::net::SocketAddr;
+
 use syscost_harness::nfs;
 use syscost_harness::prelude::*;
+use syscost_net::nfs::Export;
 
 use call::Call;
 use step::Step;
+
+use crate::net::setting::positive;
 
 /// The key of the parameter that says how many bytes a READ asks for.
 const SIZE: &str = "size";
@@ -50,8 +55,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Bytes of a READ: a page, the most that version 2 allowed by eight, and the most that servers
-/// usually return.
+/// Bytes of a READ, up to the most that servers usually return.
 const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
 
 fn cases() -> Vec<Case> {
@@ -68,8 +72,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn support(case: &Case) -> Result<(), Unsupported> {
-    let export = nfs::given()?;
-    let (server, _) = addresses(&export)?;
+    let server = server(&nfs::given()?)?;
     match Step::of(case) {
         Ok(Step::Icmp) => echo::support(server.ip()),
         Ok(_) => Ok(()),
@@ -77,18 +80,18 @@ fn support(case: &Case) -> Result<(), Unsupported> {
     }
 }
 
-/// Where the server of a located export is: its addresses of NFS and of the mount service.
-fn addresses(
-    export: &syscost_net::nfs::Export,
-) -> Result<(std::net::SocketAddr, std::net::SocketAddr), Unsupported> {
-    export
-        .addresses()
-        .ok_or_else(|| Unsupported::new(format!("{export} was not looked up")))
+/// Where the server of an export is.
+fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
+    let addresses = export.addresses();
+    let (server, _) = addresses.ok_or_else(|| {
+        Unsupported::new(format!("{export} was not looked up: it has no address"))
+    })?;
+    Ok(server)
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let export = nfs::given()?;
-    let (server, _) = addresses(&export)?;
+    let server = server(&export)?;
     let call = match Step::of(b.case())? {
         Step::Icmp => return echo::measure(b, server.ip()),
         Step::Connect => return connect::measure(b, server),
@@ -96,7 +99,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Step::Getattr => Call::Getattr,
         Step::Lookup => Call::Lookup,
         Step::Read => Call::Read {
-            bytes: crate::net::setting::positive(b.case(), SIZE)? as u32,
+            bytes: positive(b.case(), SIZE)? as u32,
         },
     };
     caller::measure(b, &export, call)

@@ -184,11 +184,10 @@ impl Caller {
             let what = "names in the folder that was made";
             b.claim_equal(what, FILE.to_owned(), listed, "READDIR");
         }
-        let named = export.addresses().map(|(server, _)| server.to_string());
+        let named = super::server(export)?.to_string();
         let reached = self.client.socket().peer_addr();
         let reached = reached.map_or_else(|error| error.to_string(), |is| is.to_string());
-        let what = "address of the server";
-        b.claim_equal(what, named.unwrap_or_default(), reached, "getpeername");
+        b.claim_equal("address of the server", named, reached, "getpeername");
         self.way.claim(b, sent, received);
         Ok(())
     }
