@@ -28,6 +28,13 @@ pub enum Given {
     Apart(u64),
     /// This in every second call, beginning with the first.
     EverySecond(u64),
+    /// In each call a step more than in the call before, and 0 again where that would be the end.
+    InOrder {
+        /// The step.
+        step: u64,
+        /// The end, a multiple of it.
+        end: u64,
+    },
 }
 
 /// That an argument of a system call is what it must be for the operation to be what it says. Exact: every audited call is judged.
@@ -50,6 +57,7 @@ impl ArgumentClaim {
             Given::Different => "is another each time".to_owned(),
             Given::Apart(least) => format!("is {least} or more from the last"),
             Given::EverySecond(value) => format!("is {value} in every second"),
+            Given::InOrder { step, .. } => format!("is {step} more than the last"),
         };
         let (call, name) = (self.call.name(), self.argument.name);
         format!("share of {call} calls whose {name} {given}")
@@ -113,6 +121,9 @@ impl ArgumentClaim {
                 Given::Different => is_new,
                 Given::Apart(least) => last.is_none_or(|last| value.abs_diff(last) >= least),
                 Given::EverySecond(expected) => number % 2 == 1 || value == expected,
+                Given::InOrder { step, end } => {
+                    last.is_none_or(|last| value == (last + step) % end)
+                }
             }
         };
         let numbered = values.iter().copied().enumerate();
@@ -188,6 +199,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_in_order_goes_on_by_its_step_and_begins_again_at_the_end() {
+        let in_order = Given::InOrder { step: 4, end: 16 };
+        assert!(holds(in_order, &[8, 12, 0, 4]));
+        assert!(!holds(in_order, &[8, 12, 16]), "beyond the end");
+        assert!(!holds(in_order, &[0, 8, 12]), "one left out");
+        assert!(!holds(in_order, &[4, 4]));
+    }
+
+    #[test]
     fn no_call_confirms_nothing() {
         for given in [
             Given::Always(1),
@@ -195,6 +215,7 @@ mod tests {
             Given::Different,
             Given::Apart(1),
             Given::EverySecond(1),
+            Given::InOrder { step: 4, end: 16 },
         ] {
             assert!(!holds(given, &[]), "{given:?}");
         }

@@ -7,7 +7,7 @@
 //! - [`trial`]: batches of other lengths, and other margins of what counts as a core of our own.
 //! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if one was chosen.
 //! - [`nfs`]: the NFS server that is measured against without a mount.
-//! - [`directory`]: where file systems are measured.
+//! - [`directory`]: where file systems are measured. [`drop_caches`]: whether everybody's page cache may be emptied.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -26,6 +26,7 @@ pub mod derive;
 pub mod directory;
 pub mod doc;
 pub mod doctor;
+pub mod drop_caches;
 pub mod expect;
 pub mod failure;
 pub mod machine;

@@ -1,10 +1,12 @@
 //! The words of statuses, flags and summaries, the same in every renderer.
 
+mod directory;
 mod shared;
 
 use syscost_results::{Evidence, Flag, Measurement, Run, Status, Verdict};
 
 use crate::units::{duration, quantity};
+pub use directory::directory;
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 
 /// What all the evidence of a measurement comes to.
@@ -55,6 +57,7 @@ pub fn status(status: Status) -> &'static str {
         Status::Ok => "measured",
         Status::Withheld => "withheld",
         Status::BelowResolution => "below resolution",
+        Status::AboveRange => "larger than all that was tried",
         Status::Unsupported => "unsupported",
         Status::Failed => "failed",
         Status::Skipped => "skipped",
@@ -150,6 +153,7 @@ pub fn summary(run: &Run) -> String {
     )];
     for wanted in [
         Status::BelowResolution,
+        Status::AboveRange,
         Status::Withheld,
         Status::Failed,
         Status::Unsupported,

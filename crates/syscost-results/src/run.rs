@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, Measurement};
+use crate::{Directory, Machine, Measurement};
 
 /// Version of the document's shape.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -35,6 +35,9 @@ pub struct Run {
     /// The NFS server that was measured against without a mount, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nfs: Option<Box<NfsServer>>,
+    /// The directories of the file-system rows, in the order given; empty if no such row was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<Directory>,
     /// The clock that took the samples.
     pub clock: Clock,
     /// Core frequency in GHz by dependent chains, median over the run; null when the chains disagreed.

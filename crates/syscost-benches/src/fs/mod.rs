@@ -1,11 +1,32 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod cache_size;
+mod contention;
+mod contention_law;
+mod content;
+mod copy;
+mod durable;
+mod entries;
+mod fallocate;
+mod lock;
+mod metadata;
 mod nfs;
 mod nfs_mount;
+mod overwrite;
+mod pool;
 mod read;
+mod read_ahead;
+mod read_bandwidth;
+mod read_mmap;
+mod read_uring;
+mod readdir;
 mod remote;
-#[allow(dead_code)] // its rows are being written
+mod small_file;
 mod space;
+mod sync;
+mod tail;
+mod waits;
+mod write;
 
 use syscost_harness::directory;
 use syscost_harness::prelude::*;
@@ -15,6 +36,21 @@ pub(super) const GROUP: Group = Group {
     title: "File systems: what reading, writing and naming files costs, cached and not",
     benchmarks: &[
         read::BENCHMARK,
+        read_bandwidth::BENCHMARK,
+        read_mmap::BENCHMARK,
+        read_uring::BENCHMARK,
+        read_ahead::BENCHMARK,
+        write::BENCHMARK,
+        sync::BENCHMARK,
+        copy::BENCHMARK,
+        fallocate::BENCHMARK,
+        metadata::BENCHMARK,
+        readdir::BENCHMARK,
+        small_file::BENCHMARK,
+        lock::BENCHMARK,
+        cache_size::BENCHMARK,
+        contention::BENCHMARK,
+        contention_law::BENCHMARK,
         nfs::BENCHMARK,
         nfs_mount::BENCHMARK,
         remote::BENCHMARK,

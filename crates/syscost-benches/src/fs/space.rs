@@ -1,4 +1,12 @@
 //! Where a row of this group writes: a folder of its own in the row's directory.
+//!
+//! - [`kept`]: a file that the cases of one worker share.
+//! - [`cache`]: what of a file is in the page cache.
+//! - [`storage`]: what storage delivered.
+
+mod cache;
+mod kept;
+mod storage;
 
 use std::fs::File;
 use std::io::Write;
@@ -7,7 +15,12 @@ use std::path::{Path, PathBuf};
 use syscost_harness::directory::Directory;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Filesystem, stamp};
+use syscost_sys::platform;
 use syscost_sys::scratch::{self, Tree};
+
+pub(super) use cache::Cache;
+pub(super) use kept::{Kept, kept};
+pub(super) use storage::Storage;
 
 /// Written at once, in bytes.
 const PART: usize = 1 << 20;
@@ -29,8 +42,12 @@ pub(super) struct Stamped {
 impl Space {
     /// A new folder for this case.
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let directory = Directory::of(case)?;
-        let tree = scratch::tree_in(directory.made()?)?;
+        Self::within(Directory::of(case)?.made()?)
+    }
+
+    /// A new folder within this one.
+    fn within(folder: &Path) -> Result<Self, Failure> {
+        let tree = scratch::tree_in(folder)?;
         let filesystem = files::filesystem(tree.path())?;
         Ok(Self { tree, filesystem })
     }
@@ -43,6 +60,20 @@ impl Space {
     /// The file system that it is on.
     pub(super) fn filesystem(&self) -> &Filesystem {
         &self.filesystem
+    }
+
+    /// Makes sure that pages can be taken out of the page cache here.
+    ///
+    /// # Errors
+    /// Unsupported where files are in memory only.
+    pub(super) fn has_storage(&self) -> Result<(), Failure> {
+        match self.filesystem.is_in_memory() {
+            true => Err(Failure::Unsupported(format!(
+                "the cache cannot be defeated: {} has its files in memory and nowhere else",
+                self.filesystem.kind
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Makes sure that this many bytes may be written.
@@ -86,22 +117,81 @@ impl Stamped {
             .map_err(|cause| Failure::of(&format!("open {}", self.path.display()), cause))
     }
 
-    /// Opens it to be read past the page cache.
-    ///
-    /// # Errors
-    /// Unsupported where the file system serves such reads from its cache all the same.
+    /// Opens it to be read past the page cache. Some file systems accept that and read through it all the same:
+    /// [`Stamped::claim_direct`] shows it.
     pub(super) fn open_direct(&self) -> Result<File, Failure> {
-        let file = self.open()?;
-        if files::direct_alignment(&file)?.is_none() {
-            return Err(Failure::Unsupported(
-                "this file system has no direct I/O: it serves O_DIRECT from the page cache".into(),
-            ));
+        files::open_direct(&self.path, false)
+            .map_err(|error| Failure::Unsupported(error.to_string()))
+    }
+
+    /// Makes sure that direct reads of this many bytes, at multiples of them, are possible.
+    pub(super) fn allows_direct(&self, size: u64) -> Result<(), Failure> {
+        let alignment = files::direct_alignment(&self.open()?).ok().flatten();
+        match alignment.map(|alignment| alignment.offset as u64) {
+            Some(least) if !size.is_multiple_of(least) => Err(Failure::Unsupported(format!(
+                "direct I/O takes multiples of {least} bytes here"
+            ))),
+            Some(_) | None => Ok(()),
         }
-        Ok(files::open_direct(&self.path, false)?)
+    }
+
+    /// Claims that a file of this one was open for direct I/O, and that its reads left nothing in the page cache. To be called when
+    /// they are over, of a file whose pages were taken out of the cache before them.
+    pub(super) fn claim_direct(
+        &self,
+        b: &mut Bencher,
+        file: &File,
+        cache: &Cache<'_>,
+    ) -> Result<(), Failure> {
+        let flag = match files::is_direct(file)? {
+            true => "set",
+            false => "not set",
+        };
+        b.claim_equal("O_DIRECT of the open file", "set", flag, "fcntl F_GETFL");
+        cache.claim(b, "pages that direct reads left in the page cache", 0)?;
+        let claim = "alignment of direct I/O, in bytes";
+        match files::direct_alignment(file) {
+            Ok(Some(alignment)) => {
+                let seen = alignment.offset as u64;
+                b.claim(claim, "any", seen, "statx STATX_DIOALIGN", true);
+            }
+            Ok(None) => {
+                let reason = "the kernel does not say that this file system has direct I/O";
+                b.claim_unverified(claim, "any", "none", "statx STATX_DIOALIGN", reason);
+            }
+            Err(reason) => {
+                let reason = reason.to_string();
+                b.claim_unverified(claim, "any", "", "statx STATX_DIOALIGN", &reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// What was written from `offset` on.
+    pub(super) fn content(&self, part: &mut [u8], offset: u64) {
+        stamp::fill(part, offset, self.seed);
     }
 
     /// Compares what was read from `offset` with what was written there.
     pub(super) fn check(&self, bytes: &[u8], offset: u64) -> Result<(), Failure> {
         stamp::check(bytes, offset, self.seed).map_err(|wrong| Failure::Refuted(wrong.to_string()))
+    }
+}
+
+/// Says, of a row whose bytes came from storage, when that is a virtual machine's: its host may have had them in a cache of its own.
+pub(super) fn tell_guest(b: &mut Bencher) {
+    if platform::hypervisor().is_some() {
+        b.detail("guest_cold", 1.0);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// One beside the build, which lies on a disk; `None` where that is in memory.
+    pub(in crate::fs) fn on_disk() -> Option<Space> {
+        let space = Space::within(Path::new(env!("CARGO_MANIFEST_DIR"))).ok()?;
+        (!space.filesystem().is_in_memory()).then_some(space)
     }
 }

@@ -3,6 +3,7 @@
 mod growth;
 mod scaling;
 
+use std::collections::BTreeMap;
 use std::io::pipe;
 use std::time::{Duration, Instant};
 
@@ -236,9 +237,10 @@ impl Bencher<'_> {
                 let named: Vec<Sysno> = expected.iter().filter_map(named_call).collect();
                 let named_total: u64 = named.iter().map(|call| calls(*call)).sum();
                 // By number: calls that only the idle pass made must not hide others.
+                let before: BTreeMap<u32, u64> = idle.iter().collect();
                 let total: u64 = busy
                     .iter()
-                    .map(|(number, count)| Sysno::from_number(number).map_or(count, calls))
+                    .map(|(number, count)| count.saturating_sub(*before.get(&number).unwrap_or(&0)))
                     .sum();
                 let counts = expected.iter().map(|expect| {
                     let seen = match named_call(expect) {

@@ -88,6 +88,7 @@ impl Session<'_> {
             machine: self.header.machine,
             peer: self.header.peer,
             nfs: self.header.nfs,
+            directories: self.header.directories,
             clock,
             core_ghz: usual.map(|usual| usual.ghz).or(median(&frequencies)),
             noise: self.header.noise,

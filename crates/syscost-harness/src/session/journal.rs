@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use syscost_results::Machine;
 use syscost_results::run::{Config, NfsServer, Noise, Peer, Warning};
+use syscost_results::{Directory, Machine};
 
 use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
@@ -47,6 +47,9 @@ pub struct Header {
     /// The NFS server that is measured against without a mount, if one was given.
     #[serde(default)]
     pub nfs: Option<Box<NfsServer>>,
+    /// The directories of the file-system rows.
+    #[serde(default)]
+    pub directories: Vec<Directory>,
     /// How it was asked for.
     pub config: Config,
     /// Whether the budget was given by hand, and so ends the run even before its fewest rounds.

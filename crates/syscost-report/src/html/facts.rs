@@ -19,6 +19,7 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
                 p class="lead" { (sentence::machine(run)) }
                 @if let Some(peer) = sentence::peer(run) { p class="lead" { (peer) } }
                 @if let Some(nfs) = sentence::nfs(run) { p class="lead" { (nfs) } }
+                @for directory in &run.directories { p class="lead" { (sentence::directory(directory)) } }
                 p class="quiet" { (words::time(&run.started)) " · " (run.config.profile) " run · " (sentence::summary(run)) }
             }
             [first, .., last] => {
@@ -215,8 +216,10 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
         ("Shared core", shared_core(run)),
         ("Far end", sentence::peer(run).unwrap_or_default()),
         ("NFS server", sentence::nfs(run).unwrap_or_default()),
-        ("Run", run.id.clone()),
     ];
+    let directories = run.directories.iter().map(sentence::directory);
+    facts.extend(directories.map(|directory| ("Directory", directory)));
+    facts.push(("Run", run.id.clone()));
     facts.retain(|(_, value)| !value.is_empty());
     facts
 }
@@ -250,6 +253,7 @@ fn all(run: &Run) -> Vec<(String, String)> {
         ("machine", serde_json::to_value(&run.machine)),
         ("peer", serde_json::to_value(&run.peer)),
         ("nfs", serde_json::to_value(&run.nfs)),
+        ("directories", serde_json::to_value(&run.directories)),
         ("clock", serde_json::to_value(&run.clock)),
         ("config", serde_json::to_value(&run.config)),
         ("noise", serde_json::to_value(&run.noise)),

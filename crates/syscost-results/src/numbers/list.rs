@@ -199,6 +199,16 @@ pub(super) const LIST: &[Wanted] = &[
             ("threads", "1"),
         ],
     ),
+    mebibyte(
+        "1 MiB sequential read, warm",
+        "fs.read_bandwidth",
+        &[
+            ("dir", ANY),
+            ("access", "sequential"),
+            ("cache", "warm"),
+            ("size", "1M"),
+        ],
+    ),
     by_loopback("1 MiB sent over loopback TCP", MEBIBYTE),
     to_far_end("2 KiB sent to the far end", TWO_KIBIBYTES),
     Wanted {
@@ -219,15 +229,26 @@ pub(super) const LIST: &[Wanted] = &[
         "task.fork",
         &[("until", "reaped")],
     ),
+    // Of several directories the first one.
     wanted(
-        "4 KiB read at random from disk",
+        "4 KiB random read, cold",
         "fs.read",
-        &[("order", "random"), ("state", "cold"), ("bytes", "4096")],
+        &[
+            ("dir", ANY),
+            ("access", "random"),
+            ("cache", "cold"),
+            ("size", "4K"),
+        ],
     ),
     to_far_end("1 MiB sent to the far end", MEBIBYTE),
     mebibyte(
-        "1 MiB read in order from disk",
-        "fs.read",
-        &[("order", "sequential"), ("state", "cold")],
+        "1 MiB sequential read, cold",
+        "fs.read_bandwidth",
+        &[
+            ("dir", ANY),
+            ("access", "sequential"),
+            ("cache", "cold"),
+            ("size", "1M"),
+        ],
     ),
 ];

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use crate::{Unsupported, os};
 
@@ -24,6 +25,8 @@ pub struct Moved {
     pub written: u64,
     /// Time in which it had something to do, in ms.
     pub busy_ms: u64,
+    /// Time in which it had each request in hand, added up over all of them, in ms.
+    pub in_hand_ms: u64,
     /// Requests to write out what it keeps in a cache of its own; 0 where the kernel does not count them.
     pub flushes: u64,
 }
@@ -61,10 +64,45 @@ impl Device {
     /// # Errors
     /// When the kernel does not say.
     pub fn moved(&self) -> Result<Moved, Unsupported> {
-        let path = format!("/sys/dev/block/{}/stat", self.numbers);
-        let text = fs::read_to_string(&path)
-            .map_err(|cause| Unsupported::new(format!("reading {path}: {cause}")))?;
-        parse(&text).ok_or_else(|| Unsupported::new(format!("{path} is not as documented")))
+        let read = |folder: String| {
+            let path = format!("{folder}/stat");
+            let text = fs::read_to_string(&path)
+                .map_err(|cause| Unsupported::new(format!("reading {path}: {cause}")))?;
+            parse(&text).ok_or_else(|| Unsupported::new(format!("{path} is not as documented")))
+        };
+        let mut moved = read(self.folder())?;
+        // Requests to flush are counted for the whole disk only.
+        if let Some(disk) = self.disk() {
+            moved.flushes = read(disk)?.flushes;
+        }
+        Ok(moved)
+    }
+
+    /// Whether what it is given may be in a cache of its own that a loss of power empties, unless it is asked to flush it; `None` where the kernel does
+    /// not say, or the device hands its requests on to others, whose caches these are.
+    pub fn has_volatile_cache(&self) -> Option<bool> {
+        let disk = self.disk().unwrap_or_else(|| self.folder());
+        let mut below = fs::read_dir(format!("{disk}/slaves")).ok()?;
+        if below.next().is_some() {
+            return None;
+        }
+        let text = fs::read_to_string(format!("{disk}/queue/write_cache")).ok()?;
+        match text.trim() {
+            "write back" => Some(true),
+            "write through" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn folder(&self) -> String {
+        format!("/sys/dev/block/{}", self.numbers)
+    }
+
+    /// The folder of the disk that this is a partition of.
+    fn disk(&self) -> Option<String> {
+        let folder = self.folder();
+        let is_partition = Path::new(&folder).join("partition").exists();
+        is_partition.then(|| format!("{folder}/.."))
     }
 }
 
@@ -86,6 +124,7 @@ fn parse(text: &str) -> Option<Moved> {
         read: field(2)? * SECTOR,
         written: field(6)? * SECTOR,
         busy_ms: field(9)?,
+        in_hand_ms: field(10)?,
         // Since Linux 5.5.
         flushes: field(15).unwrap_or(0),
     })
@@ -102,6 +141,7 @@ mod tests {
             read: 40 * 512,
             written: 8 * 512,
             busy_ms: 30,
+            in_hand_ms: 31,
             flushes: 6,
         };
         assert_eq!(parse(text), Some(moved));

@@ -2,6 +2,7 @@
 //! content that says where it belongs.
 
 mod buffer;
+pub mod caches;
 mod device;
 mod filesystem;
 mod mountstats;
@@ -10,6 +11,8 @@ pub mod stamp;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use crate::{SystemError, Unsupported, os};
 
@@ -59,26 +62,68 @@ pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
     os::resident_pages(file).map_err(|cause| SystemError::new("mincore", "the file", cause))
 }
 
-/// Attempts to empty a file's cache: a page that the kernel has in hand stays for a moment.
-const MAX_TRIES: u32 = 20;
+/// The pieces of its device that a file is made of: fiemap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extents {
+    /// Bytes of the file that have a place on the device, or will have.
+    pub mapped: u64,
+    /// Those of them whose place another file has as well: a reflink, or a snapshot.
+    pub shared: u64,
+}
 
-/// Takes a file of our own out of the page cache: writes it back, gives its pages up, and looks.
+/// The pieces of its device that a file is made of, and which of them it shares.
+///
+/// # Errors
+/// Where the file system does not say: it needs the ioctl FS_IOC_FIEMAP.
+pub fn extents(file: &File) -> Result<Extents, Unsupported> {
+    os::extents(file).map_err(|cause| Unsupported::new(format!("ioctl FS_IOC_FIEMAP: {cause}")))
+}
+
+/// How long pages that are still being read in are waited for: they stay until they have arrived.
+const MAX_TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Takes a file of our own out of the page cache: writes it back, and as [`drop_clean_pages`].
 ///
 /// # Errors
 /// When it cannot be written back, or pages stay: a file system in memory, or pages that somebody has mapped.
 pub fn drop_cache(file: &File) -> Result<(), SystemError> {
-    let failed = |call| move |cause| SystemError::new(call, "the file", cause);
-    file.sync_data().map_err(failed("fdatasync"))?;
-    let mut left = 0;
-    for _ in 0..MAX_TRIES {
-        os::forget_cached(file).map_err(failed("posix_fadvise"))?;
-        left = resident_pages(file)?;
-        if left == 0 {
-            return Ok(());
+    file.sync_data()
+        .map_err(|cause| SystemError::new("fdatasync", "the file", cause))?;
+    match drop_clean_pages(file)? {
+        0 => Ok(()),
+        left => {
+            let cause = io::Error::other(format!("{left} of its pages stayed in the page cache"));
+            Err(SystemError::new("posix_fadvise", "the file", cause))
         }
     }
-    let cause = io::Error::other(format!("{left} of its pages stayed in the page cache"));
-    Err(failed("posix_fadvise")(cause))
+}
+
+/// Takes those pages of a file out of the page cache that are written back already, and returns how
+/// many are left by mincore(2): 0, or what cannot be given up. If pages stay and
+/// [`caches::permit_dropping`] was called, everybody's are given up.
+///
+/// # Errors
+/// When the kernel refuses the advice, or does not say what is left.
+pub fn drop_clean_pages(file: &File) -> Result<u64, SystemError> {
+    let mut left = 0;
+    for _ in 0..MAX_TRIES {
+        os::forget_cached(file)
+            .map_err(|cause| SystemError::new("posix_fadvise", "the file", cause))?;
+        let before = std::mem::replace(&mut left, resident_pages(file)?);
+        if left == 0 {
+            break;
+        }
+        // The first attempt may be too early for pages just read by this CPU.
+        if before != 0 {
+            thread::sleep(PAUSE);
+        }
+    }
+    if left != 0 && caches::is_dropping_permitted() {
+        caches::drop_all()?;
+        left = resident_pages(file)?;
+    }
+    Ok(left)
 }
 
 /// What direct I/O asks for this file; `None` where its file system has none, and serves O_DIRECT from the cache.
@@ -141,6 +186,19 @@ mod tests {
         file.read_exact(&mut [0; 100]).unwrap();
         assert!(resident_pages(&file).unwrap() > 0);
         assert!(!is_direct(&file).unwrap());
+    }
+
+    #[test]
+    fn a_file_shares_nothing_until_it_is_cloned() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let file = File::open(&path).unwrap();
+        file.sync_all().unwrap();
+        match extents(&file) {
+            Ok(extents) => assert_eq!((extents.mapped, extents.shared), (1 << 20, 0)),
+            Err(reason) => println!("skipped: {reason}"),
+        }
     }
 
     fn page_bytes() -> u64 {

@@ -176,6 +176,10 @@ pub(crate) fn cachestat(_: &std::fs::File) -> io::Result<crate::files::Cached> {
     refused()
 }
 
+pub(crate) fn extents(_: &std::fs::File) -> io::Result<crate::files::Extents> {
+    refused()
+}
+
 pub(crate) fn device_numbers(_: u64) -> (u32, u32) {
     (0, 0)
 }

@@ -10,12 +10,12 @@ use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, congestion, directory, real_time};
+use syscost_harness::{Catalogue, Row, congestion, drop_caches, real_time};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
-use syscost_sys::cpu;
+use syscost_sys::{cpu, files::caches};
 
 use crate::cli::{Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
@@ -23,7 +23,7 @@ use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
-    files, interrupt, selection,
+    directories, files, interrupt, selection,
     terminal::{self, say},
 };
 
@@ -48,8 +48,14 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
         far_end.give()?;
     }
     let mut nfs = arguments.nfs.as_ref().map(NfsEnd::find).transpose()?;
+    directories::give(&arguments.dir)?;
+    let rows = match &arguments.resume {
+        Some(_) => Vec::new(),
+        None => selection::planned(&arguments.selectors, arguments.profile.into())?,
+    };
     let base_run = base.as_ref().map(|base| &base.run);
-    let options = options(&arguments, &store, base_run, far_end.as_ref(), nfs.as_ref())?;
+    let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
+    let options = options(&arguments, &store, base_run, program, far_end.as_ref(), nfs.as_ref());
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
@@ -71,10 +77,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
             nfs = session.nfs().map(NfsEnd::find_again).transpose()?;
             session
         }
-        None => {
-            let rows = selection::planned(&arguments.selectors, arguments.profile.into())?;
-            Session::new(rows, &options, &mut progress, &interrupted)?
-        }
+        None => Session::new(rows, &options, &mut progress, &interrupted)?,
     };
     // Said before the first round: who does not want to wait for such a core ends the run now.
     let mut early = session.warnings().iter();
@@ -138,16 +141,17 @@ fn options(
     arguments: &RunArguments,
     store: &Store,
     base: Option<&Run>,
+    program: Program,
     far_end: Option<&FarEnd>,
     nfs: Option<&NfsEnd>,
-) -> Result<Options> {
+) -> Options {
     let allowed = cpu::allowed().unwrap_or_default();
     // CPUs differ: what is to be compared is measured on the same one, where that is possible. A base that went where cores were free is compared with
     // what does so.
     let of_base = base
         .map(|base| base.config.cpus.clone())
         .filter(|cpus| cpus.len() == 1 && cpus.iter().all(|cpu| allowed.contains(cpu)));
-    Ok(Options {
+    Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         seed: arguments.seed,
@@ -158,19 +162,20 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        program: program(arguments, far_end, nfs)?,
+        program,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
         peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
         nfs: nfs.map(|nfs| Box::new(nfs.server.clone())),
         version: crate::VERSION,
-    })
+    }
 }
 
 /// This program; whether its workers may enter the real-time class, which congestion control they choose, whether batches are
-/// longer than usual, and which far end and NFS server they are to measure against, is part of what the run records.
+/// longer than usual, and which far end, NFS server and directories they are to measure, is part of what the run records.
 fn program(
     arguments: &RunArguments,
+    rows: &[Row],
     far_end: Option<&FarEnd>,
     nfs: Option<&NfsEnd>,
 ) -> Result<Program> {
@@ -179,10 +184,11 @@ fn program(
     if arguments.real_time || real_time::permitted().is_ok() {
         environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
     }
-    if !arguments.dir.is_empty() {
-        directory::give(arguments.dir.clone());
-        let value = directory::to_variable(&arguments.dir);
-        environment.push((directory::VARIABLE.to_owned(), Some(value)));
+    environment.extend(directories::environment(rows));
+    if arguments.allow_drop_caches {
+        caches::try_dropping().context("emptying the page cache (--allow-drop-caches)")?;
+        let granted = Some(drop_caches::GRANTED.to_owned());
+        environment.push((drop_caches::VARIABLE.to_owned(), granted));
     }
     if let Some(name) = &arguments.congestion {
         congestion::try_out(name).context("choosing the congestion control (--congestion)")?;
@@ -300,7 +306,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
 /// The exit code that rows of these statuses ask for.
 fn judge(rows: &[Status], is_strict: bool) -> u8 {
     let any = |wanted: &[Status]| rows.iter().any(|status| wanted.contains(status));
-    let is_answered = any(&[Status::Ok, Status::BelowResolution, Status::Withheld]);
+    let is_answered = rows.iter().any(|status| status.has_figures()) || any(&[Status::Withheld]);
     // That this machine lacks something is an answer, too.
     if !is_answered && any(&[Status::Failed, Status::Skipped]) {
         say!(
@@ -334,13 +340,14 @@ mod tests {
 
     #[test]
     fn the_exit_code_tells_whether_anything_was_measured() {
-        use Status::{BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
+        use Status::{AboveRange, BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
         for is_strict in [false, true] {
             assert_eq!(
                 judge(&[Ok, BelowResolution, Unsupported, Skipped], is_strict),
                 exit::DONE
             );
             assert_eq!(judge(&[Unsupported], is_strict), exit::DONE);
+            assert_eq!(judge(&[AboveRange], is_strict), exit::DONE);
             for nothing in [
                 &[Failed, Failed][..],
                 &[Skipped],

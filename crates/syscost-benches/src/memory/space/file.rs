@@ -46,7 +46,7 @@ impl FilePages {
             .open(scratch.path())
             .map_err(|cause| Failure::of("open the scratch file", cause))?;
         Ok(Self {
-            mapped: Mapped::of(&file, pages)?,
+            mapped: Mapped::of(&file, pages, ProtFlags::READ | ProtFlags::WRITE)?,
             file,
             _scratch: scratch,
         })
@@ -54,7 +54,8 @@ impl FilePages {
 
     /// Another mapping of it.
     pub(crate) fn map(&self) -> Result<Mapped, Failure> {
-        Mapped::of(&self.file, self.mapped.pages)
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        Mapped::of(&self.file, self.mapped.pages, access)
     }
 
     /// Its device.
@@ -100,8 +101,9 @@ impl Deref for FilePages {
 }
 
 impl Mapped {
-    fn of(file: &File, pages: usize) -> Result<Self, Failure> {
-        let (page, access) = (page_size(), ProtFlags::READ | ProtFlags::WRITE);
+    /// A mapping of the first `pages` pages of a file of our own, for what `access` says.
+    pub(crate) fn of(file: &File, pages: usize, access: ProtFlags) -> Result<Self, Failure> {
+        let page = page_size();
         // SAFETY: a new mapping of a file of our own, which nobody shortens.
         let start = unsafe {
             mmap(
@@ -144,6 +146,17 @@ impl Mapped {
         (0..self.pages)
             .map(|number| u64::from(self.read(number)))
             .sum()
+    }
+
+    /// Reads all of a page: its words of eight bytes, added up.
+    #[inline(always)]
+    pub(crate) fn read_words(&self, number: usize) -> u64 {
+        assert!(number < self.pages);
+        let first = self.start.wrapping_add(number * self.page).cast::<u64>();
+        (0..self.page / size_of::<u64>()).fold(0, |sum: u64, word| {
+            // SAFETY: within the mapping of the file, which keeps its length; pages are aligned.
+            sum.wrapping_add(u64::from_le(unsafe { first.add(word).read_volatile() }))
+        })
     }
 
     /// Writes a byte of a page.

@@ -26,6 +26,7 @@ pub(super) fn header() -> Header {
         noise: Vec::new(),
         peer: None,
         nfs: None,
+        directories: Vec::new(),
         warnings: Vec::new(),
         rows: vec!["syscall.null{call=getppid}".into()],
         candidates: Vec::new(),

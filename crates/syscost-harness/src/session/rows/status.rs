@@ -90,6 +90,10 @@ impl RowState {
             let reason = format!("it cannot be told from zero: {bound}");
             return (Status::BelowResolution, Some(reason));
         }
+        // Where some rounds found it the bounds of the others are among the values.
+        if let Some(why) = self.larger.first().filter(|_| 2 * self.larger.len() > self.rounds.len()) {
+            return (Status::AboveRange, Some(why.clone()));
+        }
         (Status::Ok, None)
     }
 }

@@ -83,6 +83,7 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
         count("rows_below_resolution", |run| {
             rows(run, Status::BelowResolution)
         })?,
+        count("rows_above_range", |run| rows(run, Status::AboveRange))?,
         count("rows_withheld", |run| rows(run, Status::Withheld))?,
         count("rows_failed", |run| rows(run, Status::Failed))?,
         count("rows_unsupported", |run| rows(run, Status::Unsupported))?,

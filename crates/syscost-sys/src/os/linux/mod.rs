@@ -4,6 +4,7 @@ mod affinity;
 mod audit;
 mod clock;
 mod ethtool;
+mod extents;
 mod files;
 mod fork;
 mod memfd;
@@ -23,6 +24,7 @@ pub(crate) use affinity::{affinity, current_cpu, set_affinity};
 pub(crate) use audit::{count_syscalls, one_system_call, signal_name};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use ethtool::{interface_index, offloads};
+pub(crate) use extents::extents;
 pub(crate) use files::{
     cachestat, device_numbers, direct_alignment, forget_cached, is_absent, is_direct, open_direct,
     resident_pages, room,

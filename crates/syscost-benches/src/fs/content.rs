@@ -1,0 +1,37 @@
+//! Shared: a file's content as it is on its device.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use syscost_harness::prelude::*;
+use syscost_sys::files::{self, Buffer};
+
+use super::space::Space;
+
+/// What is on the device, and how it was read.
+pub(super) struct Content {
+    pub(super) bytes: Buffer,
+    pub(super) source: &'static str,
+}
+
+/// Reads a file, a multiple of 4096 bytes, from its device: directly where the file system can, otherwise after its pages have left the
+/// cache. What a file system in memory has is read from there.
+pub(super) fn read_back(space: &Space, path: &Path) -> Result<Content, Failure> {
+    const ALIGNMENT: usize = 4096;
+    let failed = |cause| Failure::of("read back what was written", cause);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut source = "read from memory";
+    if !space.filesystem().is_in_memory() {
+        files::drop_cache(&file)?;
+        source = "read after the page cache was emptied";
+        if let Ok(Some(_)) = files::direct_alignment(&file) {
+            file = files::open_direct(path, false)?;
+            source = "read with O_DIRECT";
+        }
+    }
+    let length = file.metadata().map_err(failed)?.len() as usize;
+    let mut bytes = Buffer::new(length, ALIGNMENT);
+    file.read_exact_at(&mut bytes, 0).map_err(failed)?;
+    Ok(Content { bytes, source })
+}

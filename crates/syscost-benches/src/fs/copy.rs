@@ -1,0 +1,225 @@
+//! Copying a file, or letting another have its blocks.
+//!
+//! ## Measures
+//! A whole file's content into an empty one, in as many calls as it takes; both are open, the source is in the page cache. Emptying the target is not timed.
+//!
+//! - `read_write`: 128 KiB at a time by way of this program's memory.
+//! - `copy_file_range`, `sendfile`, `splice`: the kernel copies by itself; `splice` by way of a pipe of 1 MiB, in two calls each time.
+//! - `reflink`: FICLONE makes the target share the source's blocks until one of them is written to. Nothing is copied.
+//! ## Does not measure
+//! Writing the target back: a copy is in the page cache when the number is taken (`fs.sync` tells what making it safe costs). Reading the source from its device
+//! (`fs.read`). Opening and making files (`fs.metadata`).
+//! ## Reading it
+//! `copy_file_range` may do what it likes: on btrfs, XFS and some others it makes a reflink. The detail `shared_percent` says how much of the target is blocks of
+//! the source: 0 of a copy, 100 of a reflink, whatever the row is called. A reflink's number does not depend on the file's size, but on its number of
+//! pieces. `dirtied_percent` is how much of it the kernel has yet to write.
+//! ## Source
+//! fio has none; `cp --reflink=never`, and `xfs_io -c reflink`.
+
+mod copier;
+
+use std::cell::{Cell, RefCell};
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::counters::IoReader;
+use syscost_sys::files::{self, stamp};
+
+use super::content::read_back;
+use super::in_each_directory;
+use super::space::Space;
+use copier::{By, Copier};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.copy",
+    title: "Duplicate a file's content",
+    cases: Cases::Here(cases),
+    run,
+    source: include_str!("copy.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const SIZE: &str = "size";
+
+/// From this share on it is all of the content, and below the rest none of it: the file system's own blocks are counted, too.
+const MIN_ALL: f64 = 0.95;
+
+fn cases() -> Vec<Case> {
+    let of = |by: By| Case::new([(By::KEY, by.name()), (SIZE, "4M")]);
+    in_each_directory(&By::ALL.map(of))
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (by, bytes) = (By::of(b.case())?, b.case().number(SIZE));
+    let space = Space::of(b.case())?;
+    measure(b, &space, by, bytes)
+}
+
+fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Failure> {
+    let seed = b.random().u64(..);
+    let source = space.file("source", bytes, seed)?;
+    space.room_for(bytes)?;
+    let target = space.path().join("target");
+    let mut copier = Copier::new(by, source.path(), &target, bytes)?;
+    copier.probe(&space.filesystem().kind)?;
+    let pages = bytes / page_size() as u64;
+    let resident = files::resident_pages(copier.source())?;
+    b.claim_equal("pages of the source in the page cache", pages, resident, "mincore");
+    by.expect(b, bytes);
+    let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
+    let copies = Cell::new(0_u64);
+    let judged = Cell::new(0);
+    let copier = RefCell::new(copier);
+    let mut prepare = || {
+        let mut copier = copier.borrow_mut();
+        let length = copier.target_length()?;
+        if copies.get() > judged.replace(copies.get()) && length != bytes {
+            return Err(Failure::Refuted(format!(
+                "after an operation the target has {length} of {bytes} bytes"
+            )));
+        }
+        copier.begin_anew()
+    };
+    let mut copy = || {
+        copies.set(copies.get() + 1);
+        copier.borrow_mut().copy()
+    };
+    b.single(&mut prepare, &mut copy)?;
+    // What the last one left was an audited child's, perhaps.
+    prepare()?;
+    copy()?;
+    let copier = copier.into_inner();
+    let dirtied = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
+    let dirtied = dirtied.map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
+    claim_outcome(b, space, &copier, dirtied);
+    if b.is_timed() {
+        return Ok(());
+    }
+    let content = read_back(space, &target)?;
+    let is_right = content.bytes.len() as u64 == bytes && stamp::check(&content.bytes, 0, seed).is_ok();
+    let what = "content of the target";
+    let found = if is_right { "the source's" } else { "other" };
+    b.claim_equal(what, "the source's", found, content.source);
+    Ok(())
+}
+
+/// What a way to fill the target did with the content, by what the kernel says of the files afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Copied,
+    /// The target has the source's blocks: a reflink.
+    Shared,
+    /// What is known contradicts itself, or is of a part of the file only.
+    Unclear,
+}
+
+impl Outcome {
+    /// By the share of the content that lies in the source's own blocks and by that which this thread made dirty; `None` where nobody says. Nothing
+    /// is known of what a server did by itself, nor in memory.
+    fn of(shared: Option<f64>, dirtied: Option<f64>) -> Option<Self> {
+        let (all, none) = (MIN_ALL..=1.0 / MIN_ALL, 0.0..=1.0 - MIN_ALL);
+        match (shared, dirtied) {
+            (None, None) => None,
+            (None, Some(dirtied)) if none.contains(&dirtied) => None,
+            (shared, Some(dirtied)) if all.contains(&dirtied) => match shared {
+                Some(shared) if !none.contains(&shared) => Some(Self::Unclear),
+                _ => Some(Self::Copied),
+            },
+            (Some(shared), dirtied)
+                if all.contains(&shared) && dirtied.is_none_or(|share| none.contains(&share)) =>
+            {
+                Some(Self::Shared)
+            }
+            (Some(shared), None) if none.contains(&shared) => Some(Self::Copied),
+            _ => Some(Self::Unclear),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Copied => "copied",
+            Self::Shared => "not copied: the target shares the source's blocks (a reflink)",
+            Self::Unclear => "unclear: a part of it was copied, or shared",
+        }
+    }
+}
+
+/// Claims what became of the content: a reflink is no copy, whoever made it.
+fn claim_outcome(
+    b: &mut Bencher,
+    space: &Space,
+    copier: &Copier,
+    dirtied: Result<f64, Unsupported>,
+) {
+    const WHAT: &str = "what became of the content";
+    const SOURCE: &str = "FIEMAP and /proc/thread-self/io";
+    let extents = files::extents(copier.target());
+    let bytes = copier.bytes() as f64;
+    let shared = extents.map(|found| found.shared as f64 / bytes).ok();
+    // In memory there is nothing to be written back.
+    let dirtied = dirtied.ok().filter(|_| !space.filesystem().is_in_memory());
+    for (name, share) in [("shared_percent", shared), ("dirtied_percent", dirtied)] {
+        if let Some(share) = share {
+            b.detail(name, 100.0 * share);
+        }
+    }
+    let (expected, allowed) = match copier.by() {
+        By::ReadWrite | By::Sendfile | By::Splice => ("copied", &[Outcome::Copied][..]),
+        By::Reflink => ("shared", &[Outcome::Shared][..]),
+        By::CopyFileRange => ("copied or shared", &[Outcome::Copied, Outcome::Shared][..]),
+    };
+    match Outcome::of(shared, dirtied) {
+        Some(outcome) => {
+            let holds = allowed.contains(&outcome);
+            b.claim(WHAT, expected, outcome.name(), SOURCE, holds);
+        }
+        None => {
+            let kind = &space.filesystem().kind;
+            let reason = format!("{kind} does not say where a file's blocks are");
+            b.claim_unverified(WHAT, expected, "", SOURCE, &reason);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::fs::space::tests::on_disk;
+    use crate::testing::{claims, findings};
+
+    #[test]
+    fn a_reflink_is_told_from_a_copy() {
+        let of = Outcome::of;
+        assert_eq!(of(Some(0.0), Some(1.001)), Some(Outcome::Copied));
+        assert_eq!(of(None, Some(1.0)), Some(Outcome::Copied));
+        assert_eq!(of(Some(1.0), Some(0.0)), Some(Outcome::Shared));
+        assert_eq!(of(Some(1.0), None), Some(Outcome::Shared));
+        assert_eq!(of(Some(1.0), Some(1.0)), Some(Outcome::Unclear));
+        assert_eq!(of(Some(0.5), Some(0.5)), Some(Outcome::Unclear));
+        assert_eq!(of(Some(0.0), Some(0.0)), Some(Outcome::Unclear));
+        assert_eq!(of(None, Some(0.0)), None, "a server may have done it");
+        assert_eq!(of(None, None), None);
+    }
+
+    #[test]
+    fn copies_stand_and_what_is_no_copy_does_not() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: no disk");
+        };
+        drop(space);
+        for by in By::ALL {
+            let space = on_disk().expect("there was one");
+            let found = findings(Pass::Evidence, &[], |b| measure(b, &space, by, 1 << 20));
+            match found {
+                Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
+                found => {
+                    let found = found.expect("it can be copied");
+                    assert_eq!(claims(&found, Verdict::Refuted), [""; 0], "{by:?}");
+                }
+            }
+        }
+    }
+}

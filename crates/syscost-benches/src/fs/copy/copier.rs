@@ -1,0 +1,269 @@
+//! The ways to fill a file with another's content.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{SeekFrom, copy_file_range, ftruncate, ioctl_ficlone, seek, sendfile};
+use rustix::io::{Errno, read, write};
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+use syscost_harness::prelude::*;
+
+/// Read at once, in bytes: what `cp` does.
+const PART: usize = 128 << 10;
+
+/// Bytes that the pipe of `splice` holds: what an unprivileged process may have.
+const PIPE: usize = 1 << 20;
+
+/// How the content comes into the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    ReadWrite,
+    CopyFileRange,
+    Sendfile,
+    Splice,
+    Reflink,
+}
+
+impl By {
+    pub(super) const KEY: &str = "by";
+
+    pub(super) const ALL: [By; 5] = [
+        Self::ReadWrite,
+        Self::CopyFileRange,
+        Self::Sendfile,
+        Self::Splice,
+        Self::Reflink,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::ReadWrite => "read_write",
+            Self::CopyFileRange => "copy_file_range",
+            Self::Sendfile => "sendfile",
+            Self::Splice => "splice",
+            Self::Reflink => "reflink",
+        }
+    }
+
+    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(Self::KEY);
+        let found = Self::ALL.into_iter().find(|by| by.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("knows no {}={name}", Self::KEY)))
+    }
+
+    /// What fails where it fails.
+    fn call(self) -> &'static str {
+        match self {
+            Self::ReadWrite => "read and write",
+            Self::Reflink => "ioctl FICLONE",
+            Self::CopyFileRange | Self::Sendfile | Self::Splice => self.name(),
+        }
+    }
+
+    /// Expects the calls that it takes. The kernel may do less than it is asked for, up to a page at a time.
+    pub(super) fn expect(self, b: &mut Bencher, bytes: u64) {
+        let parts = |part: usize| bytes as f64 / part as f64;
+        let up_from = |call, least| within(Counter::Syscall(call), least, 16.0 * least);
+        match self {
+            Self::ReadWrite => {
+                b.expect(exactly(Counter::Syscall(Sysno::READ), parts(PART)));
+                b.expect(exactly(Counter::Syscall(Sysno::WRITE), parts(PART)));
+            }
+            Self::CopyFileRange => b.expect(up_from(Sysno::COPY_FILE_RANGE, 1.0)),
+            Self::Sendfile => b.expect(up_from(Sysno::SENDFILE, 1.0)),
+            Self::Splice => b.expect(up_from(Sysno::SPLICE, 2.0 * parts(PIPE))),
+            Self::Reflink => b.expect(calls(Sysno::IOCTL)),
+        }
+        // The file system's journal may be waited for.
+        if matches!(self, Self::CopyFileRange | Self::Reflink) {
+            b.expect(crate::fs::waits::MAX_SLEEPS);
+        }
+    }
+}
+
+/// Two files, and what it takes to fill the second.
+pub(super) struct Copier {
+    by: By,
+    source: File,
+    target: File,
+    bytes: u64,
+    part: Vec<u8>,
+    pipe: (OwnedFd, OwnedFd),
+}
+
+impl Copier {
+    /// For a file of this many bytes and a new one.
+    pub(super) fn new(by: By, source: &Path, target: &Path, bytes: u64) -> Result<Self, Failure> {
+        let open = |path: &Path, options: &mut OpenOptions| {
+            let failed = |cause| Failure::of(&format!("open {}", path.display()), cause);
+            options.read(true).open(path).map_err(failed)
+        };
+        let pipe = pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("pipe", cause))?;
+        if by == By::Splice {
+            fcntl_setpipe_size(&pipe.1, PIPE)
+                .map_err(|cause| Failure::of("make the pipe larger", cause))?;
+        }
+        Ok(Self {
+            by,
+            source: open(source, &mut OpenOptions::new())?,
+            target: open(target, OpenOptions::new().write(true).create_new(true))?,
+            bytes,
+            part: vec![1; PART],
+            pipe,
+        })
+    }
+
+    pub(super) fn by(&self) -> By {
+        self.by
+    }
+
+    /// Bytes of the source.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn source(&self) -> &File {
+        &self.source
+    }
+
+    pub(super) fn target(&self) -> &File {
+        &self.target
+    }
+
+    /// Bytes of the target.
+    pub(super) fn target_length(&self) -> Result<u64, Failure> {
+        let facts = self.target.metadata();
+        Ok(facts.map_err(|cause| Failure::of("fstat", cause))?.len())
+    }
+
+    /// Empties the target.
+    pub(super) fn begin_anew(&mut self) -> Result<(), Failure> {
+        ftruncate(&self.target, 0).map_err(|cause| Failure::of("empty the target", cause))?;
+        for file in [&self.source, &self.target] {
+            seek(file, SeekFrom::Start(0)).map_err(|cause| Failure::of("lseek", cause))?;
+        }
+        Ok(())
+    }
+
+    /// Tries it once. The page cache has the source after it, and its pages are there.
+    pub(super) fn probe(&mut self, filesystem: &str) -> Result<(), Failure> {
+        self.begin_anew()?;
+        match self.fill() {
+            Err(cause) if is_refused(cause) => Err(Failure::Unsupported(format!(
+                "{filesystem} refuses {}: {cause}",
+                self.by.call()
+            ))),
+            done => done.map_err(|cause| Failure::of(self.by.call(), cause)),
+        }
+    }
+
+    /// Fills the target.
+    #[inline(always)]
+    pub(super) fn copy(&mut self) -> Result<(), Failure> {
+        self.fill()
+            .map_err(|cause| Failure::of(self.by.call(), cause))
+    }
+
+    #[inline(always)]
+    fn fill(&mut self) -> Result<(), Errno> {
+        match self.by {
+            By::ReadWrite => self.in_parts(Self::read_and_write),
+            By::CopyFileRange => self.in_parts(|this, at| {
+                let (mut from, mut to) = (at, at);
+                let left = (this.bytes - at) as usize;
+                copy_file_range(&this.source, Some(&mut from), &this.target, Some(&mut to), left)
+            }),
+            By::Sendfile => self.in_parts(|this, at| {
+                let mut from = at;
+                sendfile(&this.target, &this.source, Some(&mut from), (this.bytes - at) as usize)
+            }),
+            By::Splice => self.in_parts(Self::splice),
+            By::Reflink => ioctl_ficlone(&self.target, &self.source),
+        }
+    }
+
+    /// Until all of it is there, as much as comes at once from that position on.
+    #[inline(always)]
+    fn in_parts(
+        &mut self,
+        mut part: impl FnMut(&mut Self, u64) -> Result<usize, Errno>,
+    ) -> Result<(), Errno> {
+        let mut at = 0;
+        while at < self.bytes {
+            match part(self, at)? {
+                0 => return Err(Errno::NODATA),
+                copied => at += copied as u64,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_and_write(&mut self, _at: u64) -> Result<usize, Errno> {
+        let length = read(&self.source, &mut *self.part)?;
+        match write(&self.target, &self.part[..length])? {
+            written if written == length => Ok(length),
+            _ => Err(Errno::NOSPC),
+        }
+    }
+
+    #[inline(always)]
+    fn splice(&mut self, at: u64) -> Result<usize, Errno> {
+        let (mut from, mut to) = (at, at);
+        let flags = SpliceFlags::MOVE;
+        let length = splice(&self.source, Some(&mut from), &self.pipe.1, None, PIPE, flags)?;
+        let mut left = length;
+        while left > 0 {
+            match splice(&self.pipe.0, None, &self.target, Some(&mut to), left, flags)? {
+                0 => return Err(Errno::NODATA),
+                moved => left -= moved,
+            }
+        }
+        Ok(length)
+    }
+}
+
+/// Whether a file system says so that it cannot do this at all.
+fn is_refused(cause: Errno) -> bool {
+    let refusals = [
+        Errno::OPNOTSUPP,
+        Errno::NOTTY,
+        Errno::NOSYS,
+        Errno::INVAL,
+        Errno::XDEV,
+    ];
+    refusals.contains(&cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::fs::space::tests::on_disk;
+
+    #[test]
+    fn each_way_copies_all_of_it_each_time() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: no disk");
+        };
+        let bytes = (1 << 20) + 4096;
+        let source = space.file("source", bytes, 5).unwrap();
+        let content = fs::read(source.path()).unwrap();
+        for by in By::ALL {
+            let target = space.path().join(by.name());
+            let mut copier = Copier::new(by, source.path(), &target, bytes).unwrap();
+            match copier.probe("it") {
+                Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
+                probed => {
+                    probed.unwrap();
+                    copier.begin_anew().unwrap();
+                    assert_eq!(copier.target_length(), Ok(0));
+                    copier.copy().unwrap();
+                    assert!(fs::read(&target).unwrap() == content, "{}", by.name());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Giving a file blocks and taking them away.
+//!
+//! ## Measures
+//! One system call on a file of 1 MiB, or for one, without its content: `allocate` is fallocate for a file that is empty, `punch_hole` fallocate with
+//! FALLOC_FL_PUNCH_HOLE of all that was allocated, which leaves the file's length, `truncate` is ftruncate to nothing. What each undoes of the last one is not timed.
+//! ## Does not measure
+//! Blocks that were written: these are only reserved, and there is nothing of them in the page cache. Making it safe (`fs.sync`): the file system
+//! notes it in its journal, in memory at first.
+//! ## Reading it
+//! Mostly work of the core: the file system searches its free space and changes its own blocks. In memory (tmpfs) it is pages that are found and given back. A file system that
+//! journals waits now and then until there is room.
+//! ## Source
+//! fallocate(2), ftruncate(2); stress-ng `fallocate`, `fpunch`.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::{FallocateFlags, fallocate, ftruncate};
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+
+use super::in_each_directory;
+use super::space::Space;
+use super::waits::MAX_SLEEPS;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.fallocate",
+    title: "Give a file blocks, take them away",
+    cases: Cases::Here(cases),
+    expect: &[MAX_SLEEPS],
+    run,
+    source: include_str!("fallocate.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const OP: &str = "op";
+const SIZE: &str = "size";
+
+/// What a file system may add to the blocks of a file for its own list of them, in bytes.
+const MAX_OWN: f64 = 65536.0;
+
+const GAINED: &str = "bytes of blocks that the file has more after it";
+
+const MODE: Argument = Argument {
+    position: 1,
+    name: "mode",
+};
+const LENGTH: Argument = Argument {
+    position: 3,
+    name: "length",
+};
+const NEW_LENGTH: Argument = Argument {
+    position: 1,
+    name: "length",
+};
+
+fn cases() -> Vec<Case> {
+    in_each_directory(&Op::ALL.map(|op| Case::new([(OP, op.name()), (SIZE, "1M")])))
+}
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Allocate,
+    PunchHole,
+    Truncate,
+}
+
+/// A file's length and what its blocks hold, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Facts {
+    length: u64,
+    blocks: u64,
+}
+
+impl Op {
+    const ALL: [Op; 3] = [Self::Allocate, Self::PunchHole, Self::Truncate];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Allocate => "allocate",
+            Self::PunchHole => "punch_hole",
+            Self::Truncate => "truncate",
+        }
+    }
+
+    fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(OP);
+        let found = Self::ALL.into_iter().find(|op| op.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("knows no {OP}={name}")))
+    }
+
+    fn expect(self, b: &mut Bencher, bytes: u64) {
+        let size = bytes as f64;
+        b.expect(match self {
+            Self::Allocate => within(Counter::Reported(GAINED), size, size + MAX_OWN),
+            Self::PunchHole | Self::Truncate => {
+                within(Counter::Reported(GAINED), -size - MAX_OWN, -size)
+            }
+        });
+        // What prepares the other two makes such calls as well, with other arguments.
+        match self {
+            Self::Allocate => {
+                b.expect(calls(Sysno::FALLOCATE));
+                b.expect_argument(Sysno::FALLOCATE, MODE, Given::Always(0));
+                b.expect_argument(Sysno::FALLOCATE, LENGTH, Given::Always(bytes));
+            }
+            Self::PunchHole => b.expect(calls(Sysno::FALLOCATE)),
+            Self::Truncate => {
+                b.expect(calls(Sysno::FTRUNCATE));
+                b.expect_argument(Sysno::FTRUNCATE, NEW_LENGTH, Given::Always(0));
+            }
+        }
+    }
+
+    /// Brings the file into the state in which the operation finds it.
+    fn undo(self, file: &File, bytes: u64) -> Result<(), Errno> {
+        match self {
+            Self::Allocate => ftruncate(file, 0),
+            Self::PunchHole | Self::Truncate => {
+                fallocate(file, FallocateFlags::empty(), 0, bytes)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn perform(self, file: &File, bytes: u64) -> Result<(), Errno> {
+        let punch_hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match self {
+            Self::Allocate => fallocate(file, FallocateFlags::empty(), 0, bytes),
+            Self::PunchHole => fallocate(file, punch_hole, 0, bytes),
+            Self::Truncate => ftruncate(file, 0),
+        }
+    }
+
+    /// How long the file is afterwards.
+    fn length(self, bytes: u64) -> u64 {
+        match self {
+            Self::Allocate | Self::PunchHole => bytes,
+            Self::Truncate => 0,
+        }
+    }
+}
+
+impl Facts {
+    fn of(file: &File) -> Result<Self, Failure> {
+        let facts = file.metadata();
+        let facts = facts.map_err(|cause| Failure::of("fstat", cause))?;
+        Ok(Self {
+            length: facts.len(),
+            blocks: 512 * facts.blocks(),
+        })
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (op, bytes) = (Op::of(b.case())?, b.case().number(SIZE));
+    let space = Space::of(b.case())?;
+    measure(b, &space, op, bytes, |file| op.perform(file, bytes))
+}
+
+fn measure(
+    b: &mut Bencher,
+    space: &Space,
+    op: Op,
+    bytes: u64,
+    mut perform: impl FnMut(&File) -> Result<(), Errno>,
+) -> Result<(), Failure> {
+    // The file system may keep what was freed until its journal is written.
+    space.room_for(MAX_FREED * bytes)?;
+    let path = space.path().join("blocks");
+    let file = File::create_new(&path).map_err(|cause| Failure::of("make a file", cause))?;
+    op.expect(b, bytes);
+    op.undo(&file, bytes)
+        .and_then(|()| op.perform(&file, bytes))
+        .map_err(|cause| refused(cause, op, &space.filesystem().kind))?;
+    let failed = |cause| Failure::of(op.name(), cause);
+    // One operation is judged by what prepares the next.
+    let before = Cell::new(None::<Facts>);
+    let gained = Cell::new(0.0);
+    let is_done = Cell::new(false);
+    let mut prepare = || {
+        let after = Facts::of(&file)?;
+        if let (Some(before), true) = (before.get(), is_done.replace(false)) {
+            gained.set(gained.get() + after.blocks as f64 - before.blocks as f64);
+            if after.length != op.length(bytes) {
+                let (length, wanted) = (after.length, op.length(bytes));
+                let what = format!("the file has {length} bytes after it, not {wanted}");
+                return Err(Failure::Refuted(what));
+            }
+        }
+        op.undo(&file, bytes).map_err(failed)?;
+        before.set(Some(Facts::of(&file)?));
+        Ok(())
+    };
+    b.single(&mut prepare, || {
+        is_done.set(true);
+        perform(&file).map_err(failed)
+    })?;
+    prepare()?;
+    b.report(GAINED, gained.get());
+    Ok(())
+}
+
+/// As many times the size may be freed and not free yet.
+const MAX_FREED: u64 = 64;
+
+fn refused(cause: Errno, op: Op, filesystem: &str) -> Failure {
+    match cause {
+        Errno::OPNOTSUPP | Errno::NOSYS => {
+            let call = op.name();
+            Failure::Unsupported(format!("{filesystem} cannot do it ({call}): {cause}"))
+        }
+        cause => Failure::of(op.name(), cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::fs::space::tests::on_disk;
+    use crate::testing::{claims, findings};
+
+    const BYTES: u64 = 1 << 20;
+
+    /// The claims that are refuted of an operation that does this.
+    fn refuted(
+        op: Op,
+        perform: impl FnMut(&File) -> Result<(), Errno>,
+    ) -> Result<Vec<String>, Failure> {
+        let Some(space) = on_disk() else {
+            return Err(Failure::Unsupported("no disk".into()));
+        };
+        let found = findings(Pass::Evidence, &[MAX_SLEEPS], |b| {
+            measure(b, &space, op, BYTES, perform)
+        })?;
+        let refuted = claims(&found, Verdict::Refuted);
+        Ok(refuted.into_iter().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn blocks_come_and_go() {
+        for op in Op::ALL {
+            match refuted(op, |file| op.perform(file, BYTES)) {
+                Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
+                found => assert_eq!(found, Ok(Vec::new()), "{op:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn half_of_the_blocks_are_not_all_of_them() {
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match refuted(Op::PunchHole, |file| fallocate(file, hole, 0, BYTES / 2)) {
+            Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
+            found => assert_eq!(found, Ok(vec![format!("{GAINED} per operation")])),
+        }
+    }
+
+    #[test]
+    fn a_longer_file_is_not_one_with_blocks() {
+        match refuted(Op::Allocate, |file| ftruncate(file, BYTES)) {
+            Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
+            found => {
+                let found = found.expect("it can be done");
+                let of_blocks = found.iter().any(|claim| claim.starts_with(GAINED));
+                assert!(of_blocks, "{found:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Shared: blocks of a file that are written over one after the other, with content that says where it belongs and how often
+//! its block was written.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+
+use rustix::fs::OFlags;
+use rustix::io::pwrite;
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::files::{Buffer, stamp};
+
+use super::content::read_back;
+use super::read::reader::scattered;
+use super::space::{Space, Stamped};
+
+const SIZE: Argument = Argument {
+    position: 2,
+    name: "size",
+};
+const OFFSET: Argument = Argument {
+    position: 3,
+    name: "offset",
+};
+
+/// Begin at multiples of this many bytes: more than any device asks for.
+const ALIGNMENT: usize = 4096;
+
+/// More operations than any audited child makes. What it writes is in the file, and its count is lost with it.
+const MAX_AUDITED: usize = 128;
+
+/// In what order the blocks of a file are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Sequential,
+    Random,
+}
+
+impl Access {
+    pub(super) const KEY: &str = "access";
+
+    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
+        match case.get(Self::KEY) {
+            "sequential" => Ok(Self::Sequential),
+            "random" => Ok(Self::Random),
+            access => Err(Failure::Broken(format!("knows no {}={access}", Self::KEY))),
+        }
+    }
+}
+
+/// The blocks of a file and their order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocks {
+    /// Bytes of the file.
+    pub(super) file: u64,
+    /// Bytes of a block.
+    pub(super) block: u64,
+    pub(super) access: Access,
+}
+
+impl Blocks {
+    /// Claims that every write is of one block, and that they come in this order.
+    pub(super) fn expect(self, b: &mut Bencher) {
+        b.expect_argument(Sysno::PWRITE64, SIZE, Given::Always(self.block));
+        let offsets = match self.access {
+            Access::Sequential => Given::InOrder {
+                step: self.block,
+                end: self.file,
+            },
+            Access::Random => Given::Apart(2 * self.block),
+        };
+        b.expect_argument(Sysno::PWRITE64, OFFSET, offsets);
+    }
+
+    /// Where the blocks begin, in the order in which they are written, over and over. At random one or two may be missing.
+    fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
+        let count = self.file / self.block;
+        let numbers = match self.access {
+            Access::Sequential => (0..count).collect(),
+            Access::Random => scattered(count, random),
+        };
+        numbers.into_iter().map(|number| number * self.block).collect()
+    }
+}
+
+/// Writes a file's blocks over, each time with other content.
+pub(super) struct Overwriter {
+    file: File,
+    buffer: Buffer,
+    offsets: Vec<u64>,
+    /// The file as it was made, of this seed.
+    stamped: Stamped,
+    seed: u64,
+    /// Which of the offsets comes next.
+    next: usize,
+    /// How often all of them were written.
+    laps: u64,
+}
+
+impl Overwriter {
+    /// One that writes over a new file of these blocks, opened with these flags, e.g. O_DIRECT.
+    pub(super) fn new(
+        b: &mut Bencher,
+        space: &Space,
+        blocks: Blocks,
+        flags: OFlags,
+    ) -> Result<Self, Failure> {
+        let seed = b.random().u64(..);
+        let stamped = space.file("written_over", blocks.file, seed)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(flags.bits() as i32)
+            .open(stamped.path())
+            .map_err(|cause| Failure::of(&format!("open with {flags:?}"), cause))?;
+        let mut writer = Self {
+            file,
+            buffer: Buffer::new(blocks.block as usize, ALIGNMENT),
+            offsets: blocks.offsets(b.random()),
+            stamped,
+            seed,
+            next: 0,
+            laps: 0,
+        };
+        writer.stage_whole();
+        Ok(writer)
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// How many blocks there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// How many pages these blocks are on.
+    pub(super) fn pages(&self) -> u64 {
+        (self.blocks() * self.buffer.len() / page_size()) as u64
+    }
+
+    /// How many blocks were written.
+    pub(super) fn written(&self) -> u64 {
+        self.laps * self.offsets.len() as u64 + self.next as u64
+    }
+
+    /// Stamps the first `bytes` bytes of what is written next.
+    #[inline(always)]
+    pub(super) fn stage(&mut self, bytes: usize) {
+        let seed = seed(self.seed, self.laps + 1);
+        stamp::fill(&mut self.buffer[..bytes], self.offsets[self.next], seed);
+    }
+
+    /// Stamps all of what is written next.
+    pub(super) fn stage_whole(&mut self) {
+        self.stage(self.buffer.len());
+    }
+
+    /// Writes the next block, by one call.
+    #[inline(always)]
+    pub(super) fn write(&mut self) -> Result<(), Failure> {
+        let written = pwrite(&self.file, &self.buffer, self.offsets[self.next])
+            .map_err(|cause| Failure::of("pwrite", cause))?;
+        if written != self.buffer.len() {
+            let length = self.buffer.len();
+            return Err(Failure::Failed(format!(
+                "pwrite wrote {written} of {length} bytes"
+            )));
+        }
+        self.next += 1;
+        if self.next == self.offsets.len() {
+            self.next = 0;
+            self.laps += 1;
+        }
+        Ok(())
+    }
+
+    /// Claims, in the evidence pass, that each block of the file holds what was written there last. All of it must have been stamped.
+    pub(super) fn claim_content(&self, b: &mut Bencher, space: &Space) -> Result<(), Failure> {
+        if b.is_timed() {
+            return Ok(());
+        }
+        let content = read_back(space, self.stamped.path())?;
+        let right = (0..self.blocks())
+            .filter(|index| self.is_right(*index, &content.bytes))
+            .count();
+        b.claim_equal(
+            "blocks of the file that hold what was written there last",
+            self.blocks(),
+            right,
+            content.source,
+        );
+        Ok(())
+    }
+
+    /// Whether the file's content has what was written last into one of the blocks: by this process, or by an audited child after
+    /// it.
+    fn is_right(&self, index: usize, content: &[u8]) -> bool {
+        let times = self.laps + u64::from(index < self.next);
+        let ahead = MAX_AUDITED.div_ceil(self.blocks()) as u64;
+        let (offset, length) = (self.offsets[index], self.buffer.len());
+        let Some(block) = content.get(offset as usize..offset as usize + length) else {
+            return false;
+        };
+        (times..=times + ahead)
+            .any(|times| stamp::check(block, offset, seed(self.seed, times)).is_ok())
+    }
+}
+
+/// The seed of what is written into a block the `times`th time; the content before is of the file's own seed. They differ in their high
+/// bits, where positions have none.
+fn seed(first: u64, times: u64) -> u64 {
+    first ^ times.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lap_has_content_of_its_own() {
+        let mut block = [0; 4096];
+        stamp::fill(&mut block, 8192, seed(7, 1));
+        assert!(stamp::check(&block, 8192, seed(7, 1)).is_ok());
+        for times in [0, 2, 3] {
+            assert!(stamp::check(&block, 8192, seed(7, times)).is_err());
+        }
+    }
+}

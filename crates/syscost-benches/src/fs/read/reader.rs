@@ -1,0 +1,209 @@
+//! Reads of a file block by block, each of which is counted and compared.
+
+use std::fs::File;
+
+use rustix::io::{Errno, pread};
+use syscost_harness::prelude::*;
+use syscost_sys::files::Buffer;
+
+use super::SIZE;
+use crate::fs::space::{Kept, Stamped};
+
+/// What a reader's memory is aligned to: no device with direct I/O wants more.
+const ALIGNMENT: usize = 4 << 10;
+
+/// How much is read at once where a file is only to be brought into the page cache.
+const THROUGH: usize = 64 << 10;
+
+/// As many calls are audited at most: with more blocks none of them reads one twice.
+const AUDITED: usize = 32;
+
+/// Arguments of pread64.
+const LENGTH: Argument = Argument {
+    position: 2,
+    name: "length",
+};
+const OFFSET: Argument = Argument {
+    position: 3,
+    name: "offset",
+};
+
+/// In which order blocks are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fs) enum Order {
+    /// At random, none next to the last one.
+    Scattered,
+    /// One after the other up to this many bytes, and again from the beginning.
+    InOrder {
+        /// A multiple of a block.
+        end: u64,
+    },
+}
+
+/// Reads the blocks of a stamped file, as long as the case's `size` says.
+pub(in crate::fs) struct Reader<'f> {
+    written: &'f Stamped,
+    file: &'f File,
+    buffer: Buffer,
+    /// Where the blocks begin, in the order in which they are read.
+    offsets: Vec<u64>,
+    next: usize,
+    reads: u64,
+    /// Whether content is compared: not where it is timed.
+    compares: bool,
+}
+
+impl<'f> Reader<'f> {
+    /// One that has `file` read, which was opened in whatever way; claims what its calls are given. To be made before the measurement.
+    pub(in crate::fs) fn of(
+        b: &mut Bencher,
+        kept: &'f Kept,
+        file: &'f File,
+        order: Order,
+    ) -> Result<Self, Failure> {
+        let (size, bytes) = (b.case().number(SIZE), kept.file.bytes());
+        if size == 0 || !bytes.is_multiple_of(size) {
+            return Err(Failure::Broken(format!("reads {size} bytes of {bytes}")));
+        }
+        let blocks = match order {
+            Order::Scattered => scattered(bytes / size, b.random()),
+            Order::InOrder { end } => (0..end / size).collect(),
+        };
+        b.expect_argument(Sysno::PREAD64, LENGTH, Given::Always(size));
+        match order {
+            Order::Scattered => {
+                b.expect_argument(Sysno::PREAD64, OFFSET, Given::Apart(2 * size));
+                if blocks.len() > AUDITED {
+                    b.expect_argument(Sysno::PREAD64, OFFSET, Given::Different);
+                }
+            }
+            Order::InOrder { end } => {
+                let given = Given::InOrder { step: size, end };
+                b.expect_argument(Sysno::PREAD64, OFFSET, given);
+            }
+        }
+        Ok(Self {
+            written: &kept.file,
+            file,
+            buffer: Buffer::new(size as usize, ALIGNMENT),
+            offsets: blocks.into_iter().map(|block| block * size).collect(),
+            next: 0,
+            reads: 0,
+            compares: !b.is_timed(),
+        })
+    }
+
+    /// Reads the next block.
+    #[inline(always)]
+    pub(in crate::fs) fn read(&mut self) -> Result<(), Failure> {
+        let offset = self.offsets[self.next];
+        self.next += 1;
+        if self.next == self.offsets.len() {
+            self.next = 0;
+        }
+        match pread(self.file, &mut self.buffer[..], offset) {
+            Ok(count) if count == self.buffer.len() => self.reads += 1,
+            Ok(count) => return Err(self.cut_short(offset, count)),
+            Err(cause) => return Err(refused(self.written, cause)),
+        }
+        if self.compares {
+            self.written.check(&self.buffer, offset)?;
+        }
+        Ok(())
+    }
+
+    /// Reads each block once, the first one first.
+    pub(in crate::fs) fn read_all(&mut self) -> Result<(), Failure> {
+        self.next = 0;
+        (0..self.offsets.len()).try_for_each(|_| self.read())
+    }
+
+    /// How long a block is, in bytes.
+    pub(in crate::fs) fn size(&self) -> u64 {
+        self.buffer.len() as u64
+    }
+
+    /// How many blocks there are.
+    pub(in crate::fs) fn blocks(&self) -> u64 {
+        self.offsets.len() as u64
+    }
+
+    /// How many bytes were read so far, in this process.
+    pub(in crate::fs) fn bytes(&self) -> u64 {
+        self.reads * self.size()
+    }
+
+    #[cold]
+    fn cut_short(&self, offset: u64, count: usize) -> Failure {
+        let wanted = self.buffer.len();
+        Failure::Failed(format!("pread of {wanted} bytes at {offset} gave {count}"))
+    }
+}
+
+/// Reads and compares all of a file in order.
+pub(in crate::fs) fn read_through(written: &Stamped, file: &File) -> Result<(), Failure> {
+    let mut part = vec![0; THROUGH];
+    let mut offset = 0;
+    while offset < written.bytes() {
+        let count = pread(file, &mut part[..], offset).map_err(|cause| refused(written, cause))?;
+        if count == 0 {
+            return Err(Failure::Failed(format!("the file ends at byte {offset}")));
+        }
+        written.check(&part[..count], offset)?;
+        offset += count as u64;
+    }
+    Ok(())
+}
+
+#[cold]
+fn refused(written: &Stamped, cause: Errno) -> Failure {
+    Failure::of(&format!("pread of {}", written.path().display()), cause)
+}
+
+/// Numbers of blocks in random order, no two neighbours of which are neighbours in the file, not even the last and the first. One or two may be
+/// missing that had no other place.
+pub(in crate::fs) fn scattered(blocks: u64, random: &mut fastrand::Rng) -> Vec<u64> {
+    let mut order: Vec<u64> = (0..blocks).collect();
+    random.shuffle(&mut order);
+    let are_apart = |one: u64, other: u64| one.abs_diff(other) >= 2;
+    let mut count = 1;
+    while count < order.len() {
+        let last = order[count - 1];
+        let Some(fitting) = (count..order.len()).find(|index| are_apart(order[*index], last))
+        else {
+            break;
+        };
+        order.swap(count, fitting);
+        count += 1;
+    }
+    order.truncate(count);
+    while order.len() > 2 && !are_apart(order[0], order[order.len() - 1]) {
+        order.pop();
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scattered_blocks_are_all_apart_and_nearly_all_there() {
+        for seed in 0..200 {
+            for blocks in [8, 16, 128, 2048] {
+                let order = scattered(blocks, &mut fastrand::Rng::with_seed(seed));
+                let after = order.iter().cycle().skip(1);
+                let apart = order
+                    .iter()
+                    .zip(after)
+                    .all(|(one, next)| one.abs_diff(*next) >= 2);
+                assert!(apart, "{order:?}");
+                let mut known = order.clone();
+                known.sort_unstable();
+                known.dedup();
+                assert_eq!(known.len(), order.len(), "none twice");
+                assert!(order.len() as u64 + 4 >= blocks, "{order:?}");
+            }
+        }
+    }
+}

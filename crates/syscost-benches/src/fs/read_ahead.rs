@@ -1,0 +1,179 @@
+//! What reading ahead does for a file that is read in order.
+//!
+//! ## Measures
+//! Bytes per second of the first MiB of a file of 16 MiB that is not in the page cache, read in order by pread(2) of `size` bytes at a time.
+//! - `advice=none`: the kernel reads ahead by its own rules.
+//! - `advice=random`: POSIX_FADV_RANDOM, which keeps it from that: each read waits for storage.
+//! - `advice=sequential`: POSIX_FADV_SEQUENTIAL, which on Linux lets it read twice as far ahead.
+//! ## Does not measure
+//! What reading ahead costs where it is in vain.
+//! ## Reading it
+//! `fetched_per_byte` is how many bytes the kernel fetched for each that was read, `ahead_bytes` how many it had in the page cache beyond the last one read.
+//! The file system's device says how far it goes at most (`/sys/class/bdi/*/read_ahead_kb`). Sequential may be slower than none here: what is
+//! fetched in vain behind the MiB takes its time as well.
+//! ## Source
+//! posix_fadvise(2); Wu, Sequential File Prefetching in Linux (2010).
+
+use rustix::fs::{Advice, fadvise};
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+
+use super::in_each_directory;
+use super::read::SIZE;
+use super::read::reader::{Order, Reader};
+use super::space::{Cache, Storage, kept, tell_guest};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.read_ahead",
+    title: "File read ahead",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases),
+    disregards_neighbours: |_| true,
+    run,
+    source: include_str!("read_ahead.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const ADVICE: &str = "advice";
+
+/// Bytes of the file, and of its part that is read.
+const FILE: u64 = 16 << 20;
+const PART: u64 = 1 << 20;
+
+fn cases() -> Vec<Case> {
+    let case = |advice| Case::new([(ADVICE, advice), (SIZE, "4K")]);
+    in_each_directory(&["none", "random", "sequential"].map(case))
+}
+
+fn advice(case: &Case) -> Result<Advice, Failure> {
+    match case.get(ADVICE) {
+        "none" => Ok(Advice::Normal),
+        "random" => Ok(Advice::Random),
+        "sequential" => Ok(Advice::Sequential),
+        advice => Err(Failure::Broken(format!("knows no advice={advice}"))),
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let advice = advice(b.case())?;
+    let kept = kept(b, FILE)?;
+    kept.space.has_storage()?;
+    let file = kept.file.open()?;
+    let cache = Cache::of(&kept.space, &file)?;
+    let mut reader = Reader::of(b, &kept, &file, Order::InOrder { end: PART })?;
+    b.expect(exactly(
+        Counter::Syscall(Sysno::PREAD64),
+        reader.blocks() as f64,
+    ));
+    let part = PART / rustix::param::page_size() as u64;
+    let mut ahead = Ahead::default();
+    // Without advice, to compare with.
+    cache.empty()?;
+    reader.read_all()?;
+    let unadvised = cache.resident()?.pages().saturating_sub(part);
+    fadvise(&file, 0, None, advice).map_err(|cause| Failure::of("posix_fadvise", cause))?;
+    let mut seen = cache.emptied()?;
+    let clock = *b.clock();
+    let storage = Storage::watch(&file)?;
+    let before = reader.bytes();
+    b.observe(|| {
+        cache.empty()?;
+        seen = seen.max(cache.resident()?);
+        let start = clock.start();
+        reader.read_all()?;
+        let ticks = clock.stop().ticks.saturating_sub(start);
+        ahead.note(cache.resident()?.pages().saturating_sub(part));
+        Ok(PART as f64 * 1e9 / clock.to_ns(ticks))
+    })?;
+    let read = reader.bytes() - before;
+    cache.claim_seen(
+        b,
+        "pages of the file in the page cache before it is read",
+        0,
+        seen,
+    );
+    ahead.claim(b, advice, unadvised);
+    if let Some(fetched) = storage.fetched()? {
+        b.detail("fetched_per_byte", fetched as f64 / read as f64);
+    }
+    match advice {
+        Advice::Random => storage.claim_fetched(b, read)?,
+        _ => storage.claim_fetched_ahead(b, read)?,
+    }
+    tell_guest(b);
+    Ok(())
+}
+
+/// How many pages beyond the last one read were in the cache, each time.
+#[derive(Default)]
+struct Ahead {
+    sum: u64,
+    times: u64,
+    max: u64,
+}
+
+impl Ahead {
+    fn note(&mut self, pages: u64) {
+        self.sum += pages;
+        self.times += 1;
+        self.max = self.max.max(pages);
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum as f64 / self.times.max(1) as f64
+    }
+
+    /// Claims what the advice did; `unadvised` pages are read ahead without any.
+    fn claim(&self, b: &mut Bencher, advice: Advice, unadvised: u64) {
+        let page = rustix::param::page_size() as f64;
+        b.detail("ahead_bytes", page * self.mean());
+        match advice {
+            Advice::Random => {
+                let claim = "pages read ahead, at most";
+                b.claim_equal(claim, 0, self.max, "mincore");
+            }
+            Advice::Sequential => {
+                let (verdict, reason) = judge_further(self.mean(), unadvised);
+                b.claim_verdict(
+                    "pages read ahead, on average",
+                    format!("more than {unadvised}, as many as without advice"),
+                    self.mean(),
+                    "mincore",
+                    verdict,
+                    reason,
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether more was read ahead than without advice: a file system need not follow it, and the file ends somewhere.
+fn judge_further(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) {
+    match ahead > unadvised as f64 {
+        true => (Verdict::Confirmed, None),
+        false => {
+            let reason = "no further than without: the file system may not follow the advice";
+            (Verdict::Unverified, Some(reason))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_without_effect_is_no_lie() {
+        assert_eq!(judge_further(64.0, 32).0, Verdict::Confirmed);
+        assert_eq!(judge_further(32.0, 32).0, Verdict::Unverified);
+    }
+
+    #[test]
+    fn the_mean_and_the_maximum_of_what_was_ahead() {
+        let mut ahead = Ahead::default();
+        [0, 4, 8].into_iter().for_each(|pages| ahead.note(pages));
+        assert_eq!((ahead.mean(), ahead.max), (4.0, 8));
+    }
+}

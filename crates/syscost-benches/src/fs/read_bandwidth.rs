@@ -1,0 +1,133 @@
+//! Reading a file in order, from the page cache and from storage.
+//!
+//! ## Measures
+//! Bytes per second of a file of 8 MiB that is read from its beginning to its end by pread(2) of `size` bytes at a time, by one
+//! thread, into memory that it uses again and again.
+//! - `cache=warm`: every page is in the page cache: system calls and copying.
+//! - `cache=cold`: none is, and the kernel reads ahead by its own rules (`fs.read_ahead`).
+//! - `cache=direct`: by O_DIRECT, past the page cache: one request at a time, and nothing is read ahead.
+//! ## Does not measure
+//! The most that a device delivers: that takes several requests at a time (`fs.read_uring`). Looking at what was read.
+//! ## Reading it
+//! Cold reads of any size come near each other, as the kernel fetches more at a time than is asked for; direct ones do not. Bytes are those that
+//! the calls returned, compared with those that the kernel counted as fetched. `guest_cold` as at `fs.read`.
+//! ## Source
+//! lmbench `bw_file_rd`; fio with ioengine=psync and rw=read.
+
+use std::fs::File;
+
+use syscost_harness::prelude::*;
+
+use super::in_each_directory;
+use super::read::reader::{Order, Reader};
+use super::read::{CACHE, COLD, DIRECT, FILE, SIZE, WARM, fill_cache, unknown};
+use super::space::{Cache, Kept, Storage, kept, tell_guest};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.read_bandwidth",
+    title: "File read in order",
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases),
+    disregards_neighbours: |case| case.get(CACHE) != WARM,
+    quick: |case| case.get(CACHE) == WARM && case.get(SIZE) == "1M",
+    run,
+    source: include_str!("read_bandwidth.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let cases = [
+        (WARM, "4K"),
+        (WARM, "64K"),
+        (WARM, "1M"),
+        (COLD, "4K"),
+        (COLD, "1M"),
+        (DIRECT, "64K"),
+        (DIRECT, "1M"),
+    ];
+    let case = |(cache, size)| Case::new([("access", "sequential"), (CACHE, cache), (SIZE, size)]);
+    in_each_directory(&cases.map(case))
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let kept = kept(b, FILE)?;
+    match b.case().get(CACHE) {
+        WARM => warm(b, &kept),
+        COLD => cold(b, &kept),
+        DIRECT => direct(b, &kept),
+        cache => Err(unknown(cache)),
+    }
+}
+
+const IN_ORDER: Order = Order::InOrder { end: FILE };
+
+fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
+    let file = kept.file.open()?;
+    fill_cache(b, kept, &file)?;
+    let mut reader = Reader::of(b, kept, &file, IN_ORDER)?;
+    b.expect(calls(Sysno::PREAD64));
+    b.rate(reader.size());
+    let storage = Storage::watch(&file)?;
+    b.try_iter(|| reader.read())?;
+    storage.claim_unused(b, reader.bytes())
+}
+
+fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
+    kept.space.has_storage()?;
+    let file = kept.file.open()?;
+    let cache = Cache::of(&kept.space, &file)?;
+    let mut seen = cache.emptied()?;
+    measure(b, kept, &file, || {
+        cache.empty()?;
+        seen = seen.max(cache.resident()?);
+        Ok(())
+    })?;
+    cache.claim_seen(
+        b,
+        "pages of the file in the page cache before it is read",
+        0,
+        seen,
+    );
+    let claim = "pages of the file in the page cache after it was read";
+    cache.claim(b, claim, cache.pages())
+}
+
+fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
+    kept.space.has_storage()?;
+    kept.file.allows_direct(b.case().number(SIZE))?;
+    let buffered = kept.file.open()?;
+    let cache = Cache::of(&kept.space, &buffered)?;
+    cache.empty()?;
+    let file = kept.file.open_direct()?;
+    measure(b, kept, &file, || Ok(()))?;
+    kept.file.claim_direct(b, &file, &cache)
+}
+
+/// Measures going through the whole file, each time after a preparation, and claims that storage delivered it.
+fn measure(
+    b: &mut Bencher,
+    kept: &Kept,
+    file: &File,
+    mut prepare: impl FnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut reader = Reader::of(b, kept, file, IN_ORDER)?;
+    b.expect(exactly(
+        Counter::Syscall(Sysno::PREAD64),
+        reader.blocks() as f64,
+    ));
+    let clock = *b.clock();
+    let storage = Storage::watch(file)?;
+    b.observe(|| {
+        prepare()?;
+        let before = reader.bytes();
+        let start = clock.start();
+        reader.read_all()?;
+        let ticks = clock.stop().ticks.saturating_sub(start);
+        let bytes = reader.bytes() - before;
+        Ok(bytes as f64 * 1e9 / clock.to_ns(ticks))
+    })?;
+    storage.claim_fetched(b, reader.bytes())?;
+    tell_guest(b);
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Reading a file with several reads in flight, by io_uring.
+//!
+//! ## Measures
+//! A read of 4 KiB of a file of 8 MiB at random, per read, of which `depth` are in flight at a time.
+//! - `cache=direct`: by O_DIRECT, past the page cache. As soon as a read completes the next one is handed over, so that there are as many in flight at every
+//!   wait; filling and draining are not timed.
+//! - `cache=warm`: every page is in the page cache, so the kernel completes each read as it is handed over; `depth` go in with one
+//!   io_uring_enter.
+//! ## Does not measure
+//! How long one read takes among the others: that is `depth` times as long as is shown here. Polling, registered files or memory.
+//! ## Reading it
+//! A device that works on several requests at a time takes less for each the deeper its queue is, until it can do no more. `reads_per_second` is the
+//! reciprocal. `device_in_flight` is how many requests the device had in hand on average, those of others included, by its own count: where it
+//! stays near 1 something below works on one at a time. Against `fs.read{cache=direct,size=4K}` depth 1 says what the ring costs or saves.
+//! ## Source
+//! io_uring(7); fio with ioengine=io_uring and iodepth.
+
+mod ring;
+
+use std::time::{Duration, Instant};
+
+use syscost_harness::prelude::*;
+
+use super::in_each_directory;
+use super::read::{CACHE, DIRECT, FILE, SIZE, WARM, fill_cache, unknown};
+use super::space::{Cache, Kept, Storage, kept, tell_guest};
+use ring::Ring;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.read_uring",
+    title: "File read by io_uring",
+    cases: Cases::Here(cases),
+    disregards_neighbours: |case| case.get(CACHE) != WARM,
+    run,
+    source: include_str!("read_uring.rs"),
+    ..Benchmark::DEFAULT
+};
+
+pub(in crate::fs) const DEPTH: &str = "depth";
+
+/// Reads in a window: as many times as are in flight, and no fewer than this.
+const ROUNDS: u64 = 4;
+const MIN_READS: u64 = 32;
+
+fn cases() -> Vec<Case> {
+    let cases = [DIRECT, WARM].into_iter().flat_map(|cache| {
+        let case = |depth| Case::new([(CACHE, cache), (SIZE, "4K"), (DEPTH, depth)]);
+        ["1", "4", "16", "64"].map(case)
+    });
+    in_each_directory(&cases.collect::<Vec<_>>())
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let kept = kept(b, FILE)?;
+    match b.case().get(CACHE) {
+        WARM => warm(b, &kept),
+        DIRECT => direct(b, &kept),
+        cache => Err(unknown(cache)),
+    }
+}
+
+fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
+    let file = kept.file.open()?;
+    fill_cache(b, kept, &file)?;
+    let mut ring = Ring::of(b, kept, &file)?;
+    let enters = 1.0 / ring.depth() as f64;
+    b.expect(exactly(Counter::Syscall(Sysno::IO_URING_ENTER), enters));
+    // Some file systems have a thread of the kernel's read, which is waited for.
+    b.expect(at_most(Counter::VoluntarySwitches, 1.0));
+    let storage = Storage::watch_process(&file)?;
+    b.batches(ring.depth(), |turns| {
+        (0..turns).try_for_each(|_| ring.read_together())
+    })?;
+    ring.claim(b);
+    tell_rate(b);
+    storage.claim_unused(b, ring.bytes())
+}
+
+fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
+    kept.space.has_storage()?;
+    kept.file.allows_direct(b.case().number(SIZE))?;
+    let buffered = kept.file.open()?;
+    let cache = Cache::of(&kept.space, &buffered)?;
+    cache.empty()?;
+    let file = kept.file.open_direct()?;
+    let mut ring = Ring::of(b, kept, &file)?;
+    let reads = MIN_READS.max(ROUNDS * ring.depth());
+    let clock = *b.clock();
+    let storage = Storage::watch_process(&file)?;
+    let mut busy = Duration::ZERO;
+    b.observe(|| {
+        let begun = Instant::now();
+        let ns = ring.window(reads, &clock)?;
+        busy += begun.elapsed();
+        Ok(ns)
+    })?;
+    ring.claim(b);
+    if let Some(in_hand) = storage.mean_in_hand(busy)? {
+        b.detail("device_in_flight", in_hand);
+    }
+    tell_rate(b);
+    kept.file.claim_direct(b, &file, &cache)?;
+    storage.claim_fetched(b, ring.bytes())?;
+    tell_guest(b);
+    Ok(())
+}
+
+fn tell_rate(b: &mut Bencher) {
+    if let Some(ns) = b.median() {
+        b.detail("reads_per_second", 1e9 / ns);
+    }
+}

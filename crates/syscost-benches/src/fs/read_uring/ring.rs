@@ -1,0 +1,235 @@
+//! A ring whose reads are counted: how many are in flight at each wait, and that each brought what it was to bring.
+#![allow(unsafe_code)] // reads into memory that the ring is told of
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+use io_uring::{IoUring, opcode, types};
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::files::Buffer;
+
+use super::DEPTH;
+use crate::fs::read::SIZE;
+use crate::fs::read::reader::scattered;
+use crate::fs::space::{Kept, Stamped};
+
+/// Who counts reads: the kernel says how many it took, and which completed.
+const RING: &str = "io_uring";
+
+/// Bytes to which memory for direct reads is aligned.
+const ALIGNMENT: usize = 4 << 10;
+
+/// Reads of a stamped file, of which always as many are in flight.
+pub(super) struct Ring<'f> {
+    ring: IoUring,
+    written: &'f Stamped,
+    file: &'f File,
+    /// A part for each read that may be in flight.
+    memory: Buffer,
+    size: usize,
+    /// Where the next reads are from, again and again.
+    offsets: Vec<u64>,
+    next: usize,
+    /// From where each part of the memory is being read.
+    parts: Vec<Option<u64>>,
+    /// Parts into which nothing is being read.
+    free: Vec<usize>,
+    /// Completions that were just taken from the ring.
+    done: Vec<(u64, i32)>,
+    /// Reads that the kernel took, and those that it completed as they should be.
+    submitted: u64,
+    completed: u64,
+    /// In flight when the kernel was asked to wait, at least and at most.
+    at_waits: Option<(u64, u64)>,
+    /// Whether content is compared: not where it is timed.
+    compares: bool,
+}
+
+impl<'f> Ring<'f> {
+    /// One as deep as the case says.
+    pub(super) fn of(b: &mut Bencher, kept: &'f Kept, file: &'f File) -> Result<Self, Failure> {
+        let (depth, size) = (b.case().number(DEPTH), b.case().number(SIZE));
+        if depth == 0 || size == 0 {
+            return Err(Failure::Broken(
+                "has no depth or no size in its case".into(),
+            ));
+        }
+        let ring = IoUring::new(depth as u32).map_err(|error| {
+            Failure::Unsupported(format!("the kernel gives no io_uring ({error})"))
+        })?;
+        let blocks = scattered(kept.file.bytes() / size, b.random());
+        let depth = depth as usize;
+        Ok(Self {
+            ring,
+            written: &kept.file,
+            file,
+            memory: Buffer::new(depth * size as usize, ALIGNMENT),
+            size: size as usize,
+            offsets: blocks.into_iter().map(|block| block * size).collect(),
+            next: 0,
+            parts: vec![None; depth],
+            free: (0..depth).collect(),
+            done: Vec::with_capacity(2 * depth),
+            submitted: 0,
+            completed: 0,
+            at_waits: None,
+            compares: !b.is_timed(),
+        })
+    }
+
+    /// How many reads are to be in flight.
+    pub(super) fn depth(&self) -> u64 {
+        self.parts.len() as u64
+    }
+
+    /// How many bytes were read so far, in this process.
+    pub(super) fn bytes(&self) -> u64 {
+        self.completed * self.size as u64
+    }
+
+    /// Hands as many reads over as are to be in flight, and waits for them all.
+    pub(super) fn read_together(&mut self) -> Result<(), Failure> {
+        self.fill()?;
+        self.wait_for(self.parts.len())?;
+        self.note_wait();
+        self.reap()?;
+        match self.free.len() == self.parts.len() {
+            true => Ok(()),
+            false => Err(Failure::Failed(
+                "the kernel did not wait for all reads".into(),
+            )),
+        }
+    }
+
+    /// The mean time of `reads` reads or a few more while the others are in flight, in ns.
+    pub(super) fn window(&mut self, reads: u64, clock: &Clock) -> Result<f64, Failure> {
+        // The first ones were handed over together, so they do not count.
+        let first = self.completed + self.depth();
+        let mut begun = None;
+        let ns = loop {
+            self.fill()?;
+            self.wait_for(1)?;
+            self.note_wait();
+            self.reap()?;
+            let now = clock.stop().ticks;
+            match begun {
+                None if self.completed >= first => begun = Some((now, self.completed)),
+                Some((start, completed)) if self.completed >= completed + reads => {
+                    let passed = clock.to_ns(now.saturating_sub(start));
+                    break passed / (self.completed - completed) as f64;
+                }
+                None | Some(_) => {}
+            }
+        };
+        self.drain()?;
+        Ok(ns)
+    }
+
+    /// Claims how many reads were in flight, and that all came back.
+    pub(super) fn claim(&self, b: &mut Bencher) {
+        let (least, most) = self.at_waits.unwrap_or_default();
+        let depth = self.depth();
+        b.claim_equal("reads in flight at a wait, at least", depth, least, RING);
+        b.claim_equal("reads in flight at a wait, at most", depth, most, RING);
+        let claim = "reads that completed with all their bytes";
+        b.claim_equal(claim, self.submitted, self.completed, RING);
+    }
+
+    /// Puts a read into the ring for each part of the memory that is free.
+    fn fill(&mut self) -> Result<(), Failure> {
+        while let Some(part) = self.free.pop() {
+            let offset = self.offsets[self.next];
+            self.next = (self.next + 1) % self.offsets.len();
+            let start = self.memory[part * self.size..].as_mut_ptr();
+            let read = opcode::Read::new(types::Fd(self.file.as_raw_fd()), start, self.size as u32)
+                .offset(offset)
+                .build()
+                .user_data(part as u64);
+            // SAFETY: the part is as long as the read and no other read's; nobody looks at it until the read has completed, and
+            // this is not dropped before.
+            unsafe { self.ring.submission().push(&read) }
+                .map_err(|error| Failure::of("submit", error))?;
+            self.parts[part] = Some(offset);
+        }
+        Ok(())
+    }
+
+    /// Hands over what is in the ring, and waits until this many reads have completed.
+    fn wait_for(&mut self, count: usize) -> Result<(), Failure> {
+        let taken = self
+            .ring
+            .submit_and_wait(count)
+            .map_err(|error| Failure::of("io_uring_enter", error))?;
+        self.submitted += taken as u64;
+        Ok(())
+    }
+
+    /// Notes how many reads the kernel had when it was last asked to wait.
+    fn note_wait(&mut self) {
+        let in_flight = self.submitted - self.completed;
+        let (least, most) = self.at_waits.unwrap_or((in_flight, in_flight));
+        self.at_waits = Some((least.min(in_flight), most.max(in_flight)));
+    }
+
+    /// Takes what has completed from the ring.
+    fn reap(&mut self) -> Result<(), Failure> {
+        let completions = self.ring.completion();
+        self.done.clear();
+        let results = completions.map(|entry| (entry.user_data(), entry.result()));
+        self.done.extend(results);
+        for index in 0..self.done.len() {
+            let (part, result) = self.done[index];
+            let part = part as usize;
+            let offset = self
+                .parts
+                .get_mut(part)
+                .and_then(Option::take)
+                .ok_or_else(|| Failure::Refuted("a read completed that was not made".into()))?;
+            self.free.push(part);
+            if result < 0 {
+                let cause = std::io::Error::from_raw_os_error(-result);
+                return Err(Failure::of("read by io_uring", cause));
+            }
+            if result as usize != self.size {
+                let wanted = self.size;
+                return Err(Failure::Failed(format!(
+                    "a read of {wanted} bytes at {offset} gave {result}"
+                )));
+            }
+            if self.compares {
+                let read = &self.memory[part * self.size..][..self.size];
+                self.written.check(read, offset)?;
+            }
+            self.completed += 1;
+        }
+        Ok(())
+    }
+
+    /// Waits for what is in flight.
+    fn drain(&mut self) -> Result<(), Failure> {
+        while self.submitted > self.completed {
+            self.wait_for(1)?;
+            self.reap()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ring<'_> {
+    fn drop(&mut self) {
+        // The kernel writes into the memory until every read has completed, well or not.
+        while self.parts.iter().any(Option::is_some) {
+            if self.ring.submit_and_wait(1).is_err() {
+                // Then it is better never to give the memory back.
+                std::mem::forget(std::mem::replace(&mut self.memory, Buffer::new(0, 1)));
+                return;
+            }
+            for entry in self.ring.completion() {
+                if let Some(part) = self.parts.get_mut(entry.user_data() as usize) {
+                    *part = None;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What of a file is in the page cache, by two witnesses.
+
+use std::fs::File;
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_sys::files;
+
+use super::Space;
+
+/// How often a file is read until all of it is in the page cache: a kernel that gives memory back to its host may have taken some.
+const MAX_READINGS: u32 = 5;
+
+/// The page cache, as far as it holds a file.
+pub(in crate::fs) struct Cache<'f> {
+    file: &'f File,
+    /// Pages of the file.
+    pages: u64,
+    /// Whether cachestat(2) has nothing to say: on overlayfs it always counts 0.
+    is_overlay: bool,
+}
+
+/// Pages of a file in the page cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::fs) struct Resident {
+    /// By mincore(2).
+    mincore: u64,
+    /// By cachestat(2), where the kernel has it and it counts.
+    cachestat: Option<u64>,
+}
+
+impl Resident {
+    /// By mincore(2), which counts on every file system.
+    pub(in crate::fs) fn pages(self) -> u64 {
+        self.mincore
+    }
+
+    /// The larger count of each witness.
+    pub(in crate::fs) fn max(self, other: Self) -> Self {
+        Self {
+            mincore: self.mincore.max(other.mincore),
+            cachestat: self.cachestat.max(other.cachestat),
+        }
+    }
+}
+
+impl<'f> Cache<'f> {
+    /// That of a file in this space.
+    pub(in crate::fs) fn of(space: &Space, file: &'f File) -> Result<Self, Failure> {
+        let length = file
+            .metadata()
+            .map_err(|cause| Failure::of("fstat", cause))?
+            .len();
+        Ok(Self {
+            file,
+            pages: length.div_ceil(page_size() as u64),
+            is_overlay: space.filesystem().kind == "overlay",
+        })
+    }
+
+    /// How many pages the file has.
+    pub(in crate::fs) fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// How many of them are in the cache.
+    pub(in crate::fs) fn resident(&self) -> Result<Resident, Failure> {
+        let counted = || files::cachestat(self.file).ok().map(|cached| cached.pages);
+        Ok(Resident {
+            mincore: files::resident_pages(self.file)?,
+            cachestat: if self.is_overlay { None } else { counted() },
+        })
+    }
+
+    /// Takes the file out of the cache, where it is written back already, and makes sure of it.
+    ///
+    /// # Errors
+    /// Refuted where pages stay.
+    pub(in crate::fs) fn empty(&self) -> Result<(), Failure> {
+        match files::drop_clean_pages(self.file)? {
+            0 => Ok(()),
+            left => Err(Failure::Refuted(format!(
+                "{left} pages of the file stayed in the page cache"
+            ))),
+        }
+    }
+
+    /// What is in the cache once it was emptied: the first of several looks that are to show nothing.
+    pub(in crate::fs) fn emptied(&self) -> Result<Resident, Failure> {
+        self.empty()?;
+        self.resident()
+    }
+
+    /// Has `read` read the file, again where not all of it stayed in the cache, and claims that all of it is there.
+    pub(in crate::fs) fn fill(
+        &self,
+        b: &mut Bencher,
+        mut read: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for _ in 0..MAX_READINGS {
+            read()?;
+            if self.resident()?.mincore == self.pages {
+                break;
+            }
+        }
+        self.claim(b, "pages of the file in the page cache", self.pages)
+    }
+
+    /// Claims how many pages are in the cache now.
+    pub(in crate::fs) fn claim(
+        &self,
+        b: &mut Bencher,
+        claim: &str,
+        pages: u64,
+    ) -> Result<(), Failure> {
+        self.claim_seen(b, claim, pages, self.resident()?);
+        Ok(())
+    }
+
+    /// Claims how many were there when it was looked.
+    pub(in crate::fs) fn claim_seen(
+        &self,
+        b: &mut Bencher,
+        claim: &str,
+        pages: u64,
+        seen: Resident,
+    ) {
+        let source = match self.is_overlay {
+            true => "mincore (cachestat counts nothing on overlay)",
+            false => "mincore",
+        };
+        b.claim_equal(claim, pages, seen.mincore, source);
+        if let Some(counted) = seen.cachestat {
+            b.claim_equal(claim, pages, counted, "cachestat");
+        }
+    }
+}

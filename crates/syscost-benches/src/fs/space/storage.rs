@@ -1,0 +1,167 @@
+//! What storage delivered, as the kernel counts it.
+
+use std::fs::File;
+use std::time::Duration;
+
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::counters::IoReader;
+use syscost_sys::files::{Device, Moved};
+
+const FETCHED: &str = "bytes fetched from storage per byte read";
+const DELIVERED: &str = "bytes that the device delivered per byte read";
+const STRAY: &str = "something else of this process was fetched, too";
+
+/// More than what was read is the program's own, which had been dropped from memory: the kernel reads far ahead of that.
+const MAX_STRAY: f64 = 1.25;
+
+/// Of what was in the cache less than this share is fetched: the rest is the program's own.
+const MAX_OWN: f64 = 0.5;
+
+/// Counts from when it was made.
+pub(in crate::fs) struct Storage {
+    io: Result<IoReader, Unsupported>,
+    source: &'static str,
+    /// Where the file system has one.
+    device: Option<Device>,
+    fetched: u64,
+    moved: Moved,
+}
+
+impl Storage {
+    /// What the calling thread reads of this file from now on.
+    pub(in crate::fs) fn watch(file: &File) -> Result<Self, Failure> {
+        Self::begin(file, IoReader::of_thread(), "/proc/thread-self/io")
+    }
+
+    /// How many reads the device had in hand on average, if `passed` is how long it was; `None` where the file system has none of its own.
+    pub(in crate::fs) fn mean_in_hand(&self, passed: Duration) -> Result<Option<f64>, Failure> {
+        let Some(device) = &self.device else {
+            return Ok(None);
+        };
+        let in_hand_ms = device.moved()?.in_hand_ms - self.moved.in_hand_ms;
+        Ok(Some(in_hand_ms as f64 / (1e3 * passed.as_secs_f64())))
+    }
+
+    /// What any thread of this process does, with those that the kernel adds to it for io_uring.
+    pub(in crate::fs) fn watch_process(file: &File) -> Result<Self, Failure> {
+        Self::begin(file, IoReader::open(), "/proc/self/io")
+    }
+
+    fn begin(
+        file: &File,
+        io: Result<IoReader, Unsupported>,
+        source: &'static str,
+    ) -> Result<Self, Failure> {
+        let device = Device::of(file).ok();
+        let moved = device.as_ref().map(Device::moved).transpose()?;
+        let fetched = match &io {
+            Ok(io) => io.read()?.read_bytes,
+            Err(_) => 0,
+        };
+        Ok(Self {
+            io,
+            source,
+            device,
+            fetched,
+            moved: moved.unwrap_or_default(),
+        })
+    }
+
+    /// Bytes fetched from storage since it was made; `None` where the kernel does not count them.
+    pub(in crate::fs) fn fetched(&self) -> Result<Option<u64>, Failure> {
+        match &self.io {
+            Ok(io) => Ok(Some(io.read()?.read_bytes - self.fetched)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Claims that every one of `read` bytes was fetched from storage, and perhaps more that the kernel read ahead.
+    pub(in crate::fs) fn claim_fetched_ahead(
+        &self,
+        b: &mut Bencher,
+        read: u64,
+    ) -> Result<(), Failure> {
+        let is_on_device = self.device.is_some();
+        self.claim(b, "at least 1", read, |per_byte| {
+            judge(per_byte.min(1.0), is_on_device)
+        })
+    }
+
+    /// Claims that every one of `read` bytes was fetched from storage, and nothing else.
+    pub(in crate::fs) fn claim_fetched(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
+        let is_on_device = self.device.is_some();
+        self.claim(b, &format!("1 to {MAX_STRAY}"), read, |per_byte| {
+            judge(per_byte, is_on_device)
+        })?;
+        if let Some(device) = &self.device {
+            // Others may read as well.
+            let delivered = (device.moved()?.read - self.moved.read) as f64 / read.max(1) as f64;
+            b.claim_within(DELIVERED, Bound::AtLeast(1.0), delivered, &device.source());
+        }
+        Ok(())
+    }
+
+    /// Claims that none of `read` bytes was.
+    pub(in crate::fs) fn claim_unused(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
+        self.claim(b, "0", read, |per_byte| match per_byte {
+            0.0 => (Verdict::Confirmed, None),
+            MAX_OWN.. => (Verdict::Refuted, None),
+            _ => (Verdict::Unverified, Some(STRAY)),
+        })
+    }
+
+    fn claim(
+        &self,
+        b: &mut Bencher,
+        expected: &str,
+        read: u64,
+        judge: impl Fn(f64) -> (Verdict, Option<&'static str>),
+    ) -> Result<(), Failure> {
+        match (&self.io, self.fetched()?) {
+            (Err(reason), _) => {
+                b.claim_unverified(FETCHED, expected, "", self.source, &reason.to_string());
+            }
+            (Ok(_), fetched) => {
+                let per_byte = fetched.unwrap_or(0) as f64 / read.max(1) as f64;
+                let (verdict, reason) = judge(per_byte);
+                b.claim_verdict(FETCHED, expected, per_byte, self.source, verdict, reason);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What so many fetched bytes per byte say of reads that all came from storage. Only of devices is it sure that the kernel counts them: of a file
+/// system that a program serves it does not.
+fn judge(per_byte: f64, is_on_device: bool) -> (Verdict, Option<&'static str>) {
+    match per_byte {
+        1.0..=MAX_STRAY => (Verdict::Confirmed, None),
+        MAX_STRAY.. => (Verdict::Unverified, Some(STRAY)),
+        0.0 if !is_on_device => {
+            let reason = "the kernel may not count what this file system fetches";
+            (Verdict::Unverified, Some(reason))
+        }
+        _ => (Verdict::Refuted, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_fetched_was_cached() {
+        let verdict = |per_byte, is_on_device| judge(per_byte, is_on_device).0;
+        assert_eq!(verdict(1.0, true), Verdict::Confirmed);
+        assert_eq!(verdict(0.99, true), Verdict::Refuted);
+        assert_eq!(verdict(0.0, true), Verdict::Refuted);
+        assert_eq!(verdict(2.0, true), Verdict::Unverified);
+        assert_eq!(
+            verdict(0.0, false),
+            Verdict::Unverified,
+            "served by a program"
+        );
+        assert_eq!(verdict(0.5, false), Verdict::Refuted, "it does count");
+    }
+}

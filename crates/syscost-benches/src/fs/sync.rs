@@ -1,0 +1,243 @@
+//! Writing a block so that it survives a loss of power.
+//!
+//! ## Measures
+//! One pwrite over a block that has content already, in the order of the file, until the device says that it has it for good.
+//!
+//! - `fsync`, `fdatasync`: the write goes into the page cache, and that call follows. `fsync` also waits for what else is known of the file, its
+//!   times; `fdatasync` only where the content could not be found without it.
+//! - `dsync`, `sync`: the file is open with O_DSYNC or O_SYNC, so that the write itself does what `fdatasync` or `fsync` would.
+//! ## Does not measure
+//! Growing a file, whose new length and blocks have to be made safe as well: overwrite in place, as databases do with their logs, is the cheapest case.
+//! Whether the device keeps its word; what a guest's host or a disk's cache calls safe may not be.
+//! ## Reading it
+//! The number has a long tail, so look at the percentiles: a synced write waits for whatever else the journal and the device have in hand. `cpu_ns` of it is
+//! work of the core, `run_delay_ns` waiting for a core; the rest is the device, which was at work for `device_busy_percent` of the time and was given
+//! `device_written_bytes` per operation, by everybody (journal included). `flushes_per_operation` counts the requests to empty the device's own cache: at least
+//! one, unless it has none.
+//! ## Source
+//! fio `fsync=1`, `fdatasync=1` and `sync=dsync`; PostgreSQL's `pg_test_fsync`.
+
+use std::cell::RefCell;
+
+use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
+use syscost_harness::prelude::*;
+
+use super::in_each_directory;
+use super::overwrite::{Access, Blocks, Overwriter};
+use super::space::Space;
+use super::tail::time_tail;
+use super::waits::{self, MAX_SLEEPS, PerOperation, Waits, unwritten_pages};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.sync",
+    title: "Write a block and make it safe",
+    cases: Cases::Here(cases),
+    disregards_neighbours: |_| true,
+    quick: |case| case.get(CALL) == "fsync" && case.get(SIZE) == "4K",
+    careful: |case| case.get(CALL) != "fsync" && case.get(SIZE) == "64K",
+    expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
+    support: waits::needs_device,
+    run,
+    source: include_str!("sync.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const CALL: &str = "call";
+const SIZE: &str = "size";
+
+/// Bytes of the file at least, and its blocks at least.
+const MIN_BYTES: u64 = 1 << 20;
+const MIN_BLOCKS: u64 = 8;
+
+/// As the C library has it: rustix 1.1 takes that of O_SYNC, of which it is a part.
+const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for call in ["fsync", "fdatasync", "dsync", "sync"] {
+        let sizes: &[&'static str] = match call {
+            "sync" => &["4K"],
+            _ => &["4K", "64K", "1M"],
+        };
+        let sizes = sizes.iter();
+        cases.extend(sizes.map(|size| Case::new([(CALL, call), (SIZE, *size)])));
+    }
+    in_each_directory(&cases)
+}
+
+/// What makes a write safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Fsync,
+    Fdatasync,
+    /// O_DSYNC.
+    Dsync,
+    /// O_SYNC.
+    Sync,
+    /// Nothing does: a lie.
+    #[cfg(test)]
+    Nothing,
+}
+
+impl Call {
+    fn of(case: &Case) -> Result<Self, Failure> {
+        match case.get(CALL) {
+            "fsync" => Ok(Self::Fsync),
+            "fdatasync" => Ok(Self::Fdatasync),
+            "dsync" => Ok(Self::Dsync),
+            "sync" => Ok(Self::Sync),
+            call => Err(Failure::Broken(format!("knows no {CALL}={call}"))),
+        }
+    }
+
+    /// What the file is opened with.
+    fn flags(self) -> OFlags {
+        match self {
+            Self::Dsync => O_DSYNC,
+            Self::Sync => OFlags::SYNC,
+            _ => OFlags::empty(),
+        }
+    }
+
+    /// The call that follows a write.
+    fn follows(self) -> Option<Sysno> {
+        match self {
+            Self::Fsync => Some(Sysno::FSYNC),
+            Self::Fdatasync => Some(Sysno::FDATASYNC),
+            _ => None,
+        }
+    }
+
+    /// Writes the next block.
+    #[inline(always)]
+    fn write(self, writer: &mut Overwriter) -> Result<(), Failure> {
+        writer.write()?;
+        match self {
+            Self::Fsync => fsync(writer.file()).map_err(|cause| Failure::of("fsync", cause)),
+            Self::Fdatasync => {
+                fdatasync(writer.file()).map_err(|cause| Failure::of("fdatasync", cause))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let block = b.case().number(SIZE);
+    let (call, space) = (Call::of(b.case())?, Space::of(b.case())?);
+    measure(b, &space, call, block)
+}
+
+fn measure(b: &mut Bencher, space: &Space, call: Call, block: u64) -> Result<(), Failure> {
+    let blocks = Blocks {
+        file: MIN_BYTES.max(MIN_BLOCKS * block),
+        block,
+        access: Access::Sequential,
+    };
+    blocks.expect(b);
+    if let Some(follows) = call.follows() {
+        b.expect(calls(follows));
+    }
+    let writer = Overwriter::new(b, space, blocks, call.flags())?;
+    let open = fcntl_getfl(writer.file()).map_err(|cause| Failure::of("fcntl", cause))?;
+    let open = open & OFlags::SYNC;
+    let what = "O_SYNC and O_DSYNC of the file, as the kernel has it open";
+    b.claim_equal(what, name(call.flags()), name(open), "fcntl F_GETFL");
+    let waits = Waits::begin(writer.file());
+    let (writer, unwritten) = (RefCell::new(writer), RefCell::new(Ok::<u64, Unsupported>(0)));
+    let mut prepare = || {
+        let mut writer = writer.borrow_mut();
+        waits.after(writer.written());
+        let left = unwritten_pages(writer.file());
+        let most = &mut *unwritten.borrow_mut();
+        *most = most.clone().and_then(|most| Ok(left?.max(most)));
+        writer.stage_whole();
+        waits.before();
+        Ok(())
+    };
+    let mut write = || call.write(&mut writer.borrow_mut());
+    b.single(&mut prepare, &mut write)?;
+    time_tail(b, &mut prepare, &mut write)?;
+    prepare()?;
+    let what = "pages of the file that are not written back after an operation, at most";
+    match unwritten.into_inner() {
+        Ok(left) => b.claim_equal(what, 0, left, "cachestat"),
+        Err(reason) => b.claim_unverified(what, 0_u64, "", "cachestat", &reason.to_string()),
+    }
+    let moved = waits.end(b);
+    waits::claim_written(b, block, &moved);
+    if let Ok(moved) = &moved {
+        claim_flushed(b, space, &waits, moved);
+    }
+    writer.into_inner().claim_content(b, space)
+}
+
+/// A device with a cache of its own is asked to empty it after each write. Others may have asked, too, but each operation waits
+/// for a request that began after it did.
+fn claim_flushed(b: &mut Bencher, space: &Space, waits: &Waits, moved: &PerOperation) {
+    b.detail("flushes_per_operation", moved.flushes);
+    if waits.has_volatile_cache() != Some(true) {
+        return;
+    }
+    let what = "requests to flush the device's own cache per operation";
+    let expected = Bound::AtLeast(1.0);
+    let asks_for_none = ["nobarrier", "barrier=0"];
+    let mut options = space.filesystem().options.split(',');
+    match options.find(|option| asks_for_none.contains(option)) {
+        Some(option) => {
+            let reason = format!("it is mounted with {option}: the device's cache is never flushed");
+            b.claim_unverified(what, expected.fact(), moved.flushes, &moved.source, &reason);
+        }
+        None => b.claim_within(what, expected, moved.flushes, &moved.source),
+    }
+}
+
+fn name(flags: OFlags) -> &'static str {
+    if flags.contains(OFlags::SYNC) {
+        "O_SYNC"
+    } else if flags.contains(O_DSYNC) {
+        "O_DSYNC"
+    } else {
+        "neither"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::fs::space::tests::on_disk;
+    use crate::testing::{claims, findings};
+
+    fn refuted(call: Call) -> Option<Vec<String>> {
+        let space = on_disk()?;
+        let expect = [calls(Sysno::PWRITE64), MAX_SLEEPS];
+        let found = findings(Pass::Evidence, &expect, |b| {
+            measure(b, &space, call, 4096)
+        });
+        let found = found.expect("it can be written");
+        let refuted = claims(&found, Verdict::Refuted);
+        Some(refuted.into_iter().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn a_write_that_nothing_makes_safe_is_found_out() {
+        for call in [Call::Fsync, Call::Fdatasync, Call::Dsync, Call::Sync] {
+            let Some(found) = refuted(call) else {
+                return println!("skipped: no disk");
+            };
+            assert_eq!(found, [""; 0], "{call:?}");
+        }
+        let found = refuted(Call::Nothing).expect("as before");
+        assert!(found.iter().any(|claim| claim.contains("not written back")), "{found:?}");
+    }
+
+    #[test]
+    fn o_sync_is_more_than_o_dsync() {
+        assert_eq!(name(OFlags::SYNC), "O_SYNC");
+        assert_eq!(name(O_DSYNC), "O_DSYNC");
+        assert_eq!(name(OFlags::empty()), "neither");
+    }
+}

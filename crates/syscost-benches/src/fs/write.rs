@@ -1,0 +1,101 @@
+//! Writing over a block of a file.
+//!
+//! ## Measures
+//! One pwrite of a block that has content already, in the order of the file (`sequential`, from the start again at its end) or in a random one.
+//!
+//! - `buffered`: into the page cache, whose pages of the file are all there and dirty, so that the kernel copies the block and does no more.
+//!   Nothing is written back meanwhile.
+//! - `direct`: with O_DIRECT. It returns when the device says that it has the block; nothing of it is left in the page cache.
+//! ## Does not measure
+//! Growing a file, and finding blocks for it (`fs.fallocate`). The first write to a clean page. Making sure that the block survives a loss of power:
+//! a device may keep it in a cache of its own (`fs.sync`).
+//! ## Reading it
+//! `buffered` is a matter of the core and of memory, and the detail `bandwidth_bytes_per_s` that of a copy. `direct` waits for the device: `cpu_ns` of it is work
+//! of the core, `run_delay_ns` was spent waiting for a core, and the rest for the device, which was at work for `device_busy_percent` of the time and
+//! was given `device_written_bytes` per operation, by everybody. A block smaller than the device's own is read, changed and written by the device.
+//! ## Source
+//! fio `rw=write` and `rw=randwrite` with `ioengine=psync`, `overwrite=1` and `direct=0` or `1`; lmbench `lmdd`.
+
+mod buffered;
+mod direct;
+
+use syscost_harness::prelude::*;
+
+use super::in_each_directory;
+use super::overwrite::{Access, Blocks};
+use super::space::Space;
+use super::waits;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.write",
+    title: "Write over a block of a file",
+    cases: Cases::Here(cases),
+    expect: &[calls(Sysno::PWRITE64)],
+    disregards_neighbours: is_direct,
+    // Of large blocks the order hardly matters.
+    careful: |case| case.get(Access::KEY) == "random" && case.number(SIZE) > 64 << 10,
+    support: |case| match is_direct(case) {
+        true => waits::needs_device(case),
+        false => Ok(()),
+    },
+    run,
+    source: include_str!("write.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const CACHE: &str = "cache";
+const SIZE: &str = "size";
+
+fn cases() -> Vec<Case> {
+    const BUFFERED: &[&str] = &["4K", "64K", "1M"];
+    const DIRECT: &[&str] = &["512", "4K", "64K", "1M"];
+    let mut cases = Vec::new();
+    for (cache, sizes) in [("buffered", BUFFERED), ("direct", DIRECT)] {
+        for access in ["sequential", "random"] {
+            let of = |size: &&'static str| {
+                Case::new([(Access::KEY, access), (CACHE, cache), (SIZE, *size)])
+            };
+            cases.extend(sizes.iter().map(of));
+        }
+    }
+    in_each_directory(&cases)
+}
+
+fn is_direct(case: &Case) -> bool {
+    case.get(CACHE) == "direct"
+}
+
+/// Bytes of the file: some blocks at least, and no more than are written within a moment.
+fn file_bytes(block: u64) -> u64 {
+    (1024 * block).clamp(1 << 20, (4 << 20).max(8 * block))
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let block = b.case().number(SIZE);
+    let blocks = Blocks {
+        file: file_bytes(block),
+        block,
+        access: Access::of(b.case())?,
+    };
+    blocks.expect(b);
+    let space = Space::of(b.case())?;
+    match b.case().get(CACHE) {
+        "buffered" => buffered::measure(b, &space, blocks),
+        "direct" => direct::measure(b, &space, blocks),
+        cache => Err(Failure::Broken(format!("knows no {CACHE}={cache}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_blocks_enough_for_a_random_order() {
+        for block in [512, 4 << 10, 64 << 10, 1 << 20] {
+            let bytes = file_bytes(block);
+            assert!(bytes / block >= 8 && bytes.is_multiple_of(block), "{block}");
+            assert!(bytes <= 8 << 20, "{block}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Into the page cache.
+
+use rustix::fs::OFlags;
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::counters::IoReader;
+use syscost_sys::files::{self, stamp};
+
+use crate::fs::overwrite::{Blocks, Overwriter};
+use crate::fs::space::Space;
+use crate::fs::waits::unwritten_pages;
+
+/// The share of the written bytes whose pages may become dirty anew without a doubt that all of them were dirty.
+const MAX_DIRTIED: f64 = 0.01;
+
+/// Up to this share the kernel may have written the file back meanwhile: it does so now and then, not before every other write.
+const MAX_WRITTEN_BACK: f64 = 0.5;
+
+const WRITTEN_BACK: &str = "the kernel may have written pages back meanwhile";
+
+const DIRTIED: &str = "share of the written bytes whose pages became dirty anew";
+const IO: &str = "/proc/thread-self/io";
+
+pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<(), Failure> {
+    opened(b, space, blocks, OFlags::empty())
+}
+
+fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
+    let mut writer = Overwriter::new(b, space, blocks, flags)?;
+    // One stamp makes a block another; where nothing is timed, each of its bytes says where it belongs.
+    let staged = match b.is_timed() {
+        true => stamp::BYTES,
+        false => blocks.block as usize,
+    };
+    for _ in 0..writer.blocks() {
+        writer.stage(staged);
+        writer.write()?;
+    }
+    let pages = writer.pages();
+    let resident = files::resident_pages(writer.file())?;
+    let what = "pages of the file in the page cache, at least";
+    b.claim_within(what, Bound::AtLeast(pages as f64), resident as f64, "mincore");
+    let has_device = !space.filesystem().is_in_memory();
+    if has_device {
+        let what = "pages of the file that are dirty before the operations";
+        match unwritten_pages(writer.file()) {
+            Ok(dirty) => b.claim_equal(what, pages, dirty, "cachestat"),
+            Err(reason) => b.claim_unverified(what, pages, "", "cachestat", &reason.to_string()),
+        }
+    }
+    let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
+    let before = writer.written();
+    b.try_iter(|| {
+        writer.stage(staged);
+        writer.write()
+    })?;
+    if has_device {
+        let bytes = (writer.written() - before) * blocks.block;
+        let dirtied = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
+        claim_dirtied(b, dirtied.map(|dirtied| dirtied as f64 / bytes as f64));
+    }
+    if let Some(ns) = b.median() {
+        b.detail("bandwidth_bytes_per_s", blocks.block as f64 * 1e9 / ns);
+    }
+    writer.claim_content(b, space)
+}
+
+/// A write to a clean page makes it dirty, and that is counted. Pages are clean where each write goes to the device as well.
+fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
+    let expected = Bound::AtMost(MAX_DIRTIED).fact();
+    match share {
+        Err(reason) => b.claim_unverified(DIRTIED, expected, "", IO, &reason.to_string()),
+        Ok(share) => {
+            let verdict = match share {
+                ..=MAX_DIRTIED => Verdict::Confirmed,
+                ..=MAX_WRITTEN_BACK => Verdict::Unverified,
+                _ => Verdict::Refuted,
+            };
+            let reason = (verdict == Verdict::Unverified).then_some(WRITTEN_BACK);
+            b.claim_verdict(DIRTIED, expected, share, IO, verdict, reason);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+
+    use super::*;
+    use crate::fs::overwrite::Access;
+    use crate::fs::space::tests::on_disk;
+    use crate::testing::{claims, findings};
+
+    /// Whether a file that is opened like this is found out.
+    fn refuted(space: &Space, flags: OFlags) -> Vec<String> {
+        let blocks = Blocks {
+            file: 1 << 20,
+            block: 4096,
+            access: Access::Sequential,
+        };
+        let expect = [calls(Sysno::PWRITE64)];
+        let found = findings(Pass::Evidence, &expect, |b| {
+            opened(b, space, blocks, flags)
+        });
+        let found = found.expect("it can be written");
+        let refuted = claims(&found, Verdict::Refuted);
+        refuted.into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn writes_that_go_to_the_device_are_no_buffered_ones() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: no disk");
+        };
+        assert_eq!(refuted(&space, OFlags::empty()), [""; 0]);
+        let space = on_disk().expect("there was one");
+        let found = refuted(&space, OFlags::SYNC);
+        assert!(found.contains(&DIRTIED.to_owned()), "{found:?}");
+    }
+}
