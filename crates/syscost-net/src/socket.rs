@@ -312,6 +312,24 @@ mod tests {
     }
 
     #[test]
+    fn a_reserved_port_is_taken_where_that_is_allowed() {
+        let listener = listen(any("127.0.0.1"), 8, &Tcp::default()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let ends = [(); 2].map(|()| {
+            let near = connect_reserved(address, &Tcp::default(), PATIENCE).unwrap();
+            let (_far, seen) = listener.accept().unwrap();
+            assert_eq!(near.local_addr().unwrap(), seen);
+            near
+        });
+        let ports = ends.each_ref().map(|end| end.local_addr().unwrap().port());
+        assert_ne!(ports[0], ports[1], "the second finds the first taken");
+        match ports[0] {
+            1024.. => println!("skipped: this user may have no reserved port"),
+            port => assert!(port >= 665, "{port}"),
+        }
+    }
+
+    #[test]
     fn a_silent_address_is_not_waited_for_beyond_the_limit() {
         let listener = listen(any("127.0.0.1"), 0, &Tcp::default()).unwrap();
         let address = listener.local_addr().unwrap();
