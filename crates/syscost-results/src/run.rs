@@ -90,6 +90,16 @@ pub struct NfsServer {
     pub write_bytes: u32,
 }
 
+impl NfsServer {
+    /// The host and the path of an export: a server that was restarted may have other ports.
+    pub fn place_of(export: &str) -> String {
+        let rest = export.strip_prefix("nfs://").unwrap_or(export);
+        let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let host = server.rsplitn(3, ':').nth(2).unwrap_or(server);
+        format!("{host}{path}")
+    }
+}
+
 /// The program that measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -214,4 +224,20 @@ pub struct Warning {
     pub message: String,
     /// What to do about it.
     pub advice: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_is_the_same_whatever_its_ports() {
+        for (export, place) in [
+            ("nfs://10.0.0.1:2049:635/srv/a:b", "10.0.0.1/srv/a:b"),
+            ("nfs://[fe80::1]:2049:635/", "[fe80::1]/"),
+            ("nfs://db1/e", "db1/e"),
+        ] {
+            assert_eq!(NfsServer::place_of(export), place);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Difference;
-use crate::run::Peer;
+use crate::run::{NfsServer, Peer};
 use crate::stats::order;
 use crate::{Directory, Run};
 
@@ -197,7 +197,8 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         flatten("peer.machine", machine, &mut facts);
     }
     if let Some(server) = &run.nfs {
-        facts.push((NFS_EXPORT.to_owned(), Value::from(&*server.export)));
+        let place = NfsServer::place_of(&server.export);
+        facts.push((NFS_EXPORT.to_owned(), Value::from(place)));
     }
     for directory in &run.directories {
         of_directory(directory, &mut facts);
