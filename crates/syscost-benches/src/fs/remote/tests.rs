@@ -13,7 +13,7 @@ fn local() -> Case {
     ])
 }
 
-fn source(id: &'static str, case: &Case, median: f64) -> Source<'_> {
+fn source<'c>(id: &'static str, case: &'c Case, median: f64) -> Source<'c> {
     Source { id, case, median }
 }
 
