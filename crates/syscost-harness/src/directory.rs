@@ -2,6 +2,8 @@
 //!
 //! The coordinator looks at them once, before anything is measured; workers find them in their environment.
 
+mod facts;
+
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -10,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::failure::Failure;
 
-/// The key of the parameter that says in which directory a row is measured.
-pub const KEY: &str = "dir";
+pub use facts::facts_of;
+pub(crate) use facts::of_rows;
+pub use syscost_results::directory::KEY;
 
 /// The variable with the directories, as JSON.
 pub const VARIABLE: &str = "SYSCOST_DIRECTORIES";

@@ -1,6 +1,7 @@
 //! Whether this machine is fit to be measured, and what to do where it is not.
 
 mod cores;
+mod directories;
 mod environment;
 
 use syscost_results::Machine;
@@ -11,6 +12,7 @@ use crate::clock::RunClock;
 use crate::machine;
 
 pub use cores::{SHARED_CORE, finding as core_finding};
+pub use directories::{directory_finding, directory_warning};
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,8 @@
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins of what counts as a core of our own.
 //! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if one was chosen.
-//! - [`directory`]: where file systems are measured.
+//! - [`nfs`]: the NFS server that is measured against without a mount.
+//! - [`directory`]: where file systems are measured. [`drop_caches`]: whether everybody's page cache may be emptied.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -25,9 +26,11 @@ pub mod derive;
 pub mod directory;
 pub mod doc;
 pub mod doctor;
+pub mod drop_caches;
 pub mod expect;
 pub mod failure;
 pub mod machine;
+pub mod nfs;
 pub mod noise;
 pub mod peer;
 pub mod placement;

@@ -29,6 +29,7 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, paint: Paint) -> String 
         out.blank();
     }
     for (status, heading) in [
+        (Status::AboveRange, "Larger than all that was tried"),
         (
             Status::Withheld,
             "Withheld: the evidence contradicts the name",
@@ -163,8 +164,7 @@ fn list(names: &[&str], all: bool) -> String {
 
 /// What the signs mean that occur in this table.
 fn legend(run: &Run, out: &mut Out) {
-    let has_number =
-        |row: &&Measurement| matches!(row.status, Status::Ok | Status::BelowResolution);
+    let has_number = |row: &&Measurement| row.status.has_figures();
     let shown: Vec<&Measurement> = run.measurements.iter().filter(has_number).collect();
     for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
         if shown.iter().any(|row| Mark::of(&row.evidence) == mark) {
@@ -182,6 +182,9 @@ fn legend(run: &Run, out: &mut Out) {
         .any(|row| row.status == Status::BelowResolution)
     {
         out.dim("< the cost can't be told from nothing: its bound");
+    }
+    if shown.iter().any(|row| row.status == Status::AboveRange) {
+        out.dim("> larger than all that was tried in the time and room there was");
     }
     for meaning in meanings(shown.iter().flat_map(|row| &row.flags)) {
         out.dim(&meaning);

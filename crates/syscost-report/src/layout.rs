@@ -74,6 +74,7 @@ impl Column {
 }
 
 /// A row of the table before it is laid out.
+#[derive(Clone)]
 pub(crate) struct Row<'a> {
     pub(crate) measurement: &'a Measurement,
     /// The name without its group; only the case for a row beneath its benchmark's own line.
@@ -309,7 +310,8 @@ fn name(name: &str, paint: Paint) -> String {
     }
 }
 
-fn mark_style(mark: Mark) -> anstyle::Style {
+/// The colour of a mark.
+pub(crate) fn mark_style(mark: Mark) -> anstyle::Style {
     match mark {
         Mark::Confirmed => paint::GOOD,
         Mark::Unverified => paint::CARE,

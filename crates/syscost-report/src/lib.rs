@@ -21,6 +21,7 @@ mod layout;
 pub mod numbers;
 mod paint;
 pub mod sentence;
+mod side_by_side;
 pub mod table;
 pub mod units;
 

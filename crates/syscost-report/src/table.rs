@@ -5,7 +5,8 @@
 //! number says why in place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the
 //! middle of names.
 
-use syscost_results::Run;
+use syscost_results::directory::label_of;
+use syscost_results::{Measurement, Run, Status};
 use textwrap::wrap;
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     layout::{INDENT, Layout, Row},
     paint::{self, Paint},
     sentence,
+    side_by_side::{SideBySide, text},
 };
 
 /// How to draw the table.
@@ -54,7 +56,10 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     };
     let rows = Row::of(&run.measurements, options.verbose);
     let mut out = String::new();
-    let heading = std::iter::once(sentence::machine(run)).chain(sentence::peer(run));
+    let heading = std::iter::once(sentence::machine(run))
+        .chain(sentence::peer(run))
+        .chain(sentence::nfs(run))
+        .chain(run.directories.iter().map(sentence::directory));
     for text in heading {
         for line in wrap(&text, options.width) {
             push(&mut out, &paint.text(paint::DIM, &line));
@@ -62,46 +67,107 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     }
     out.push('\n');
     for section in rows.chunk_by(|a, b| a.group() == b.group()) {
-        let layout = Layout::new(section, options.width);
-        let mut lines = layout.lines(section[0].group(), section, paint).into_iter();
-        push(&mut out, &lines.next().unwrap_or_default());
-        let mut above = "";
-        for (row, line) in section.iter().zip(&mut lines) {
-            if row.is_nested() && row.operation() != above {
-                let title = paint.text(paint::DIM, &row.measurement.title);
-                push(
-                    &mut out,
-                    &format!("{}{}  {title}", " ".repeat(INDENT), row.operation()),
-                );
-            }
-            above = row.operation();
-            push(&mut out, &line);
-            if row.left_out > 0 {
-                let note = format!(
-                    "{}{} sizes between are not shown: -v, or `syscost plot {} {}`",
-                    " ".repeat(2 * INDENT),
-                    row.left_out,
-                    options.name,
-                    row.measurement.id
-                );
-                push(&mut out, &paint.text(paint::DIM, &note));
-            }
-            if options.verbose {
-                for note in footer::notes(row.measurement) {
-                    let indent = " ".repeat(INDENT + 2);
-                    let wrapped = textwrap::Options::new(options.width)
-                        .initial_indent(&indent)
-                        .subsequent_indent(&indent);
-                    for line in wrap(&note, wrapped) {
-                        push(&mut out, &paint.text(paint::DIM, &line));
-                    }
-                }
-            }
+        let is_of_group = |row: &&Measurement| {
+            row.status != Status::Skipped && row.id.split('.').next() == Some(section[0].group())
+        };
+        let Some(beside) = SideBySide::of(run.measurements.iter().filter(is_of_group)) else {
+            plain(section, options, &mut out);
+            continue;
+        };
+        several_directories(beside, section, options, &mut out);
+        let has_directory = |row: &&Row<'_>| label_of(&row.measurement.name).is_some();
+        let rest = section.iter().filter(|row| !has_directory(row)).cloned();
+        let rest: Vec<Row<'_>> = rest.collect();
+        if !rest.is_empty() {
+            plain(&rest, options, &mut out);
         }
-        out.push('\n');
     }
     out.push_str(&footer::footer(run, options, paint));
     out
+}
+
+/// The rows of a group, a line each.
+fn plain(section: &[Row<'_>], options: &TableOptions, out: &mut String) {
+    let paint = Paint {
+        color: options.color,
+    };
+    let layout = Layout::new(section, options.width);
+    let mut lines = layout.lines(section[0].group(), section, paint).into_iter();
+    push(out, &lines.next().unwrap_or_default());
+    let mut above = "";
+    for (row, line) in section.iter().zip(&mut lines) {
+        if row.is_nested() && row.operation() != above {
+            let title = paint.text(paint::DIM, &row.measurement.title);
+            push(
+                out,
+                &format!("{}{}  {title}", " ".repeat(INDENT), row.operation()),
+            );
+        }
+        above = row.operation();
+        push(out, &line);
+        left_out(row, options, out);
+        if options.verbose {
+            for note in footer::notes(row.measurement) {
+                let indent = " ".repeat(INDENT + 2);
+                let wrapped = textwrap::Options::new(options.width)
+                    .initial_indent(&indent)
+                    .subsequent_indent(&indent);
+                for line in wrap(&note, wrapped) {
+                    push(out, &paint.text(paint::DIM, &line));
+                }
+            }
+        }
+    }
+    out.push('\n');
+}
+
+/// Says how much of a curve is not shown, beneath its last row.
+fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
+    let paint = Paint {
+        color: options.color,
+    };
+    if row.left_out > 0 {
+        let note = format!(
+            "{}{} sizes between are not shown: -v, or `syscost plot {} {}`",
+            " ".repeat(2 * INDENT),
+            row.left_out,
+            options.name,
+            row.measurement.id
+        );
+        push(out, &paint.text(paint::DIM, &note));
+    }
+}
+
+/// The rows of several directories beside each other: those that are shown of any of them.
+fn several_directories(
+    mut beside: SideBySide<'_>,
+    section: &[Row<'_>],
+    options: &TableOptions,
+    out: &mut String,
+) {
+    let is_shown = |row: &Measurement| {
+        let mut shown = section.iter();
+        shown.any(|shown| shown.measurement.name == row.name)
+    };
+    let lines = &mut beside.lines;
+    lines.retain(|line| line.cells.iter().flatten().any(|row| is_shown(row)));
+    let first = beside.labels[0];
+    let paint = Paint {
+        color: options.color,
+    };
+    let drawn = text::Options {
+        width: options.width,
+        paint,
+        verbose: options.verbose,
+    };
+    for line in text::lines(&beside, section[0].group(), &drawn) {
+        push(out, &line);
+    }
+    let of_first = |row: &&Row<'_>| label_of(&row.measurement.name) == Some(first);
+    for row in section.iter().filter(of_first) {
+        left_out(row, options, out);
+    }
+    out.push('\n');
 }
 
 /// Adds a line without trailing blanks.

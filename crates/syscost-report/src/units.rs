@@ -10,7 +10,7 @@ const MAX_DECIMALS_ALONE: i32 = 6;
 /// A row's numbers as text, all at one scale and with equally many decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figures {
-    /// The median, or `< bound` below resolution.
+    /// The median, `< bound` below resolution, or `> bound` above the range that was tried.
     pub median: String,
     /// The scale's unit; empty for a count.
     pub unit: &'static str,
@@ -27,7 +27,8 @@ impl Figures {
         match row.status {
             Status::Ok => Figures::with_best(row.unit, &row.estimate, row.best()),
             Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
-            _ => None,
+            Status::AboveRange => Figures::lower_bound(row.unit, &row.estimate),
+            Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => None,
         }
     }
 
@@ -86,6 +87,18 @@ impl Figures {
         let (bound, unit) = scaled(unit, estimate.ci95_high?);
         Some(Figures {
             median: format!("< {}", up(bound, decimals(bound, None))),
+            unit,
+            half_width: String::new(),
+            best: String::new(),
+        })
+    }
+
+    /// The figures of an estimate above the range that was tried: its bound only; `None` without a
+    /// bound.
+    pub fn lower_bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
+        let (bound, unit) = scaled(unit, estimate.ci95_low?);
+        Some(Figures {
+            median: format!("> {}", down(bound, decimals(bound, None))),
             unit,
             half_width: String::new(),
             best: String::new(),
@@ -219,6 +232,13 @@ fn up(value: f64, decimals: usize) -> String {
     fixed((value * factor - 1e-6).ceil().max(0.0) / factor, decimals)
 }
 
+/// A lower bound, rounded down: what is larger than it is larger than what is shown.
+fn down(value: f64, decimals: usize) -> String {
+    let factor = 10f64.powi(decimals as i32);
+    // A hair more, so that 0.3 stays 0.3.
+    fixed((value * factor + 1e-6).floor().max(0.0) / factor, decimals)
+}
+
 #[cfg(test)]
 mod tests {
     use syscost_results::Better;
@@ -302,6 +322,22 @@ mod tests {
         };
         let wide = Figures::new(Unit::Nanoseconds, &estimate).unwrap();
         assert_eq!(wide.with_half_width(), "16.0 +78.6");
+    }
+
+    #[test]
+    fn a_lower_bound_is_rounded_down_and_marked() {
+        let estimate = Estimate {
+            median: Some(9e9),
+            ci95_low: Some(200.999 * 1048576.0),
+            ..Estimate::default()
+        };
+        let figures = Figures::lower_bound(Unit::Bytes, &estimate).unwrap();
+        assert_eq!((&*figures.median, figures.unit), ("> 200", "MiB"));
+        assert_eq!(figures.with_half_width(), "> 200");
+        assert_eq!(
+            Figures::lower_bound(Unit::Bytes, &Estimate::default()),
+            None
+        );
     }
 
     #[test]

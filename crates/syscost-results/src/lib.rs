@@ -8,12 +8,13 @@
 //! - [`mod@compare`]: two sides of runs, row by row. [`history`]: a metric over time.
 //! - [`measurement`]: one row of it: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
-//! - [`machine`]: the facts of the measured machine.
+//! - [`machine`]: the facts of the measured machine. [`directory`]: those of a measured directory.
 //! - [`stats`]: medians, exact intervals, bootstrap, drift, modes.
 //! - [`simulate`]: noise models that check the intervals.
 //! - [`estimate`]: from the samples of many rounds to one [`Estimate`] and its flags.
 
 pub mod compare;
+pub mod directory;
 pub mod document;
 pub mod estimate;
 pub mod history;
@@ -24,6 +25,7 @@ pub mod run;
 pub mod simulate;
 pub mod stats;
 
+pub use directory::Directory;
 pub use machine::Machine;
 pub use measurement::{
     Better, Estimate, Evidence, Fact, Flag, Measurement, RoundSamples, Status, Unit, Verdict,

@@ -146,12 +146,24 @@ pub enum Status {
     Withheld,
     /// The cost cannot be told from zero; `ci95_high` bounds it.
     BelowResolution,
+    /// The value is larger than all that was tried; `ci95_low` bounds it.
+    AboveRange,
     /// This machine cannot do it.
     Unsupported,
     /// The operation failed, crashed or hung.
     Failed,
     /// It was not run: interrupted, out of budget, or computed from a row that has no number.
     Skipped,
+}
+
+impl Status {
+    /// Whether there is a number, or at least a bound.
+    pub fn has_figures(self) -> bool {
+        match self {
+            Status::Ok | Status::BelowResolution | Status::AboveRange => true,
+            Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => false,
+        }
+    }
 }
 
 /// The numbers of one measurement, each in its unit; null where there is none.
@@ -161,6 +173,7 @@ pub struct Estimate {
     /// Median of the per-process medians.
     pub median: Option<f64>,
     /// Lower end of the 95 % confidence interval of the median; null below three rounds.
+    /// The bound when the status is `above_range`.
     pub ci95_low: Option<f64>,
     /// Upper end of it; the bound when the status is `below_resolution`.
     pub ci95_high: Option<f64>,

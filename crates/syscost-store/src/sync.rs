@@ -9,8 +9,9 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
+use syscost_results::directory::label_of;
 use syscost_results::document::{Row, Summary};
-use syscost_results::run::{Config, Peer};
+use syscost_results::run::{NfsServer, Peer};
 use syscost_results::{Better, Machine, Status};
 
 use crate::index::{Index, IndexError};
@@ -218,7 +219,7 @@ fn insert(transaction: &Transaction<'_>, file: &str, run: &Summary) -> rusqlite:
     )?;
     let number = transaction.last_insert_rowid();
     for row in &run.measurements {
-        insert_row(transaction, number, row, &series(row, &run.config))?;
+        insert_row(transaction, number, row, &series(row, run))?;
     }
     Ok(())
 }
@@ -232,14 +233,35 @@ const MEANT: [(&str, &str); 2] = [
 
 /// The series that a row belongs to: its name, and behind it in lines of their own what it means in
 /// this run beyond that.
-fn series(row: &Row, config: &Config) -> String {
+fn series(row: &Row, run: &Summary) -> String {
     let meant = MEANT.iter().filter_map(|(variable, part)| {
-        let value = config.environment.get(*variable)?.as_deref()?;
+        let value = run.config.environment.get(*variable)?.as_deref()?;
         let is_concerned = row.id.starts_with(NETWORK) && row.name.contains(part);
         let value = Peer::host_of(value);
         is_concerned.then(|| format!("{BEYOND_NAME}{variable}={value}"))
     });
-    std::iter::once(row.name.clone()).chain(meant).collect()
+    let server = server(row, run).map(|place| format!("{BEYOND_NAME}nfs={place}"));
+    let storage = storage(row, run).map(|storage| format!("{BEYOND_NAME}storage={storage}"));
+    std::iter::once(row.name.clone())
+        .chain(meant)
+        .chain(server)
+        .chain(storage)
+        .collect()
+}
+
+/// The NFS server of a row that is measured against one without a mount.
+fn server(row: &Row, run: &Summary) -> Option<String> {
+    let is_concerned = row.id == "fs.nfs" || row.name.starts_with("fs.remote{dir=nfs,");
+    let export = run.config.environment.get("SYSCOST_NFS")?.as_deref()?;
+    is_concerned.then(|| NfsServer::place_of(export))
+}
+
+/// What the directory of a row lies on: under the same label another run may have another one.
+fn storage(row: &Row, run: &Summary) -> Option<String> {
+    let label = label_of(&row.name)?;
+    let mut directories = run.directories.iter();
+    let directory = directories.find(|directory| directory.label == label)?;
+    Some(directory.storage())
 }
 
 fn insert_row(
@@ -288,6 +310,7 @@ fn status(status: Status) -> &'static str {
         Status::Ok => "ok",
         Status::Withheld => "withheld",
         Status::BelowResolution => "below_resolution",
+        Status::AboveRange => "above_range",
         Status::Unsupported => "unsupported",
         Status::Failed => "failed",
         Status::Skipped => "skipped",
@@ -309,4 +332,46 @@ pub fn fingerprint(machine: &Machine) -> String {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
     format!("{hash:08x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run with this row, whose directory `ssd` is a file system of this kind.
+    fn run(name: &str, filesystem: &str) -> Summary {
+        let document = serde_json::json!({
+            "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
+            "id": "1", "started": "2026-01-01T08:00:00Z", "duration_s": 1.5, "complete": true,
+            "machine": {},
+            "directories": [{"label": "ssd", "path": "/a", "filesystem": filesystem, "source": "/dev/vda"}],
+            "config": {
+                "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [],
+                "min_rounds": 6, "max_rounds": 6, "samples_per_round": 20, "worker_start_ms": null,
+                "resumed": 0
+            },
+            "measurements": [{
+                "name": name, "id": name.split('{').next(), "unit": "ns", "better": "lower",
+                "status": "ok", "estimate": {"rounds": 6, "samples": 6}
+            }]
+        });
+        serde_json::from_value(document).expect("it is a run")
+    }
+
+    #[test]
+    fn a_row_of_another_file_system_is_no_part_of_a_series() {
+        let series = |name, filesystem| {
+            let run = run(name, filesystem);
+            super::series(&run.measurements[0], &run)
+        };
+        let name = "fs.read{dir=ssd,size=4K}";
+        assert_eq!(
+            series(name, "ext4"),
+            format!("{name}\nstorage=ext4 on /dev/vda")
+        );
+        assert_ne!(series(name, "ext4"), series(name, "xfs"));
+        for unconcerned in ["fs.read{dir=other,size=4K}", "syscall.null{call=getppid}"] {
+            assert_eq!(series(unconcerned, "ext4"), unconcerned);
+        }
+    }
 }

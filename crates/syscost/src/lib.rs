@@ -8,10 +8,12 @@
 
 pub mod cli;
 pub mod cmd;
+mod directories;
 mod error;
 mod files;
 mod interrupt;
 mod kept;
+mod nfs;
 mod peer;
 mod progress;
 mod selection;
@@ -88,6 +90,7 @@ fn dispatch() -> ExitCode {
         Command::Plot(arguments) => cmd::plot::run(&arguments),
         Command::History(arguments) => cmd::history::run(&arguments),
         Command::Export(arguments) => cmd::export::run(&arguments),
+        Command::Clean(arguments) => cmd::clean::run(&arguments),
         Command::List(arguments) => cmd::list::run(&arguments),
         Command::Explain(arguments) => cmd::explain::run(&arguments),
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),

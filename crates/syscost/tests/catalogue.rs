@@ -62,7 +62,7 @@ fn troubles(program: &Program, selectors: &[&str]) -> Vec<Trouble> {
         let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
         let (name, reason, status) = (text("name"), text("reason"), text("status"));
         match &*status {
-            "ok" | "below_resolution" => {
+            "ok" | "below_resolution" | "above_range" => {
                 let evidence = row["evidence"].as_array().expect("evidence");
                 assert!(!evidence.is_empty(), "{name} claims nothing");
             }

@@ -38,6 +38,7 @@ impl Exported {
         let made: Vec<Value> = [
             "withheld",
             "below_resolution",
+            "above_range",
             "unsupported",
             "failed",
             "skipped",
@@ -177,7 +178,12 @@ fn assert_samples(run: &Value, found: &Value) {
     for row in rows(run) {
         let name = row["name"].as_str().expect("text");
         let rounds = match row["samples"].as_array() {
-            Some(rounds) if row["status"] == "ok" || row["status"] == "below_resolution" => rounds,
+            Some(rounds)
+                if ["ok", "below_resolution", "above_range"]
+                    .contains(&row["status"].as_str().expect("text")) =>
+            {
+                rounds
+            }
             _ => {
                 assert!(!found.contains_key(name), "{name}");
                 continue;

@@ -6,6 +6,7 @@
 
 mod common;
 mod links;
+mod tool;
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};

@@ -89,13 +89,14 @@ fn of_row(row: &Measurement, signed: bool) -> Vec<String> {
     let mut found = match row.status {
         Status::Ok => ok_row(row, signed),
         Status::BelowResolution => below_resolution_row(row),
+        Status::AboveRange => above_range_row(row),
         _ => rowless_numbers(row),
     };
     let refuted = row
         .evidence
         .iter()
         .any(|evidence| evidence.verdict == Verdict::Refuted);
-    if refuted && matches!(row.status, Status::Ok | Status::BelowResolution) {
+    if refuted && row.status.has_figures() {
         found.push("its evidence is refuted, but its number is not withheld".to_owned());
     }
     if row.status != Status::Ok
@@ -201,6 +202,26 @@ fn below_resolution_row(row: &Measurement) -> Vec<String> {
         ("core_cycles", row.core_cycles),
     ];
     found.extend(present(&costs));
+    found
+}
+
+/// Above the range that was tried there is a lower bound, and beside it no number.
+fn above_range_row(row: &Measurement) -> Vec<String> {
+    let estimate = &row.estimate;
+    let mut found = Vec::new();
+    if estimate.ci95_low.is_none_or(|bound| bound <= 0.0) {
+        found.push("it has no lower bound".to_owned());
+    }
+    found.extend(present(&[
+        ("median", estimate.median),
+        ("ci95_high", estimate.ci95_high),
+        ("min", estimate.min),
+        ("best", estimate.best),
+        ("mad", estimate.mad),
+        ("raw_median", estimate.raw_median),
+        ("shared_median", estimate.shared_median),
+        ("core_cycles", row.core_cycles),
+    ]));
     found
 }
 

@@ -1,10 +1,12 @@
 //! Other tools that measure the same work, all from Debian.
 
+mod fs;
 mod memory;
 mod net;
 mod read;
 mod tasks;
 
+use self::fs::FS;
 use self::memory::MEMORY;
 use self::net::NET;
 use self::read::{cyclictest, perf_bench};
@@ -62,7 +64,10 @@ pub(crate) const OWN_PROGRAM: &str = "xtask";
 
 /// Every peer, in the order of our rows.
 pub(crate) fn peers() -> Vec<&'static Peer> {
-    [CALLS, TASKS, NET, MEMORY].into_iter().flatten().collect()
+    [CALLS, TASKS, NET, FS, MEMORY]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Peers of calls and clocks.

@@ -1,14 +1,27 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod cache_size;
 mod content;
+mod contention;
+mod contention_law;
 mod copy;
+mod durable;
+mod entries;
 mod fallocate;
+mod lock;
+mod metadata;
+mod nfs;
+mod nfs_mount;
 mod overwrite;
+mod pool;
 mod read;
 mod read_ahead;
 mod read_bandwidth;
 mod read_mmap;
 mod read_uring;
+mod readdir;
+mod remote;
+mod small_file;
 mod space;
 mod sync;
 mod tail;
@@ -31,6 +44,16 @@ pub(super) const GROUP: Group = Group {
         sync::BENCHMARK,
         copy::BENCHMARK,
         fallocate::BENCHMARK,
+        metadata::BENCHMARK,
+        readdir::BENCHMARK,
+        small_file::BENCHMARK,
+        lock::BENCHMARK,
+        cache_size::BENCHMARK,
+        contention::BENCHMARK,
+        contention_law::BENCHMARK,
+        nfs::BENCHMARK,
+        nfs_mount::BENCHMARK,
+        remote::BENCHMARK,
     ],
     hidden: false,
 };

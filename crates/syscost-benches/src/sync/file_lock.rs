@@ -16,13 +16,15 @@
 //! ## Source
 //! lmbench `lat_fcntl`.
 
+use std::os::fd::OwnedFd;
+
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use self::locks::{Locks, Via};
 use super::{claim, hand_over};
 
-mod locks;
+pub(super) mod locks;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.file_lock",
@@ -38,8 +40,7 @@ fn cases() -> Vec<Case> {
     Via::ALL
         .into_iter()
         .flat_map(|via| {
-            let free = Case::new([("via", via.name()), ("state", "free")])
-                .expecting([exactly(Counter::Syscall(via.call()), 2.0)]);
+            let free = Case::new([("via", via.name()), ("state", "free")]);
             let contended = hand_over::placements().map(move |placement| {
                 let (between, cpus) = (Between::Processes.name(), placement.name());
                 Case::new([
@@ -56,12 +57,23 @@ fn cases() -> Vec<Case> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let via = Via::of(b.case())?;
-    if b.case().get("state") == "contended" {
-        return hand_over::measure(b, Between::Processes, || Locks::make(via));
+    let via = Via::from_name(b.case().get("via"))?;
+    match b.case().get("state") {
+        "contended" => hand_over::measure(b, Between::Processes, || Locks::make(via)),
+        _ => measure_free(b, via, Locks::make(via)?.first()),
     }
-    let locks = Locks::make(via)?;
-    let (own, other) = locks.first();
+}
+
+/// Measures the lock of a file, opened twice, that nobody else wants.
+pub(crate) fn measure_free(
+    b: &mut Bencher,
+    via: Via,
+    [own, other]: &[OwnedFd; 2],
+) -> Result<(), Failure> {
+    b.expect(exactly(Counter::Syscall(via.call()), 2.0));
+    for (position, name, given) in via.arguments(own) {
+        b.expect_argument(via.call(), Argument { position, name }, given);
+    }
     let failed = |error| Failure::of("lock a file", error);
     via.lock(own).map_err(failed)?;
     let refused = !via.is_free(other).map_err(failed)?;

@@ -100,6 +100,9 @@ pub struct Findings {
     /// Between which the value is as far as the method can tell, if that is coarser than what differs from round to round.
     #[serde(default)]
     pub limits: Option<(f64, f64)>,
+    /// Why nothing larger than the values was tried, though what they are to tell is larger.
+    #[serde(default)]
+    pub larger: Option<String>,
     /// How far the clock's grain may put a value off, in the benchmark's unit: half a step for each batch that is a part of it.
     #[serde(default)]
     pub grain: f64,

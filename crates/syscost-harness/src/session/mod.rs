@@ -3,6 +3,7 @@
 mod budget;
 mod choose;
 mod derive;
+mod directory;
 mod doubt;
 mod finish;
 pub mod journal;
@@ -115,6 +116,8 @@ impl<'a> Session<'a> {
         let mut warnings = doctor::warnings(&machine, &noise, &clock);
         let far = options.peer.as_ref().map(|peer| &peer.machine);
         warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));
+        let directories = crate::directory::of_rows(&rows);
+        warnings.extend(directories.iter().filter_map(doctor::directory_warning));
         let id = new_id(now);
         let mut header = Header {
             journal_version: Header::version(),
@@ -123,6 +126,8 @@ impl<'a> Session<'a> {
             started: now.to_string(),
             machine,
             peer: options.peer.clone(),
+            nfs: options.nfs.clone(),
+            directories,
             config: Config {
                 profile: options.profile.name().to_owned(),
                 budget_s: budget.as_secs_f64(),
@@ -175,6 +180,7 @@ impl<'a> Session<'a> {
         observer.event(Event::Preparing("reading the journal"));
         let (journal, mut header, records) = Journal::open(path)?;
         peer::give_of(&header.config);
+        directory::give_of(&header.config);
         let foreign = |cause: String| SessionError::Foreign {
             path: path.to_owned(),
             cause,
@@ -186,6 +192,9 @@ impl<'a> Session<'a> {
             )));
         }
         if let Some(difference) = machine::difference(&header.machine, &machine::capture()) {
+            return Err(foreign(difference));
+        }
+        if let Some(difference) = directory::difference(&header.directories) {
             return Err(foreign(difference));
         }
         let all = Catalogue::rows(catalogue.groups().iter().flat_map(|group| group.benchmarks));

@@ -56,6 +56,8 @@ pub(crate) struct RowState {
     grains: Vec<f64>,
     /// The limits of its method, where it has some.
     limits: Option<(f64, f64)>,
+    /// In which rounds nothing larger than the values was tried, and why.
+    larger: Vec<String>,
     /// In how many rounds it was left to a later one, because no core was ours.
     pub(crate) deferred: u32,
     /// What it takes of the run's time.
@@ -87,6 +89,7 @@ impl RowState {
             resolutions: Vec::new(),
             grains: Vec::new(),
             limits: None,
+            larger: Vec::new(),
             deferred: 0,
             takes: Takes::default(),
             details: BTreeMap::new(),
@@ -137,7 +140,7 @@ impl RowState {
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
         self.copies = findings.copies.or(self.copies);
         self.bytes = findings.bytes.or(self.bytes);
-        self.limits = findings.limits.or(self.limits);
+        self.limits = wider(self.limits, findings.limits);
         self.resolutions.extend(findings.resolution);
         if pass == Pass::Evidence {
             // Nothing of it is timed for the record.
@@ -156,6 +159,7 @@ impl RowState {
             self.details.entry(name).or_default().push(value);
         }
         self.grains.push(findings.grain);
+        self.larger.extend(findings.larger);
         merge_histogram(&mut self.histogram, &findings.histogram);
         if !findings.values.is_empty() {
             self.iterations.get_or_insert(findings.iterations);
@@ -283,7 +287,17 @@ impl RowState {
         let mut evidence = self.evidence.clone();
         evidence.extend(self.judge_floor(&estimate, core_cycles));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
-        let is_shown = matches!(status, Status::Ok | Status::BelowResolution);
+        let is_shown = status.has_figures();
+        if status == Status::AboveRange {
+            estimate = Estimate {
+                // Some rounds may have tried less.
+                ci95_low: estimate.min,
+                rounds: estimate.rounds,
+                samples: estimate.samples,
+                ..Estimate::default()
+            };
+            flags.clear();
+        }
         if !is_shown {
             // A refuted number is no number, not even in the raw samples.
             estimate = Estimate {
@@ -331,6 +345,14 @@ impl RowState {
             },
             samples: (keep_samples && is_shown).then(|| self.tagged(usual)),
         }
+    }
+}
+
+/// What holds both of these bounds.
+fn wider(a: Option<(f64, f64)>, b: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
     }
 }
 

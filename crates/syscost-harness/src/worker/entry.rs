@@ -15,6 +15,7 @@ use crate::bencher::{Bencher, Findings, Pass, Situation};
 use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
+use crate::drop_caches;
 use crate::failure::Failure;
 use crate::trial::{self, Trial};
 
@@ -53,6 +54,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         // Another build leads the run, and knows more.
         return refuse(&job);
     };
+    drop_caches::take_permission();
     let effort = trial::applied(&job.effort);
     if let Some(factor) = Trial::Margin.given() {
         job.cores.widen(factor);

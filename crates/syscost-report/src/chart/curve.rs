@@ -3,7 +3,7 @@
 use maud::Markup;
 
 use super::{
-    Begin, Frame, Line, NAME_LINE, Scale,
+    Begin, Beside, Frame, Line, NAME_LINE, Scale,
     bars::{ends, told},
     canvas::{Anchor, width_of},
     labels_beneath,
@@ -18,15 +18,18 @@ const BESIDE: f64 = 34.0;
 /// Most of the width that the names take; longer ones are in several lines.
 const SHARE: f64 = 0.32;
 
-pub(super) fn draw(name: &str, lines: &[Line], frame: &Frame<'_>) -> Markup {
+pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<'_>) -> Markup {
     let names = names(lines, frame);
     // Names at the lines' ends need as much height as there are names.
     let height = HEIGHT.max(NAME_LINE + names.iter().map(|name| height_of(name)).sum::<f64>());
     let (mut canvas, top) = frame.canvas(height + 44.0);
     let points = || lines.iter().flat_map(|line| &line.points);
     let plot = (top + height, top + 6.0);
+    let fitted = beside
+        .iter()
+        .flat_map(|beside| beside.fitted.iter().map(|(_, value)| *value));
     let scale = Scale::fit(
-        points().flat_map(|(_, value)| ends(value)),
+        points().flat_map(|(_, value)| ends(value)).chain(fitted),
         Begin::Zero,
         plot,
     );
@@ -74,6 +77,19 @@ pub(super) fn draw(name: &str, lines: &[Line], frame: &Frame<'_>) -> Markup {
             .iter()
             .map(|(x, value)| place(*x, value.median))
             .collect();
+        if let Some(beside) = beside.get(index) {
+            if let Some((from, to)) = beside.step {
+                let (from, to) = (across.place(from), across.place(to));
+                let bottom = top + height;
+                let span = [(from, top), (to, top), (to, bottom), (from, bottom)];
+                canvas.polygon(&span, &format!("band {class}"));
+            }
+            let fitted = beside.fitted.iter();
+            let fitted: Vec<(f64, f64)> = fitted.map(|(x, value)| place(*x, *value)).collect();
+            if fitted.len() > 1 {
+                canvas.polyline(&fitted, &format!("curve dash {class}"));
+            }
+        }
         canvas.polyline(&centre, &format!("curve {class}"));
         for (point, (x, value)) in centre.iter().zip(&line.points) {
             let title = format!(

@@ -79,6 +79,15 @@ pub struct Panel {
     pub cells: Vec<Vec<Option<f64>>>,
 }
 
+/// What is drawn beside a line in its colour.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Beside {
+    /// A law that was fitted to the line, dashed: the parameter and the value there.
+    pub(crate) fitted: Vec<(f64, f64)>,
+    /// Between which values of the parameter the line has a step.
+    pub(crate) step: Option<(f64, f64)>,
+}
+
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chart {
@@ -148,7 +157,7 @@ pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup 
         Chart::Bars(bars) => bars::draw(bars, &frame),
         Chart::Ecdf(distributions) => distribution::ecdf(distributions, &frame),
         Chart::Violin(distributions) => distribution::violins(distributions, &frame),
-        Chart::Curve { parameter, lines } => curve::draw(parameter, lines, &frame),
+        Chart::Curve { parameter, lines } => curve::draw(parameter, lines, &[], &frame),
         Chart::Heatmap {
             parameters,
             columns,
@@ -163,6 +172,23 @@ pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup 
         ),
         Chart::OverRuns { points, changes } => over_runs::draw(points, changes, &frame),
     }
+}
+
+/// Lines over a parameter with what stands beside each of them, for a page.
+pub(crate) fn curve_with(
+    parameter: &str,
+    lines: &[Line],
+    beside: &[Beside],
+    unit: Unit,
+    labels: &Labels,
+) -> Markup {
+    let theme = Theme::Page;
+    let frame = Frame {
+        unit,
+        labels,
+        theme,
+    };
+    curve::draw(parameter, lines, beside, &frame)
 }
 
 /// A compact picture of a row's samples round by round, for the row's details: a line from the smallest to the largest, a

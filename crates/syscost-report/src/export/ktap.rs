@@ -81,7 +81,7 @@ fn tests(tests: Vec<(&str, String, Outcome)>, level: usize) -> (String, Outcome)
 fn outcome(row: &Measurement) -> Outcome {
     let (passed, skipped, comment) = match row.status {
         Status::Ok => (true, false, number(row)),
-        Status::BelowResolution => (true, false, bound(row)),
+        Status::BelowResolution | Status::AboveRange => (true, false, bound(row)),
         Status::Unsupported | Status::Skipped => (true, true, sentence::no_number(row)),
         Status::Withheld => (false, false, sentence::no_number(row)),
         Status::Failed => (false, false, format!("ERROR {}", sentence::no_number(row))),
@@ -125,8 +125,9 @@ fn number(row: &Measurement) -> String {
 }
 
 fn bound(row: &Measurement) -> String {
-    match Figures::bound(row.unit, &row.estimate) {
-        Some(bound) => format!("below resolution: {} {}", bound.median, bound.unit),
-        None => "below resolution".to_owned(),
+    let status = sentence::status(row.status);
+    match Figures::of(row) {
+        Some(bound) => format!("{status}: {} {}", bound.median, bound.unit),
+        None => status.to_owned(),
     }
 }

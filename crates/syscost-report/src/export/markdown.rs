@@ -73,8 +73,8 @@ fn line(row: &Measurement) -> String {
     format!(
         "| {} | {} | {half_width} | {best} | {cycles} | {} | {} | {} | {} |\n",
         name(&row.name),
-        // Only the bound of a row below resolution holds a sign of HTML.
-        median.replace('<', "&lt;"),
+        // Only a bound holds a sign of HTML.
+        median.replace('<', "&lt;").replace('>', "&gt;"),
         undisturbed.map_or_else(String::new, sentence::share),
         shared.map_or_else(String::new, |shared| units::quantity(row.unit, shared)),
         evidence(row),
@@ -85,7 +85,7 @@ fn line(row: &Measurement) -> String {
 fn evidence(row: &Measurement) -> &'static str {
     match Mark::of(&row.evidence) {
         Mark::Refuted => "refuted",
-        _ if row.status != Status::Ok && row.status != Status::BelowResolution => "",
+        _ if !row.status.has_figures() => "",
         Mark::Confirmed => "confirmed",
         Mark::Unverified => "not fully verified",
     }

@@ -11,9 +11,10 @@ use syscost_results::{Run, Status, Unit};
 use super::columns::word;
 use super::{ExportError, Record, started_us};
 
-const STATUSES: [Status; 6] = [
+const STATUSES: [Status; 7] = [
     Status::Ok,
     Status::BelowResolution,
+    Status::AboveRange,
     Status::Withheld,
     Status::Failed,
     Status::Unsupported,
@@ -29,7 +30,7 @@ const STATISTICS: [Statistic; 4] = [
     }),
     (
         "ci95_low",
-        "lower end of the median's 95 % confidence interval",
+        "lower end of the median's 95 % confidence interval, or the bound of a row above the range that was tried",
         |record| record.estimate.ci95_low,
     ),
     (

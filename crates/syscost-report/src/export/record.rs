@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syscost_results::directory::{self, Directory};
 use syscost_results::{
     Better, Estimate, Evidence, Flag, Measurement, Run, Status, Unit, measurement,
 };
@@ -50,7 +51,7 @@ pub struct Record {
     /// Why there is no number, or what to know about it; null when all is well.
     pub reason: Option<String>,
     /// The numbers, in `unit`: all when the status is `ok`, only the bound `ci95_high` and the share of undisturbed samples when it is
-    /// `below_resolution`, none otherwise.
+    /// `below_resolution`, only the bound `ci95_low` when it is `above_range`, none otherwise.
     #[serde(flatten)]
     pub estimate: Estimate,
     /// The median in core cycles; null if the unit is no time or the core's frequency is not known.
@@ -59,8 +60,12 @@ pub struct Record {
     pub flags: Vec<Flag>,
     /// What the benchmark claimed and what was counted.
     pub evidence: Vec<Evidence>,
-    /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`.
+    /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`
+    /// or `above_range`.
     pub details: BTreeMap<String, f64>,
+    /// What the row's directory lies on, e.g. `ext4 on /dev/vda (virtio)`; absent without a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
 }
 
 impl Record {
@@ -91,11 +96,11 @@ impl Record {
             core_cycles: row.core_cycles.filter(|_| is_ok),
             flags: row.flags.clone(),
             evidence: row.evidence.clone(),
-            details: if is_ok {
-                row.details.clone()
-            } else {
-                BTreeMap::new()
+            details: match row.status {
+                Status::Ok | Status::AboveRange => row.details.clone(),
+                _ => BTreeMap::new(),
             },
+            storage: directory::of(run, &row.name).map(Directory::storage),
         }
     }
 
@@ -135,6 +140,11 @@ fn allowed(row: &Measurement) -> Estimate {
             undisturbed_percent: row.estimate.undisturbed_percent,
             ..nothing
         },
+        Status::AboveRange => Estimate {
+            ci95_low: row.estimate.ci95_low,
+            undisturbed_percent: row.estimate.undisturbed_percent,
+            ..nothing
+        },
         Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => nothing,
     }
 }
@@ -142,7 +152,7 @@ fn allowed(row: &Measurement) -> Estimate {
 /// The rounds of samples that a row's status allows: those of a number that must not be believed are not told.
 pub(super) fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
     match row.status {
-        Status::Ok | Status::BelowResolution => row.samples.as_deref().unwrap_or_default(),
-        Status::Withheld | Status::Failed | Status::Skipped | Status::Unsupported => &[],
+        status if status.has_figures() => row.samples.as_deref().unwrap_or_default(),
+        _ => &[],
     }
 }

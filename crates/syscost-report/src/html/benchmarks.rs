@@ -7,6 +7,7 @@ use crate::chart::rows::{Chosen, Kind, choose, value};
 use crate::chart::{Chart, Labels, Theme, draw};
 
 use super::details::figure;
+use super::files;
 use super::rows::Row;
 use super::{Explanation, PageOptions, words};
 
@@ -42,7 +43,9 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], explanation: Option<&Explanation>) -> 
         article class="card benchmark" id={ "about-" (id) } data-benchmark=(id) {
             h3 { (rows[0].latest.title) " " code { (id) } }
             @if let Some(explanation) = explanation { p { (words::code(&explanation.summary)) } }
-            @if let Some(chosen) = &chosen {
+            @if let Some((picture, caption)) = files::picture(id, runs) {
+                (figure(&picture, &caption))
+            } @else if let Some(chosen) = &chosen {
                 @let (caption, spoken) = captions(chosen, runs.len());
                 @let labels = Labels {
                     title: chosen.title.clone(),

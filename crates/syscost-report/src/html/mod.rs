@@ -7,7 +7,9 @@ mod benchmarks;
 mod comparison;
 mod contents;
 mod details;
+mod directories;
 mod facts;
+mod files;
 mod headline;
 mod hierarchy;
 mod history;
@@ -71,6 +73,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
                 section id={ "group-" (group) } class="group" aria-labelledby={ "title-" (group) } {
                     h2 id={ "title-" (group) } { (group) }
                     @if group == "memory" { (hierarchy::table(runs)) }
+                    (directories::table(group, runs))
                     (table::table(group, &rows, runs))
                     (benchmarks::cards(group, &rows, runs, options))
                 }

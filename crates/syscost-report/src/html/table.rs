@@ -153,9 +153,13 @@ fn one(row: &Measurement) -> Markup {
     let Some(figures) = Figures::of(row) else {
         return html! { td class="none" colspan=(Shape::One.columns()) { (sentence::no_number(row)) } };
     };
-    // Below resolution only the bound may show, also to a reader of the source.
+    // Where there is only a bound nothing else may show, also to a reader of the source.
     let estimate = match row.status {
         Status::Ok => row.estimate.clone(),
+        Status::AboveRange => Estimate {
+            ci95_low: row.estimate.ci95_low,
+            ..Estimate::default()
+        },
         _ => Estimate {
             ci95_high: row.estimate.ci95_high,
             ..Estimate::default()
@@ -170,7 +174,7 @@ fn one(row: &Measurement) -> Markup {
         .zip(estimate.median)
         .map(|(half, median)| half / median);
     html! {
-        (cell(estimate.median.or(estimate.ci95_high), &html! {
+        (cell(estimate.median.or(estimate.ci95_high).or(estimate.ci95_low), &html! {
             strong { (figures.median) } " " span class="unit" { (figures.unit) }
         }))
         (cell(share, &html! { (figures.half_width) }))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use syscost_results::{Evidence, Flag, Measurement, Run, Status};
+use syscost_results::{Evidence, Flag, Measurement, Run};
 
 use crate::{footer, sentence, sentence::Mark};
 
@@ -105,7 +105,7 @@ pub(super) fn time(started: &str) -> String {
 pub(super) fn legend(runs: &[&Run]) -> Markup {
     let rows = || runs.iter().flat_map(|run| &run.measurements);
     let flags: BTreeSet<Flag> = rows()
-        .filter(|row| matches!(row.status, Status::Ok | Status::BelowResolution))
+        .filter(|row| row.status.has_figures())
         .flat_map(|row| row.flags.iter().copied())
         .filter(|flag| footer::is_shown(*flag))
         .collect();

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::Difference;
-use crate::Run;
-use crate::run::Peer;
+use crate::run::{NfsServer, Peer};
 use crate::stats::order;
+use crate::{Directory, Run};
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 27] = [
     "machine.arch",
     "machine.cpu",
     "core_ghz",
@@ -23,6 +23,8 @@ const ORDER: [&str; 25] = [
     "machine.cgroup_cpu_quota",
     "machine.smt",
     "peer",
+    "nfs",
+    "directory",
     "clock",
     "machine.clocksource",
     "machine.idle_driver",
@@ -44,8 +46,23 @@ const IGNORED: [&str; 4] = [
 ];
 /// Where the far end of a run is.
 const PEER_ADDRESS: &str = "peer.address";
-/// Variables by which workers find the far end, of which there are better facts.
-const OF_PEER: &str = "SYSCOST_PEER";
+/// What was measured against without a mount.
+const NFS_EXPORT: &str = "nfs.export";
+/// What facts of directories begin with, before the label.
+const DIRECTORY: &str = "directory.";
+/// Variables by which workers find the far end, the NFS server and the directories, of which there are better facts.
+const OF_PLACES: [&str; 3] = ["SYSCOST_PEER", "SYSCOST_NFS", "SYSCOST_DIR"];
+/// Fields of a directory that its storage tells, or that explain nothing.
+const BESIDE_DETAILS: [&str; 8] = [
+    "label",
+    "path",
+    "filesystem",
+    "source",
+    "mount_point",
+    "layers",
+    "total_bytes",
+    "free_bytes",
+];
 /// Numbers that are measured, or that depend on what else was started, differ when they are further apart than this.
 const TOLERANCE: f64 = 0.01;
 
@@ -63,6 +80,17 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
         // Where one side has no far end, its address says so; what the other's machine has is no difference.
         if name.starts_with("peer.") && name != PEER_ADDRESS && !have_peers {
             continue;
+        }
+        // The same of a directory.
+        if let Some((label, _)) = detail_of_directory(name) {
+            let storage = format!("{DIRECTORY}{label}");
+            let is_known = |runs: &Vec<Vec<(String, Value)>>| {
+                let mut facts = runs.iter().flatten();
+                facts.any(|(known, _)| *known == storage)
+            };
+            if !sides.iter().all(is_known) {
+                continue;
+            }
         }
         let [left, right] = [&sides[0], &sides[1]].map(|side| values(side, name));
         if !alike(&left, &right) {
@@ -122,11 +150,35 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
         PEER_ADDRESS => "rows with path=remote are of another far end, or of another way to it",
+        NFS_EXPORT => "rows of fs.nfs are of another server, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
         "complete" => "a run that broke off has fewer rounds",
         "warnings" => "what disturbed one side only",
+        _ if fact.starts_with(DIRECTORY) && detail_of_directory(fact).is_none() => {
+            "rows with this label are of another file system or device"
+        }
         _ => return None,
     })
+}
+
+/// The label and the fact beside what the directory lies on, `options` of `directory.ssd options`: a
+/// label has no blanks.
+fn detail_of_directory(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix(DIRECTORY)?.split_once(' ')
+}
+
+/// The facts of a directory: what it lies on first. How full it is, and its path, are none.
+fn of_directory(directory: &Directory, facts: &mut Vec<(String, Value)>) {
+    let name = format!("{DIRECTORY}{}", directory.label);
+    facts.push((name.clone(), Value::from(directory.storage())));
+    let Ok(Value::Object(fields)) = serde_json::to_value(directory) else {
+        return;
+    };
+    for (field, value) in fields {
+        if !BESIDE_DETAILS.contains(&field.as_str()) {
+            flatten(&format!("{name} {field}"), value, facts);
+        }
+    }
 }
 
 /// The facts of a run by name.
@@ -144,6 +196,13 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
         flatten("peer.machine", machine, &mut facts);
     }
+    if let Some(server) = &run.nfs {
+        let place = NfsServer::place_of(&server.export);
+        facts.push((NFS_EXPORT.to_owned(), Value::from(place)));
+    }
+    for directory in &run.directories {
+        of_directory(directory, &mut facts);
+    }
     let mut codes: Vec<&str> = run
         .warnings
         .iter()
@@ -156,7 +215,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         .config
         .environment
         .iter()
-        .filter(|(name, _)| !name.starts_with(OF_PEER))
+        .filter(|(name, _)| !OF_PLACES.iter().any(|start| name.starts_with(start)))
         .map(|(name, value)| match value {
             Some(value) => format!("{name}={value}"),
             None => format!("without {name}"),
@@ -236,7 +295,7 @@ fn shown(values: &[Value]) -> Option<String> {
 mod tests {
     use super::super::compare;
     use super::super::fixture::run_of;
-    use crate::Run;
+    use crate::{Directory, Run};
 
     #[test]
     fn another_far_end_is_a_difference_and_what_workers_find_it_by_is_not() {
@@ -273,5 +332,42 @@ mod tests {
             ["peer.address", "peer.machine.kernel"]
         );
         assert!(differing(&base, &one).contains(&"peer.address".to_owned()));
+    }
+
+    #[test]
+    fn another_file_system_under_one_label_is_a_difference_and_another_path_is_not() {
+        let base = run_of(&vec![vec![100.0; 10]; 9]);
+        let with = |label: &str, path: &str, filesystem: &str, options: &str| {
+            let mut run = base.clone();
+            let set = ("SYSCOST_DIRECTORIES".to_owned(), Some(path.to_owned()));
+            run.config.environment.extend([set]);
+            run.directories.push(Directory {
+                label: label.to_owned(),
+                path: path.to_owned(),
+                filesystem: filesystem.to_owned(),
+                source: "/dev/vda".to_owned(),
+                options: options.to_owned(),
+                ..Directory::default()
+            });
+            run
+        };
+        let differing = |new: &Run| {
+            let one = with("ssd", "/a", "ext4", "rw,relatime");
+            compare(&[&one], &[new], &[]).facts
+        };
+        assert!(differing(&with("ssd", "/b", "ext4", "rw,relatime")).is_empty());
+        let other = differing(&with("ssd", "/a", "xfs", "rw"));
+        let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
+        assert_eq!(facts, ["directory.ssd", "directory.ssd options"]);
+        assert_eq!(other[0].base.as_deref(), Some("ext4 on /dev/vda"));
+        assert_eq!(other[0].new.as_deref(), Some("xfs on /dev/vda"));
+        assert_eq!(
+            other[0].meaning.as_deref(),
+            Some("rows with this label are of another file system or device")
+        );
+        // A directory that only one side has is one fact.
+        let other = differing(&with("hdd", "/a", "ext4", "rw"));
+        let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
+        assert_eq!(facts, ["directory.ssd", "directory.hdd"]);
     }
 }

@@ -118,6 +118,7 @@ fn status(status: Status) -> &'static str {
         Status::Ok => "without a median",
         Status::Withheld => "withheld",
         Status::BelowResolution => "below resolution",
+        Status::AboveRange => "larger than all that was tried",
         Status::Unsupported => "unsupported",
         Status::Failed => "failed",
         Status::Skipped => "skipped",

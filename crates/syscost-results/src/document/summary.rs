@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::measurement::{Better, Estimate, Status, Unit};
 use crate::run::{Config, Tool};
-use crate::{Machine, measurement};
+use crate::{Directory, Machine, measurement};
 
 /// A run without its samples, evidence and details.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Summary {
     pub complete: bool,
     /// The measured machine.
     pub machine: Machine,
+    /// The directories of its file-system rows.
+    #[serde(default)]
+    pub directories: Vec<Directory>,
     /// How the run was asked for.
     pub config: Config,
     /// One entry per measured case.

@@ -8,6 +8,7 @@ pub mod bootstrap;
 pub mod changes;
 pub mod dip;
 mod dip_table;
+pub mod growth;
 pub mod hockney;
 pub mod interval;
 pub mod looks;

@@ -2,8 +2,10 @@
 //! content that says where it belongs.
 
 mod buffer;
+pub mod caches;
 mod device;
 mod filesystem;
+mod mountstats;
 pub mod stamp;
 
 use std::fs::File;
@@ -17,6 +19,7 @@ use crate::{SystemError, Unsupported, os};
 pub use buffer::Buffer;
 pub use device::{Device, Moved};
 pub use filesystem::{Filesystem, filesystem};
+pub use mountstats::{NfsMount, Operation};
 
 /// What the page cache holds of a file, in pages: cachestat(2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,7 +83,7 @@ pub fn extents(file: &File) -> Result<Extents, Unsupported> {
 const MAX_TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Takes a file of our own out of the page cache: writes it back, gives its pages up, and looks.
+/// Takes a file of our own out of the page cache: writes it back, and as [`drop_clean_pages`].
 ///
 /// # Errors
 /// When it cannot be written back, or pages stay: a file system in memory, or pages that somebody has mapped.
@@ -96,8 +99,9 @@ pub fn drop_cache(file: &File) -> Result<(), SystemError> {
     }
 }
 
-/// Takes those pages of a file out of the page cache that are written back already, and returns how many are left by mincore(2): 0, or
-/// what cannot be given up.
+/// Takes those pages of a file out of the page cache that are written back already, and returns how
+/// many are left by mincore(2): 0, or what cannot be given up. If pages stay and
+/// [`caches::permit_dropping`] was called, everybody's are given up.
 ///
 /// # Errors
 /// When the kernel refuses the advice, or does not say what is left.
@@ -114,6 +118,10 @@ pub fn drop_clean_pages(file: &File) -> Result<u64, SystemError> {
         if before != 0 {
             thread::sleep(PAUSE);
         }
+    }
+    if left != 0 && caches::is_dropping_permitted() {
+        caches::drop_all()?;
+        left = resident_pages(file)?;
     }
     Ok(left)
 }

@@ -1,7 +1,10 @@
 //! How much memory this process may still take.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Version 1 writes the largest multiple of a page where there is no limit.
+const NO_LIMIT: u64 = 1 << 62;
 
 /// Memory that this process may still take without swapping or being killed, in bytes: what the machine has available, or what the limits
 /// of its control groups leave of it. `None` where nothing is told.
@@ -9,21 +12,53 @@ pub fn available_bytes() -> Option<u64> {
     available_below(Path::new("/"))
 }
 
+/// Memory that the machine can give without swapping, in bytes, whatever this process may take of
+/// it: MemAvailable of proc_meminfo(5). `None` where the kernel does not say.
+pub fn machine_available_bytes() -> Option<u64> {
+    machine_available_below(Path::new("/"))
+}
+
+/// The tightest limit on memory of this process's control groups and of those above them, of either
+/// version, in bytes. `None` without one.
+pub fn group_limit_bytes() -> Option<u64> {
+    group_limit_below(Path::new("/"))
+}
+
 fn available_below(root: &Path) -> Option<u64> {
-    let text = |path: &str| fs::read_to_string(root.join(path)).ok();
-    let machine = text("proc/meminfo").and_then(|meminfo| {
-        let line = meminfo
-            .lines()
-            .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-        Some(kib << 10)
-    });
-    let membership = text("proc/self/cgroup").unwrap_or_default();
-    let groups = membership.lines().flat_map(groups_of);
-    groups
-        .filter_map(|(folder, kind)| kind.left(&root.join(folder)))
-        .chain(machine)
+    groups_below(root)
+        .filter_map(|(folder, kind)| kind.left(&folder))
+        .chain(machine_available_below(root))
         .min()
+}
+
+fn machine_available_below(root: &Path) -> Option<u64> {
+    let meminfo = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib << 10)
+}
+
+fn group_limit_below(root: &Path) -> Option<u64> {
+    groups_below(root)
+        .filter_map(|(folder, kind)| number_in(&folder.join(kind.files()[0])))
+        .filter(|limit| *limit < NO_LIMIT)
+        .min()
+}
+
+/// Folders of the groups that may limit this process's memory.
+fn groups_below(root: &Path) -> impl Iterator<Item = (PathBuf, Kind)> {
+    let membership = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let groups: Vec<_> = membership.lines().flat_map(groups_of).collect();
+    let root = root.to_owned();
+    groups
+        .into_iter()
+        .map(move |(folder, kind)| (root.join(folder), kind))
+}
+
+fn number_in(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 /// The folders of a line of /proc/self/cgroup that may limit memory: the group's own and all above it.
@@ -55,27 +90,31 @@ enum Kind {
 }
 
 impl Kind {
-    /// What the limit of this group leaves, if it has one. Its file cache gives way before the limit bites.
-    fn left(self, folder: &Path) -> Option<u64> {
-        let (limit, used, cache) = match self {
-            Kind::Unified => ("memory.max", "memory.current", "inactive_file"),
-            Kind::Legacy => (
+    /// Its files of the limit and of what is used, and the field of memory.stat with the cache that
+    /// gives way first.
+    fn files(self) -> [&'static str; 3] {
+        match self {
+            Kind::Unified => ["memory.max", "memory.current", "inactive_file"],
+            Kind::Legacy => [
                 "memory.limit_in_bytes",
                 "memory.usage_in_bytes",
                 "total_inactive_file",
-            ),
-        };
-        let number = |file: &str| -> Option<u64> {
-            let text = fs::read_to_string(folder.join(file)).ok()?;
-            text.trim().parse().ok()
-        };
-        let limit = number(limit)?;
+            ],
+        }
+    }
+
+    /// What the limit of this group leaves, if it has one. Its file cache gives way before the limit bites.
+    fn left(self, folder: &Path) -> Option<u64> {
+        let [limit, used, cache] = self.files();
+        let limit = number_in(&folder.join(limit))?;
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let cache = statistics
             .lines()
             .find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok())
             .unwrap_or(0);
-        let used = number(used).unwrap_or(0).saturating_sub(cache);
+        let used = number_in(&folder.join(used))
+            .unwrap_or(0)
+            .saturating_sub(cache);
         Some(limit.saturating_sub(used))
     }
 }
@@ -113,6 +152,8 @@ mod tests {
             ),
         ]);
         assert_eq!(available_below(root.path()), Some(500_000));
+        assert_eq!(group_limit_below(root.path()), Some(2_000_000));
+        assert_eq!(machine_available_below(root.path()), Some(4000 << 10));
     }
 
     #[test]
@@ -128,6 +169,14 @@ mod tests {
 
     #[test]
     fn without_limits_the_machine_decides_and_without_that_nobody() {
+        let unlimited = tree(&[
+            ("proc/self/cgroup", "5:memory:/x\n"),
+            (
+                "sys/fs/cgroup/memory/x/memory.limit_in_bytes",
+                "9223372036854771712\n",
+            ),
+        ]);
+        assert_eq!(group_limit_below(unlimited.path()), None);
         assert_eq!(available_below(tree(&[MEMINFO]).path()), Some(4000 << 10));
         assert_eq!(available_below(tree(&[]).path()), None);
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::{Unsupported, os};
 
 pub use allocator::map_blocks_from;
-pub use limit::available_bytes;
+pub use limit::{available_bytes, group_limit_bytes, machine_available_bytes};
 pub use nodes::nodes;
 pub use pages::Pages;
 pub use smaps::Resident;

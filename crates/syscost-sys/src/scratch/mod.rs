@@ -21,7 +21,30 @@ use crate::{SystemError, os};
 
 pub use filled::filled;
 pub use record::sweep;
-pub use tree::{Tree, room_for, tree_in};
+pub use tree::{Tree, room_for, sweep_in, tree_in};
+
+/// What a process that is no more left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// What it is, e.g. `tree /mnt/syscost-4711-2f`.
+    pub what: String,
+    /// Why it could not be removed, if that was tried and failed.
+    pub trouble: Option<String>,
+}
+
+/// What processes that are no more left behind: what is on record, and trees in these folders, on
+/// record or not. Removes it if `remove` says so.
+pub fn leftovers(folders: &[PathBuf], remove: bool) -> Vec<Leftover> {
+    let mut found = record::leftovers(remove);
+    for folder in folders {
+        for stray in tree::strays(folder, remove) {
+            if found.iter().all(|known| known.what != stray.what) {
+                found.push(stray);
+            }
+        }
+    }
+    found
+}
 
 /// A path for a file, fifo or socket that its user makes, and that is removed with this.
 #[derive(Debug)]

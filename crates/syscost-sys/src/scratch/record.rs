@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::{MAX_TRIES, folder, folder_path, is_ours, random, tree};
+use super::{Leftover, MAX_TRIES, folder, folder_path, is_ours, random, tree};
 use crate::{SystemError, os};
 
 /// A thing with a name.
@@ -64,6 +64,16 @@ impl Thing {
             b"message_queue" => key().map(Thing::MessageQueue),
             b"semaphores" => key().map(Thing::Semaphores),
             _ => None,
+        }
+    }
+
+    /// Whether it is there; of what has no path only its maker could tell.
+    fn may_be_there(&self) -> bool {
+        match self {
+            Thing::File(path) | Thing::Directory(path) | Thing::Tree(path) => {
+                fs::symlink_metadata(path).is_ok()
+            }
+            Thing::PosixQueue(_) | Thing::MessageQueue(_) | Thing::Semaphores(_) => true,
         }
     }
 
@@ -190,6 +200,14 @@ fn write_at(path: &Path, text: &[u8]) -> io::Result<fs::File> {
 ///
 /// Cheap where nothing is on record.
 pub fn sweep() -> Vec<String> {
+    let removed = leftovers(true).into_iter();
+    let removed = removed.filter(|left| left.trouble.is_none());
+    removed.map(|left| left.what).collect()
+}
+
+/// What is on record of processes that are no more, and still there. Removes it, and its records, if
+/// `remove` says so.
+pub(super) fn leftovers(remove: bool) -> Vec<Leftover> {
     let folder = folder_path();
     if !is_ours(&folder) {
         return Vec::new();
@@ -199,25 +217,32 @@ pub fn sweep() -> Vec<String> {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "record"))
         .collect();
-    let mut removed = Vec::new();
+    let mut found = Vec::new();
     for path in records {
         // Locked until the record is gone, so that nobody else sweeps it meanwhile.
         let Ok((_lock, thing)) = orphaned(&path) else {
             continue;
         };
-        match thing.as_ref().map_or(Ok(false), Thing::remove) {
-            Ok(was_there) => {
-                let line = thing.filter(|_| was_there).map(|thing| thing.line());
-                removed.extend(line.map(|line| String::from_utf8_lossy(&line).into_owned()));
-                // Should the record stay, the next sweep finds nothing but it.
-                let _ = fs::remove_file(path);
-            }
-            Err(_) => continue, // The next sweep tries again.
+        let result = match (&thing, remove) {
+            (None, _) => Ok(false),
+            (Some(thing), true) => thing.remove(),
+            (Some(thing), false) => Ok(thing.may_be_there()),
+        };
+        // What cannot be removed stays on record: the next sweep tries again.
+        if remove && result.is_ok() {
+            let _ = fs::remove_file(path);
         }
+        let is_there = *result.as_ref().unwrap_or(&true);
+        found.extend(thing.filter(|_| is_there).map(|thing| Leftover {
+            what: String::from_utf8_lossy(&thing.line()).into_owned(),
+            trouble: result.err().map(|cause| cause.to_string()),
+        }));
     }
-    // The folder goes with its last record; one that others have filled meanwhile stays.
-    let _ = fs::remove_dir(folder);
-    removed
+    if remove {
+        // The folder goes with its last record; one that others have filled meanwhile stays.
+        let _ = fs::remove_dir(folder);
+    }
+    found
 }
 
 /// Longest record that is read, in bytes: two lines with a path.

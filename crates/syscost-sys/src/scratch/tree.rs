@@ -1,16 +1,20 @@
 //! Folders with everything in them.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::is_ours;
 use super::record::{Record, Thing};
+use super::{Leftover, is_ours};
 use crate::{SystemError, os};
 
-/// The file by which a folder of ours is known.
+/// The file by which a folder of ours is known: locked while the folder's maker or a copy of it lives.
 const MARKER: &str = ".syscost-scratch";
+
+/// Its name before it is locked: a marker that nobody holds is always one of a process that is no more.
+const UNLOCKED_MARKER: &str = ".syscost-scratch-unlocked";
 
 /// What must be left free of a file system: a twentieth of it, or this many bytes if that is less.
 const MAX_RESERVE: u64 = 1 << 30;
@@ -20,6 +24,7 @@ const MAX_RESERVE: u64 = 1 << 30;
 pub struct Tree {
     record: Record,
     path: PathBuf,
+    _marker: File,
 }
 
 /// A new folder inside of `parent`, which nobody else may enter.
@@ -42,10 +47,27 @@ pub fn tree_in(parent: &Path) -> Result<Tree, SystemError> {
         record.forget();
         return Err(failed("mkdir", &path)(cause));
     }
-    let tree = Tree { record, path };
-    let marker = tree.path.join(MARKER);
-    fs::File::create_new(&marker).map_err(failed("create", &marker))?;
-    Ok(tree)
+    match mark(&path) {
+        Ok(marker) => Ok(Tree {
+            record,
+            path,
+            _marker: marker,
+        }),
+        Err(cause) => {
+            record.release();
+            Err(failed("create a file in", &path)(cause))
+        }
+    }
+}
+
+/// Marks a new folder as ours.
+fn mark(folder: &Path) -> io::Result<File> {
+    let unlocked = folder.join(UNLOCKED_MARKER);
+    let marker = File::create_new(&unlocked)?;
+    // Where there are no locks, only the record tells that the maker is no more.
+    let _ = marker.try_lock();
+    fs::rename(&unlocked, folder.join(MARKER))?;
+    Ok(marker)
 }
 
 impl Tree {
@@ -101,8 +123,48 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
     match fs::symlink_metadata(path.join(MARKER)) {
         Ok(_) => fs::remove_dir_all(path),
-        Err(_) => fs::remove_dir(path),
+        Err(_) => {
+            // Its maker may have ended before it was locked.
+            let _ = fs::remove_file(path.join(UNLOCKED_MARKER));
+            fs::remove_dir(path)
+        }
     }
+}
+
+/// Removes the trees in a folder whose makers are no more, on record or not: records lie in the
+/// folder for temporary files, which a restart of the machine may empty.
+pub fn sweep_in(folder: &Path) -> Vec<Leftover> {
+    strays(folder, true)
+}
+
+/// The trees in a folder whose makers are no more, by their markers. Removes them if `remove` says so.
+pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().as_bytes().starts_with(b"syscost-"))
+        .map(|entry| entry.path())
+        .filter(|path| is_ours(path))
+        .collect();
+    paths.sort();
+    let found = paths.into_iter().filter_map(|path| {
+        // Held until the tree is gone, so that nobody else removes it meanwhile.
+        let _marker = abandoned(&path)?;
+        let result = if remove { self::remove(&path) } else { Ok(()) };
+        Some(Leftover {
+            what: format!("tree {}", path.display()),
+            trouble: result.err().map(|cause| cause.to_string()),
+        })
+    });
+    found.collect()
+}
+
+/// The marker of a tree, locked, if nobody else holds it.
+fn abandoned(tree: &Path) -> Option<File> {
+    let mut options = File::options();
+    options.read(true).custom_flags(os::NEITHER_WAIT_NOR_FOLLOW);
+    let marker = options.open(tree.join(MARKER)).ok()?;
+    let is_file = marker.metadata().ok()?.is_file();
+    (is_file && marker.try_lock().is_ok()).then_some(marker)
 }
 
 #[cfg(test)]
@@ -137,6 +199,39 @@ mod tests {
         fs::write(path.join("file"), "theirs").unwrap();
         assert!(remove(&path).is_err());
         assert_eq!(fs::read(path.join("file")).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn a_tree_whose_maker_is_no_more_goes_without_a_record() {
+        let parent = tempfile::tempdir().unwrap();
+        let alive = match tree_in(parent.path()) {
+            Ok(tree) => tree,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        let folder = |name: &str| {
+            let path = parent.path().join(name);
+            DirBuilder::new().mode(0o700).create(&path).unwrap();
+            path
+        };
+        let left = folder("syscost-1-a");
+        mark(&left).unwrap();
+        fs::write(left.join("file"), "ours").unwrap();
+        let unmarked = folder("syscost-1-b");
+        let kept = folder("kept");
+        mark(&kept).unwrap();
+        let link = parent.path().join("syscost-1-c");
+        std::os::unix::fs::symlink(&kept, &link).unwrap();
+        let found = [Leftover {
+            what: format!("tree {}", left.display()),
+            trouble: None,
+        }];
+        assert_eq!(strays(parent.path(), false), found);
+        assert!(left.exists(), "it was only looked for");
+        assert_eq!(sweep_in(parent.path()), found);
+        assert!(!left.exists());
+        for other in [alive.path(), &unmarked, &kept, &link] {
+            assert!(other.exists(), "{}", other.display());
+        }
     }
 
     #[test]

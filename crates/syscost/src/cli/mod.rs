@@ -1,6 +1,7 @@
 //! The command line. Help, man page and completions all come from here.
 
 mod ab;
+mod clean;
 mod compare;
 mod export;
 mod history;
@@ -19,6 +20,7 @@ use syscost_harness::session::Profile;
 use syscost_sys::cpu;
 
 pub use ab::AbArguments;
+pub use clean::CleanArguments;
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub use export::{ExportArguments, ExportFormat};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
@@ -82,6 +84,8 @@ pub enum Command {
     History(HistoryArguments),
     /// Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP
     Export(ExportArguments),
+    /// Remove what killed runs left behind: scratch folders, queues, semaphores
+    Clean(CleanArguments),
     /// List every benchmark, and why one cannot run here
     List(ListArguments),
     /// Explain a benchmark: what it measures and what it does not, how to read it, what proves it

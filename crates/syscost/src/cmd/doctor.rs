@@ -11,7 +11,7 @@ use serde::Serialize;
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::{Cores, Heard, frequency_is_known, grain_of, known};
 use syscost_harness::doctor::{
-    Finding, Level, MOST_LOST_PERCENT, ProcessState, core_finding, examine,
+    Finding, Level, MOST_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
 };
 use syscost_harness::{machine, noise};
 use syscost_results::Machine;
@@ -71,6 +71,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
             advice: "claims about system calls stay unverified here; run outside of the sandbox",
         },
     });
+    findings.push(directory_finding());
     let examination = Examination {
         clock: clock.report(),
         findings: findings.into_iter().map(entry).collect(),

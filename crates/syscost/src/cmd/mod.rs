@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod ab;
+pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod explain;

@@ -10,19 +10,20 @@ use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, congestion, directory, real_time};
+use syscost_harness::{Catalogue, Row, congestion, drop_caches, real_time};
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
-use syscost_sys::cpu;
+use syscost_sys::{cpu, files::caches};
 
 use crate::cli::{Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
+use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
-    files, interrupt, selection,
+    directories, files, interrupt, selection,
     terminal::{self, say},
 };
 
@@ -46,8 +47,22 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     if let Some(far_end) = &far_end {
         far_end.give()?;
     }
+    let mut nfs = arguments.nfs.as_ref().map(NfsEnd::find).transpose()?;
+    directories::give(&arguments.dir)?;
+    let rows = match &arguments.resume {
+        Some(_) => Vec::new(),
+        None => selection::planned(&arguments.selectors, arguments.profile.into())?,
+    };
     let base_run = base.as_ref().map(|base| &base.run);
-    let options = options(&arguments, &store, base_run, far_end.as_ref())?;
+    let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
+    let options = options(
+        &arguments,
+        &store,
+        base_run,
+        program,
+        far_end.as_ref(),
+        nfs.as_ref(),
+    );
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
@@ -66,12 +81,10 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
             let session =
                 Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
             far_end = far_end_of(&session)?;
+            nfs = session.nfs().map(NfsEnd::find_again).transpose()?;
             session
         }
-        None => {
-            let rows = selection::planned(&arguments.selectors, arguments.profile.into())?;
-            Session::new(rows, &options, &mut progress, &interrupted)?
-        }
+        None => Session::new(rows, &options, &mut progress, &interrupted)?,
     };
     // Said before the first round: who does not want to wait for such a core ends the run now.
     let mut early = session.warnings().iter();
@@ -81,6 +94,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     session.measure(&mut progress);
     progress.done();
     drop(far_end);
+    drop(nfs);
     // A comparison needs the samples, also of a document that will be without.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
     let comparison = base.map(|base| compare(&[&base.run], &[&finished.run], &[]));
@@ -134,15 +148,17 @@ fn options(
     arguments: &RunArguments,
     store: &Store,
     base: Option<&Run>,
+    program: Program,
     far_end: Option<&FarEnd>,
-) -> Result<Options> {
+    nfs: Option<&NfsEnd>,
+) -> Options {
     let allowed = cpu::allowed().unwrap_or_default();
     // CPUs differ: what is to be compared is measured on the same one, where that is possible. A base that went where cores were free is compared with
     // what does so.
     let of_base = base
         .map(|base| base.config.cpus.clone())
         .filter(|cpus| cpus.len() == 1 && cpus.iter().all(|cpu| allowed.contains(cpu)));
-    Ok(Options {
+    Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         seed: arguments.seed,
@@ -153,26 +169,33 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        program: program(arguments, far_end)?,
+        program,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
         peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
+        nfs: nfs.map(|nfs| Box::new(nfs.server.clone())),
         version: crate::VERSION,
-    })
+    }
 }
 
 /// This program; whether its workers may enter the real-time class, which congestion control they choose, whether batches are
-/// longer than usual, and which far end they are to measure against, is part of what the run records.
-fn program(arguments: &RunArguments, far_end: Option<&FarEnd>) -> Result<Program> {
+/// longer than usual, and which far end, NFS server and directories they are to measure, is part of what the run records.
+fn program(
+    arguments: &RunArguments,
+    rows: &[Row],
+    far_end: Option<&FarEnd>,
+    nfs: Option<&NfsEnd>,
+) -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
     if arguments.real_time || real_time::permitted().is_ok() {
         environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
     }
-    if !arguments.dir.is_empty() {
-        directory::give(arguments.dir.clone());
-        let value = directory::to_variable(&arguments.dir);
-        environment.push((directory::VARIABLE.to_owned(), Some(value)));
+    environment.extend(directories::environment(rows));
+    if arguments.allow_drop_caches {
+        caches::try_dropping().context("emptying the page cache (--allow-drop-caches)")?;
+        let granted = Some(drop_caches::GRANTED.to_owned());
+        environment.push((drop_caches::VARIABLE.to_owned(), granted));
     }
     if let Some(name) = &arguments.congestion {
         congestion::try_out(name).context("choosing the congestion control (--congestion)")?;
@@ -186,6 +209,7 @@ fn program(arguments: &RunArguments, far_end: Option<&FarEnd>) -> Result<Program
     if let Some(far_end) = far_end {
         environment.extend(far_end.environment()?);
     }
+    environment.extend(nfs.map(NfsEnd::environment));
     Ok(program.with_environment(environment))
 }
 
@@ -289,7 +313,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
 /// The exit code that rows of these statuses ask for.
 fn judge(rows: &[Status], is_strict: bool) -> u8 {
     let any = |wanted: &[Status]| rows.iter().any(|status| wanted.contains(status));
-    let is_answered = any(&[Status::Ok, Status::BelowResolution, Status::Withheld]);
+    let is_answered = rows.iter().any(|status| status.has_figures()) || any(&[Status::Withheld]);
     // That this machine lacks something is an answer, too.
     if !is_answered && any(&[Status::Failed, Status::Skipped]) {
         say!(
@@ -323,13 +347,14 @@ mod tests {
 
     #[test]
     fn the_exit_code_tells_whether_anything_was_measured() {
-        use Status::{BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
+        use Status::{AboveRange, BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
         for is_strict in [false, true] {
             assert_eq!(
                 judge(&[Ok, BelowResolution, Unsupported, Skipped], is_strict),
                 exit::DONE
             );
             assert_eq!(judge(&[Unsupported], is_strict), exit::DONE);
+            assert_eq!(judge(&[AboveRange], is_strict), exit::DONE);
             for nothing in [
                 &[Failed, Failed][..],
                 &[Skipped],

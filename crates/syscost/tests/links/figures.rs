@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::time::Duration;
 
+use super::GRANTED;
 use super::namespace::existing;
-use super::tool::{require, unless_skipped};
 use super::traffic::{median, tcp_megabits, tcp_round_trips, udp, udp_arrivals, udp_round_trips};
 use super::{DEVICE, Link, Running, Shape, Side, assert_ten_milliseconds, turn};
+use crate::tool::{require, unless_skipped};
 
 /// 5 ms each way.
 const DELAYED: Shape = Shape {
@@ -35,7 +36,8 @@ fn five_milliseconds_each_way_are_ten_over_udp_and_tcp() {
 
 #[test]
 fn five_milliseconds_each_way_are_ten_over_icmp() {
-    let Some(link) = unless_skipped(require("ping")).and_then(|()| Link::new(DELAYED)) else {
+    let Some(link) = unless_skipped(require("ping"), GRANTED).and_then(|()| Link::new(DELAYED))
+    else {
         return;
     };
     let _turn = turn();
@@ -68,7 +70,7 @@ fn a_link_of_100_megabits_passes_95_to_100_of_payload() {
     let _turn = turn();
     let before = link.received_bytes(Side::Far);
     let far = link.address(Side::Far);
-    let Some(megabits) = unless_skipped(tcp_megabits(&link, far, "cubic", 4)) else {
+    let Some(megabits) = unless_skipped(tcp_megabits(&link, far, "cubic", 4), GRANTED) else {
         return;
     };
     println!("{megabits:.2?} Mbit/s");

@@ -10,7 +10,6 @@ pub(crate) mod namespace;
 pub(crate) mod pair;
 mod relay;
 mod running;
-pub(crate) mod tool;
 mod traffic;
 
 use std::collections::BTreeMap;
@@ -27,7 +26,10 @@ use serde_json::Value;
 use self::namespace::{Namespace, sweep};
 use self::relay::Relay;
 pub(crate) use self::running::Running;
-use self::tool::{Failure, is_installed, require, unless_skipped};
+use crate::tool::{Failure, is_installed, require, unless_skipped};
+
+/// The variable that says that this machine makes links.
+const GRANTED: &str = "SYSCOST_REQUIRE_LINKS";
 
 /// Name of the device at either end.
 pub(crate) const DEVICE: &str = "link0";
@@ -108,7 +110,7 @@ pub(crate) struct Link {
 impl Link {
     /// Makes a link; prints `skipped: why` and returns `None` where this machine cannot.
     pub(crate) fn new(shape: Shape) -> Option<Self> {
-        unless_skipped(Self::try_new(shape))
+        unless_skipped(Self::try_new(shape), GRANTED)
     }
 
     fn try_new(shape: Shape) -> Result<Self, Failure> {

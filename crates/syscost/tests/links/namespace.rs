@@ -7,7 +7,7 @@ use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::tool::{Failure, require, run};
+use crate::tool::{Failure, require, run};
 
 /// Where ip(8) keeps them.
 const FOLDER: &str = "/run/netns";
@@ -116,7 +116,7 @@ fn a_namespace_outlives_a_killed_test_only_until_the_next_link() {
     let pid = child.id();
     child.wait().expect("it ends");
     let name = format!("{PREFIX}-{pid}-0-near");
-    let made = super::tool::unless_skipped(run(&["ip", "netns", "add", &name]));
+    let made = crate::tool::unless_skipped(run(&["ip", "netns", "add", &name]), super::GRANTED);
     if made.is_none() {
         return;
     }

@@ -17,7 +17,7 @@ use rustix::process::setpriority_process;
 use rustix::thread::gettid;
 
 use super::namespace::enter;
-use super::tool::Failure;
+use crate::tool::Failure;
 
 /// Maximum packets under way in one direction; more are dropped, as a router would.
 const MAX_QUEUED: usize = 8192;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_tcp_congestion;
 
-use super::tool::Failure;
 use super::{Link, Side};
+use crate::tool::Failure;
 
 /// How long an answer may take before the test gives up.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));

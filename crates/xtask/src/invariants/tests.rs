@@ -19,6 +19,8 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
         complete: true,
         machine: Machine::default(),
         peer: None,
+        nfs: None,
+        directories: Vec::new(),
         clock: Clock {
             source: "tsc".into(),
             ghz: 2.0,
@@ -119,6 +121,20 @@ fn below_resolution() -> Measurement {
     row
 }
 
+fn above_range() -> Measurement {
+    let mut row = row("1");
+    row.status = Status::AboveRange;
+    row.reason = Some("its time ended".into());
+    row.core_cycles = None;
+    row.estimate = Estimate {
+        ci95_low: Some(3.0),
+        rounds: row.estimate.rounds,
+        samples: row.estimate.samples,
+        ..Estimate::default()
+    };
+    row
+}
+
 /// A change of a row, and a part of the complaint it must cause.
 type Change = (fn(&mut Measurement), &'static str);
 
@@ -135,6 +151,7 @@ fn complaint(base: &Measurement, change: impl FnOnce(&mut Measurement)) -> Strin
 fn a_sound_document_passes() {
     let rows = vec![below_resolution(), withheld(), row("100")];
     assert_eq!(violations(&run(rows), &CATALOGUE), [""; 0]);
+    assert_eq!(violations(&run(vec![above_range()]), &CATALOGUE), [""; 0]);
     let few = Estimate {
         ci95_low: None,
         ci95_high: None,
@@ -217,6 +234,10 @@ fn a_row_without_a_number_must_have_none_and_say_why() {
     assert!(found.ends_with("it has no bound"), "{found}");
     let found = complaint(&below_resolution(), |row| row.estimate.median = Some(0.1));
     assert!(found.contains("a number, median,"), "{found}");
+    let found = complaint(&above_range(), |row| row.estimate.ci95_low = None);
+    assert!(found.ends_with("it has no lower bound"), "{found}");
+    let found = complaint(&above_range(), |row| row.estimate.ci95_high = Some(9.0));
+    assert!(found.contains("a number, ci95_high,"), "{found}");
 }
 
 #[test]

@@ -157,6 +157,41 @@ pub(super) fn ping(output: &str) -> Option<f64> {
     (!middle.is_empty()).then(|| 1e6 * sum / middle.len() as f64)
 }
 
+/// The reads of the only job, or group of jobs, of `fio --output-format=json`. None where one of them failed.
+fn fio_reads(output: &str) -> Option<Value> {
+    // Notes may stand before the document.
+    let start = output.find("{\n")?;
+    let mut documents = serde_json::Deserializer::from_str(&output[start..]).into_iter::<Value>();
+    let mut document = documents.next()?.ok()?;
+    let job = document["jobs"].get_mut(0)?;
+    (job["error"] == 0).then(|| job["read"].take())
+}
+
+/// `fio --output-format=json`: the median of its reads' completion latencies, in nanoseconds.
+pub(super) fn fio_latency(output: &str) -> Option<f64> {
+    fio_reads(output)?["clat_ns"]["percentile"]["50.000000"].as_f64()
+}
+
+/// The same: bytes that were read per second.
+pub(super) fn fio_bandwidth(output: &str) -> Option<f64> {
+    fio_reads(output)?["bw_bytes"].as_f64()
+}
+
+/// The same: reads per second.
+pub(super) fn fio_rate(output: &str) -> Option<f64> {
+    fio_reads(output)?["iops"].as_f64()
+}
+
+/// `ioping -B`: the mean time of a request, in nanoseconds, the sixth of its fields.
+pub(super) fn ioping(output: &str) -> Option<f64> {
+    let line = output.lines().next()?;
+    let fields: Vec<f64> = line
+        .split(' ')
+        .map(|field| field.parse().ok())
+        .collect::<Option<_>>()?;
+    fields.get(5).copied()
+}
+
 /// The number that stands before these words.
 fn number_before(output: &str, words: &str) -> Option<f64> {
     let (before, _) = output.split_once(words)?;
@@ -284,6 +319,27 @@ mod tests {
             "{\"end\":{},\"error\":\"unable to connect to server: Connection refused\"}\n";
         assert_eq!(iperf3(refused), None);
         assert_eq!(iperf3("iperf3: error\n"), None);
+    }
+
+    #[test]
+    fn fios_reads_are_those_of_a_job_without_errors() {
+        let output = "fio: a note\n{\n \"jobs\" : [{\"error\" : 0, \"read\" : {\"bw_bytes\" : 4096, \"iops\" : 1.5, \
+                      \"clat_ns\" : {\"percentile\" : {\"50.000000\" : 56576}}}}]\n}\n";
+        is(fio_latency(output), 56_576.0);
+        is(fio_bandwidth(output), 4096.0);
+        is(fio_rate(output), 1.5);
+        assert_eq!(
+            fio_rate(&output.replace("\"error\" : 0", "\"error\" : 5")),
+            None
+        );
+        assert_eq!(fio_latency("fio: engine psync not loadable\n"), None);
+    }
+
+    #[test]
+    fn iopings_raw_statistics_have_the_mean() {
+        let output = "199 10481472 18986 77766176 39299 52671 120755 6275 200 10716985\n";
+        is(ioping(output), 52_671.0);
+        assert_eq!(ioping("ioping: failed\n"), None);
     }
 
     #[test]

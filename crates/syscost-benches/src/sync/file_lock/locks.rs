@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -14,16 +15,16 @@ use super::super::hand_over::{Chain, LINKS, Side};
 
 /// Which kind of lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Via {
+pub(crate) enum Via {
     Fcntl,
     Ofd,
     Flock,
 }
 
 impl Via {
-    pub(super) const ALL: [Via; 3] = [Via::Fcntl, Via::Ofd, Via::Flock];
+    pub(crate) const ALL: [Via; 3] = [Via::Fcntl, Via::Ofd, Via::Flock];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Via::Fcntl => "fcntl",
             Via::Ofd => "ofd",
@@ -31,10 +32,10 @@ impl Via {
         }
     }
 
-    pub(super) fn of(case: &Case) -> Result<Via, Failure> {
+    pub(crate) fn from_name(name: &str) -> Result<Via, Failure> {
         Self::ALL
             .into_iter()
-            .find(|via| via.name() == case.get("via"))
+            .find(|via| via.name() == name)
             .ok_or_else(|| Failure::Broken("does not say which lock".into()))
     }
 
@@ -44,6 +45,20 @@ impl Via {
             Via::Fcntl | Via::Ofd => Sysno::FCNTL,
             Via::Flock => Sysno::FLOCK,
         }
+    }
+
+    /// What its two calls are given in turn.
+    pub(super) fn arguments(self, file: &OwnedFd) -> [(usize, &'static str, Given); 2] {
+        let [lock, unlock] = match self {
+            Via::Fcntl => [libc::F_SETLKW, libc::F_SETLK],
+            Via::Ofd => [libc::F_OFD_SETLKW, libc::F_OFD_SETLK],
+            Via::Flock => [libc::LOCK_EX, libc::LOCK_UN],
+        };
+        let descriptor = file.as_raw_fd() as u64;
+        [
+            (0, "descriptor", Given::Always(descriptor)),
+            (1, "command", Given::InTurn(lock as u64, unlock as u64)),
+        ]
     }
 
     /// Locks a file, sleeping while another holds it.
@@ -114,24 +129,24 @@ pub(super) struct Locks {
 
 impl Locks {
     pub(super) fn make(via: Via) -> Result<Self, Failure> {
-        let files = [open_twice()?, open_twice()?, open_twice()?];
+        let open = || open_twice(scratch::file("lock")?.path());
+        let files = [open()?, open()?, open()?];
         Ok(Self { via, files })
     }
 
     /// The first file, as each side sees it.
-    pub(super) fn first(&self) -> (&OwnedFd, &OwnedFd) {
-        let [own, other] = &self.files[0];
-        (own, other)
+    pub(super) fn first(&self) -> &[OwnedFd; 2] {
+        &self.files[0]
     }
 }
 
-fn open_twice() -> Result<[OwnedFd; 2], Failure> {
-    let failed = |error| Failure::of("make a file to lock", error);
-    let name = scratch::file("lock")?;
+/// A new file, opened twice.
+pub(crate) fn open_twice(path: &Path) -> Result<[OwnedFd; 2], Failure> {
+    let failed = |error| Failure::of(&format!("make {}", path.display()), error);
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    let first: File = options.create(true).open(name.path()).map_err(failed)?;
-    let second: File = options.create(false).open(name.path()).map_err(failed)?;
+    let first: File = options.create(true).open(path).map_err(failed)?;
+    let second: File = options.create(false).open(path).map_err(failed)?;
     Ok([first.into(), second.into()])
 }
 

@@ -1,6 +1,7 @@
 //! A journal is input: anybody may have written it, or a disk have changed it. What it holds is used only if this program could have written it.
 
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use syscost_results::run::Config;
 
@@ -8,7 +9,7 @@ use super::{Header, Record};
 use crate::bencher::Findings;
 use crate::session::Profile;
 use crate::trial::Trial;
-use crate::{congestion, peer, real_time};
+use crate::{congestion, directory, drop_caches, nfs, peer, real_time};
 
 /// Longest journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -51,6 +52,7 @@ pub(super) fn header(header: &Header) -> Result<(), String> {
     })?;
     self::config(config)?;
     self::peer(header)?;
+    directories(header)?;
     let mut cpus = config.cpus.iter().chain(&header.candidates);
     let known = cpus.all(|cpu| *cpu < MAX_CPUS);
     ensure(known && !config.cpus.is_empty(), || {
@@ -93,8 +95,11 @@ fn config(config: &Config) -> Result<(), String> {
 fn is_variable(name: &str, value: &str) -> bool {
     match name {
         congestion::VARIABLE => congestion::is_name(value),
+        nfs::EXPORT => nfs::is_located(value),
         peer::ADDRESS => peer::is_address(value),
         peer::TOKEN_FILE => peer::is_token_file(value),
+        directory::VARIABLE => directory::parse(value).is_some(),
+        drop_caches::VARIABLE => value == drop_caches::GRANTED,
         real_time::VARIABLE => value.len() <= MAX_VALUE,
         _ => {
             let mut known = Trial::ALL.iter().map(|trial| trial.variable());
@@ -103,13 +108,31 @@ fn is_variable(name: &str, value: &str) -> bool {
     }
 }
 
-/// Workers are sent to the far end that the run names, or to none.
+/// Workers are sent to the far end and the NFS server that the run names, or to none.
 fn peer(header: &Header) -> Result<(), String> {
     let set = |name| header.config.environment.get(name).cloned().flatten();
     let named = header.peer.as_ref().map(|peer| peer.address.clone());
     let is_whole = named.is_some() == set(peer::TOKEN_FILE).is_some();
     ensure(named == set(peer::ADDRESS) && is_whole, || {
         "its far end is not the one its workers are sent to".to_owned()
+    })?;
+    let named = header.nfs.as_ref().map(|server| server.export.clone());
+    ensure(named == set(nfs::EXPORT), || {
+        "its NFS server is not the one its workers are sent to".to_owned()
+    })
+}
+
+/// Workers measure in the directories that the run describes, and in no others.
+fn directories(header: &Header) -> Result<(), String> {
+    let set = header.config.environment.get(directory::VARIABLE);
+    let set = set.and_then(|value| directory::parse(value.as_deref()?));
+    let set = set.unwrap_or_default();
+    let is_set = |described: &syscost_results::Directory| {
+        let mut set = set.iter();
+        set.any(|one| one.label == described.label && one.path == Path::new(&described.path))
+    };
+    ensure(header.directories.iter().all(is_set), || {
+        "its directories are not those that its workers are sent to".to_owned()
     })
 }
 
@@ -166,7 +189,8 @@ fn ensure(holds: bool, complaint: impl FnOnce() -> String) -> Result<(), String>
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::run::Peer;
+    use syscost_results::Directory;
+    use syscost_results::run::{NfsServer, Peer};
 
     use super::super::tests;
     use super::*;
@@ -229,6 +253,47 @@ mod tests {
         let set = set.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
         remote.config.environment.extend(set);
         assert_eq!(header(&remote), Ok(()));
+        let mut export = tests::header();
+        let located = "nfs://10.0.0.1:2049:635/e".to_owned();
+        export.nfs = Some(Box::new(NfsServer {
+            name: "nfs://db1/e".to_owned(),
+            export: located.clone(),
+            read_bytes: 1 << 20,
+            write_bytes: 1 << 20,
+        }));
+        let set = (nfs::EXPORT.to_owned(), Some(located));
+        export.config.environment.extend([set.clone()]);
+        assert_eq!(header(&export), Ok(()));
+        refused(
+            |header| header.config.environment.extend([set]),
+            "NFS server",
+        );
+        let unlocated = (nfs::EXPORT.to_owned(), Some("nfs://db1/e".to_owned()));
+        refused(
+            |header| header.config.environment.extend([unlocated]),
+            nfs::EXPORT,
+        );
+        let nowhere = Directory {
+            label: "ssd".to_owned(),
+            path: "/data".to_owned(),
+            ..Directory::default()
+        };
+        refused(
+            |header| header.directories.push(nowhere.clone()),
+            "directories",
+        );
+        let mut legal = tests::header();
+        let value = r#"[{"label":"ssd","path":"/data"}]"#.to_owned();
+        let set = (directory::VARIABLE.to_owned(), Some(value));
+        legal.config.environment.extend([set]);
+        legal.directories.push(nowhere);
+        assert_eq!(header(&legal), Ok(()));
+        let relative = r#"[{"label":"ssd","path":"data"}]"#.to_owned();
+        let set = (directory::VARIABLE.to_owned(), Some(relative));
+        refused(
+            |header| header.config.environment.extend([set]),
+            directory::VARIABLE,
+        );
         for value in ["", "a b", "a name of more than sixteen bytes"] {
             let set = (congestion::VARIABLE.to_owned(), Some(value.to_owned()));
             refused(|header| header.config.environment.extend([set]), "variable");

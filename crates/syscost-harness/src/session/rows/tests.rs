@@ -65,3 +65,55 @@ fn what_a_row_likely_takes_is_less_if_it_may_be_deferred() {
     take(&mut row, 1, Err(Failure::Deferred));
     assert_eq!(row.likely_takes().work_s, 0.5 * row.takes.work_s);
 }
+
+#[test]
+fn a_row_says_larger_than_if_most_of_its_rounds_do() {
+    let evidence = Evidence {
+        claim: "a".to_owned(),
+        expected: 1.0.into(),
+        observed: Some(1.0.into()),
+        source: "b".to_owned(),
+        verdict: Verdict::Confirmed,
+        reason: None,
+    };
+    let of = |larger: &[bool]| {
+        let mut row = row();
+        let proof = Findings {
+            evidence: vec![evidence.clone()],
+            ..Findings::default()
+        };
+        row.take(Pass::Evidence, 0, 0, None, Ok(proof));
+        for (round, is_larger) in (0..).zip(larger) {
+            let findings = Findings {
+                iterations: 1,
+                values: vec![256.0 + f64::from(round); 5],
+                limits: Some((240.0 - f64::from(round), 300.0)),
+                larger: is_larger.then(|| "time ended".to_owned()),
+                ..Findings::default()
+            };
+            take(&mut row, round, Ok(findings));
+        }
+        row.measurement(true, "", None)
+    };
+    let above = of(&[true, true, false]);
+    assert_eq!(above.status, Status::AboveRange);
+    assert_eq!(above.reason.as_deref(), Some("time ended"));
+    let Estimate {
+        median,
+        ci95_low,
+        ci95_high,
+        rounds,
+        ..
+    } = above.estimate;
+    assert_eq!(
+        (median, ci95_low, ci95_high, rounds),
+        (None, Some(256.0), None, 3)
+    );
+    let found = of(&[true, false, false]);
+    assert_eq!(
+        (found.status, found.estimate.median),
+        (Status::Ok, Some(257.0))
+    );
+    let ends = (found.estimate.ci95_low, found.estimate.ci95_high);
+    assert_eq!(ends, (Some(238.0), Some(300.0)), "the limits of all rounds");
+}

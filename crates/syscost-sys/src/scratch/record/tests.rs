@@ -8,6 +8,7 @@ fn a_thing_goes_in_and_out_of_its_line() {
     for thing in [
         Thing::File(folder_path().join("1-2-3.fifo")),
         Thing::Directory(PathBuf::from("/sys/fs/cgroup/syscost-1-2-3")),
+        Thing::Tree(PathBuf::from("/mnt/a b/syscost-1-2-3")),
         Thing::PosixQueue(c"/syscost-1-2-3".to_owned()),
         Thing::MessageQueue(77),
         Thing::Semaphores(78),
@@ -18,6 +19,7 @@ fn a_thing_goes_in_and_out_of_its_line() {
         &b"file /etc/passwd"[..],
         b"file ",
         b"directory /home",
+        b"tree /home",
         b"posix_queue /theirs",
         b"message_queue x",
         b"semaphores",

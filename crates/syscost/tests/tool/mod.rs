@@ -1,10 +1,10 @@
-//! Programs that set a link up, and whether a failure is this machine's or a defect of the tests.
+//! Programs that set a test bed up, and whether a failure is this machine's or a defect of the tests.
 
 use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
 
-/// Why there is no link.
+/// Why there is no test bed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A program is not installed.
@@ -31,7 +31,7 @@ pub(crate) enum Failure {
 }
 
 /// Messages of programs where a privilege or a part of the kernel is missing.
-const REFUSALS: [&str; 9] = [
+const REFUSALS: [&str; 12] = [
     "Operation not permitted",
     "Permission denied",
     "Operation not supported",
@@ -41,6 +41,9 @@ const REFUSALS: [&str; 9] = [
     "No such device",
     "No such file or directory",
     "Read-only file system",
+    "unknown filesystem type",
+    "failed to setup loop device",
+    "cannot find an unused loop device",
 ];
 
 impl Failure {
@@ -76,9 +79,9 @@ impl fmt::Display for Failure {
 ///
 /// # Panics
 /// When it should have worked: the tests are wrong, a program is missing though
-/// SYSCOST_REQUIRE_TOOLS is set, or this machine refuses what SYSCOST_REQUIRE_LINKS says it does
+/// SYSCOST_REQUIRE_TOOLS is set, or this machine refuses what the variable `granted` says it does
 /// not.
-pub(crate) fn unless_skipped<T>(made: Result<T, Failure>) -> Option<T> {
+pub(crate) fn unless_skipped<T>(made: Result<T, Failure>, granted: &str) -> Option<T> {
     let failure = match made {
         Ok(made) => return Some(made),
         Err(failure) => failure,
@@ -86,7 +89,7 @@ pub(crate) fn unless_skipped<T>(made: Result<T, Failure>) -> Option<T> {
     let is_set = |name| std::env::var_os(name).is_some();
     let is_fatal = match &failure {
         Failure::Missing { .. } => is_set("SYSCOST_REQUIRE_TOOLS"),
-        Failure::Refused { .. } => is_set("SYSCOST_REQUIRE_LINKS"),
+        Failure::Refused { .. } => is_set(granted),
         Failure::Broken { .. } => true,
     };
     assert!(!is_fatal, "{failure}");
@@ -95,7 +98,7 @@ pub(crate) fn unless_skipped<T>(made: Result<T, Failure>) -> Option<T> {
 }
 
 /// The output of a program with these arguments, which must succeed.
-pub(super) fn run(words: &[&str]) -> Result<String, Failure> {
+pub(crate) fn run(words: &[&str]) -> Result<String, Failure> {
     let tried = words.join(" ");
     let output = Command::new(words[0])
         .args(&words[1..])
@@ -113,13 +116,13 @@ pub(super) fn run(words: &[&str]) -> Result<String, Failure> {
 }
 
 /// Whether a program is installed.
-pub(super) fn is_installed(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     let is_in = |folder: std::path::PathBuf| folder.join(program).is_file();
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(is_in))
 }
 
 /// An error unless a program is installed.
-pub(super) fn require(program: &str) -> Result<(), Failure> {
+pub(crate) fn require(program: &str) -> Result<(), Failure> {
     match is_installed(program) {
         true => Ok(()),
         false => Err(missing(program)),
@@ -133,6 +136,10 @@ fn missing(program: &str) -> Failure {
         "nft" => "nftables",
         "iptables" | "ip6tables" => "iptables",
         "ping" => "iputils-ping",
+        "mount" | "umount" => "mount",
+        "mkfs.ext4" => "e2fsprogs",
+        "mkfs.xfs" => "xfsprogs",
+        "mkfs.btrfs" => "btrfs-progs",
         other => panic!("no test runs {other}"),
     };
     Failure::Missing {

@@ -1,0 +1,241 @@
+//! How large a file may be and still be re-read from the page cache.
+//!
+//! ## Measures
+//! A file grows, and is read again from its beginning to its end after each growth, until
+//! re-reading it fetches bytes from storage: the page cache has given way. Sizes are doubled while
+//! they are far below what memory is expected to hold, and then four to an octave; the number is
+//! the middle between the largest size that was kept and the smallest that was not, and the
+//! interval has both.
+//! ## Does not measure
+//! How the kernel chooses what gives way. A file that is read from its beginning to its end loses
+//! all of it as soon as it is a little too large, for the oldest pages are those that come next.
+//! ## Reading it
+//! A memory control group limits its processes' page cache, too: `memory_limit_bytes` is the
+//! tightest such limit, and `mem_available_bytes` what the kernel says can be had without swapping.
+//! What the file pushes out of memory is other programs' cache. A large memory cannot be filled
+//! within the time of a row: it then says *larger than* the largest size that was re-read from the
+//! cache; the careful profile takes more time. `read_64M_bytes_per_s` is how fast a file of 64 MiB
+//! was re-read.
+//! ## Source
+//! lmbench `bw_file_rd`; proc_meminfo(5) on MemAvailable.
+
+mod grown;
+mod search;
+
+use std::time::{Duration, Instant};
+
+use rustix::param::page_size;
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::memory;
+
+use self::grown::{Grown, Halt, Reread};
+use self::search::Search;
+use super::in_each_directory;
+use super::space::Space;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.cache_size",
+    title: "Page cache, by re-reading a file that grows",
+    unit: Unit::Bytes,
+    better: Better::Higher,
+    cases: Cases::Here(|| in_each_directory(&[Case::default()])),
+    setup: Setup::Dear { seconds: 0.8 },
+    disregards_neighbours: |_| true,
+    run,
+    source: include_str!("cache_size.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// What a search takes that will not find the end, and at most what one takes that will.
+const SHORT: Duration = Duration::from_millis(600);
+const LONG: Duration = Duration::from_secs(5);
+
+/// The profile's time for the samples of a case, times this, is what a search may take that may not
+/// find the end.
+const OF_CASE: f64 = 60.0;
+
+/// Each byte up to the end of the cache is written once, and read some times.
+const PASSES: f64 = 3.0;
+
+/// The share of its pages that a size has in the cache which was kept.
+const KEPT: f64 = 0.99;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let space = Space::of(b.case())?;
+    space.has_storage()?;
+    let seed = b.random().u64(..);
+    let mut file = Grown::new(&space, seed, !b.is_timed())?;
+    let Found { search, seen, why } = find(b, &mut file)?;
+    let Some(kept) = search.kept() else {
+        return Err(Failure::Unsupported(match (why, search.lost()) {
+            (Some(why), _) => format!("no file was re-read: {why}"),
+            (None, lost) => format!(
+                "not even a file of {} MiB stays in the page cache",
+                lost.unwrap_or_default() >> 20
+            ),
+        }));
+    };
+    let value = match search.lost() {
+        Some(lost) => {
+            b.limits(kept as f64, lost as f64);
+            (kept as f64 * lost as f64).sqrt()
+        }
+        None => {
+            b.larger(why.unwrap_or_else(|| "no file can be larger".to_owned()));
+            kept as f64
+        }
+    };
+    // One search is one observation, however often it is asked for.
+    b.observe(|| Ok(value))?;
+    let of = |bytes: Option<u64>| seen.iter().rfind(|reread| Some(reread.bytes) == bytes);
+    if let Some(reread) = of(search.kept()) {
+        claim_kept(b, &space, reread);
+        claim_delivered(b, file.device(), reread);
+    }
+    if let Some(reread) = of(search.lost()) {
+        claim_lost(b, reread);
+        claim_delivered(b, file.device(), reread);
+    }
+    describe(b, &seen);
+    Ok(())
+}
+
+/// What a search found.
+struct Found {
+    search: Search,
+    seen: Vec<Reread>,
+    /// Why it ended before it was complete, if so.
+    why: Option<String>,
+}
+
+/// Re-reads one size after the other until the two are known between which the cache gives way, or
+/// time or room end.
+fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
+    let expected = memory::available_bytes().unwrap_or(u64::MAX);
+    let short = Duration::from_nanos((OF_CASE * b.case_ns()) as u64).clamp(SHORT, LONG);
+    let begun = Instant::now();
+    file.until(begun + short);
+    let (mut search, mut seen, mut why) = (Search::new(expected), Vec::new(), None);
+    while let Some(bytes) = search.next() {
+        match file.reread(bytes) {
+            Ok(reread) => {
+                search.note(reread.is_kept());
+                seen.push(reread);
+            }
+            Err(Halt::Failed(failure)) => return Err(failure),
+            Err(Halt::Time) => {
+                why = Some(format!("its {:.1} s ended", begun.elapsed().as_secs_f64()));
+                break;
+            }
+            Err(Halt::Room(reason)) => {
+                why = Some(reason);
+                break;
+            }
+        }
+        let all_s = PASSES * expected as f64 / file.write_rate();
+        if seen.len() == 1 && all_s < LONG.as_secs_f64() {
+            file.until(begun + LONG);
+        }
+    }
+    Ok(Found { search, seen, why })
+}
+
+fn pages(reread: &Reread) -> u64 {
+    reread.bytes / page_size() as u64
+}
+
+/// Claims that all of a file was in the page cache after it was re-read without fetching anything.
+fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
+    // Looking at the counters is a read as well.
+    b.claim_within(
+        "share of the largest size kept that reads returned",
+        Bound::Within(1.0, 1.01),
+        reread.returned as f64 / reread.bytes as f64,
+        "/proc/thread-self/io",
+    );
+    let what = "share of the largest size kept that is in the page cache";
+    let share = |found: u64| found as f64 / pages(reread) as f64;
+    let bound = Bound::Within(KEPT, 1.0);
+    b.claim_within(what, bound, share(reread.resident), "mincore");
+    match reread.cached {
+        // Its pages are those of the file below.
+        Some(cached) if space.filesystem().kind == "overlay" => {
+            let reason = "overlay counts them for the file below";
+            b.claim_unverified(what, bound.fact(), share(cached), "cachestat", reason);
+        }
+        Some(cached) => b.claim_within(what, bound, share(cached), "cachestat"),
+        None => {
+            let reason = "the kernel has no such call";
+            b.claim_unverified(what, bound.fact(), "nothing", "cachestat", reason);
+        }
+    }
+}
+
+/// Claims that some of a file was not in the page cache after it was re-read, and some of it
+/// fetched.
+fn claim_lost(b: &mut Bencher, reread: &Reread) {
+    let what = "pages of the smallest size not kept that are in the page cache";
+    let most = pages(reread) as f64 - 1.0;
+    let resident = reread.resident as f64;
+    b.claim_within(what, Bound::AtMost(most), resident, "mincore");
+}
+
+/// Claims that the device delivered what was fetched. Others may read as well.
+fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread: &Reread) {
+    let what = match reread.is_kept() {
+        true => "bytes that the device delivered while the largest size kept was re-read",
+        false => "bytes that the device delivered while the smallest size not kept was re-read",
+    };
+    let bound = match reread.is_kept() {
+        true => Bound::AtMost((1.0 - KEPT) * reread.bytes as f64),
+        false => Bound::AtLeast(KEPT * reread.fetched as f64),
+    };
+    match (device, reread.delivered) {
+        (Ok(source), Some(delivered)) => {
+            let delivered = delivered as f64;
+            let verdict = match (bound.holds(delivered), reread.is_kept()) {
+                (true, _) => Verdict::Confirmed,
+                (false, true) => Verdict::Unverified,
+                (false, false) => Verdict::Refuted,
+            };
+            let reason = "others read from the same device";
+            let reason = (verdict == Verdict::Unverified).then_some(reason);
+            b.claim_verdict(what, bound.fact(), delivered, &source, verdict, reason);
+        }
+        (Ok(source), None) => {
+            b.claim_unverified(
+                what,
+                bound.fact(),
+                "nothing",
+                &source,
+                "it could not be read",
+            );
+        }
+        (Err(reason), _) => {
+            b.claim_unverified(
+                what,
+                bound.fact(),
+                "nothing",
+                "/sys/dev/block",
+                &reason.to_string(),
+            );
+        }
+    }
+}
+
+/// What stands beside the number: the curve, and what limits memory here.
+fn describe(b: &mut Bencher, seen: &[Reread]) {
+    for (name, bytes) in [
+        ("mem_available_bytes", memory::machine_available_bytes()),
+        ("memory_limit_bytes", memory::group_limit_bytes()),
+    ] {
+        if let Some(bytes) = bytes {
+            b.detail(name, bytes as f64);
+        }
+    }
+    for reread in seen {
+        let name = format!("read_{}_bytes_per_s", size_name(reread.bytes as usize));
+        b.detail(&name, reread.rate);
+    }
+}

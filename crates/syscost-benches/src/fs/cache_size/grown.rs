@@ -1,0 +1,217 @@
+//! A file that grows, and is read again and again.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use rustix::fs::{Advice, fadvise};
+use syscost_harness::prelude::*;
+use syscost_sys::counters::{Io, IoReader};
+use syscost_sys::files::{self, Device, stamp};
+
+use crate::fs::space::Space;
+
+/// Written or read at once, in bytes.
+const PART: usize = 1 << 20;
+
+/// Written back so often, in bytes: what is not written back yet cannot give way.
+const WRITE_BACK: u64 = 16 << 20;
+
+/// The share of a file that must have been fetched for the cache to have given way: a few pages
+/// always may.
+const FETCHED: f64 = 0.01;
+
+/// Why a file cannot grow any further.
+pub(super) enum Halt {
+    /// The time is up.
+    Time,
+    /// The disk's room ends.
+    Room(String),
+    /// Something failed.
+    Failed(Failure),
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Halt::Failed(failure)
+    }
+}
+
+/// What re-reading one size showed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reread {
+    pub(super) bytes: u64,
+    /// Bytes per second.
+    pub(super) rate: f64,
+    /// Bytes that reads returned, and those of them that were fetched from storage.
+    pub(super) returned: u64,
+    pub(super) fetched: u64,
+    /// Bytes that the device delivered, to anybody.
+    pub(super) delivered: Option<u64>,
+    /// Pages in the page cache afterwards, by both witnesses.
+    pub(super) resident: u64,
+    pub(super) cached: Option<u64>,
+}
+
+impl Reread {
+    /// Whether all of it came from the page cache.
+    pub(super) fn is_kept(&self) -> bool {
+        (self.fetched as f64) < FETCHED * self.bytes as f64
+    }
+}
+
+/// The file.
+pub(super) struct Grown<'s> {
+    space: &'s Space,
+    path: PathBuf,
+    file: File,
+    seed: u64,
+    bytes: u64,
+    /// How much of it is read.
+    part: u64,
+    io: IoReader,
+    device: Result<Device, Unsupported>,
+    is_checked: bool,
+    deadline: Instant,
+    buffer: Vec<u8>,
+    /// How fast it was written, in bytes per second.
+    write_rate: f64,
+}
+
+impl<'s> Grown<'s> {
+    /// An empty one. What is read is compared with what was written if `is_checked`.
+    pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
+        let path = space.path().join("grown");
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path);
+        let file =
+            file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
+        Ok(Self {
+            device: Device::of(&file),
+            io: IoReader::of_thread()?,
+            space,
+            path,
+            file,
+            seed,
+            bytes: 0,
+            part: 0,
+            is_checked,
+            deadline: Instant::now(),
+            buffer: vec![0; PART],
+            write_rate: 0.0,
+        })
+    }
+
+    /// It may grow and be read until then.
+    pub(super) fn until(&mut self, deadline: Instant) {
+        self.deadline = deadline;
+    }
+
+    /// How fast it was written and written back, in bytes per second.
+    pub(super) fn write_rate(&self) -> f64 {
+        self.write_rate
+    }
+
+    /// The device's counters, with its name.
+    pub(super) fn device(&self) -> Result<String, Unsupported> {
+        self.device
+            .as_ref()
+            .map(Device::source)
+            .map_err(Clone::clone)
+    }
+
+    /// Reads its first `bytes` bytes again, of which those that are not written yet are written
+    /// first, and the cache has been offered all of them once.
+    pub(super) fn reread(&mut self, bytes: u64) -> Result<Reread, Halt> {
+        if bytes > self.bytes {
+            self.grow(bytes)?;
+        } else {
+            // The rest would take memory.
+            fadvise(&self.file, bytes, None, Advice::DontNeed)
+                .map_err(|cause| Failure::of("posix_fadvise", cause))?;
+            self.part = bytes;
+            self.read()?;
+        }
+        let (before, delivered) = (self.counted()?, self.delivered());
+        let begun = Instant::now();
+        let read = self.read()?;
+        let passed = begun.elapsed().as_secs_f64();
+        let counted = self.counted()? - before;
+        let reread = Reread {
+            bytes,
+            rate: read as f64 / passed,
+            returned: counted.rchar,
+            fetched: counted.read_bytes,
+            delivered: self
+                .delivered()
+                .zip(delivered)
+                .map(|(after, before)| after - before),
+            resident: files::resident_pages(&self.file).map_err(Failure::from)?,
+            cached: files::cachestat(&self.file).ok().map(|cached| cached.pages),
+        };
+        // What was fetched so far may be enough to see that not all was kept.
+        match read < bytes && reread.is_kept() {
+            true => Err(Halt::Time),
+            false => Ok(reread),
+        }
+    }
+
+    /// Writes on until it has this many bytes, on its device already.
+    fn grow(&mut self, bytes: u64) -> Result<(), Halt> {
+        self.space
+            .room_for(bytes - self.bytes)
+            .map_err(|failure| Halt::Room(failure.to_string()))?;
+        let tried = format!("write {}", self.path.display());
+        let failed = |cause| Failure::of(&tried, cause);
+        let (begun, from) = (Instant::now(), self.bytes);
+        while self.bytes < bytes {
+            if Instant::now() > self.deadline {
+                return Err(Halt::Time);
+            }
+            let part = PART.min((bytes - self.bytes) as usize);
+            stamp::fill(&mut self.buffer[..part], self.bytes, self.seed);
+            self.file.write_all(&self.buffer[..part]).map_err(failed)?;
+            self.bytes += part as u64;
+            if self.bytes.is_multiple_of(WRITE_BACK) || self.bytes == bytes {
+                self.file.sync_data().map_err(failed)?;
+            }
+        }
+        self.part = bytes;
+        self.write_rate = (bytes - from) as f64 / begun.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Reads that part from its beginning on, in order, or what there is time for; returns how
+    /// much.
+    fn read(&mut self) -> Result<u64, Failure> {
+        for offset in (0..self.part).step_by(PART) {
+            if Instant::now() > self.deadline {
+                return Ok(offset);
+            }
+            let part = PART.min((self.part - offset) as usize);
+            self.file
+                .read_exact_at(&mut self.buffer[..part], offset)
+                .map_err(|cause| Failure::of("pread", cause))?;
+            if self.is_checked {
+                stamp::check(&self.buffer[..part], offset, self.seed)
+                    .map_err(|wrong| Failure::Refuted(wrong.to_string()))?;
+            }
+        }
+        Ok(self.part)
+    }
+
+    /// What this task read so far.
+    fn counted(&self) -> Result<Io, Failure> {
+        Ok(self.io.read()?)
+    }
+
+    /// Bytes that the device delivered so far.
+    fn delivered(&self) -> Option<u64> {
+        Some(self.device.as_ref().ok()?.moved().ok()?.read)
+    }
+}

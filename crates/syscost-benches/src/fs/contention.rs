@@ -1,0 +1,267 @@
+//! Processes that read the same device at the same time.
+//!
+//! ## Measures
+//! How many reads of 4 KiB all processes make per second together. Each reads at random positions
+//! with O_DIRECT, one read after the other, so that the page cache serves none of them and as many
+//! reads wait for the device as there are processes. `file=own`: each reads a file of its own.
+//! `file=shared`: all read one file. They are released at a barrier and read until they are
+//! stopped; reads are counted over windows of time in which all of them read.
+//! ## Does not measure
+//! What one process reaches that keeps several reads in flight: `fs.read_uring`. Reads that the
+//! page cache serves: `fs.read`.
+//! ## Reading it
+//! More processes reach more until the device is busy: from then on the rate stays, and each
+//! process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares
+//! of the slowest and of the fastest process (100: an equal share), `fairness_ratio` is Jain's
+//! index: 1 where all get the same, 1/n where one gets everything. `latency_median_ns` and
+//! `latency_p99_ns` are of the reads of all processes. There may be many more processes than CPUs:
+//! they sleep while the device works. `guest_cold` says that this is a virtual machine, whose host
+//! may serve reads from a cache of its own. `fs.contention_law` has the law that the rates follow.
+//! ## Source
+//! fio with `--numjobs`; Jain, Chiu, Hawe, A Quantitative Measure of Fairness (1984).
+
+mod latency;
+mod readers;
+
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::files::{self, Device};
+
+use self::latency::Latency;
+use self::readers::{Account, BLOCK, Readers};
+use super::in_each_directory;
+use super::space::{Space, Stamped, tell_guest};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.contention",
+    title: "Direct reads by many processes",
+    unit: Unit::OperationsPerSecond,
+    better: Better::Higher,
+    cases: Cases::Here(cases),
+    setup: Setup::Dear { seconds: 0.06 },
+    disregards_neighbours: |_| true,
+    careful: |case| CAREFUL.contains(&case.get(PROCESSES)),
+    run,
+    source: include_str!("contention.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The parameter that says how many processes read.
+pub(super) const PROCESSES: &str = "processes";
+
+/// The parameter that says whether they read one file.
+pub(super) const FILE: &str = "file";
+pub(super) const OWN: &str = "own";
+pub(super) const SHARED: &str = "shared";
+
+const COUNTS: [&str; 12] = [
+    "1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "40", "50",
+];
+
+/// Those between the others, which tell laws apart that are near each other.
+const CAREFUL: [&str; 5] = ["3", "6", "12", "24", "40"];
+
+/// A file of one process, and one of all of them, in bytes.
+const OWN_BYTES: u64 = 1 << 19;
+const SHARED_BYTES: u64 = 16 << 20;
+
+/// All processes read in at least this share of the windows' time.
+const MIN_OVERLAP: f64 = 0.999;
+
+/// The device delivers what was read; some reads are under way when it is looked at.
+const MIN_DELIVERED: f64 = 0.95;
+
+fn cases() -> Vec<Case> {
+    let of = |file| COUNTS.map(|count| Case::new([(FILE, file), (PROCESSES, count)]));
+    in_each_directory(&[OWN, SHARED].map(of).concat())
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let count = b.case().number(PROCESSES) as usize;
+    let space = Space::of(b.case())?;
+    space.has_storage()?;
+    let seed = b.random().u64(..);
+    let files: Vec<Stamped> = match b.case().get(FILE) {
+        OWN => (0..count)
+            .map(|number| space.file(&format!("own{number}"), OWN_BYTES, seed ^ number as u64))
+            .collect::<Result<_, _>>()?,
+        SHARED => vec![space.file("shared", SHARED_BYTES, seed)?],
+        other => return Err(Failure::Broken(format!("has an unknown file: {other:?}"))),
+    };
+    let cached = files
+        .iter()
+        .map(Stamped::open)
+        .collect::<Result<Vec<_>, _>>()?;
+    cached.iter().try_for_each(files::drop_cache)?;
+    let device = Device::of(&cached[0]);
+    let mut readers = Readers::start(b, count, &files)?;
+    let delivered = || {
+        device
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(Device::moved)
+    };
+    let before = delivered();
+    b.observe(|| readers.window())?;
+    let after = delivered();
+    let windows = readers.counted();
+    let accounts = readers.dismiss()?;
+    claim_window(b, &windows, &accounts);
+    claim_direct(b, &accounts);
+    let left: u64 = cached
+        .iter()
+        .map(files::resident_pages)
+        .sum::<Result<_, _>>()?;
+    b.claim_equal(
+        "pages of the files in the page cache afterwards",
+        0,
+        left,
+        "mincore",
+    );
+    let claim = "bytes that the device delivered, of those read in the windows";
+    match (before, after) {
+        (Ok(before), Ok(after)) => {
+            let read = (windows.all_reads() * BLOCK as u64) as f64;
+            let share = (after.read - before.read) as f64 / read.max(1.0);
+            let source = device.map(|device| device.source()).unwrap_or_default();
+            b.claim_within(claim, Bound::AtLeast(MIN_DELIVERED), share, &source);
+        }
+        (Err(reason), _) | (_, Err(reason)) => {
+            let expected = Bound::AtLeast(MIN_DELIVERED).fact();
+            b.claim_unverified(
+                claim,
+                expected,
+                "nothing",
+                "/sys/dev/block",
+                &reason.to_string(),
+            );
+        }
+    }
+    describe(b, &windows, &accounts);
+    tell_guest(b);
+    Ok(())
+}
+
+/// Reads of each process in all windows, and when the first of them began and the last one ended,
+/// in ticks.
+#[derive(Debug, Clone, Default)]
+struct Windows {
+    began: u64,
+    ended: u64,
+    reads: Vec<u64>,
+}
+
+impl Windows {
+    fn all_reads(&self) -> u64 {
+        self.reads.iter().sum()
+    }
+
+    /// The share of the windows' time in which all of these processes read, by their own time
+    /// stamps.
+    fn overlap(&self, accounts: &[Account]) -> f64 {
+        let began = accounts
+            .iter()
+            .map(|account| account.began)
+            .fold(self.began, u64::max);
+        let ended = accounts
+            .iter()
+            .map(|account| account.ended)
+            .fold(self.ended, u64::min);
+        let length = self.ended.saturating_sub(self.began).max(1);
+        ended.saturating_sub(began) as f64 / length as f64
+    }
+}
+
+/// Claims that all processes read in the windows, by the stamps that they took themselves, and that
+/// none of them counts more than it read.
+fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
+    b.claim_within(
+        "share of the windows in which all processes read",
+        Bound::AtLeast(MIN_OVERLAP),
+        windows.overlap(accounts),
+        "clock of each process",
+    );
+    let is_counted = |(counted, account): (&u64, &Account)| *counted <= account.reads;
+    let counted = windows
+        .reads
+        .iter()
+        .zip(accounts)
+        .filter(|pair| is_counted(*pair));
+    b.claim_equal(
+        "processes with no more reads in the windows than in all",
+        accounts.len(),
+        counted.count(),
+        "each process",
+    );
+    let idle = windows.reads.iter().filter(|reads| **reads == 0).count();
+    let what = "processes without a read in the windows";
+    match idle {
+        0 => b.claim_equal(what, 0_u64, 0, "each process"),
+        idle => b.claim_unverified(
+            what,
+            0_u64,
+            idle,
+            "each process",
+            "the device kept them waiting",
+        ),
+    }
+}
+
+/// Claims that every read came from below the page cache.
+fn claim_direct(b: &mut Bencher, accounts: &[Account]) {
+    let direct = accounts.iter().filter(|account| account.is_direct).count();
+    let what = "processes whose file the kernel has open with O_DIRECT";
+    b.claim_equal(what, accounts.len(), direct, "fcntl F_GETFL");
+    let reads: u64 = accounts.iter().map(|account| account.reads).sum();
+    let fetched: Option<u64> = accounts.iter().map(|account| account.fetched).sum();
+    let claim = "bytes fetched from storage per read";
+    // A page of the program itself may be fetched, too.
+    let bound = Bound::Within(BLOCK as f64, 1.02 * BLOCK as f64);
+    let source = "/proc/thread-self/io of each process";
+    match fetched {
+        Some(fetched) => {
+            b.claim_within(claim, bound, fetched as f64 / reads.max(1) as f64, source);
+        }
+        None => b.claim_verdict(
+            claim,
+            bound.fact(),
+            "nothing",
+            source,
+            Verdict::Unverified,
+            Some("the kernel does not count them here"),
+        ),
+    }
+    let (checked, wrong): (u64, u64) = accounts.iter().fold((0, 0), |sum, account| {
+        (sum.0 + account.checked, sum.1 + account.wrong)
+    });
+    if checked > 0 {
+        let what = format!("reads of other content than was written, of {checked}");
+        b.claim_equal(&what, 0, wrong, "position stamps");
+    }
+}
+
+fn describe(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
+    let reads: Vec<f64> = windows.reads.iter().map(|reads| *reads as f64).collect();
+    let (all, count) = (reads.iter().sum::<f64>(), reads.len() as f64);
+    let squares: f64 = reads.iter().map(|reads| reads * reads).sum();
+    if all > 0.0 {
+        b.detail("fairness_ratio", all * all / (count * squares));
+        let percent = |reads: f64| 100.0 * reads * count / all;
+        let least = reads.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = reads.iter().copied().fold(0.0, f64::max);
+        b.detail("least_share_percent", percent(least));
+        b.detail("largest_share_percent", percent(largest));
+    }
+    let mut latency = Latency::default();
+    accounts
+        .iter()
+        .for_each(|account| latency.add(&account.latency));
+    for (name, share) in [("latency_median_ns", 0.5), ("latency_p99_ns", 0.99)] {
+        if let Some(ns) = latency.quantile(share) {
+            b.detail(name, ns);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! Processes that read until they are stopped, and what they have read at the ends of a window.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::thread::futex::{self, Flags, Timespec};
+use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
+use syscost_sys::counters::IoReader;
+use syscost_sys::files::{self, Buffer};
+use syscost_sys::partner::{Between, Shared};
+use syscost_sys::process::pause;
+
+use super::Windows;
+use super::latency::Latency;
+use crate::fs::space::Stamped;
+
+/// Bytes of a read.
+pub(super) const BLOCK: usize = 4 << 10;
+
+/// Processes at most.
+const MAX_PROCESSES: usize = 64;
+
+/// A window is long enough for each process to read so often, and within these bounds, in ns.
+const READS: f64 = 8.0;
+const MIN_WINDOW_NS: f64 = 8e6;
+const MAX_WINDOW_NS: f64 = 250e6;
+
+/// All read for so long before the first window.
+const LEAD_IN: Duration = Duration::from_millis(5);
+
+/// How often a process that waits at the barrier looks whether it is to stop.
+const BARRIER_LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
+
+/// How often the measuring task looks whether all have begun.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// What all processes share.
+struct Board {
+    /// 0 until all may begin.
+    barrier: AtomicU32,
+    seats: [Seat; MAX_PROCESSES],
+}
+
+/// What a process has read so far; on cache lines of its own.
+#[repr(align(128))]
+#[derive(Default)]
+struct Seat {
+    reads: AtomicU64,
+}
+
+/// What a process did.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Account {
+    /// When its first read began, and when its last one ended, in ticks.
+    pub(super) began: u64,
+    pub(super) ended: u64,
+    pub(super) reads: u64,
+    /// Bytes fetched from storage, where the kernel counts them.
+    pub(super) fetched: Option<u64>,
+    /// Whether its file is open with O_DIRECT.
+    pub(super) is_direct: bool,
+    /// Reads whose content was compared with what was written, and those of them that differed.
+    pub(super) checked: u64,
+    pub(super) wrong: u64,
+    pub(super) latency: Latency,
+}
+
+/// Processes at work.
+pub(super) struct Readers {
+    crew: Crew<Account>,
+    board: Shared<Board>,
+    clock: Clock,
+    count: usize,
+    window: Duration,
+    windows: Windows,
+}
+
+impl Readers {
+    /// Starts this many, each with the file of its number or the only one, releases them when all
+    /// are ready, and returns when all are reading.
+    pub(super) fn start(b: &mut Bencher, count: usize, files: &[Stamped]) -> Result<Self, Failure> {
+        if count == 0 || count > MAX_PROCESSES {
+            return Err(Failure::Broken(format!("has {count} processes")));
+        }
+        let board = Shared::new(Board {
+            barrier: AtomicU32::new(0),
+            seats: std::array::from_fn(|_| Seat::default()),
+        })?;
+        let mut crew = Crew::new(Between::Processes)?;
+        let (clock, is_checked) = (*b.clock(), !b.is_timed());
+        for number in 0..count {
+            let (file, board, seed) = (
+                &files[number % files.len()],
+                board.clone(),
+                b.random().u64(..),
+            );
+            let prepared = file.clone();
+            let prepare = move || Reader::new(prepared, seed, is_checked);
+            let work = move |reader: &mut Reader, stop: &Stop| {
+                wait_at(&board.barrier, stop)?;
+                reader.read_on(&board.seats[number], stop, &clock)
+            };
+            crew.add(b.allowed(), prepare, work)?;
+        }
+        let mut readers = Self {
+            crew,
+            board,
+            clock,
+            count,
+            window: LEAD_IN,
+            windows: Windows::default(),
+        };
+        readers.release()?;
+        // The first window only shows how long the others are to be.
+        let rate = readers.window()?;
+        let ns = READS * count as f64 * 1e9 / rate.max(1.0);
+        readers.window = Duration::from_nanos(ns.clamp(MIN_WINDOW_NS, MAX_WINDOW_NS) as u64);
+        readers.windows = Windows::default();
+        Ok(readers)
+    }
+
+    /// Lets all begin, and waits until each has read something.
+    fn release(&self) -> Result<(), Failure> {
+        self.board.barrier.store(1, Ordering::Release);
+        futex::wake(&self.board.barrier, Flags::empty(), u32::MAX >> 1)
+            .map_err(|cause| Failure::of("futex wake", cause))?;
+        let stop = self.crew.stop();
+        while self.reads().contains(&0) {
+            stop.check()?;
+            pause(LOOK);
+        }
+        Ok(())
+    }
+
+    /// What each has read so far.
+    fn reads(&self) -> Vec<u64> {
+        let seats = &self.board.seats[..self.count];
+        seats
+            .iter()
+            .map(|seat| seat.reads.load(Ordering::Relaxed))
+            .collect()
+    }
+
+    /// Reads per second of all processes in another window.
+    pub(super) fn window(&mut self) -> Result<f64, Failure> {
+        let (began, before) = (self.clock.start(), self.reads());
+        pause(self.window);
+        let (after, ended) = (self.reads(), self.clock.stop().ticks);
+        // One of them that failed has stopped all.
+        self.crew.stop().check()?;
+        let reads: Vec<u64> = after
+            .iter()
+            .zip(&before)
+            .map(|(after, before)| after - before)
+            .collect();
+        let all: u64 = reads.iter().sum();
+        let known = std::mem::take(&mut self.windows);
+        self.windows = Windows {
+            began: if known.reads.is_empty() {
+                began
+            } else {
+                known.began
+            },
+            ended,
+            reads: match known.reads.is_empty() {
+                true => reads,
+                false => known
+                    .reads
+                    .iter()
+                    .zip(reads)
+                    .map(|(sum, more)| sum + more)
+                    .collect(),
+            },
+        };
+        Ok(all as f64 * 1e9 / self.clock.to_ns(ended - began))
+    }
+
+    /// What was counted in all windows so far.
+    pub(super) fn counted(&self) -> Windows {
+        self.windows.clone()
+    }
+
+    /// Stops all, and returns what each did.
+    pub(super) fn dismiss(self) -> Result<Vec<Account>, Failure> {
+        self.crew.dismiss()
+    }
+}
+
+/// Sleeps until the barrier is open or all are to stop.
+fn wait_at(barrier: &AtomicU32, stop: &Stop) -> Result<(), Failure> {
+    while barrier.load(Ordering::Acquire) == 0 && !stop.is_set() {
+        match futex::wait(barrier, Flags::empty(), 0, Some(&BARRIER_LOOK)) {
+            Ok(()) | Err(Errno::AGAIN | Errno::INTR | Errno::TIMEDOUT) => {}
+            Err(cause) => return Err(Failure::of("futex wait", cause)),
+        }
+    }
+    Ok(())
+}
+
+/// A process that is ready to read.
+struct Reader {
+    written: Stamped,
+    file: File,
+    buffer: Buffer,
+    random: fastrand::Rng,
+    is_checked: bool,
+    io: Option<IoReader>,
+}
+
+impl Reader {
+    fn new(written: Stamped, seed: u64, is_checked: bool) -> Result<Self, Failure> {
+        let file = written.open_direct()?;
+        let memory = files::direct_alignment(&file)?.map_or(BLOCK, |alignment| alignment.memory);
+        Ok(Self {
+            file,
+            buffer: Buffer::new(BLOCK, memory.max(BLOCK)),
+            random: fastrand::Rng::with_seed(seed),
+            is_checked,
+            io: IoReader::of_thread().ok(),
+            written,
+        })
+    }
+
+    /// Reads until it is to stop, at least once.
+    fn read_on(&mut self, seat: &Seat, stop: &Stop, clock: &Clock) -> Result<Account, Failure> {
+        let blocks = self.written.bytes() / BLOCK as u64;
+        let before = self.fetched();
+        let mut account = Account {
+            began: clock.start(),
+            ended: 0,
+            reads: 0,
+            fetched: None,
+            is_direct: files::is_direct(&self.file)?,
+            checked: 0,
+            wrong: 0,
+            latency: Latency::default(),
+        };
+        while account.reads == 0 || !stop.is_set() {
+            let offset = self.random.u64(..blocks) * BLOCK as u64;
+            let began = clock.start();
+            self.file
+                .read_exact_at(&mut self.buffer, offset)
+                .map_err(|cause| Failure::of("read with O_DIRECT", cause))?;
+            account.ended = clock.stop().ticks;
+            account.reads += 1;
+            seat.reads.store(account.reads, Ordering::Relaxed);
+            account
+                .latency
+                .record(clock.to_ns(account.ended.saturating_sub(began)));
+            if self.is_checked {
+                account.checked += 1;
+                account.wrong += u64::from(self.written.check(&self.buffer, offset).is_err());
+            }
+        }
+        account.fetched = self
+            .fetched()
+            .zip(before)
+            .map(|(after, before)| after - before);
+        Ok(account)
+    }
+
+    fn fetched(&self) -> Option<u64> {
+        Some(self.io.as_ref()?.read().ok()?.read_bytes)
+    }
+}

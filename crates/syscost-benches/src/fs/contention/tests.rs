@@ -1,0 +1,117 @@
+//! What is claimed of processes that read, from accounts made by hand and by processes.
+
+use syscost_harness::bencher::Pass;
+
+use super::*;
+use crate::testing::{claims, findings};
+
+fn account(began: u64, ended: u64) -> Account {
+    Account {
+        began,
+        ended,
+        reads: 10,
+        fetched: Some(10 * BLOCK as u64),
+        is_direct: true,
+        checked: 10,
+        wrong: 0,
+        latency: Latency::default(),
+    }
+}
+
+fn windows() -> Windows {
+    Windows {
+        began: 1000,
+        ended: 2000,
+        reads: vec![5, 5],
+    }
+}
+
+/// What is refuted of these accounts.
+fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
+    let found = findings(Pass::Timed, &[], |b| {
+        b.observe(|| Ok(1.0))?;
+        claim_window(b, windows, accounts);
+        claim_direct(b, accounts);
+        describe(b, windows, accounts);
+        Ok(())
+    })
+    .expect("it works");
+    claims(&found, Verdict::Refuted)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn processes_that_read_throughout_are_believed() {
+    let none: [String; 0] = [];
+    assert_eq!(
+        refuted(&windows(), &[account(900, 2100), account(1000, 2000)]),
+        none
+    );
+}
+
+#[test]
+fn processes_that_never_overlap_are_refuted() {
+    let one_after_the_other = [account(900, 1500), account(1500, 2100)];
+    assert_eq!(windows().overlap(&one_after_the_other), 0.0);
+    let found = refuted(&windows(), &one_after_the_other);
+    assert_eq!(found, ["share of the windows in which all processes read"]);
+    let late = [account(900, 2100), account(1200, 2100)];
+    assert!((windows().overlap(&late) - 0.8).abs() < 1e-9);
+    assert_eq!(refuted(&windows(), &late).len(), 1);
+}
+
+#[test]
+fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
+    let good = account(900, 2100);
+    for (bad, what) in [
+        (
+            Account {
+                fetched: Some(0),
+                ..good
+            },
+            "bytes fetched",
+        ),
+        (
+            Account {
+                is_direct: false,
+                ..good
+            },
+            "O_DIRECT",
+        ),
+        (Account { wrong: 1, ..good }, "other content"),
+        (
+            Account {
+                reads: 4,
+                fetched: Some(4 * BLOCK as u64),
+                ..good
+            },
+            "no more reads",
+        ),
+    ] {
+        let found = refuted(&windows(), &[good, bad]);
+        assert!(
+            found.len() == 1 && found[0].contains(what),
+            "{what}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn shares_tell_how_fair_it_was() {
+    let unfair = Windows {
+        reads: vec![9, 1],
+        ..windows()
+    };
+    let found = findings(Pass::Timed, &[], |b| {
+        b.observe(|| Ok(1.0))?;
+        claim_window(b, &unfair, &[account(900, 2100); 2]);
+        describe(b, &unfair, &[account(900, 2100); 2]);
+        Ok(())
+    })
+    .expect("it works");
+    assert!((found.details["fairness_ratio"] - 100.0 / 164.0).abs() < 1e-9);
+    assert_eq!(found.details["least_share_percent"], 20.0);
+    assert_eq!(found.details["largest_share_percent"], 180.0);
+}

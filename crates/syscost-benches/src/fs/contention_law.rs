@@ -1,0 +1,127 @@
+//! The law by which reads take longer the more processes read at once.
+//!
+//! ## Measures
+//! Nothing by itself: it is computed from the rows of `fs.contention` of one directory and kind of
+//! file. With n processes a read takes n / X(n), X being the rate of all. Three laws are fitted to
+//! these times: *linear*, t(n) = a + b n, a device that serves one read after the other;
+//! *exponential, then linear*; and the *universal scalability law* (`scale.law`), in which reads
+//! also hinder each other in pairs. The number is how much longer a read takes for each further
+//! process, where most of them read.
+//! ## Does not measure
+//! Why. The device, its driver, the file system's locks and the CPUs that the processes share all
+//! look the same from here.
+//! ## Reading it
+//! The evidence names the law that was chosen: that with the least Akaike information criterion,
+//! corrected for few points, so that a law with more parameters must fit better by more than
+//! chance. At a busy device the number is the inverse of its rate: 2 ms for each process at 500
+//! reads per second. Points that took no part in a fit check the law: where they are typically
+//! farther from it than a quarter, the rates follow none of these laws, and there is no number.
+//! `fitted_8_per_s` is the rate that the law has for 8 processes.
+//! ## Source
+//! Hurvich and Tsai, Regression and time series model selection in small samples (1989); Gunther,
+//! Guerrilla Capacity Planning (2007).
+
+use std::collections::BTreeMap;
+
+use syscost_harness::directory;
+use syscost_harness::prelude::*;
+use syscost_results::stats::growth::{self, Choice, Kind, MIN_POINTS};
+use syscost_results::{Evidence, Verdict};
+
+use super::contention::{self, FILE, OWN, PROCESSES, SHARED};
+use super::in_each_directory;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.contention_law",
+    title: "What each further reading process adds to a read",
+    quantity: Quantity::Level,
+    cases: Cases::Here(cases),
+    derive: Some(Derive {
+        from: &[contention::BENCHMARK.id],
+        takes: |case, row| {
+            [directory::KEY, FILE]
+                .into_iter()
+                .all(|key| row.case.get(key) == case.get(key))
+        },
+        compute,
+    }),
+    source: include_str!("contention_law.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// A law that is typically farther from points left out than this, relative to them, does not fit.
+const MAX_ERROR: f64 = 0.25;
+
+fn cases() -> Vec<Case> {
+    in_each_directory(&[OWN, SHARED].map(|file| Case::new([(FILE, file)])))
+}
+
+fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let rates: Vec<(f64, f64)> = sources
+        .iter()
+        .map(|source| (source.case.number(PROCESSES) as f64, source.median))
+        .collect();
+    let times: Vec<(f64, f64)> = rates.iter().map(|(n, rate)| (*n, n * 1e9 / rate)).collect();
+    let choice = growth::choose(&times).ok_or_else(|| {
+        Failure::Unsupported(format!(
+            "no law can be fitted to {} numbers of processes; it takes at least {MIN_POINTS}",
+            times.len()
+        ))
+    })?;
+    let error = choice.held_out_error;
+    if error > MAX_ERROR {
+        return Err(Failure::Unsupported(format!(
+            "does not fit: the nearest law ({}) is typically {:.0} % from points that took no part \
+             in its fit, of {:.0} % at most",
+            choice.law.kind().name(),
+            100.0 * error,
+            100.0 * MAX_ERROR
+        )));
+    }
+    let most = times
+        .iter()
+        .map(|(processes, _)| *processes)
+        .fold(1.0, f64::max);
+    let mut details = BTreeMap::from([("held_out_error_percent".to_owned(), 100.0 * error)]);
+    for (processes, _) in &times {
+        let rate = processes * 1e9 / choice.law.time(*processes);
+        details.insert(format!("fitted_{processes}_per_s"), rate);
+    }
+    for (kind, criterion) in &choice.criteria {
+        details.insert(format!("aicc_{}", kind.word()), *criterion);
+    }
+    Ok(Derived {
+        value: choice.law.per_task(most),
+        evidence: evidence(&choice),
+        details,
+        ..Derived::default()
+    })
+}
+
+/// Which law was chosen, and how far it is from points left out.
+fn evidence(choice: &Choice) -> Vec<Evidence> {
+    let is_of_all = choice.criteria.len() == Kind::ALL.len();
+    let chosen = Evidence {
+        claim: "law nearest to the rows".to_owned(),
+        expected: Kind::ALL.map(Kind::name).join(" or ").into(),
+        observed: Some(choice.law.kind().name().into()),
+        source: "Akaike information criterion".to_owned(),
+        verdict: match is_of_all {
+            true => Verdict::Confirmed,
+            false => Verdict::Unverified,
+        },
+        reason: (!is_of_all).then(|| "too few numbers of processes for the others".to_owned()),
+    };
+    let near = Evidence {
+        claim: "relative error of the law at points left out of its fit".to_owned(),
+        expected: format!("at most {MAX_ERROR}").into(),
+        observed: Some(choice.held_out_error.into()),
+        source: "least squares".to_owned(),
+        verdict: Verdict::Confirmed,
+        reason: None,
+    };
+    vec![chosen, near]
+}
+
+#[cfg(test)]
+mod tests;

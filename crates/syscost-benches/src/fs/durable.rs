@@ -1,0 +1,124 @@
+//! Shared: whether each operation waits until the device has what it changed.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::fs::fsync;
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::files::Filesystem;
+
+use super::space::Space;
+use super::waits::{MAX_SLEEPS, Waits, claim_written, needs_device};
+
+/// The parameter that says what follows each operation.
+pub(super) const KEY: &str = "sync";
+
+/// What follows each operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sync {
+    /// Nothing: the kernel writes back when it likes.
+    None,
+    /// fsync: the device has it.
+    Fsync,
+}
+
+impl Sync {
+    pub(super) const ALL: [Sync; 2] = [Sync::None, Sync::Fsync];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Sync::None => "none",
+            Sync::Fsync => "fsync",
+        }
+    }
+
+    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(KEY);
+        let found = Self::ALL.into_iter().find(|sync| sync.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("has an unknown sync: {name:?}")))
+    }
+
+    pub(super) fn is_fsync(self) -> bool {
+        self == Sync::Fsync
+    }
+
+    /// Waits for the device, if that belongs to the operation.
+    #[inline(always)]
+    pub(super) fn wait(self, file: impl AsFd) -> Result<(), Errno> {
+        match self {
+            Sync::None => Ok(()),
+            Sync::Fsync => fsync(file),
+        }
+    }
+
+    /// Expects that what is waited for is this file or directory.
+    pub(super) fn expect_synced(self, b: &mut Bencher, file: &OwnedFd) {
+        const DESCRIPTOR: Argument = Argument {
+            position: 0,
+            name: "descriptor",
+        };
+        if self.is_fsync() {
+            let given = Given::Always(file.as_raw_fd() as u64);
+            b.expect_argument(Sysno::FSYNC, DESCRIPTOR, given);
+        }
+    }
+
+    /// What an operation that changes a file system may do beside its calls: wait for its journal,
+    /// its device or its server. Without fsync, too: ext4 without a journal but with the mount
+    /// option discard waits in rmdir until the device has discarded the directory's block.
+    pub(super) fn expect(self, b: &mut Bencher) {
+        if self.is_fsync() {
+            b.expect(calls(Sysno::FSYNC));
+        }
+        b.expect(MAX_SLEEPS);
+    }
+}
+
+/// Whether there is a device to wait for, where a case waits for one.
+pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
+    match is_of_the_device(case) {
+        true => needs_device(case),
+        false => Ok(()),
+    }
+}
+
+/// Whether the device is the cost of this case.
+pub(super) fn is_of_the_device(case: &Case) -> bool {
+    case.get(KEY) == Sync::Fsync.name()
+}
+
+/// What an operation that changes nothing may do beside its calls: ask a server, if there is one.
+pub(super) fn expect_answers(b: &mut Bencher, filesystem: &Filesystem) {
+    if filesystem.is_remote() {
+        b.expect(MAX_SLEEPS);
+    }
+}
+
+/// Claims that the device has been given something for each operation. Others may have given it
+/// something, too; that fsync was called, and on what, is for the audit to say.
+pub(super) fn claim_delivered(b: &mut Bencher, waits: &Waits) {
+    const MIN_BYTES: u64 = 512;
+    let delivered = waits.end(b);
+    claim_written(b, MIN_BYTES, &delivered);
+}
+
+/// Begins to look at the device of a space.
+pub(super) fn watch(space: &Space) -> Result<Waits, Failure> {
+    let folder = File::open(space.path());
+    let tried = format!("open {}", space.path().display());
+    Ok(Waits::begin(
+        &folder.map_err(|cause| Failure::of(&tried, cause))?,
+    ))
+}
+
+/// Syncs a directory, so that what was prepared in it is not part of what is measured. Not every
+/// file system can.
+pub(super) fn settle(directory: &OwnedFd) -> Result<(), Failure> {
+    fsync(directory).map_err(|cause| match cause {
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => Failure::Unsupported(format!(
+            "this file system has no fsync of a directory: {cause}"
+        )),
+        _ => Failure::of("fsync a directory", cause),
+    })
+}

@@ -1,0 +1,122 @@
+//! Shared: directories, and what getdents64 gives of their entries.
+#![allow(unsafe_code)] // close, checked
+
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, RawDir, mkdirat, openat};
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+use syscost_sys::raw::syscall1;
+
+use crate::syscall::{Bad, checked};
+
+/// Bytes that one getdents64 may fill: as many as the C libraries ask for.
+pub(super) const BUFFER_BYTES: usize = 32 << 10;
+
+/// How a directory is opened to be read or synced.
+pub(super) const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+/// What getdents64 fills. All of its pages are there.
+pub(super) fn buffer() -> Vec<MaybeUninit<u8>> {
+    vec![MaybeUninit::new(u8::MAX); BUFFER_BYTES]
+}
+
+/// Calls `visit` with name and kind of each entry that follows in an open directory, `.` and `..`
+/// left out.
+#[inline(always)]
+pub(super) fn visit<E: From<Errno>>(
+    directory: impl AsFd,
+    buffer: &mut [MaybeUninit<u8>],
+    mut visit: impl FnMut(&CStr, FileType) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut entries = RawDir::new(directory, buffer);
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name != c"." && name != c".." {
+            visit(name, entry.file_type())?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens a directory.
+pub(super) fn open_directory(path: &Path) -> Result<OwnedFd, Failure> {
+    openat(CWD, path, DIRECTORY, Mode::empty())
+        .map_err(|cause| Failure::of(&format!("open {}", path.display()), cause))
+}
+
+/// A new directory in `parent`, open.
+pub(super) fn make_directory(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd, Failure> {
+    mkdirat(parent, name, Mode::RWXU)
+        .and_then(|()| openat(parent, name, DIRECTORY, Mode::empty()))
+        .map_err(|cause| Failure::of("make a directory", cause))
+}
+
+/// Modes of new files: the owner alone may read and write.
+pub(super) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// How a new file is made: it must not be there yet.
+pub(super) const CREATE: OFlags = OFlags::WRONLY
+    .union(OFlags::CREATE)
+    .union(OFlags::EXCL)
+    .union(OFlags::CLOEXEC);
+
+/// Makes a new, empty file.
+#[inline(always)]
+pub(super) fn create(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+    close(openat(directory, name, CREATE, PRIVATE)?)
+}
+
+/// Closes a file or directory. To be called where that may fail: a file system may say only then
+/// what became of a write.
+#[inline(always)]
+pub(super) fn close(file: OwnedFd) -> Result<(), Bad> {
+    // SAFETY: the descriptor is given up here and used no more.
+    checked(unsafe { syscall1(Sysno::CLOSE, file.into_raw_fd() as usize) }).map(drop)
+}
+
+/// The name of an entry by its number. All are equally long.
+pub(super) fn name(number: usize) -> CString {
+    CString::new(format!("{PREFIX}{number:05}")).expect("letters and digits")
+}
+
+/// The number of an entry by its name; `None` of what [`name`] did not make.
+pub(super) fn number(name: &CStr) -> Option<usize> {
+    let digits = name.to_bytes().strip_prefix(PREFIX.as_bytes())?;
+    let is_usual = digits.len() == 5 && digits.iter().all(u8::is_ascii_digit);
+    let value = |digits: &[u8]| {
+        digits
+            .iter()
+            .fold(0, |sum, digit| 10 * sum + usize::from(digit - b'0'))
+    };
+    is_usual.then(|| value(digits))
+}
+
+const PREFIX: &str = "entry";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_written() {
+        for count in [0, 7, 12_345] {
+            assert_eq!(number(&name(count)), Some(count));
+        }
+        for none in [c"entry1", c"entry0000x", c"00001", c"entry000001"] {
+            assert_eq!(number(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_directory_is_not_opened() {
+        let failure = open_directory(Path::new("/dev/null")).unwrap_err();
+        assert!(failure.to_string().contains("/dev/null"), "{failure}");
+    }
+}

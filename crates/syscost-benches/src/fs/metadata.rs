@@ -1,0 +1,134 @@
+//! Making, finding, renaming and removing files and directories.
+//!
+//! ## Measures
+//! One operation by its system call, on a name in a directory of up to 128 entries, given relative
+//! to the open directory. `create`: openat of a new, empty file and close. `open`: the same of one
+//! that is there. `stat`: newfstatat. `chmod`: fchmodat. `rename`: renameat to another name in the
+//! same directory, which is free. `link`: a further name of one file (linkat). `symlink`, `unlink`
+//! (of empty files), `mkdir`, `rmdir`. All names and inodes are in the kernel's caches.
+//!
+//! `sync=none`: the change is in memory when the call returns. `sync=fsync`: fsync of the directory
+//! follows each call, and belongs to the operation; each is timed singly.
+//! ## Does not measure
+//! Names that are on the device only; large directories (`fs.readdir`); the content of files
+//! (`fs.small_file`).
+//! ## Reading it
+//! Compare `open` and `stat` with `syscall.open_close` and `syscall.stat`, which are on the
+//! program's own file system. With `sync=fsync` it is the device, with its journal, that is
+//! measured: compare with `fs.sync`. On a network file system each change is a request to the
+//! server. Without fsync some wait all the same, as the evidence shows by its voluntary switches:
+//! ext4 with the mount option `discard` and no journal has `rmdir` wait until the device has
+//! discarded the directory's block.
+//! ## Source
+//! lmbench `lat_fs`, whose files are created and removed, divided into its calls; libMicro.
+
+use syscost_harness::prelude::*;
+
+use self::adding::Adding;
+use self::op::Op;
+use self::removing::Removing;
+use super::durable::{self, Sync};
+use super::space::Space;
+use super::{in_each_directory, pool};
+
+mod adding;
+mod keeping;
+mod op;
+mod removing;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.metadata",
+    title: "File names: create, open, stat, rename, link, remove",
+    cases: Cases::Here(cases),
+    disregards_neighbours: durable::is_of_the_device,
+    support: durable::support,
+    quick: |case| case.get(Op::KEY) == Op::CREATE.name() && !durable::is_of_the_device(case),
+    run,
+    source: include_str!("metadata.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let mut rows = Vec::new();
+    for op in Op::ALL {
+        let syncs = Sync::ALL
+            .into_iter()
+            .filter(|sync| !sync.is_fsync() || op.changes_its_directory());
+        rows.extend(
+            syncs.map(|sync| Case::new([(Op::KEY, op.name()), (durable::KEY, sync.name())])),
+        );
+    }
+    in_each_directory(&rows)
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (op, sync) = (Op::of(b.case())?, Sync::of(b.case())?);
+    let space = Space::of(b.case())?;
+    measure(b, &space, op, sync)
+}
+
+fn measure(b: &mut Bencher, space: &Space, op: Op, sync: Sync) -> Result<(), Failure> {
+    for call in op.calls() {
+        b.expect(calls(*call));
+    }
+    op.expect_arguments(b);
+    match op {
+        Op::Make(made) => pool::measure(b, space, Adding::new(space, made, sync)?, sync),
+        Op::Remove(removed) => pool::measure(b, space, Removing { removed, sync }, sync),
+        Op::Keep(kept) => keeping::measure(b, space, kept, sync),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use syscost_sys::partner::{Between, Partner};
+
+    use super::op::Made;
+    use super::*;
+    use crate::fs::pool::Operation;
+    use crate::fs::pool::tests::measured_on_disk;
+    use crate::fs::space::tests::on_disk;
+
+    #[test]
+    fn nothing_is_refuted_of_any_operation() {
+        for op in Op::ALL {
+            measured_on_disk(|b, space| measure(b, space, op, Sync::None));
+            if op.changes_its_directory() {
+                measured_on_disk(|b, space| measure(b, space, op, Sync::Fsync));
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_without_a_free_descriptor_says_so() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: the build lies in memory");
+        };
+        let adding = Adding::new(&space, Made::File, Sync::None).unwrap();
+        let directory = crate::fs::entries::open_directory(space.path()).unwrap();
+        let limited = move || -> Result<(), Failure> {
+            let next = File::open("/").map_err(|cause| Failure::of("open /", cause))?;
+            let limit = Rlimit {
+                current: Some(next.as_raw_fd() as u64),
+                ..getrlimit(Resource::Nofile)
+            };
+            drop(next);
+            setrlimit(Resource::Nofile, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
+            match adding.perform(&directory, c"one") {
+                Err(bad) => Err(adding.refused(bad)),
+                Ok(()) => Ok(()),
+            }
+        };
+        let cpus = syscost_sys::cpu::allowed().expect("some");
+        let partner = Partner::start(Between::Processes, &cpus, limited).unwrap();
+        let error = partner.join().unwrap_err().to_string();
+        assert!(
+            error.contains("create: ") && error.contains("open files"),
+            "{error}"
+        );
+    }
+}

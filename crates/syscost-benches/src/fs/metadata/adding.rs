@@ -1,0 +1,128 @@
+//! Operations that add an entry: a file, a link, a directory.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, Stat, linkat, mkdirat, readlinkat, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+
+use super::op::{Made, Op};
+use crate::fs::durable::Sync;
+use crate::fs::entries::{create, open_directory};
+use crate::fs::pool::{Effect, Operation};
+use crate::fs::space::Space;
+use crate::syscall::Bad;
+
+/// What links lead to.
+const TARGET: &CStr = c"target";
+
+impl Made {
+    const fn kind(self) -> FileType {
+        match self {
+            Made::File | Made::Link => FileType::RegularFile,
+            Made::Symlink => FileType::Symlink,
+            Made::Directory => FileType::Directory,
+        }
+    }
+
+    /// What evidence says of entries that are as they must be.
+    const fn claim(self) -> &'static str {
+        match self {
+            Made::File => "of these that are empty files",
+            Made::Link => "of these that are the target itself",
+            Made::Symlink => "of these that are links to the target",
+            Made::Directory => "of these that are directories",
+        }
+    }
+}
+
+/// Makes the entry of a name.
+pub(super) struct Adding {
+    made: Made,
+    sync: Sync,
+    /// Where the target of links is.
+    parent: OwnedFd,
+}
+
+impl Adding {
+    pub(super) fn new(space: &Space, made: Made, sync: Sync) -> Result<Self, Failure> {
+        let parent = open_directory(space.path())?;
+        create(&parent, TARGET).map_err(|bad| Failure::of("create", bad))?;
+        Ok(Self { made, sync, parent })
+    }
+
+    /// Whether an entry is what was to be made.
+    fn is_right(&self, directory: &OwnedFd, name: &CStr, target: &Stat) -> Result<bool, Errno> {
+        let entry = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let is_right = match self.made {
+            Made::File => entry.st_size == 0,
+            Made::Link => entry.st_ino == target.st_ino,
+            Made::Symlink => *readlinkat(directory, name, Vec::new())? == *TARGET,
+            Made::Directory => true,
+        };
+        Ok(is_right && FileType::from_raw_mode(entry.st_mode) == self.made.kind())
+    }
+}
+
+impl Operation for Adding {
+    fn effect(&self) -> Effect {
+        Effect::Adds
+    }
+
+    fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
+        self.sync.expect_synced(b, directory);
+    }
+
+    #[inline(always)]
+    fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        match self.made {
+            Made::File => create(directory, name)?,
+            Made::Link => linkat(&self.parent, TARGET, directory, name, AtFlags::empty())?,
+            Made::Symlink => symlinkat(TARGET, directory, name)?,
+            Made::Directory => mkdirat(directory, name, Mode::RWXU)?,
+        }
+        Ok(self.sync.wait(directory)?)
+    }
+
+    fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        let flags = match self.made {
+            Made::Directory => AtFlags::REMOVEDIR,
+            Made::File | Made::Link | Made::Symlink => AtFlags::empty(),
+        };
+        Ok(unlinkat(directory, name, flags)?)
+    }
+
+    fn refused(&self, bad: Bad) -> Failure {
+        Op::Make(self.made).refused(bad)
+    }
+
+    fn claim(
+        &self,
+        b: &mut Bencher,
+        directory: &OwnedFd,
+        names: &[CString],
+    ) -> Result<(), Failure> {
+        const SOURCE: &str = "newfstatat";
+        let failed = |cause| Failure::of("stat of an entry", cause);
+        let target = statat(&self.parent, TARGET, AtFlags::empty()).map_err(failed)?;
+        let mut right = 0;
+        for name in names {
+            let is_right = self.is_right(directory, name, &target).map_err(failed)?;
+            right += usize::from(is_right);
+        }
+        b.claim_equal(self.made.claim(), names.len(), right, SOURCE);
+        if self.made == Made::Link {
+            let expected = 1 + names.len();
+            b.claim_equal(
+                "names of the target",
+                expected,
+                target.st_nlink as usize,
+                SOURCE,
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! Operations that keep a directory's one file: open, stat, chmod, rename.
+
+use std::cell::Cell;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Mode, Stat, chmodat, fstat, openat, renameat, statat};
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+
+use super::op::{Kept, MODES, OPEN, Op};
+use crate::fs::durable::{self, Sync, claim_delivered, settle};
+use crate::fs::entries::{self, CREATE, PRIVATE, close};
+use crate::fs::space::Space;
+use crate::syscall::{Bad, must};
+
+const STAT: &str = "newfstatat";
+
+/// A file in a directory of its own.
+struct Object {
+    directory: OwnedFd,
+    /// Its name, and the other one of a rename.
+    names: [CString; 2],
+    inode: u64,
+}
+
+impl Object {
+    fn new(space: &Space) -> Result<Self, Failure> {
+        let parent = entries::open_directory(space.path())?;
+        let directory = entries::make_directory(&parent, c"object")?;
+        let names = [0, 1].map(entries::name);
+        let inode = openat(&directory, &*names[0], CREATE, PRIVATE)
+            .and_then(|file| Ok(fstat(file)?.st_ino))
+            .map_err(|cause| Failure::of("create", cause))?;
+        Ok(Self {
+            directory,
+            names,
+            inode,
+        })
+    }
+
+    fn look_up(&self, name: usize) -> Result<Stat, Errno> {
+        statat(&self.directory, &*self.names[name], AtFlags::empty())
+    }
+
+    #[inline(always)]
+    fn open(&self) -> Result<OwnedFd, Errno> {
+        openat(&self.directory, &*self.names[0], OPEN, Mode::empty())
+    }
+
+    #[inline(always)]
+    fn stat(&self) -> Result<(), Bad> {
+        must(self.look_up(0)?.st_ino == self.inode)
+    }
+
+    #[inline(always)]
+    fn chmod(&self, number: usize) -> Result<(), Errno> {
+        let mode = MODES[number % 2];
+        chmodat(&self.directory, &*self.names[0], mode, AtFlags::empty())
+    }
+
+    /// Renames it to the other name and, with the next number, back.
+    #[inline(always)]
+    fn rename(&self, number: usize) -> Result<(), Errno> {
+        let (old, new) = (&*self.names[number % 2], &*self.names[1 - number % 2]);
+        renameat(&self.directory, old, &self.directory, new)
+    }
+}
+
+pub(super) fn measure(
+    b: &mut Bencher,
+    space: &Space,
+    kept: Kept,
+    sync: Sync,
+) -> Result<(), Failure> {
+    match kept {
+        Kept::Open | Kept::Stat => durable::expect_answers(b, space.filesystem()),
+        Kept::Chmod | Kept::Rename => sync.expect(b),
+    }
+    let object = Object::new(space)?;
+    let refused = |bad| Op::Keep(kept).refused(bad);
+    match kept {
+        Kept::Open => {
+            claim_opened(b, &object)?;
+            b.try_iter(|| close(object.open()?))
+        }
+        Kept::Stat => b.try_iter(|| object.stat()),
+        Kept::Chmod => {
+            in_turn(b, |number| object.chmod(number).map_err(Bad::from), refused)?;
+            claim_modes(b, &object)
+        }
+        Kept::Rename => match sync {
+            Sync::None => {
+                in_turn(
+                    b,
+                    |number| object.rename(number).map_err(Bad::from),
+                    refused,
+                )?;
+                claim_renamed(b, &object, 0)
+            }
+            Sync::Fsync => rename_and_sync(b, space, &object),
+        },
+    }
+}
+
+/// Batches of an even number of operations, so that each batch begins where the last one did.
+#[inline(always)]
+fn in_turn(
+    b: &mut Bencher,
+    op: impl Fn(usize) -> Result<(), Bad>,
+    refused: impl Fn(Bad) -> Failure,
+) -> Result<(), Failure> {
+    b.batches(2, |turns| {
+        for number in 0..2 * turns as usize {
+            op(number).map_err(&refused)?;
+        }
+        Ok(())
+    })
+}
+
+fn rename_and_sync(b: &mut Bencher, space: &Space, object: &Object) -> Result<(), Failure> {
+    Sync::Fsync.expect_synced(b, &object.directory);
+    settle(&object.directory)?;
+    let (waits, done) = (durable::watch(space)?, Cell::new(0_usize));
+    b.single(
+        || {
+            waits.after(done.get() as u64);
+            waits.before();
+            Ok(())
+        },
+        || {
+            let renamed = object.rename(done.get());
+            renamed.map_err(|cause| Op::Keep(Kept::Rename).refused(cause.into()))?;
+            done.set(done.get() + 1);
+            let synced = Sync::Fsync.wait(&object.directory);
+            synced.map_err(|cause| Failure::of("fsync", cause))
+        },
+    )?;
+    waits.after(done.get() as u64);
+    claim_delivered(b, &waits);
+    // The audited copies of this process made an even number.
+    claim_renamed(b, object, done.get())
+}
+
+fn claim_opened(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
+    let opened = object.open().and_then(fstat);
+    let opened = opened.map_err(|cause| Failure::of("open", cause))?;
+    let what = "inode of the file that is opened";
+    b.claim_equal(what, object.inode, opened.st_ino, "fstat");
+    Ok(())
+}
+
+fn claim_modes(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
+    for (number, mode) in MODES.into_iter().enumerate() {
+        let set = object.chmod(number).and_then(|()| object.look_up(0));
+        let set = set.map_err(|cause| Failure::of("chmod", cause))?;
+        let seen = Mode::from_raw_mode(set.st_mode);
+        let name = |mode: Mode| format!("{:04o}", mode.bits());
+        let what = "mode that a call sets";
+        b.claim_equal(what, name(mode), name(seen), STAT);
+    }
+    Ok(())
+}
+
+/// Claims that the file is where `done` renames have left it, and where one more takes it.
+fn claim_renamed(b: &mut Bencher, object: &Object, done: usize) -> Result<(), Failure> {
+    for number in [done, done + 1] {
+        if number > done {
+            let renamed = object.rename(done);
+            renamed.map_err(|cause| Failure::of("rename", cause))?;
+        }
+        let [new, old] = [number % 2, 1 - number % 2].map(|name| object.look_up(name));
+        let is_there = new.is_ok_and(|stat| stat.st_ino == object.inode);
+        let is_gone = old.is_err_and(|cause| cause == Errno::NOENT);
+        let parity = ["even", "odd"][number % 2];
+        b.claim(
+            &format!("names of the file after an {parity} number of renames"),
+            "the new one alone",
+            match (is_there, is_gone) {
+                (true, true) => "the new one alone",
+                (true, false) => "both",
+                (false, true) => "neither",
+                (false, false) => "the old one alone",
+            },
+            STAT,
+            is_there && is_gone,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! The operations, and what is claimed of their calls.
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+
+use crate::fs::entries::{CREATE, PRIVATE};
+use crate::syscall::Bad;
+
+/// How one that is there is opened.
+pub(super) const OPEN: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
+
+/// What chmod sets in turn: nothing more, or that the group may read as well.
+pub(super) const MODES: [Mode; 2] = [PRIVATE, PRIVATE.union(Mode::RGRP)];
+
+/// An operation on a name, by what it does to the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    /// Adds an entry.
+    Make(Made),
+    /// Removes one.
+    Remove(Removed),
+    /// Leaves one file there, perhaps by another name.
+    Keep(Kept),
+}
+
+/// What an operation makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    File,
+    Link,
+    Symlink,
+    Directory,
+}
+
+/// What an operation removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Removed {
+    File,
+    Directory,
+}
+
+/// What is done with a file that stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    Open,
+    Stat,
+    Chmod,
+    Rename,
+}
+
+impl Op {
+    pub(super) const ALL: [Op; 10] = [
+        Op::Make(Made::File),
+        Op::Keep(Kept::Open),
+        Op::Keep(Kept::Stat),
+        Op::Keep(Kept::Chmod),
+        Op::Keep(Kept::Rename),
+        Op::Make(Made::Link),
+        Op::Make(Made::Symlink),
+        Op::Remove(Removed::File),
+        Op::Make(Made::Directory),
+        Op::Remove(Removed::Directory),
+    ];
+
+    /// The one that people look at first.
+    pub(super) const CREATE: Op = Op::Make(Made::File);
+
+    /// The parameter that names it.
+    pub(super) const KEY: &str = "op";
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Op::Make(Made::File) => "create",
+            Op::Make(Made::Link) => "link",
+            Op::Make(Made::Symlink) => "symlink",
+            Op::Make(Made::Directory) => "mkdir",
+            Op::Remove(Removed::File) => "unlink",
+            Op::Remove(Removed::Directory) => "rmdir",
+            Op::Keep(Kept::Open) => "open",
+            Op::Keep(Kept::Stat) => "stat",
+            Op::Keep(Kept::Chmod) => "chmod",
+            Op::Keep(Kept::Rename) => "rename",
+        }
+    }
+
+    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(Self::KEY);
+        let found = Self::ALL.into_iter().find(|op| op.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("has an unknown operation: {name:?}")))
+    }
+
+    /// Whether the directory itself is another one afterwards.
+    pub(super) const fn changes_its_directory(self) -> bool {
+        match self {
+            Op::Make(_) | Op::Remove(_) | Op::Keep(Kept::Rename) => true,
+            Op::Keep(Kept::Open | Kept::Stat | Kept::Chmod) => false,
+        }
+    }
+
+    /// Its system calls, each made once.
+    pub(super) const fn calls(self) -> &'static [Sysno] {
+        match self {
+            Op::Make(Made::File) | Op::Keep(Kept::Open) => &[Sysno::OPENAT, Sysno::CLOSE],
+            Op::Make(Made::Link) => &[Sysno::LINKAT],
+            Op::Make(Made::Symlink) => &[Sysno::SYMLINKAT],
+            Op::Make(Made::Directory) => &[Sysno::MKDIRAT],
+            Op::Remove(_) => &[Sysno::UNLINKAT],
+            Op::Keep(Kept::Stat) => &[Sysno::NEWFSTATAT],
+            Op::Keep(Kept::Chmod) => &[Sysno::FCHMODAT],
+            Op::Keep(Kept::Rename) => &[Sysno::RENAMEAT],
+        }
+    }
+
+    /// Expects of its first call what makes it this operation.
+    pub(super) fn expect_arguments(self, b: &mut Bencher) {
+        let is = |position, name, value| (position, name, Given::Always(value));
+        let is_new = |position| (position, "name", Given::Different);
+        let [private, shared] = MODES.map(|mode| u64::from(mode.bits()));
+        let expected = match self {
+            Op::Make(Made::File) => vec![is_new(1), is(2, "flags", opened(CREATE))],
+            Op::Make(Made::Link) => vec![is_new(3), is(4, "flags", 0)],
+            Op::Make(Made::Symlink) => vec![is_new(2)],
+            Op::Make(Made::Directory) => vec![is_new(1)],
+            Op::Remove(Removed::File) => vec![is_new(1), is(2, "flags", 0)],
+            Op::Remove(Removed::Directory) => {
+                let flag = AtFlags::REMOVEDIR.bits().into();
+                vec![is_new(1), is(2, "flags", flag)]
+            }
+            Op::Keep(Kept::Open) => vec![is(2, "flags", opened(OPEN))],
+            Op::Keep(Kept::Stat) => vec![is(3, "flags", 0)],
+            Op::Keep(Kept::Chmod) => vec![(2, "mode", Given::InTurn(private, shared))],
+            // The new name of one call is the old one of the next.
+            Op::Keep(Kept::Rename) => vec![
+                (1, "old name", Given::Apart(1)),
+                (3, "new name", Given::Apart(1)),
+            ],
+        };
+        for (position, name, given) in expected {
+            b.expect_argument(self.calls()[0], Argument { position, name }, given);
+        }
+    }
+
+    /// What an error of it comes to. Not every file system has links and modes.
+    pub(super) fn refused(self, bad: Bad) -> Failure {
+        let missing = match self {
+            Op::Make(Made::Link) => "hard links",
+            Op::Make(Made::Symlink) => "symbolic links",
+            Op::Keep(Kept::Chmod) => "modes of files",
+            Op::Make(Made::File | Made::Directory)
+            | Op::Remove(_)
+            | Op::Keep(Kept::Open | Kept::Stat | Kept::Rename) => {
+                return Failure::of(self.name(), bad);
+            }
+        };
+        match bad {
+            Bad::Refused(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                Failure::Unsupported(format!("this file system has no {missing}: {bad}"))
+            }
+            Bad::Refused(_) | Bad::Answer => Failure::of(self.name(), bad),
+        }
+    }
+}
+
+/// Flags of openat as the kernel gets them.
+fn opened(flags: OFlags) -> u64 {
+    (flags | OFlags::LARGEFILE).bits().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_found_by_its_name() {
+        for op in Op::ALL {
+            assert_eq!(Op::of(&Case::new([(Op::KEY, op.name())])), Ok(op));
+        }
+        let unknown = Op::of(&Case::new([(Op::KEY, "truncate")]));
+        assert!(matches!(unknown, Err(Failure::Broken(_))), "{unknown:?}");
+    }
+
+    #[test]
+    fn what_a_file_system_lacks_is_unsupported_and_what_it_refuses_is_not() {
+        let refused = |op: Op, errno| op.refused(Bad::Refused(errno));
+        let none = refused(Op::Make(Made::Link), Errno::PERM);
+        assert!(matches!(none, Failure::Unsupported(_)), "{none:?}");
+        for errno in [
+            Errno::NOSPC,
+            Errno::DQUOT,
+            Errno::ROFS,
+            Errno::MFILE,
+            Errno::IO,
+        ] {
+            let failure = refused(Op::CREATE, errno);
+            assert!(matches!(failure, Failure::Failed(_)), "{failure:?}");
+            assert!(failure.to_string().starts_with("create: "), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Shared: operations each of which adds an entry to a directory or removes one.
+//!
+//! They use up what is there, so it is brought back between batches, untimed; what a batch left is
+//! compared with what it must have left each time.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, openat};
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+
+use super::durable::{self, Sync, claim_delivered, settle};
+use super::entries;
+use super::space::Space;
+use crate::syscall::Bad;
+
+/// Operations in the longest batch.
+pub(super) const MAX_ENTRIES: usize = 128;
+
+/// Entries where each operation is timed singly: brought back in small parts while it is timed; for
+/// the audit enough that nothing is brought back between its operations.
+const SINGLES_TIMED: usize = 16;
+const SINGLES_COUNTED: usize = 64;
+
+/// Operations whose outcome is looked at in the end.
+const LOOKED_AT: usize = 8;
+
+/// A directory is searched for each new name, in some file systems one entry after the other: twice
+/// as many entries may take more than twice as long.
+const SEARCHED: Expect = within(Counter::TimeScaling, 1.5, 3.0);
+
+/// What operations do to their directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Each adds the entry of its name.
+    Adds,
+    /// Each removes it.
+    Removes,
+}
+
+/// One operation on the entry of one name.
+pub(super) trait Operation {
+    /// What it does to the directory.
+    fn effect(&self) -> Effect;
+
+    /// Expects of its calls' arguments what makes it this operation.
+    fn expect(&self, _b: &mut Bencher, _directory: &OwnedFd) {}
+
+    /// The operation itself.
+    fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
+
+    /// Takes it back, untimed: removes what it added, or makes what it removes.
+    fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
+
+    /// Claims what there is of these names: what operations added, or what they are to remove.
+    fn claim(
+        &self,
+        _b: &mut Bencher,
+        _directory: &OwnedFd,
+        _names: &[CString],
+    ) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// What an error of the operation comes to, where it says more than that it failed.
+    fn refused(&self, bad: Bad) -> Failure {
+        bad.into()
+    }
+}
+
+/// A directory, and names for operations to be made on.
+pub(super) struct Pool<O> {
+    operation: O,
+    directory: OwnedFd,
+    names: Vec<CString>,
+    /// Operations made since the entries were brought back.
+    done: Cell<usize>,
+    /// The process whose operations are counted: its audited copies work in the same directory.
+    owner: u32,
+    found: RefCell<Found>,
+}
+
+/// What is in the directory. Kept, so that looking into it allocates nothing: that would be a system
+/// call now and then, in an audit.
+struct Found {
+    buffer: Vec<MaybeUninit<u8>>,
+    is_there: Vec<bool>,
+}
+
+impl<O: Operation> Pool<O> {
+    /// A pool of `count` names in a new directory of this space, its entries ready.
+    pub(super) fn new(space: &Space, operation: O, count: usize) -> Result<Self, Failure> {
+        let parent = entries::open_directory(space.path())?;
+        let pool = Self {
+            operation,
+            directory: entries::make_directory(&parent, c"pool")?,
+            names: (0..count).map(entries::name).collect(),
+            done: Cell::new(0),
+            owner: std::process::id(),
+            found: RefCell::new(Found {
+                buffer: entries::buffer(),
+                is_there: vec![false; count],
+            }),
+        };
+        pool.bring_back()?;
+        Ok(pool)
+    }
+
+    /// The directory.
+    pub(super) fn directory(&self) -> &OwnedFd {
+        &self.directory
+    }
+
+    /// Whether the entry of this number is there before an operation on it.
+    fn is_there_before(&self) -> bool {
+        self.operation.effect() == Effect::Removes
+    }
+
+    /// Whether the entry of this number must be there now.
+    fn must_be_there(&self, number: usize) -> bool {
+        (number < self.done.get()) != self.is_there_before()
+    }
+
+    /// Looks into the directory. How many of the entries are there.
+    fn look(&self) -> Result<usize, Failure> {
+        let Found { buffer, is_there } = &mut *self.found.borrow_mut();
+        is_there.fill(false);
+        let note = |name: &CStr, _| {
+            let seen = entries::number(name).and_then(|number| is_there.get_mut(number));
+            seen.map(|seen| *seen = true).ok_or(Errno::EXIST)
+        };
+        // Opened anew: not every file system lets one be read from its beginning again.
+        openat(&self.directory, c".", entries::DIRECTORY, Mode::empty())
+            .and_then(|again| entries::visit(&again, buffer, note))
+            .map_err(|cause| Failure::of("read the directory", cause))?;
+        Ok(is_there.iter().filter(|is_there| **is_there).count())
+    }
+
+    /// How many entries must be there now.
+    fn expected(&self) -> usize {
+        let numbers = 0..self.names.len();
+        numbers.filter(|number| self.must_be_there(*number)).count()
+    }
+
+    /// Whether exactly those entries were found that must be there.
+    fn is_as_expected(&self) -> bool {
+        let found = &self.found.borrow().is_there;
+        let mut found = found.iter().enumerate();
+        found.all(|(number, is_there)| *is_there == self.must_be_there(number))
+    }
+
+    /// Compares what the last operations left with what they must have left, and takes them back.
+    fn renew(&self) -> Result<(), Failure> {
+        let found = self.look()?;
+        if std::process::id() == self.owner && !self.is_as_expected() {
+            let (done, expected) = (self.done.get(), self.expected());
+            return Err(Failure::Refuted(format!(
+                "{done} operations left {found} entries, not those {expected} that they must leave"
+            )));
+        }
+        self.take_back()
+    }
+
+    /// The same without the comparison.
+    fn bring_back(&self) -> Result<(), Failure> {
+        self.look()?;
+        self.take_back()
+    }
+
+    fn take_back(&self) -> Result<(), Failure> {
+        let is_there_before = self.is_there_before();
+        for (name, is_there) in self.names.iter().zip(&self.found.borrow().is_there) {
+            if *is_there != is_there_before {
+                let taken_back = self.operation.take_back(&self.directory, name);
+                taken_back.map_err(|bad| Failure::of("prepare an operation", bad))?;
+            }
+        }
+        self.done.set(0);
+        Ok(())
+    }
+
+    /// Makes this many operations.
+    #[inline(always)]
+    fn perform(&self, count: usize) -> Result<(), Failure> {
+        let first = self.done.get();
+        for name in &self.names[first..first + count] {
+            let performed = self.operation.perform(&self.directory, name);
+            performed.map_err(|bad| self.operation.refused(bad))?;
+        }
+        self.done.set(first + count);
+        Ok(())
+    }
+}
+
+/// Measures an operation in a new directory of this space: batches, or singly where each waits for
+/// the device.
+pub(super) fn measure<O: Operation>(
+    b: &mut Bencher,
+    space: &Space,
+    operation: O,
+    sync: Sync,
+) -> Result<(), Failure> {
+    sync.expect(b);
+    let count = match sync {
+        Sync::None => MAX_ENTRIES,
+        Sync::Fsync if b.is_timed() => SINGLES_TIMED,
+        Sync::Fsync => SINGLES_COUNTED,
+    };
+    let pool = Pool::new(space, operation, count)?;
+    pool.operation.expect(b, &pool.directory);
+    match sync {
+        Sync::None => {
+            b.expect(SEARCHED);
+            b.prepared_batches(
+                1,
+                count as u64,
+                |_| pool.renew(),
+                |turns| pool.perform(turns as usize),
+            )?;
+        }
+        Sync::Fsync => {
+            settle(pool.directory())?;
+            let (waits, made) = (durable::watch(space)?, Cell::new(0));
+            b.single(
+                || {
+                    waits.after(made.get());
+                    if pool.done.get() == count {
+                        pool.renew()?;
+                        settle(pool.directory())?;
+                    }
+                    waits.before();
+                    Ok(())
+                },
+                || {
+                    made.set(made.get() + 1);
+                    pool.perform(1)
+                },
+            )?;
+            waits.after(made.get());
+            claim_delivered(b, &waits);
+        }
+    }
+    claim_left(b, &pool)
+}
+
+/// Claims what a few more operations leave. Those of the audited copies have left theirs, which
+/// this process knows nothing of.
+fn claim_left<O: Operation>(b: &mut Bencher, pool: &Pool<O>) -> Result<(), Failure> {
+    pool.bring_back()?;
+    pool.perform(LOOKED_AT)?;
+    let found = pool.look()?;
+    let what = format!("entries of the directory after {LOOKED_AT} operations");
+    let expected = pool.expected();
+    let holds = pool.is_as_expected();
+    b.claim(&what, expected, found, "getdents64", holds);
+    // The entries that are there: those added, or as many that are still to be removed.
+    let (added, remaining) = pool.names.split_at(LOOKED_AT);
+    let there = match pool.operation.effect() {
+        Effect::Adds => added,
+        Effect::Removes => &remaining[..LOOKED_AT],
+    };
+    pool.operation.claim(b, &pool.directory, there)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use rustix::fs::{AtFlags, unlinkat};
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::fs::entries::create;
+    use crate::fs::space::tests::on_disk;
+    use crate::testing::{claims, findings};
+
+    /// Measures on a disk, in both passes, and makes sure that nothing is refuted.
+    #[track_caller]
+    pub(in crate::fs) fn measured_on_disk(
+        measure: impl Fn(&mut Bencher, &Space) -> Result<(), Failure>,
+    ) {
+        for pass in [Pass::Timed, Pass::Evidence] {
+            let Some(space) = on_disk() else {
+                return println!("skipped: the build lies in memory");
+            };
+            let found = findings(pass, &[], |b| measure(b, &space));
+            let found = found.expect("it can be measured here");
+            let mut refuted = claims(&found, Verdict::Refuted);
+            refuted.retain(|claim| !is_of_the_whole_process(claim));
+            assert_eq!(refuted, Vec::<&str>::new());
+        }
+    }
+
+    /// Whether other tests, which fork this process and keep its CPU busy, may be what was counted.
+    fn is_of_the_whole_process(claim: &str) -> bool {
+        ["minor page faults", "voluntary switches", "time of 2n"]
+            .iter()
+            .any(|beginning| claim.starts_with(beginning))
+    }
+
+    /// Makes an empty file, but for some that it leaves out.
+    struct Creates {
+        left_out: fn(usize) -> bool,
+    }
+
+    impl Operation for Creates {
+        fn effect(&self) -> Effect {
+            Effect::Adds
+        }
+
+        fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+            match entries::number(name).is_some_and(self.left_out) {
+                true => Ok(()),
+                false => create(directory, name),
+            }
+        }
+
+        fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+            Ok(unlinkat(directory, name, AtFlags::empty())?)
+        }
+    }
+
+    fn measured(left_out: fn(usize) -> bool, pass: Pass) -> Option<Result<Vec<String>, Failure>> {
+        let space = on_disk()?;
+        let found = findings(pass, &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)], |b| {
+            measure(b, &space, Creates { left_out }, Sync::None)
+        });
+        Some(found.map(|findings| {
+            let refuted = claims(&findings, Verdict::Refuted).into_iter();
+            let refuted = refuted.filter(|claim| !is_of_the_whole_process(claim));
+            refuted.map(str::to_owned).collect()
+        }))
+    }
+
+    #[test]
+    fn operations_that_are_left_out_are_refuted() {
+        for pass in [Pass::Timed, Pass::Evidence] {
+            let Some(honest) = measured(|_| false, pass) else {
+                return println!("skipped: the build lies in memory");
+            };
+            assert_eq!(honest.unwrap(), Vec::<String>::new());
+            let lying = measured(|number| number == 0, pass).unwrap();
+            assert!(matches!(lying, Err(Failure::Refuted(_))), "{lying:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_made_by_the_operations_is_noticed() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: the build lies in memory");
+        };
+        let creates = Creates {
+            left_out: |_| false,
+        };
+        let pool = Pool::new(&space, creates, 4).unwrap();
+        pool.perform(2).unwrap();
+        pool.renew().unwrap();
+        create(pool.directory(), &pool.names[3]).unwrap();
+        assert!(matches!(pool.renew(), Err(Failure::Refuted(_))));
+        pool.bring_back().unwrap();
+        create(pool.directory(), c"foreign").unwrap();
+        assert!(pool.renew().is_err());
+    }
+
+    /// Makes an empty file and syncs something, or nothing.
+    struct Syncs {
+        synced: Option<OwnedFd>,
+    }
+
+    impl Operation for Syncs {
+        fn effect(&self) -> Effect {
+            Effect::Adds
+        }
+
+        fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
+            Sync::Fsync.expect_synced(b, directory);
+        }
+
+        fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+            create(directory, name)?;
+            match &self.synced {
+                Some(other) => Ok(Sync::Fsync.wait(other)?),
+                None => Ok(()),
+            }
+        }
+
+        fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+            Ok(unlinkat(directory, name, AtFlags::empty())?)
+        }
+    }
+
+    #[test]
+    fn an_fsync_of_something_else_or_of_nothing_is_refuted() {
+        for is_synced in [false, true] {
+            let Some(space) = on_disk() else {
+                return println!("skipped: the build lies in memory");
+            };
+            let other = entries::open_directory(space.path()).unwrap();
+            let synced = is_synced.then_some(other);
+            let found = findings(Pass::Evidence, &[], |b| {
+                measure(b, &space, Syncs { synced }, Sync::Fsync)
+            });
+            let found = found.expect("it can be measured here");
+            let refuted = claims(&found, Verdict::Refuted);
+            let claim = match is_synced {
+                true => "share of fsync calls whose descriptor is",
+                false => "fsync system calls per operation",
+            };
+            let is_refuted = refuted.iter().any(|one| one.starts_with(claim));
+            let could_not_look = claims(&found, Verdict::Unverified);
+            let could_not_look = could_not_look.iter().any(|one| one.starts_with(claim));
+            assert!(is_refuted || could_not_look, "{refuted:?}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Reading a whole directory.
+//!
+//! ## Measures
+//! openat of a directory with this many empty files, getdents64 into 32 KiB until it gives nothing
+//! more, close. `per_entry=none`: names and kinds are taken as the directory has them, as `ls`
+//! does. `per_entry=stat`: newfstatat of each name as well, as `ls -l` does. The detail
+//! `per_entry_ns` is the time divided by the number of entries.
+//! ## Does not measure
+//! Directories and inodes that are on the device only.
+//! ## Reading it
+//! `entries=1` is the cost of opening, reading twice and closing. What `stat` adds is a lookup by
+//! name for each entry.
+//! ## Source
+//! getdents(2); lmbench has nothing of the kind.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, FileType, Mode, RawDir, openat, statat};
+use rustix::io::Errno;
+use syscost_harness::prelude::*;
+
+use super::durable;
+use super::entries::{self, BUFFER_BYTES, DIRECTORY, close};
+use super::in_each_directory;
+use super::space::Space;
+use crate::syscall::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.readdir",
+    title: "Directory read",
+    cases: Cases::Here(cases),
+    careful: |case| case.get(ENTRIES) == LARGEST && case.get(Each::KEY) == Each::Stat.name(),
+    expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
+    run,
+    source: include_str!("readdir.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const ENTRIES: &str = "entries";
+
+/// What names of equal length have digits for.
+const MAX_ENTRIES: usize = 99_999;
+
+/// What a file system may need for an empty file, name included.
+const BYTES_OF_AN_INODE: usize = 1 << 10;
+
+/// The largest directory.
+const LARGEST: &str = "10000";
+
+/// Seconds that it takes to make and remove as many entries as the largest directory has.
+const DEAR_SECONDS: f64 = 0.25;
+
+fn cases() -> Vec<Case> {
+    let mut rows = Vec::new();
+    for each in Each::ALL {
+        for count in ["1", "100", LARGEST] {
+            let row = Case::new([(ENTRIES, count), (Each::KEY, each.name())]);
+            rows.push(match count {
+                LARGEST => row.dear(DEAR_SECONDS),
+                _ => row,
+            });
+        }
+    }
+    in_each_directory(&rows)
+}
+
+/// What is asked of each entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Each {
+    None,
+    Stat,
+}
+
+impl Each {
+    const ALL: [Each; 2] = [Each::None, Each::Stat];
+
+    const KEY: &str = "per_entry";
+
+    const fn name(self) -> &'static str {
+        match self {
+            Each::None => "none",
+            Each::Stat => "stat",
+        }
+    }
+
+    fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(Self::KEY);
+        let found = Self::ALL.into_iter().find(|each| each.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("asks an unknown thing: {name:?}")))
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let each = Each::of(b.case())?;
+    let count = b.case().number(ENTRIES) as usize;
+    if !(1..=MAX_ENTRIES).contains(&count) {
+        return Err(Failure::Broken(format!("has {count} entries in its case")));
+    }
+    let space = Space::of(b.case())?;
+    measure(b, &space, count, each)
+}
+
+fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(), Failure> {
+    durable::expect_answers(b, space.filesystem());
+    let filled = Filled::new(space, count)?;
+    let seen = filled.look()?;
+    b.claim_equal(
+        "entries that are seen exactly once",
+        count,
+        seen.once,
+        GETDENTS,
+    );
+    claim_kinds(b, count, &seen);
+    b.expect(exactly(
+        Counter::Syscall(Sysno::GETDENTS64),
+        seen.reads as f64,
+    ));
+    let length = Argument {
+        position: 2,
+        name: "length",
+    };
+    let given = Given::Always(BUFFER_BYTES as u64);
+    b.expect_argument(Sysno::GETDENTS64, length, given);
+    let mut buffer = entries::buffer();
+    match each {
+        Each::None => b.try_iter(|| filled.read(&mut buffer, |_, _| Ok(())))?,
+        Each::Stat => {
+            b.expect(exactly(Counter::Syscall(Sysno::NEWFSTATAT), count as f64));
+            b.try_iter(|| filled.read(&mut buffer, must_be_file))?;
+        }
+    }
+    if let Some(ns) = b.median() {
+        b.detail("per_entry_ns", ns / count as f64);
+    }
+    Ok(())
+}
+
+const GETDENTS: &str = "getdents64";
+
+#[inline(always)]
+fn must_be_file(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+    let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    must(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+}
+
+/// Whether entries are files by their kind, which some file systems do not keep in a directory.
+fn claim_kinds(b: &mut Bencher, count: usize, seen: &Seen) {
+    const CLAIM: &str = "entries that are files by their kind";
+    if seen.unknown > 0 {
+        let reason = "this file system leaves kinds open";
+        b.claim_unverified(CLAIM, count, seen.files, GETDENTS, reason);
+    } else {
+        b.claim_equal(CLAIM, count, seen.files, GETDENTS);
+    }
+}
+
+/// A directory with empty files in it.
+struct Filled {
+    parent: OwnedFd,
+    count: usize,
+}
+
+/// What one reading of a directory shows.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    /// Entries that were made, and seen exactly once.
+    once: usize,
+    /// Entries that are files by their kind.
+    files: usize,
+    /// Entries without a kind.
+    unknown: usize,
+    /// Calls of getdents64, the last of which gave nothing.
+    reads: usize,
+}
+
+impl Filled {
+    const NAME: &CStr = c"filled";
+
+    fn new(space: &Space, count: usize) -> Result<Self, Failure> {
+        space.room_for((count * BYTES_OF_AN_INODE) as u64)?;
+        let parent = entries::open_directory(space.path())?;
+        let directory = entries::make_directory(&parent, Self::NAME)?;
+        for number in 0..count {
+            let made = entries::create(&directory, &entries::name(number));
+            made.map_err(|bad| Failure::of("create", bad))?;
+        }
+        Ok(Self { parent, count })
+    }
+
+    fn open(&self) -> Result<OwnedFd, Errno> {
+        openat(&self.parent, Self::NAME, DIRECTORY, Mode::empty())
+    }
+
+    /// Reads all of it once, and looks at each entry.
+    fn look(&self) -> Result<Seen, Failure> {
+        let failed = |cause| Failure::of("read a directory", cause);
+        let (mut seen, mut buffer) = (Seen::default(), entries::buffer());
+        let mut times = vec![0; self.count];
+        let directory = self.open().map_err(failed)?;
+        let mut entries = RawDir::new(&directory, &mut buffer);
+        loop {
+            seen.reads += usize::from(entries.is_buffer_empty());
+            let Some(entry) = entries.next() else { break };
+            let entry = entry.map_err(failed)?;
+            if let Some(number) = entries::number(entry.file_name()) {
+                *times.get_mut(number).unwrap_or(&mut 0) += 1;
+                seen.files += usize::from(entry.file_type() == FileType::RegularFile);
+                seen.unknown += usize::from(entry.file_type() == FileType::Unknown);
+            }
+        }
+        seen.once = times.iter().filter(|times| **times == 1).count();
+        Ok(seen)
+    }
+
+    /// Opens it, reads all of it, and closes it. Every entry must be there.
+    #[inline(always)]
+    fn read(
+        &self,
+        buffer: &mut [MaybeUninit<u8>],
+        each: impl Fn(&OwnedFd, &CStr) -> Result<(), Bad>,
+    ) -> Result<(), Bad> {
+        let directory = self.open()?;
+        let mut count = 0;
+        entries::visit(&directory, buffer, |name, _| -> Result<(), Bad> {
+            count += 1;
+            each(&directory, name)
+        })?;
+        must(count == self.count)?;
+        close(directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fs::space::tests::on_disk;
+
+    #[test]
+    fn every_entry_is_seen_once_by_as_many_reads_as_fill_the_buffer() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: the build lies in memory");
+        };
+        let filled = Filled::new(&space, 3_000).unwrap();
+        let seen = filled.look().unwrap();
+        assert_eq!((seen.once, seen.unknown + seen.files), (3_000, 3_000));
+        assert!(seen.reads > 2, "{seen:?}");
+        let mut buffer = entries::buffer();
+        filled.read(&mut buffer, must_be_file).unwrap();
+    }
+
+    #[test]
+    fn an_entry_too_few_is_noticed() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: the build lies in memory");
+        };
+        let filled = Filled::new(&space, 3).unwrap();
+        std::fs::remove_file(space.path().join("filled/entry00001")).unwrap();
+        let mut buffer = entries::buffer();
+        assert!(filled.read(&mut buffer, |_, _| Ok(())).is_err());
+        assert_eq!(filled.look().unwrap().once, 2);
+    }
+}

@@ -1,0 +1,289 @@
+//! Making and removing small files, as programs that unpack or build do.
+//!
+//! ## Measures
+//! `step=create`: openat of a new file, one write of `size` bytes (none of 0), close.
+//! `step=delete`: unlinkat of such a file, which was written just before. In a directory of up to
+//! 128 of them.
+//!
+//! `sync=none`: all of it stays in the page cache. `sync=fsync`: a file is synced before it is
+//! closed; after a removal the directory is, of files that had been synced. Each of these is timed
+//! singly.
+//! ## Does not measure
+//! Reading them (`fs.read`). Files in a tree of directories.
+//! ## Reading it
+//! `size=0` is `fs.metadata{op=create}`; what larger ones cost more is a write and its blocks,
+//! which many file systems choose only when they write back. With `sync=fsync` the device is
+//! measured: compare with `fs.sync`.
+//! ## Source
+//! lmbench `lat_fs`, which has the same sizes, and counts files per second.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Mode, OFlags, openat, statat, unlinkat};
+use rustix::io::{Errno, read, write};
+use syscost_harness::prelude::*;
+use syscost_sys::files::stamp;
+
+use super::durable::{self, Sync};
+use super::entries::{CREATE, PRIVATE, close};
+use super::in_each_directory;
+use super::pool::{self, Effect, Operation};
+use super::space::Space;
+use crate::syscall::{Bad, must};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.small_file",
+    title: "Small file: create and delete",
+    cases: Cases::Here(cases),
+    disregards_neighbours: durable::is_of_the_device,
+    support: durable::support,
+    careful: |case| durable::is_of_the_device(case) && ["1K", "4K"].contains(&case.get(SIZE)),
+    run,
+    source: include_str!("small_file.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const SIZE: &str = "size";
+
+/// The sizes of lmbench's files.
+const SIZES: [&str; 4] = ["0", "1K", "4K", "10K"];
+
+fn cases() -> Vec<Case> {
+    let mut rows = Vec::new();
+    for sync in Sync::ALL {
+        for step in Step::ALL {
+            rows.extend(SIZES.map(|size| {
+                Case::new([
+                    (Step::KEY, step.name()),
+                    (SIZE, size),
+                    (durable::KEY, sync.name()),
+                ])
+            }));
+        }
+    }
+    in_each_directory(&rows)
+}
+
+/// What is done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Create,
+    Delete,
+}
+
+impl Step {
+    const ALL: [Step; 2] = [Step::Create, Step::Delete];
+
+    const KEY: &str = "step";
+
+    const fn name(self) -> &'static str {
+        match self {
+            Step::Create => "create",
+            Step::Delete => "delete",
+        }
+    }
+
+    fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get(Self::KEY);
+        let found = Self::ALL.into_iter().find(|step| step.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("has an unknown step: {name:?}")))
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let (step, sync) = (Step::of(b.case())?, Sync::of(b.case())?);
+    let size = b.case().number(SIZE) as usize;
+    let space = Space::of(b.case())?;
+    let files = Files::new(b.random().u64(..), size, step, sync);
+    measure(b, &space, files, sync)
+}
+
+fn measure(b: &mut Bencher, space: &Space, files: Files, sync: Sync) -> Result<(), Failure> {
+    space.room_for((pool::MAX_ENTRIES * files.content.len()) as u64)?;
+    match files.step {
+        Step::Create => {
+            b.expect(calls(Sysno::OPENAT));
+            b.expect(calls(Sysno::CLOSE));
+            if !files.content.is_empty() {
+                b.expect(calls(Sysno::WRITE));
+            }
+        }
+        Step::Delete => b.expect(calls(Sysno::UNLINKAT)),
+    }
+    pool::measure(b, space, files, sync)
+}
+
+/// Files of one content.
+struct Files {
+    /// The content says by itself where in a file it belongs.
+    content: Vec<u8>,
+    seed: u64,
+    step: Step,
+    sync: Sync,
+}
+
+impl Files {
+    fn new(seed: u64, size: usize, step: Step, sync: Sync) -> Self {
+        let mut content = vec![0; size];
+        stamp::fill(&mut content, 0, seed);
+        Self {
+            content,
+            seed,
+            step,
+            sync,
+        }
+    }
+
+    #[inline(always)]
+    fn create(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        let file = openat(directory, name, CREATE, PRIVATE)?;
+        if !self.content.is_empty() {
+            // A full disk, or a limit, may cut a write short.
+            must(write(&file, &self.content)? == self.content.len())?;
+        }
+        self.sync.wait(&file)?;
+        close(file)
+    }
+
+    #[inline(always)]
+    fn delete(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Errno> {
+        unlinkat(directory, name, AtFlags::empty())
+    }
+
+    /// Whether a file has all of its content and nothing else.
+    fn is_right(&self, directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(directory, name, flags, Mode::empty())?;
+        let size = statat(directory, name, AtFlags::empty())?.st_size;
+        let mut content = vec![0; self.content.len()];
+        let count = read(&file, &mut content)?;
+        Ok(size as usize == content.len()
+            && count == content.len()
+            && stamp::check(&content, 0, self.seed).is_ok())
+    }
+}
+
+impl Operation for Files {
+    fn effect(&self) -> Effect {
+        match self.step {
+            Step::Create => Effect::Adds,
+            Step::Delete => Effect::Removes,
+        }
+    }
+
+    fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
+        let argument = |position, name| Argument { position, name };
+        match self.step {
+            Step::Create => {
+                b.expect_argument(Sysno::OPENAT, argument(1, "name"), Given::Different);
+                if !self.content.is_empty() {
+                    let size = Given::Always(self.content.len() as u64);
+                    b.expect_argument(Sysno::WRITE, argument(2, "length"), size);
+                }
+            }
+            Step::Delete => {
+                b.expect_argument(Sysno::UNLINKAT, argument(1, "name"), Given::Different);
+                self.sync.expect_synced(b, directory);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        match self.step {
+            Step::Create => self.create(directory, name),
+            Step::Delete => {
+                self.delete(directory, name)?;
+                Ok(self.sync.wait(directory)?)
+            }
+        }
+    }
+
+    fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        match self.step {
+            Step::Create => Ok(self.delete(directory, name)?),
+            Step::Delete => self.create(directory, name),
+        }
+    }
+
+    fn claim(
+        &self,
+        b: &mut Bencher,
+        directory: &OwnedFd,
+        names: &[CString],
+    ) -> Result<(), Failure> {
+        let mut right = 0;
+        for name in names {
+            let is_right = self.is_right(directory, name);
+            let is_right = is_right.map_err(|cause| Failure::of("read a file", cause))?;
+            right += usize::from(is_right);
+        }
+        let what = "files of these that have their size and content";
+        b.claim_equal(what, names.len(), right, "read");
+        Ok(())
+    }
+
+    fn refused(&self, bad: Bad) -> Failure {
+        Failure::of(self.step.name(), bad)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    use syscost_sys::partner::{Between, Partner};
+    use syscost_sys::process;
+
+    use super::*;
+    use crate::fs::pool::tests::measured_on_disk;
+    use crate::fs::space::tests::on_disk;
+
+    fn files(size: usize, step: Step, sync: Sync) -> Files {
+        Files::new(7, size, step, sync)
+    }
+
+    #[test]
+    fn nothing_is_refuted_of_any_step_and_size() {
+        for (size, sync) in [
+            (0, Sync::None),
+            (10 << 10, Sync::None),
+            (1 << 10, Sync::Fsync),
+        ] {
+            for step in Step::ALL {
+                measured_on_disk(|b, space| measure(b, space, files(size, step, sync), sync));
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_cut_short_by_a_limit_is_no_small_file() {
+        let Some(space) = on_disk() else {
+            return println!("skipped: the build lies in memory");
+        };
+        let path = space.path().to_owned();
+        let limited = move || -> Result<(), Failure> {
+            process::survive_file_size_limit();
+            let limit = Some(4 << 10);
+            let limit = Rlimit {
+                current: limit,
+                maximum: limit,
+            };
+            setrlimit(Resource::Fsize, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
+            let directory = super::super::entries::open_directory(&path)?;
+            let files = files(10 << 10, Step::Create, Sync::None);
+            let made = files.perform(&directory, c"long");
+            match made.map_err(|bad| files.refused(bad)) {
+                Err(Failure::Failed(_)) => Ok(()),
+                other => Err(Failure::Broken(format!("comes to {other:?}"))),
+            }
+        };
+        let cpus = syscost_sys::cpu::allowed().expect("some");
+        let partner = Partner::start(Between::Processes, &cpus, limited).unwrap();
+        partner.join().unwrap();
+        assert_eq!(
+            std::fs::metadata(space.path().join("long")).unwrap().len(),
+            4 << 10
+        );
+    }
+}

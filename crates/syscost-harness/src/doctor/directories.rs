@@ -1,0 +1,181 @@
+//! Whether file systems can be measured where they would be.
+
+use std::fs;
+
+use syscost_results::Directory;
+use syscost_results::run::Warning;
+use syscost_sys::files;
+use syscost_sys::{SystemError, scratch};
+
+use super::{Finding, Level, warning};
+use crate::directory::{default, facts_of};
+use crate::failure::Failure;
+
+/// Bytes of the file that is tried.
+const BYTES: usize = 64 << 10;
+
+/// The warning about a directory that nobody named and that is in memory: people expect a disk.
+pub fn directory_warning(directory: &Directory) -> Option<Warning> {
+    let is_unnamed = default().path.to_str() == Some(directory.path.as_str());
+    (is_unnamed && directory.in_memory).then(|| {
+        warning(
+            "directory_in_memory",
+            format!(
+                "the user's cache folder, {}, is on {}, in memory: no row of fs reaches a disk",
+                directory.path, directory.filesystem
+            ),
+            "name a directory on a disk: --dir PATH",
+        )
+    })
+}
+
+/// What the doctor says of the directory that is measured where none is named.
+pub fn directory_finding() -> Finding {
+    let default = default();
+    let was_there = default.path.exists();
+    let facts = facts_of(&default);
+    let finding = match &facts {
+        Ok(facts) => finding(facts, try_cold(&default.path)),
+        Err(reason) => unusable(&default.path.display().to_string(), reason),
+    };
+    if !was_there {
+        // Nothing of the doctor's stays. What another program has put there meanwhile does.
+        let _ = fs::remove_dir(&default.path);
+    }
+    finding
+}
+
+fn unusable(path: &str, reason: &Failure) -> Finding {
+    Finding {
+        code: "directory",
+        level: Level::Warning,
+        seen: format!("nothing can be written in {path}: {reason}"),
+        advice: "rows of fs need a directory to write in: syscost run --dir PATH",
+    }
+}
+
+fn finding(facts: &Directory, cold: Result<(), SystemError>) -> Finding {
+    let gib = |bytes: Option<u64>| bytes.unwrap_or(0) as f64 / f64::from(1 << 30);
+    let place = format!(
+        "{} on {}, {:.1} of {:.1} GiB free",
+        facts.path,
+        facts.storage(),
+        gib(facts.free_bytes),
+        gib(facts.total_bytes)
+    );
+    let (level, reads, advice) = match (facts.in_memory, cold, facts.direct) {
+        (true, _, _) => (
+            Level::Warning,
+            "in memory: no cold and no direct reads".to_owned(),
+            "no row of fs reaches a disk; name a directory on one: syscost run --dir PATH",
+        ),
+        (false, Ok(()), Some(_)) => (Level::Good, "cold and direct reads".to_owned(), ""),
+        (false, Ok(()), None) => (
+            Level::Note,
+            "cold reads, but no direct ones".to_owned(),
+            "this file system, or this kernel, offers no direct I/O: its rows are unsupported",
+        ),
+        (false, Err(reason), direct) => (
+            Level::Note,
+            match direct {
+                Some(_) => format!("direct reads, but no cold ones: {reason}"),
+                None => format!("neither cold nor direct reads: {reason}"),
+            },
+            "rows whose file cannot be taken out of the page cache are unsupported; as root, \
+             syscost run --allow-drop-caches empties everybody's",
+        ),
+    };
+    Finding {
+        code: "directory",
+        level,
+        seen: format!("{place}; {reads}"),
+        advice,
+    }
+}
+
+/// Takes a new file in a folder out of the page cache.
+fn try_cold(folder: &std::path::Path) -> Result<(), SystemError> {
+    let tree = scratch::tree_in(folder)?;
+    let path = tree.path().join("file");
+    let failed = |cause| SystemError::new("write", path.display().to_string(), cause);
+    fs::write(&path, vec![7; BYTES]).map_err(failed)?;
+    let file = fs::File::open(&path).map_err(failed)?;
+    files::drop_cache(&file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use syscost_results::directory::DirectIo;
+
+    use super::*;
+
+    fn directory(in_memory: bool) -> Directory {
+        Directory {
+            path: default().path.display().to_string(),
+            filesystem: if in_memory { "tmpfs" } else { "ext4" }.to_owned(),
+            in_memory,
+            direct: (!in_memory).then_some(DirectIo {
+                memory_bytes: 4,
+                offset_bytes: 512,
+            }),
+            free_bytes: Some(1 << 30),
+            total_bytes: Some(2 << 30),
+            ..Directory::default()
+        }
+    }
+
+    #[test]
+    fn only_an_unnamed_directory_in_memory_is_warned_of() {
+        let found = directory_warning(&directory(true)).expect("it is in memory");
+        assert_eq!(found.code, "directory_in_memory");
+        assert!(directory_warning(&directory(false)).is_none());
+        let named = Directory {
+            path: "/dev/shm".to_owned(),
+            ..directory(true)
+        };
+        assert!(directory_warning(&named).is_none());
+    }
+
+    #[test]
+    fn what_can_be_had_decides_the_level() {
+        let stays = || {
+            Err(SystemError::new(
+                "posix_fadvise",
+                "the file",
+                io::Error::other("stays"),
+            ))
+        };
+        let good = finding(&directory(false), Ok(()));
+        assert_eq!((good.level, good.advice), (Level::Good, ""));
+        assert!(
+            good.seen
+                .ends_with("1.0 of 2.0 GiB free; cold and direct reads"),
+            "{}",
+            good.seen
+        );
+        assert_eq!(finding(&directory(true), stays()).level, Level::Warning);
+        let warm = finding(&directory(false), stays());
+        assert_eq!(warm.level, Level::Note);
+        assert!(
+            warm.seen.contains("direct reads, but no cold ones"),
+            "{}",
+            warm.seen
+        );
+        let mut buffered = directory(false);
+        buffered.direct = None;
+        assert!(
+            finding(&buffered, Ok(()))
+                .seen
+                .contains("but no direct ones")
+        );
+    }
+
+    #[test]
+    fn the_doctor_leaves_nothing() {
+        let was_there = default().path.exists();
+        println!("{}", directory_finding().seen);
+        assert_eq!(default().path.exists(), was_there);
+    }
+}

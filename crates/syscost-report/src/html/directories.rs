@@ -1,0 +1,107 @@
+//! The rows of several directories beside each other.
+
+use maud::{Markup, html};
+use syscost_results::{Measurement, Run};
+
+use crate::sentence;
+use crate::side_by_side::{Line, SideBySide};
+use crate::units::Figures;
+
+use super::words;
+
+/// The table of the last run's directories for a group; nothing where it has one directory or none.
+pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
+    let Some(run) = runs.last() else {
+        return html! {};
+    };
+    let rows = run.measurements.iter();
+    let of_group = rows.filter(|row| row.id.split('.').next() == Some(group));
+    let Some(beside) = SideBySide::of(of_group) else {
+        return html! {};
+    };
+    let first = beside.labels[0];
+    html! {
+        div class="box" id={ "directories-" (group) } tabindex="0" role="region" aria-label="Directories side by side" {
+            table class="levels" {
+                caption { span { "Directories side by side" @if runs.len() > 1 { ", of the last run" } } }
+                thead { tr {
+                    th scope="col" { "operation" }
+                    @for (column, label) in beside.labels.iter().enumerate() {
+                        th scope="col" class="num" title=[title(run, label)] { (label) }
+                        @if column > 0 { th scope="col" class="num" { "to " (first) } }
+                    }
+                } }
+                tbody {
+                    @for line in &beside.lines {
+                        tr {
+                            th scope="row" { (line.operation()) " " span class="case" { (line.case) } }
+                            (cells(line))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the directory of this label lies on.
+fn title(run: &Run, label: &str) -> Option<String> {
+    let mut directories = run.directories.iter();
+    let directory = directories.find(|directory| directory.label == label)?;
+    Some(sentence::directory(directory))
+}
+
+fn cells(line: &Line<'_>) -> Markup {
+    html! {
+        @for (column, row) in line.cells.iter().enumerate() {
+            td class="num" { (number(*row)) }
+            @if column > 0 { td class="num quiet" { (line.ratio_text(column)) } }
+        }
+    }
+}
+
+/// A number with its interval and mark, or why there is none.
+fn number(row: Option<&Measurement>) -> Markup {
+    let Some(row) = row else {
+        return html! { span class="quiet" { "none" } };
+    };
+    match Figures::of(row) {
+        None => html! {
+            span class="quiet" title=(sentence::no_number(row)) { (sentence::status(row.status)) }
+        },
+        Some(figures) => html! {
+            strong { (figures.median) }
+            @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
+            " " span class="unit" { (figures.unit) } " " (words::mark(&row.evidence))
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture;
+    use crate::html::{PageOptions, page};
+
+    #[test]
+    fn several_directories_stand_beside_each_other_and_in_the_machines_card() {
+        let run = fixture::of_directories();
+        let page = page(&[&run], &PageOptions::default());
+        for part in [
+            "Directories side by side",
+            "to ssd",
+            "0.500 x",
+            "a file system in memory: its cache cannot be defeated",
+            "<dt>Directory</dt><dd>dir=nfs /mnt/export: nfs4 on server:/export",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn one_directory_needs_no_table_of_its_own() {
+        let mut run = fixture::of_directories();
+        run.measurements.truncate(3);
+        let page = page(&[&run], &PageOptions::default());
+        assert!(!page.contains("Directories side by side"));
+    }
+}

@@ -1,0 +1,292 @@
+//! Curves of file systems: how fast files are re-read that the page cache keeps or not, and what
+//! processes reach that read at once.
+
+use maud::Markup;
+use syscost_results::{Fact, Measurement, Run, Status, Unit};
+
+use crate::chart::rows::value;
+use crate::chart::{self, Beside, Labels, Line, Value, number};
+
+/// The page cache, by re-reading files; its rows keep their curve in details.
+const CACHE_SIZE: &str = "fs.cache_size";
+
+/// Processes that read at once, and the law of their rates.
+const CONTENTION: &str = "fs.contention";
+const LAW: &str = "fs.contention_law";
+
+/// The picture of a benchmark that has one of its own, and its caption; that of the last run.
+pub(super) fn picture(id: &str, runs: &[&Run]) -> Option<(Markup, String)> {
+    let run = runs.last()?;
+    let (parameter, unit, (lines, beside), mut caption) = match id {
+        CACHE_SIZE => (
+            "bytes",
+            Unit::BytesPerSecond,
+            cache(run),
+            cache_caption(run),
+        ),
+        CONTENTION => (
+            "processes",
+            Unit::OperationsPerSecond,
+            contention(run),
+            contention_caption(run),
+        ),
+        _ => return None,
+    };
+    if lines.iter().all(|line| line.points.len() < 2) {
+        return None;
+    }
+    if runs.len() > 1 {
+        caption.push_str("; last run");
+    }
+    let labels = Labels {
+        title: id.to_owned(),
+        description: caption.clone(),
+        source: String::new(),
+    };
+    let picture = chart::curve_with(parameter, &lines, &beside, unit, &labels);
+    Some((picture, caption))
+}
+
+fn rows<'r>(run: &'r Run, id: &'static str) -> impl Iterator<Item = &'r Measurement> {
+    run.measurements.iter().filter(move |row| row.id == id)
+}
+
+fn parameter<'m>(row: &'m Measurement, key: &str) -> &'m str {
+    row.case.get(key).map_or("", String::as_str)
+}
+
+/// A line for each directory: the size of a file and how fast it was re-read, with the sizes
+/// between which the cache gave way.
+fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
+    let shown = rows(run, CACHE_SIZE).filter(|row| row.status.has_figures());
+    shown
+        .map(|row| {
+            let line = Line {
+                label: parameter(row, "dir").to_owned(),
+                points: sizes(row),
+            };
+            let estimate = Some(&row.estimate).filter(|_| row.status == Status::Ok);
+            let beside = Beside {
+                step: estimate.and_then(|estimate| estimate.ci95_low.zip(estimate.ci95_high)),
+                ..Beside::default()
+            };
+            (line, beside)
+        })
+        .unzip()
+}
+
+/// The details `read_64M_bytes_per_s` of a row, by size.
+fn sizes(row: &Measurement) -> Vec<(f64, Value)> {
+    let of = |(name, rate): (&String, &f64)| {
+        let size = name.strip_prefix("read_")?.strip_suffix("_bytes_per_s")?;
+        Some((number(size)?, exactly(*rate)))
+    };
+    let mut points: Vec<(f64, Value)> = row.details.iter().filter_map(of).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+fn exactly(median: f64) -> Value {
+    Value {
+        median,
+        low: None,
+        high: None,
+    }
+}
+
+fn cache_caption(run: &Run) -> String {
+    let is_found = rows(run, CACHE_SIZE).any(|row| row.status == Status::Ok);
+    let found = match is_found {
+        true => "; coloured: the sizes between which the page cache gives way",
+        false => "; the page cache kept all of them",
+    };
+    format!("How fast a file of this many bytes is re-read{found}")
+}
+
+/// A line for each directory and kind of file, with the law fitted to it.
+fn contention(run: &Run) -> (Vec<Line>, Vec<Beside>) {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut beside = Vec::new();
+    for row in rows(run, CONTENTION) {
+        let label = label(row);
+        let at = number(parameter(row, "processes"));
+        let Some(point) = at.zip(value(row)) else {
+            continue;
+        };
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => {
+                beside.push(Beside {
+                    fitted: law(run, row).map(fitted).unwrap_or_default(),
+                    ..Beside::default()
+                });
+                lines.push(Line {
+                    label,
+                    points: vec![point],
+                });
+            }
+        }
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    (lines, beside)
+}
+
+fn label(row: &Measurement) -> String {
+    format!("{} {}", parameter(row, "dir"), parameter(row, "file"))
+}
+
+/// The law of a row's directory and kind of file, if there is one that fits.
+fn law<'r>(run: &'r Run, row: &Measurement) -> Option<&'r Measurement> {
+    rows(run, LAW).find(|law| law.status == Status::Ok && label(law) == label(row))
+}
+
+/// The details `fitted_8_per_s` of a law, by number of processes.
+fn fitted(law: &Measurement) -> Vec<(f64, f64)> {
+    let of = |(name, rate): (&String, &f64)| {
+        let processes = name.strip_prefix("fitted_")?.strip_suffix("_per_s")?;
+        Some((number(processes)?, *rate))
+    };
+    let mut points: Vec<(f64, f64)> = law.details.iter().filter_map(of).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+fn contention_caption(run: &Run) -> String {
+    let name = |law: &Measurement| -> Option<String> {
+        let chosen = law
+            .evidence
+            .iter()
+            .find(|one| one.claim == "law nearest to the rows")?;
+        match &chosen.observed {
+            Some(Fact::Text(name)) => Some(format!("{}: {name}", label(law))),
+            Some(Fact::Number(_)) | None => None,
+        }
+    };
+    let laws = rows(run, LAW).filter(|law| law.status == Status::Ok);
+    let names: Vec<String> = laws.filter_map(name).collect();
+    let fitted = match names.is_empty() {
+        true => "; no law fits".to_owned(),
+        false => format!("; dashed: the law fitted ({})", names.join("; ")),
+    };
+    format!("Reads per second of all processes together{fitted}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use syscost_results::{Evidence, Verdict};
+
+    use super::*;
+    use crate::fixture;
+
+    fn row(id: &str, case: &[(&str, &str)], median: Option<f64>) -> Measurement {
+        let mut row = fixture::run().measurements[0].clone();
+        row.id = id.to_owned();
+        row.case = case
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
+        row.status = if median.is_some() {
+            Status::Ok
+        } else {
+            Status::AboveRange
+        };
+        row.estimate.median = median;
+        row.estimate.ci95_low = Some(200.0 * 1048576.0);
+        row.estimate.ci95_high = median.map(|_| 256.0 * 1048576.0);
+        row.details = BTreeMap::new();
+        row.evidence = Vec::new();
+        row
+    }
+
+    fn cache_size(median: Option<f64>) -> Measurement {
+        let mut row = row(CACHE_SIZE, &[("dir", "default")], median);
+        row.details = [
+            ("read_64M_bytes_per_s", 9e9),
+            ("read_256M_bytes_per_s", 1e9),
+            ("read_16M_bytes_per_s", 1e10),
+            ("memory_limit_bytes", 1.0),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        row
+    }
+
+    #[test]
+    fn the_curve_of_the_page_cache_has_its_sizes_in_order_and_the_step() {
+        let mut run = fixture::run();
+        run.measurements = vec![cache_size(Some(2.4e8))];
+        let (lines, beside) = cache(&run);
+        let sizes: Vec<f64> = lines[0]
+            .points
+            .iter()
+            .map(|(size, _)| size / 1048576.0)
+            .collect();
+        assert_eq!(sizes, [16.0, 64.0, 256.0]);
+        assert_eq!(beside[0].step, Some((200.0 * 1048576.0, 256.0 * 1048576.0)));
+        let (picture, caption) = picture(CACHE_SIZE, &[&run]).unwrap();
+        assert!(picture.into_string().contains("band s0") && caption.contains("gives way"));
+        run.measurements = vec![cache_size(None)];
+        assert_eq!(cache(&run).1[0].step, None);
+        assert!(picture_of(CACHE_SIZE, &run).1.ends_with("kept all of them"));
+    }
+
+    fn picture_of(id: &str, run: &Run) -> (String, String) {
+        let (picture, caption) = picture(id, &[run]).expect("a picture");
+        (picture.into_string(), caption)
+    }
+
+    #[test]
+    fn rates_of_processes_stand_beside_their_law() {
+        let mut run = fixture::run();
+        let of = |count: &str, rate| {
+            row(
+                CONTENTION,
+                &[("dir", "a"), ("file", "own"), ("processes", count)],
+                Some(rate),
+            )
+        };
+        let mut fit = row(LAW, &[("dir", "a"), ("file", "own")], Some(2e6));
+        fit.details = [
+            ("fitted_1_per_s", 310.0),
+            ("fitted_16_per_s", 500.0),
+            ("held_out_error_percent", 3.0),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        fit.evidence = vec![Evidence {
+            claim: "law nearest to the rows".to_owned(),
+            expected: "any".into(),
+            observed: Some("linear".into()),
+            source: String::new(),
+            verdict: Verdict::Confirmed,
+            reason: None,
+        }];
+        run.measurements = vec![of("16", 490.0), of("1", 300.0), fit];
+        let (lines, beside) = contention(&run);
+        assert_eq!(
+            lines[0]
+                .points
+                .iter()
+                .map(|point| point.0)
+                .collect::<Vec<_>>(),
+            [1.0, 16.0]
+        );
+        assert_eq!(beside[0].fitted, [(1.0, 310.0), (16.0, 500.0)]);
+        let (picture, caption) = picture_of(CONTENTION, &run);
+        assert!(picture.contains("curve dash s0"));
+        assert!(caption.ends_with("(a own: linear)"), "{caption}");
+        run.measurements.pop();
+        assert!(picture_of(CONTENTION, &run).1.ends_with("no law fits"));
+    }
+
+    #[test]
+    fn other_benchmarks_have_no_picture_of_their_own() {
+        let run = fixture::run();
+        assert!(picture("syscall.null", &[&run]).is_none());
+        assert!(picture(CONTENTION, &[&run]).is_none(), "no such rows");
+    }
+}

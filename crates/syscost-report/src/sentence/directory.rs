@@ -1,0 +1,104 @@
+//! A measured directory in words.
+
+use syscost_results::Unit;
+use syscost_results::directory::{DirectIo, Directory};
+
+use crate::units::quantity;
+
+/// A directory in one line: its label, the path, the file system and what it lies on, how its device
+/// works, and how much of it is free.
+pub fn directory(directory: &Directory) -> String {
+    let mut parts = vec![directory.storage()];
+    if directory.in_memory {
+        parts.push("in memory".to_owned());
+    }
+    parts.extend(nfs(directory));
+    parts.extend(device(directory));
+    parts.push(directory.options.clone());
+    if !directory.in_memory {
+        parts.push(direct(directory.direct));
+    }
+    parts.extend(free(directory));
+    parts.retain(|part| !part.is_empty());
+    format!(
+        "dir={} {}: {}",
+        directory.label,
+        directory.path,
+        parts.join(", ")
+    )
+}
+
+fn nfs(directory: &Directory) -> Option<String> {
+    let nfs = directory.nfs.as_ref()?;
+    Some(format!("NFS {} from {}", nfs.version, nfs.server))
+}
+
+/// The device, if its name says more than the source, and its scheduler.
+fn device(directory: &Directory) -> Option<String> {
+    let name = directory.device.as_deref()?;
+    let is_named = directory.source.strip_prefix("/dev/") == Some(name);
+    let mut parts = Vec::new();
+    if !is_named {
+        parts.push(format!("device {name}"));
+    }
+    if directory.rotational == Some(true) {
+        parts.push("rotating disk".to_owned());
+    }
+    let scheduler = directory.scheduler.as_deref();
+    parts.extend(scheduler.map(|scheduler| format!("scheduler {scheduler}")));
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn direct(direct: Option<DirectIo>) -> String {
+    match direct {
+        Some(direct) => format!("direct I/O by {} B", direct.offset_bytes),
+        None => "statx knows no direct I/O".to_owned(),
+    }
+}
+
+fn free(directory: &Directory) -> Option<String> {
+    let (free, total) = (directory.free_bytes?, directory.total_bytes?);
+    let bytes = |bytes: u64| quantity(Unit::Bytes, bytes as f64);
+    Some(format!("{} of {} free", bytes(free), bytes(total)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use syscost_results::directory::NfsMount;
+
+    #[test]
+    fn a_directory_is_told_in_a_line() {
+        let run = fixture::of_directories();
+        let told: Vec<String> = run.directories.iter().map(directory).collect();
+        assert_eq!(
+            told,
+            [
+                "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O by 512 B, 60.0 GiB of 252 GiB free",
+                "dir=tmp /tmp: tmpfs, in memory, rw, 12.0 GiB of 12.0 GiB free",
+                "dir=nfs /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, statx knows no direct I/O",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_device_is_named_where_the_source_does_not() {
+        let mut one = Directory {
+            label: "a".to_owned(),
+            path: "/a".to_owned(),
+            filesystem: "xfs".to_owned(),
+            source: "/dev/mapper/root".to_owned(),
+            device: Some("dm-0".to_owned()),
+            rotational: Some(true),
+            layers: vec!["device mapper root".to_owned()],
+            ..Directory::default()
+        };
+        assert_eq!(
+            directory(&one),
+            "dir=a /a: xfs on /dev/mapper/root (device mapper root), device dm-0, rotating disk, statx knows no direct I/O"
+        );
+        one.nfs = Some(NfsMount::default());
+        assert!(directory(&one).contains("NFS"));
+    }
+}

@@ -1,0 +1,144 @@
+//! Rows that differ in their directory alone, beside each other: a line for each row, a column for
+//! each directory.
+
+pub(crate) mod text;
+
+use std::collections::BTreeMap;
+
+use syscost_results::directory::{KEY, label_of};
+use syscost_results::{Measurement, Status, Unit};
+
+use crate::units::quantity;
+
+/// The rows of several directories.
+#[derive(Debug)]
+pub(crate) struct SideBySide<'a> {
+    /// The directories' labels, as they first occur.
+    pub(crate) labels: Vec<&'a str>,
+    /// The lines, as their rows first occur.
+    pub(crate) lines: Vec<Line<'a>>,
+}
+
+/// A row in each of the directories.
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    /// Its benchmark.
+    pub(crate) id: &'a str,
+    /// What the benchmark measures.
+    pub(crate) title: &'a str,
+    /// The case without the directory: `access=random,size=4K`; may be empty.
+    pub(crate) case: String,
+    /// Its measurement in each directory, in the order of the labels; `None` where there is none.
+    pub(crate) cells: Vec<Option<&'a Measurement>>,
+}
+
+impl<'a> SideBySide<'a> {
+    /// The rows of these measurements that have a directory; `None` unless there are several
+    /// directories.
+    pub(crate) fn of(measurements: impl IntoIterator<Item = &'a Measurement>) -> Option<Self> {
+        let mut labels: Vec<&str> = Vec::new();
+        let mut lines: Vec<Line<'a>> = Vec::new();
+        let mut places: BTreeMap<(&str, String), usize> = BTreeMap::new();
+        for measurement in measurements {
+            let Some(label) = label_of(&measurement.name) else {
+                continue;
+            };
+            let column = labels.iter().position(|known| *known == label);
+            let column = column.unwrap_or_else(|| {
+                labels.push(label);
+                labels.len() - 1
+            });
+            let case = case_without_directory(&measurement.name);
+            let place = places.entry((&measurement.id, case.clone()));
+            let place = *place.or_insert_with(|| {
+                lines.push(Line {
+                    id: &measurement.id,
+                    title: &measurement.title,
+                    case,
+                    cells: Vec::new(),
+                });
+                lines.len() - 1
+            });
+            let cells = &mut lines[place].cells;
+            cells.resize(cells.len().max(column + 1), None);
+            cells[column] = Some(measurement);
+        }
+        for line in &mut lines {
+            line.cells.resize(labels.len(), None);
+        }
+        (labels.len() > 1).then_some(SideBySide { labels, lines })
+    }
+}
+
+impl Line<'_> {
+    /// The id behind its first dot.
+    pub(crate) fn operation(&self) -> &str {
+        self.id.split_once('.').map_or(self.id, |(_, name)| name)
+    }
+
+    /// The median of a column over that of the first, if both are numbers above zero.
+    pub(crate) fn ratio(&self, column: usize) -> Option<f64> {
+        let first = number(self.cells[0]?)?;
+        let other = number(self.cells[column]?)?;
+        (first.0 == other.0 && first.1 > 0.0 && other.1 > 0.0).then(|| other.1 / first.1)
+    }
+
+    /// That ratio in three digits: `0.254 x`; empty without one.
+    pub(crate) fn ratio_text(&self, column: usize) -> String {
+        let ratio = self.ratio(column);
+        ratio.map_or_else(String::new, |ratio| quantity(Unit::Ratio, ratio))
+    }
+}
+
+/// A row's unit and median, if it was measured.
+fn number(row: &Measurement) -> Option<(Unit, f64)> {
+    let median = row.estimate.median.filter(|_| row.status == Status::Ok)?;
+    Some((row.unit, median))
+}
+
+/// The case in a row's name, without the directory.
+fn case_without_directory(name: &str) -> String {
+    let case = name.strip_suffix('}').and_then(|name| name.split_once('{'));
+    let parts = case.map_or("", |(_, case)| case).split(',');
+    let others = parts.filter(|part| part.split_once('=').is_none_or(|(key, _)| key != KEY));
+    others.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn rows_stand_beside_their_like_and_a_gap_stays_one() {
+        let run = fixture::of_directories();
+        let beside = SideBySide::of(&run.measurements).expect("there are several");
+        assert_eq!(beside.labels, ["ssd", "tmp", "nfs"]);
+        let first = &beside.lines[0];
+        assert_eq!((first.id, first.operation()), ("fs.read", "read"));
+        assert_eq!(first.case, "access=random,cache=warm,size=4K");
+        assert!(first.cells.iter().all(Option::is_some));
+        assert_eq!(first.ratio(0), Some(1.0));
+        assert_eq!(first.ratio_text(1), "0.500 x");
+        let sync = beside.lines.iter().find(|line| line.id == "fs.sync");
+        let sync = sync.expect("it is there");
+        assert_eq!((sync.case.as_str(), sync.cells[1].is_none()), ("", true));
+        assert_eq!(sync.ratio(1), None);
+        // What was withheld has no ratio, and what names no directory no line.
+        let cold = &beside.lines[1];
+        assert_eq!(
+            cold.cells[1].map(|row| row.status),
+            Some(Status::Unsupported)
+        );
+        assert_eq!(cold.ratio_text(1), "");
+        assert!(beside.lines.iter().all(|line| line.id != "fs.nfs"));
+    }
+
+    #[test]
+    fn one_directory_has_nothing_beside_it() {
+        let mut run = fixture::of_directories();
+        let is_other = |row: &Measurement| label_of(&row.name).is_some_and(|label| label != "ssd");
+        run.measurements.retain(|row| !is_other(row));
+        assert!(SideBySide::of(&run.measurements).is_none());
+    }
+}

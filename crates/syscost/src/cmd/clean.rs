@@ -1,0 +1,112 @@
+//! `syscost clean`: remove what killed runs left behind.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde::Serialize;
+use syscost_harness::directory;
+use syscost_harness::session::journal::Journal;
+use syscost_store::Store;
+use syscost_sys::scratch::{Leftover, leftovers};
+
+use crate::Failed;
+use crate::cli::{CleanArguments, Format};
+use crate::error::exit;
+use crate::files;
+
+/// What was found, and what became of it.
+#[derive(Debug, Serialize)]
+struct Entry {
+    /// What it is, and where.
+    what: String,
+    /// Whether it is gone.
+    removed: bool,
+    /// Why it could not be removed.
+    reason: Option<String>,
+}
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
+    if let Some(path) = arguments.paths.iter().find(|path| !path.is_dir()) {
+        let path = path.display();
+        return Err(Failed::Usage(format!("{path} is no directory")).into());
+    }
+    let default = directory::default().path;
+    let mut folders = arguments.paths.clone();
+    folders.extend(of_journals(&Store::of_user()));
+    folders.push(default.clone());
+    // The same folder by another name would be listed twice.
+    let mut folders: Vec<PathBuf> = folders
+        .into_iter()
+        .filter_map(|folder| fs::canonicalize(folder).ok())
+        .collect();
+    folders.sort();
+    folders.dedup();
+    let found = leftovers(&folders, !arguments.dry_run);
+    if !arguments.dry_run {
+        // It is made anew by the next run that needs it. One with anything in it stays.
+        let _ = fs::remove_dir(default);
+    }
+    let is_failed = found.iter().any(|left| left.trouble.is_some());
+    let entries: Vec<Entry> = found
+        .into_iter()
+        .map(|left| entry(left, arguments.dry_run))
+        .collect();
+    match arguments.format {
+        Format::Json => super::print_json(&entries)?,
+        Format::Table => super::print(&text(&entries, arguments.dry_run))?,
+    }
+    Ok(if is_failed { exit::FAILURE } else { exit::DONE })
+}
+
+/// The directories of runs that broke off.
+fn of_journals(store: &Store) -> Vec<PathBuf> {
+    let journals = files::unfinished(store).into_iter();
+    let headers = journals.filter_map(|path| Journal::open(&path).ok());
+    headers
+        .flat_map(|(_journal, header, _records)| header.directories)
+        .map(|directory| PathBuf::from(directory.path))
+        .collect()
+}
+
+fn entry(left: Leftover, dry_run: bool) -> Entry {
+    Entry {
+        removed: !dry_run && left.trouble.is_none(),
+        what: left.what,
+        reason: left.trouble,
+    }
+}
+
+fn text(entries: &[Entry], dry_run: bool) -> String {
+    if entries.is_empty() {
+        return "nothing was left behind\n".to_owned();
+    }
+    let line = |entry: &Entry| match (&entry.reason, dry_run) {
+        (Some(reason), _) => format!("cannot remove {}: {reason}\n", entry.what),
+        (None, true) => format!("would remove {}\n", entry.what),
+        (None, false) => format!("removed {}\n", entry.what),
+    };
+    entries.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_is_listed_with_what_became_of_it() {
+        let left = |trouble: Option<&str>| Leftover {
+            what: "tree /mnt/syscost-1-a".to_owned(),
+            trouble: trouble.map(str::to_owned),
+        };
+        assert_eq!(text(&[], false), "nothing was left behind\n");
+        let told = |trouble, dry_run| text(&[entry(left(trouble), dry_run)], dry_run);
+        assert_eq!(told(None, true), "would remove tree /mnt/syscost-1-a\n");
+        assert_eq!(told(None, false), "removed tree /mnt/syscost-1-a\n");
+        assert_eq!(
+            told(Some("Read-only file system"), false),
+            "cannot remove tree /mnt/syscost-1-a: Read-only file system\n"
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! The directories of a run's file-system measurements: looked at before anything is measured.
+
+use anyhow::Result;
+use syscost_harness::Row;
+use syscost_harness::directory::{self, Directory};
+use syscost_sys::{SystemError, scratch};
+
+use crate::Failed;
+
+/// Lets this process list the rows of these directories; none stand for the default one.
+///
+/// # Errors
+/// [`Failed::Usage`] when two have one label, or one cannot be written to, or has too little room.
+pub(crate) fn give(named: &[Directory]) -> Result<(), Failed> {
+    for (index, one) in named.iter().enumerate() {
+        let label = &one.label;
+        if named[..index].iter().any(|other| other.label == *label) {
+            return Err(Failed::Usage(format!(
+                "--dir: two directories are called {label}; give each a label: LABEL=PATH"
+            )));
+        }
+        try_out(one).map_err(|reason| {
+            Failed::Usage(format!("--dir: {label} cannot be measured: {reason}"))
+        })?;
+    }
+    if !named.is_empty() {
+        directory::give(named.to_vec());
+    }
+    Ok(())
+}
+
+/// Whether something can be written there, and the reserve is left.
+fn try_out(directory: &Directory) -> Result<(), SystemError> {
+    scratch::tree_in(&directory.path)?.room_for(0)
+}
+
+/// The environment by which workers find the directories of these rows.
+pub(crate) fn environment(rows: &[Row]) -> Option<(String, Option<String>)> {
+    let has_directory = |row: &Row| !row.case.get(directory::KEY).is_empty();
+    let value = || directory::to_variable(&directory::given());
+    let is_needed = rows.iter().any(has_directory);
+    is_needed.then(|| (directory::VARIABLE.to_owned(), Some(value())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn directory(label: &str, path: &Path) -> Directory {
+        Directory {
+            label: label.to_owned(),
+            path: path.to_owned(),
+        }
+    }
+
+    #[test]
+    fn two_of_one_label_and_what_cannot_be_written_to_are_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let one = directory("ssd", folder.path());
+        let error = give(&[one.clone(), one]).expect_err("one label");
+        assert!(error.to_string().contains("called ssd"), "{error}");
+        let error = give(&[directory("kernel", Path::new("/proc"))]).expect_err("no disk");
+        assert!(error.to_string().contains("kernel cannot be"), "{error}");
+        let left = std::fs::read_dir(folder.path()).expect("it can be read");
+        assert_eq!(left.count(), 0);
+    }
+}

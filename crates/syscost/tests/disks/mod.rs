@@ -1,0 +1,211 @@
+//! File systems of every kind, in a mount namespace of the test's own: whatever is mounted there
+//! goes with the test, however it ends, and nobody else sees it.
+//!
+//! Making one needs root (CAP_SYS_ADMIN), and loop devices for those that need a disk. Where this
+//! machine cannot, tests print `skipped: why`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use tempfile::TempDir;
+
+use crate::tool::{Failure, require, run, unless_skipped};
+
+/// The variable that says that this machine mounts file systems on loop devices.
+const GRANTED: &str = "SYSCOST_REQUIRE_MOUNTS";
+
+/// A kind of file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Ext4,
+    Xfs,
+    Btrfs,
+    Tmpfs,
+    /// Its upper layer is on the file system of the temporary folder.
+    Overlay,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 5] = [
+        Kind::Ext4,
+        Kind::Xfs,
+        Kind::Btrfs,
+        Kind::Tmpfs,
+        Kind::Overlay,
+    ];
+
+    /// What mountinfo calls it, which is also its label in these tests.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Ext4 => "ext4",
+            Kind::Xfs => "xfs",
+            Kind::Btrfs => "btrfs",
+            Kind::Tmpfs => "tmpfs",
+            Kind::Overlay => "overlay",
+        }
+    }
+}
+
+/// A mounted file system, unmounted on drop.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    /// Holds the mount point, and what is mounted.
+    folder: TempDir,
+}
+
+impl Disk {
+    /// Mounts an empty file system of this kind and size. A disk of it is a sparse file, which has no
+    /// name any more once it is mounted; its loop device goes with the mount.
+    fn new(kind: Kind, bytes: u64, options: &str) -> Result<Disk, Failure> {
+        let folder = tempfile::tempdir().map_err(|cause| Failure::of_call("mkdir", cause))?;
+        let disk = Disk { folder };
+        fs::create_dir(disk.path()).map_err(|cause| Failure::of_call("mkdir", cause))?;
+        match kind {
+            Kind::Ext4 => disk.on_loop(&["mkfs.ext4", "-q", "-F"], bytes, options)?,
+            Kind::Xfs => disk.on_loop(&["mkfs.xfs", "-q", "-f"], bytes, options)?,
+            Kind::Btrfs => disk.on_loop(&["mkfs.btrfs", "-q", "-f"], bytes, options)?,
+            Kind::Tmpfs => {
+                let options = join(&format!("size={bytes}"), options);
+                disk.mount(&["-t", "tmpfs", "-o", &options, "tmpfs"])?;
+            }
+            Kind::Overlay => disk.overlay(options)?,
+        }
+        Ok(disk)
+    }
+
+    fn on_loop(&self, make: &[&str], bytes: u64, options: &str) -> Result<(), Failure> {
+        require(make[0])?;
+        let image = self.folder.path().join("image");
+        let failed = |cause| Failure::of_call("making an image", cause);
+        let file = File::create(&image).map_err(failed)?;
+        file.set_len(bytes).map_err(failed)?;
+        let path = text(&image);
+        run(&[make, &[&path]].concat())?;
+        self.mount(&["-o", &join("loop", options), &path])?;
+        fs::remove_file(&image).map_err(failed)
+    }
+
+    fn overlay(&self, options: &str) -> Result<(), Failure> {
+        let layer = |name: &str| {
+            let path = self.folder.path().join(name);
+            fs::create_dir(&path).map_err(|cause| Failure::of_call("mkdir", cause))?;
+            Ok::<String, Failure>(text(&path))
+        };
+        let (lower, upper, work) = (layer("lower")?, layer("upper")?, layer("work")?);
+        let layers = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+        self.mount(&["-t", "overlay", "-o", &join(&layers, options), "overlay"])
+    }
+
+    fn mount(&self, words: &[&str]) -> Result<(), Failure> {
+        run(&[&["mount"], words, &[&text(&self.path())]].concat()).map(drop)
+    }
+
+    /// Where it is mounted.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("mounted")
+    }
+
+    /// Mounts it anew, e.g. with `ro`.
+    pub(crate) fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        run(&["mount", "-o", &options, &text(&self.path())]).expect("it can be mounted anew");
+    }
+
+    /// What is in its root, but what its maker put there.
+    pub(crate) fn content(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path()).expect("it can be read").flatten();
+        let paths = entries.map(|entry| entry.path());
+        paths.filter(|path| !path.ends_with("lost+found")).collect()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Nothing is mounted if mounting failed; what is in use goes with its last user.
+        let _ = run(&["umount", "--lazy", &text(&self.path())]);
+    }
+}
+
+/// Runs `work` on a new file system of this kind and size, in a thread with a mount namespace of its
+/// own, whose processes see the file system. Prints `skipped: why` where there can be none.
+pub(crate) fn on<T: Send>(
+    kind: Kind,
+    bytes: u64,
+    options: &str,
+    work: impl FnOnce(&Disk) -> T + Send,
+) -> Option<T> {
+    apart(move || {
+        let disk = unless_skipped(Disk::new(kind, bytes, options), GRANTED)?;
+        Some(work(&disk))
+    })
+}
+
+/// Runs `work` with one file system of each kind that this machine can make.
+pub(crate) fn on_all<T: Send>(
+    bytes: u64,
+    work: impl FnOnce(&[(Kind, Disk)]) -> T + Send,
+) -> Option<T> {
+    apart(move || {
+        let made = |kind: Kind| Some((kind, unless_skipped(Disk::new(kind, bytes, ""), GRANTED)?));
+        let disks: Vec<(Kind, Disk)> = Kind::ALL.into_iter().filter_map(made).collect();
+        (!disks.is_empty()).then(|| work(&disks))
+    })
+}
+
+/// Runs `work` in a thread with a mount namespace of its own.
+fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            unless_skipped(enter_own_namespace(), GRANTED)?;
+            work()
+        });
+        match thread.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Gives the calling thread a mount namespace of its own, from which nothing spreads.
+#[allow(unsafe_code)]
+fn enter_own_namespace() -> Result<(), Failure> {
+    // SAFETY: only mounts and the working folder are parted from other threads', no descriptors.
+    let parted = unsafe { unshare_unsafe(UnshareFlags::NEWNS) };
+    parted.map_err(|cause| Failure::of_call("a mount namespace", cause.into()))?;
+    run(&["mount", "--make-rprivate", "/"]).map(drop)
+}
+
+/// Both options, either of which may be empty.
+fn join(one: &str, other: &str) -> String {
+    [one, other]
+        .into_iter()
+        .filter(|options| !options.is_empty())
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+fn text(path: &Path) -> String {
+    path.to_str()
+        .expect("temporary folders are in UTF-8")
+        .to_owned()
+}
+
+#[test]
+fn a_mounted_file_system_is_seen_here_alone_and_leaves_nothing() {
+    let mounts = || fs::read_to_string("/proc/thread-self/mountinfo").expect("it can be read");
+    let path = on(Kind::Ext4, 64 << 20, "", |disk| {
+        let path = disk.path();
+        assert!(mounts().contains(&text(&path)), "it is mounted");
+        assert!(disk.content().is_empty());
+        File::create(path.join("file")).expect("it can be written");
+        disk.remount("ro");
+        File::create(path.join("other")).expect_err("it is read-only");
+        path
+    });
+    if let Some(path) = path {
+        assert!(!mounts().contains(&text(&path)), "nobody else sees it");
+        assert!(!path.parent().expect("a folder").exists());
+    }
+}
