@@ -116,7 +116,12 @@ impl Operation for Adding {
         b.claim_equal(self.made.claim(), names.len(), right, SOURCE);
         if self.made == Made::Link {
             let expected = 1 + names.len();
-            b.claim_equal("names of the target", expected, target.st_nlink as usize, SOURCE);
+            b.claim_equal(
+                "names of the target",
+                expected,
+                target.st_nlink as usize,
+                SOURCE,
+            );
         }
         Ok(())
     }
