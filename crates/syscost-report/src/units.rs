@@ -93,7 +93,8 @@ impl Figures {
         })
     }
 
-    /// The figures of an estimate above the range that was tried: its bound only; `None` without a bound.
+    /// The figures of an estimate above the range that was tried: its bound only; `None` without a
+    /// bound.
     pub fn lower_bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
         let (bound, unit) = scaled(unit, estimate.ci95_low?);
         Some(Figures {
@@ -333,7 +334,10 @@ mod tests {
         let figures = Figures::lower_bound(Unit::Bytes, &estimate).unwrap();
         assert_eq!((&*figures.median, figures.unit), ("> 200", "MiB"));
         assert_eq!(figures.with_half_width(), "> 200");
-        assert_eq!(Figures::lower_bound(Unit::Bytes, &Estimate::default()), None);
+        assert_eq!(
+            Figures::lower_bound(Unit::Bytes, &Estimate::default()),
+            None
+        );
     }
 
     #[test]

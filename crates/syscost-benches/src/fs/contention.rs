@@ -1,15 +1,22 @@
 //! Processes that read the same device at the same time.
 //!
 //! ## Measures
-//! How many reads of 4 KiB all processes make per second together. Each reads at random positions with O_DIRECT, one read after the other, so that the page cache serves none of them
-//! and as many reads wait for the device as there are processes. `file=own`: each reads a file of its own. `file=shared`: all read one file. They are released at a
-//! barrier and read until they are stopped; reads are counted over windows of time in which all of them read.
+//! How many reads of 4 KiB all processes make per second together. Each reads at random positions
+//! with O_DIRECT, one read after the other, so that the page cache serves none of them and as many
+//! reads wait for the device as there are processes. `file=own`: each reads a file of its own.
+//! `file=shared`: all read one file. They are released at a barrier and read until they are
+//! stopped; reads are counted over windows of time in which all of them read.
 //! ## Does not measure
-//! What one process reaches that keeps several reads in flight: `fs.read_uring`. Reads that the page cache serves: `fs.read`.
+//! What one process reaches that keeps several reads in flight: `fs.read_uring`. Reads that the
+//! page cache serves: `fs.read`.
 //! ## Reading it
-//! More processes reach more until the device is busy: from then on the rate stays, and each process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares of the slowest and of the
-//! fastest process (100: an equal share), `fairness_ratio` is Jain's index: 1 where all get the same, 1/n where one gets everything. `latency_median_ns` and `latency_p99_ns` are of the
-//! reads of all processes. There may be many more processes than CPUs: they sleep while the device works. In a virtual machine the host may serve reads from its own cache. `fs.contention_law` has the law that the rates follow.
+//! More processes reach more until the device is busy: from then on the rate stays, and each
+//! process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares
+//! of the slowest and of the fastest process (100: an equal share), `fairness_ratio` is Jain's
+//! index: 1 where all get the same, 1/n where one gets everything. `latency_median_ns` and
+//! `latency_p99_ns` are of the reads of all processes. There may be many more processes than CPUs:
+//! they sleep while the device works. `guest_cold` says that this is a virtual machine, whose host
+//! may serve reads from a cache of its own. `fs.contention_law` has the law that the rates follow.
 //! ## Source
 //! fio with `--numjobs`; Jain, Chiu, Hawe, A Quantitative Measure of Fairness (1984).
 
@@ -23,7 +30,7 @@ use syscost_sys::files::{self, Device};
 use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
 use super::in_each_directory;
-use super::space::{Space, Stamped};
+use super::space::{Space, Stamped, tell_guest};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention",
@@ -72,6 +79,7 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let count = b.case().number(PROCESSES) as usize;
     let space = Space::of(b.case())?;
+    space.has_storage()?;
     let seed = b.random().u64(..);
     let files: Vec<Stamped> = match b.case().get(FILE) {
         OWN => (0..count)
@@ -80,11 +88,19 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         SHARED => vec![space.file("shared", SHARED_BYTES, seed)?],
         other => return Err(Failure::Broken(format!("has an unknown file: {other:?}"))),
     };
-    let cached = files.iter().map(Stamped::open).collect::<Result<Vec<_>, _>>()?;
+    let cached = files
+        .iter()
+        .map(Stamped::open)
+        .collect::<Result<Vec<_>, _>>()?;
     cached.iter().try_for_each(files::drop_cache)?;
     let device = Device::of(&cached[0]);
     let mut readers = Readers::start(b, count, &files)?;
-    let delivered = || device.as_ref().map_err(Clone::clone).and_then(Device::moved);
+    let delivered = || {
+        device
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(Device::moved)
+    };
     let before = delivered();
     b.observe(|| readers.window())?;
     let after = delivered();
@@ -96,7 +112,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .iter()
         .map(files::resident_pages)
         .sum::<Result<_, _>>()?;
-    b.claim_equal("pages of the files in the page cache afterwards", 0, left, "mincore");
+    b.claim_equal(
+        "pages of the files in the page cache afterwards",
+        0,
+        left,
+        "mincore",
+    );
     let claim = "bytes that the device delivered, of those read in the windows";
     match (before, after) {
         (Ok(before), Ok(after)) => {
@@ -107,14 +128,22 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         (Err(reason), _) | (_, Err(reason)) => {
             let expected = Bound::AtLeast(MIN_DELIVERED).fact();
-            b.claim_unverified(claim, expected, "nothing", "/sys/dev/block", &reason.to_string());
+            b.claim_unverified(
+                claim,
+                expected,
+                "nothing",
+                "/sys/dev/block",
+                &reason.to_string(),
+            );
         }
     }
     describe(b, &windows, &accounts);
+    tell_guest(b);
     Ok(())
 }
 
-/// Reads of each process in all windows, and when the first of them began and the last one ended, in ticks.
+/// Reads of each process in all windows, and when the first of them began and the last one ended,
+/// in ticks.
 #[derive(Debug, Clone, Default)]
 struct Windows {
     began: u64,
@@ -127,16 +156,24 @@ impl Windows {
         self.reads.iter().sum()
     }
 
-    /// The share of the windows' time in which all of these processes read, by their own time stamps.
+    /// The share of the windows' time in which all of these processes read, by their own time
+    /// stamps.
     fn overlap(&self, accounts: &[Account]) -> f64 {
-        let began = accounts.iter().map(|account| account.began).fold(self.began, u64::max);
-        let ended = accounts.iter().map(|account| account.ended).fold(self.ended, u64::min);
+        let began = accounts
+            .iter()
+            .map(|account| account.began)
+            .fold(self.began, u64::max);
+        let ended = accounts
+            .iter()
+            .map(|account| account.ended)
+            .fold(self.ended, u64::min);
         let length = self.ended.saturating_sub(self.began).max(1);
         ended.saturating_sub(began) as f64 / length as f64
     }
 }
 
-/// Claims that all processes read in the windows, by the stamps that they took themselves, and that none of them counts more than it read.
+/// Claims that all processes read in the windows, by the stamps that they took themselves, and that
+/// none of them counts more than it read.
 fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     b.claim_within(
         "share of the windows in which all processes read",
@@ -145,7 +182,11 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
         "clock of each process",
     );
     let is_counted = |(counted, account): (&u64, &Account)| *counted <= account.reads;
-    let counted = windows.reads.iter().zip(accounts).filter(|pair| is_counted(*pair));
+    let counted = windows
+        .reads
+        .iter()
+        .zip(accounts)
+        .filter(|pair| is_counted(*pair));
     b.claim_equal(
         "processes with no more reads in the windows than in all",
         accounts.len(),
@@ -156,7 +197,13 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     let what = "processes without a read in the windows";
     match idle {
         0 => b.claim_equal(what, 0_u64, 0, "each process"),
-        idle => b.claim_unverified(what, 0_u64, idle, "each process", "the device kept them waiting"),
+        idle => b.claim_unverified(
+            what,
+            0_u64,
+            idle,
+            "each process",
+            "the device kept them waiting",
+        ),
     }
 }
 
@@ -184,9 +231,9 @@ fn claim_direct(b: &mut Bencher, accounts: &[Account]) {
             Some("the kernel does not count them here"),
         ),
     }
-    let (checked, wrong): (u64, u64) = accounts
-        .iter()
-        .fold((0, 0), |sum, account| (sum.0 + account.checked, sum.1 + account.wrong));
+    let (checked, wrong): (u64, u64) = accounts.iter().fold((0, 0), |sum, account| {
+        (sum.0 + account.checked, sum.1 + account.wrong)
+    });
     if checked > 0 {
         let what = format!("reads of other content than was written, of {checked}");
         b.claim_equal(&what, 0, wrong, "position stamps");
@@ -206,7 +253,9 @@ fn describe(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
         b.detail("largest_share_percent", percent(largest));
     }
     let mut latency = Latency::default();
-    accounts.iter().for_each(|account| latency.add(&account.latency));
+    accounts
+        .iter()
+        .for_each(|account| latency.add(&account.latency));
     for (name, share) in [("latency_median_ns", 0.5), ("latency_p99_ns", 0.99)] {
         if let Some(ns) = latency.quantile(share) {
             b.detail(name, ns);

@@ -60,7 +60,7 @@ impl Adding {
         let is_right = match self.made {
             Made::File => entry.st_size == 0,
             Made::Link => entry.st_ino == target.st_ino,
-            Made::Symlink => &*readlinkat(directory, name, Vec::new())? == TARGET,
+            Made::Symlink => *readlinkat(directory, name, Vec::new())? == *TARGET,
             Made::Directory => true,
         };
         Ok(is_right && FileType::from_raw_mode(entry.st_mode) == self.made.kind())
