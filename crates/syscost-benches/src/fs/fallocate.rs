@@ -219,34 +219,26 @@ fn refused(cause: Errno, op: Op, filesystem: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
-
     use super::*;
-    use crate::fs::space::tests::on_disk;
-    use crate::testing::{claims, findings};
+    use crate::fs::space::tests::{on_disk, refuted};
 
     const BYTES: u64 = 1 << 20;
 
     /// The claims that are refuted of an operation that does this.
-    fn refuted(
+    fn refuted_of(
         op: Op,
         perform: impl FnMut(&File) -> Result<(), Errno>,
     ) -> Result<Vec<String>, Failure> {
         let Some(space) = on_disk() else {
             return Err(Failure::Unsupported("no disk".into()));
         };
-        let found = findings(Pass::Evidence, &[MAX_SLEEPS], |b| {
-            measure(b, &space, op, BYTES, perform)
-        })?;
-        let refuted = claims(&found, Verdict::Refuted);
-        Ok(refuted.into_iter().map(str::to_owned).collect())
+        refuted(&[MAX_SLEEPS], |b| measure(b, &space, op, BYTES, perform))
     }
 
     #[test]
     fn blocks_come_and_go() {
         for op in Op::ALL {
-            match refuted(op, |file| op.perform(file, BYTES)) {
+            match refuted_of(op, |file| op.perform(file, BYTES)) {
                 Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
                 found => assert_eq!(found, Ok(Vec::new()), "{op:?}"),
             }
@@ -256,7 +248,7 @@ mod tests {
     #[test]
     fn half_of_the_blocks_are_not_all_of_them() {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        match refuted(Op::PunchHole, |file| fallocate(file, hole, 0, BYTES / 2)) {
+        match refuted_of(Op::PunchHole, |file| fallocate(file, hole, 0, BYTES / 2)) {
             Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
             found => assert_eq!(found, Ok(vec![format!("{GAINED} per operation")])),
         }
@@ -264,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_longer_file_is_not_one_with_blocks() {
-        match refuted(Op::Allocate, |file| ftruncate(file, BYTES)) {
+        match refuted_of(Op::Allocate, |file| ftruncate(file, BYTES)) {
             Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
             found => {
                 let found = found.expect("it can be done");

@@ -1,4 +1,4 @@
-//! Where a row of this group writes: a folder of its own in the row's directory.
+//! Shared: where a row of this group writes, a folder of its own in the row's directory.
 //!
 //! - [`kept`]: a file that the cases of one worker share.
 //! - [`cache`]: what of a file is in the page cache.
@@ -187,7 +187,29 @@ pub(super) fn tell_guest(b: &mut Bencher) {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
     use super::*;
+    use crate::testing::{claims, findings};
+
+    /// What tests that run at the same time may refute: they fork, and compete for the CPUs.
+    const OF_OTHERS: [&str; 3] = [
+        "minor page faults",
+        "voluntary switches",
+        "time of 2n operations",
+    ];
+
+    /// The claims that the evidence pass refutes.
+    pub(in crate::fs) fn refuted(
+        expect: &[Expect],
+        measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+    ) -> Result<Vec<String>, Failure> {
+        let found = findings(Pass::Evidence, expect, measure)?;
+        let refuted = claims(&found, Verdict::Refuted).into_iter();
+        let own = refuted.filter(|claim| !OF_OTHERS.iter().any(|other| claim.starts_with(other)));
+        Ok(own.map(str::to_owned).collect())
+    }
 
     /// One beside the build, which lies on a disk; `None` where that is in memory.
     pub(in crate::fs) fn on_disk() -> Option<Space> {

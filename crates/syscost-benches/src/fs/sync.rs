@@ -60,14 +60,16 @@ const MIN_BLOCKS: u64 = 8;
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
 fn cases() -> Vec<Case> {
+    const ALL: &[&str] = &["4K", "64K", "1M"];
     let mut cases = Vec::new();
-    for call in ["fsync", "fdatasync", "dsync", "sync"] {
-        let sizes: &[&'static str] = match call {
-            "sync" => &["4K"],
-            _ => &["4K", "64K", "1M"],
-        };
-        let sizes = sizes.iter();
-        cases.extend(sizes.map(|size| Case::new([(CALL, call), (SIZE, *size)])));
+    for (call, sizes) in [
+        ("fsync", ALL),
+        ("fdatasync", ALL),
+        ("dsync", ALL),
+        ("sync", &["4K"]),
+    ] {
+        let of = |size: &&'static str| Case::new([(CALL, call), (SIZE, *size)]);
+        cases.extend(sizes.iter().map(of));
     }
     in_each_directory(&cases)
 }
@@ -220,32 +222,29 @@ fn name(flags: OFlags) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
-
     use super::*;
-    use crate::fs::space::tests::on_disk;
-    use crate::testing::{claims, findings};
+    use crate::fs::space::tests::{on_disk, refuted};
 
-    /// The claims that are refuted where writes are made safe like this.
-    fn refuted(call: Call, finish: impl Fn(&File) -> Result<(), Failure>) -> Option<Vec<String>> {
+    /// The claims that are refuted where writes are made safe like this; `None` without a disk.
+    fn refuted_of(
+        call: Call,
+        finish: impl Fn(&File) -> Result<(), Failure>,
+    ) -> Option<Vec<String>> {
         let space = on_disk()?;
         let expect = [calls(Sysno::PWRITE64), MAX_SLEEPS];
-        let measure = |b: &mut Bencher| measure(b, &space, call, 4096, finish);
-        let found = findings(Pass::Evidence, &expect, measure).expect("it can be written");
-        let refuted = claims(&found, Verdict::Refuted);
-        Some(refuted.into_iter().map(str::to_owned).collect())
+        let found = refuted(&expect, |b| measure(b, &space, call, 4096, finish));
+        Some(found.expect("it can be written"))
     }
 
     #[test]
     fn a_write_that_nothing_makes_safe_is_found_out() {
         for call in [Call::Fsync, Call::Fdatasync, Call::Dsync, Call::Sync] {
-            let Some(found) = refuted(call, |file| call.finish(file)) else {
+            let Some(found) = refuted_of(call, |file| call.finish(file)) else {
                 return println!("skipped: no disk");
             };
             assert_eq!(found, [""; 0], "{call:?}");
         }
-        let found = refuted(Call::Fsync, |_| Ok(())).expect("as before");
+        let found = refuted_of(Call::Fsync, |_| Ok(())).expect("as before");
         let mut claims = found.iter();
         assert!(
             claims.any(|claim| claim.contains("not written back")),

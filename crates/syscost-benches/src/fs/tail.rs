@@ -1,4 +1,5 @@
-//! The tail of a distribution of operations that wait for a device: rounds have too few samples for it.
+//! Shared: the tail of a distribution of operations that wait for a device: rounds have too few
+//! samples for it.
 
 use std::time::{Duration, Instant};
 

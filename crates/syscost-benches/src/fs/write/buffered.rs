@@ -96,25 +96,20 @@ fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-
     use super::*;
     use crate::fs::overwrite::Access;
-    use crate::fs::space::tests::on_disk;
-    use crate::testing::{claims, findings};
+    use crate::fs::space::tests::{on_disk, refuted};
 
-    /// Whether a file that is opened like this is found out.
-    fn refuted(space: &Space, flags: OFlags) -> Vec<String> {
+    /// The claims that are refuted where the file is opened like this.
+    fn refuted_of(space: &Space, flags: OFlags) -> Vec<String> {
         let blocks = Blocks {
             file: 1 << 20,
             block: 4096,
             access: Access::Sequential,
         };
         let expect = [calls(Sysno::PWRITE64)];
-        let found = findings(Pass::Evidence, &expect, |b| opened(b, space, blocks, flags));
-        let found = found.expect("it can be written");
-        let refuted = claims(&found, Verdict::Refuted);
-        refuted.into_iter().map(str::to_owned).collect()
+        let found = refuted(&expect, |b| opened(b, space, blocks, flags));
+        found.expect("it can be written")
     }
 
     #[test]
@@ -122,9 +117,9 @@ mod tests {
         let Some(space) = on_disk() else {
             return println!("skipped: no disk");
         };
-        assert_eq!(refuted(&space, OFlags::empty()), [""; 0]);
+        assert_eq!(refuted_of(&space, OFlags::empty()), [""; 0]);
         let space = on_disk().expect("there was one");
-        let found = refuted(&space, OFlags::SYNC);
+        let found = refuted_of(&space, OFlags::SYNC);
         assert!(found.contains(&DIRTIED.to_owned()), "{found:?}");
     }
 }

@@ -125,10 +125,11 @@ mod tests {
 
     use super::*;
     use crate::fs::overwrite::Access;
-    use crate::fs::space::tests::on_disk;
-    use crate::testing::{claims, findings};
+    use crate::fs::space::tests::{on_disk, refuted};
+    use crate::testing::findings;
 
-    fn refuted(flags: OFlags) -> Option<Vec<String>> {
+    /// The claims that are refuted where the file is opened like this; `None` without direct I/O.
+    fn refuted_of(flags: OFlags) -> Option<Vec<String>> {
         let blocks = Blocks {
             file: 1 << 20,
             block: 4096,
@@ -136,24 +137,19 @@ mod tests {
         };
         let space = on_disk()?;
         let expect = [calls(Sysno::PWRITE64)];
-        let found = findings(Pass::Evidence, &expect, |b| {
-            opened(b, &space, blocks, flags)
-        });
-        let found = match found {
-            Err(Failure::Unsupported(_)) => return None,
-            found => found.expect("it can be written"),
-        };
-        let refuted = claims(&found, Verdict::Refuted);
-        Some(refuted.into_iter().map(str::to_owned).collect())
+        match refuted(&expect, |b| opened(b, &space, blocks, flags)) {
+            Err(Failure::Unsupported(_)) => None,
+            found => Some(found.expect("it can be written")),
+        }
     }
 
     #[test]
     fn writes_through_the_page_cache_are_no_direct_ones() {
-        let Some(found) = refuted(OFlags::DIRECT) else {
+        let Some(found) = refuted_of(OFlags::DIRECT) else {
             return println!("skipped: no direct I/O here");
         };
         assert_eq!(found, [""; 0]);
-        let found = refuted(OFlags::empty()).expect("as before");
+        let found = refuted_of(OFlags::empty()).expect("as before");
         assert!(
             found.iter().any(|claim| claim.contains("O_DIRECT")),
             "{found:?}"
@@ -162,7 +158,7 @@ mod tests {
             found.iter().any(|claim| claim.contains("page cache")),
             "{found:?}"
         );
-        let found = refuted(OFlags::SYNC).expect("as before");
+        let found = refuted_of(OFlags::SYNC).expect("as before");
         assert!(
             found.iter().any(|claim| claim.contains("page cache")),
             "{found:?}"
