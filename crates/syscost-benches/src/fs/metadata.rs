@@ -18,18 +18,20 @@
 //! measured: compare with `fs.sync`. On a network file system each change is a request to the
 //! server. Without fsync some wait all the same, as the evidence shows by its voluntary switches:
 //! ext4 with the mount option `discard` and no journal has `rmdir` wait until the device has
-//! discarded the directory's block.
+//! discarded the directory's block. Without a journal ext4 also looks, for each new inode, at all
+//! those nearby that were removed in the last minutes: `create`, `symlink` and `mkdir` then take
+//! ten or a hundred times as long, the longer the more was removed, and their evidence says so.
 //! ## Source
 //! lmbench `lat_fs`, whose files are created and removed, divided into its calls; libMicro.
 
 use syscost_harness::prelude::*;
 
 use self::adding::Adding;
-use self::op::Op;
+use self::op::{Made, Op};
 use self::removing::Removing;
 use super::durable::{self, Sync};
 use super::space::Space;
-use super::{in_each_directory, pool};
+use super::{in_each_directory, inodes, pool};
 
 mod adding;
 mod keeping;
@@ -73,7 +75,12 @@ fn measure(b: &mut Bencher, space: &Space, op: Op, sync: Sync) -> Result<(), Fai
     }
     op.expect_arguments(b);
     match op {
-        Op::Make(made) => pool::measure(b, space, Adding::new(space, made, sync)?, sync),
+        Op::Make(made) => {
+            if made != Made::Link {
+                inodes::claim_no_search(b, space);
+            }
+            pool::measure(b, space, Adding::new(space, made, sync)?, sync)
+        }
         Op::Remove(removed) => pool::measure(b, space, Removing { removed, sync }, sync),
         Op::Keep(kept) => keeping::measure(b, space, kept, sync),
     }
@@ -87,7 +94,6 @@ mod tests {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use syscost_sys::partner::{Between, Partner};
 
-    use super::op::Made;
     use super::*;
     use crate::fs::pool::Operation;
     use crate::fs::pool::tests::measured_on_disk;

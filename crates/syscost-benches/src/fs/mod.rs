@@ -8,6 +8,7 @@ mod copy;
 mod durable;
 mod entries;
 mod fallocate;
+mod inodes;
 mod lock;
 mod metadata;
 mod nfs;

@@ -27,9 +27,9 @@ use syscost_sys::files::stamp;
 
 use super::durable::{self, Sync};
 use super::entries::{CREATE, PRIVATE, close};
-use super::in_each_directory;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
+use super::{in_each_directory, inodes};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -103,6 +103,7 @@ fn measure(b: &mut Bencher, space: &Space, files: Files, sync: Sync) -> Result<(
     space.room_for((pool::MAX_ENTRIES * files.content.len()) as u64)?;
     match files.step {
         Step::Create => {
+            inodes::claim_no_search(b, space);
             b.expect(calls(Sysno::OPENAT));
             b.expect(calls(Sysno::CLOSE));
             if !files.content.is_empty() {
