@@ -6,6 +6,7 @@ mod derive;
 mod directory;
 mod doubt;
 mod finish;
+mod foreign;
 pub mod journal;
 mod pair;
 mod peer;
@@ -185,16 +186,7 @@ impl<'a> Session<'a> {
             path: path.to_owned(),
             cause,
         };
-        if header.tool_version != options.version {
-            return Err(foreign(format!(
-                "it was begun by syscost {}",
-                header.tool_version
-            )));
-        }
-        if let Some(difference) = machine::difference(&header.machine, &machine::capture()) {
-            return Err(foreign(difference));
-        }
-        if let Some(difference) = directory::difference(&header.directories) {
+        if let Some(difference) = foreign::difference(&header, options.version) {
             return Err(foreign(difference));
         }
         let all = Catalogue::rows(catalogue.groups().iter().flat_map(|group| group.benchmarks));
