@@ -5,8 +5,8 @@ mod directories;
 use std::collections::BTreeMap;
 
 use syscost_results::{
-    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION,
-    Status, Unit, Verdict,
+    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status,
+    Unit, Verdict,
     run::{Clock, Config, Noise, Tool, Warning},
 };
 

@@ -235,7 +235,11 @@ fn a_disk_that_has_no_more_room_costs_rows_and_no_run() {
         let mut failed = 0;
         for row in rows(&run).iter().filter(|row| row["status"] == "failed") {
             println!("{}", told(row));
-            assert!(text(row, "reason").contains("No space left"), "{}", told(row));
+            assert!(
+                text(row, "reason").contains("No space left"),
+                "{}",
+                told(row)
+            );
             failed += 1;
         }
         assert!(failed > 0, "rows that make many files fail");

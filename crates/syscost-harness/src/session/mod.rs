@@ -119,11 +119,10 @@ impl<'a> Session<'a> {
         warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));
         let directories = crate::directory::of_rows(&rows);
         warnings.extend(directories.iter().filter_map(doctor::directory_warning));
-        let id = new_id(now);
         let mut header = Header {
             journal_version: Header::version(),
             tool_version: options.version.to_owned(),
-            id,
+            id: new_id(now),
             started: now.to_string(),
             machine,
             peer: options.peer.clone(),

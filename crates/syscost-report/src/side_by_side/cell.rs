@@ -97,7 +97,12 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn new(label: &str, first: Option<&str>, cells: &[&Cell<'_>], with_half_width: bool) -> Self {
+    pub(super) fn new(
+        label: &str,
+        first: Option<&str>,
+        cells: &[&Cell<'_>],
+        with_half_width: bool,
+    ) -> Self {
         let widest = |text: fn(&Cell<'_>) -> usize| cells.iter().map(|cell| text(cell)).max();
         let heading = first.map_or(0, |first| width(RATIO) + width(first));
         Column {
