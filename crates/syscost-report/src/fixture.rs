@@ -1,13 +1,16 @@
 //! A hand-made run with a row of each kind, for the tests of every renderer.
 
+mod directories;
+
 use std::collections::BTreeMap;
 
-use syscost_results::directory::{DirectIo, NfsMount};
 use syscost_results::{
-    Better, Directory, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION,
-    Status, Unit, Verdict,
+    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status,
+    Unit, Verdict,
     run::{Clock, Config, Noise, Tool, Warning},
 };
+
+pub(crate) use directories::of_directories;
 
 /// The run.
 pub(crate) fn run() -> Run {
@@ -61,101 +64,6 @@ pub(crate) fn run() -> Run {
             advice: "Measure on a machine of its own, or when its neighbours are quiet.".to_owned(),
         }],
         measurements: measurements(),
-    }
-}
-
-/// The run with rows of three directories, a few of each kind, and a row of the group without one.
-pub(crate) fn of_directories() -> Run {
-    let confirmed = |what: &str| vec![claim(what, Some(1.0), Verdict::Confirmed)];
-    let read = |label: &str, case: &str, median: f64| {
-        let numbers = [0.98, 1.0, 1.03, 0.97].map(|factor| factor * median);
-        let name = format!("fs.read{{dir={label},{case}}}");
-        measured(&name, numbers, None, confirmed("bytes read per operation"))
-    };
-    let (warm, cold) = (
-        "access=random,cache=warm,size=4K",
-        "access=random,cache=cold,size=4K",
-    );
-    let mut slow = read("nfs", cold, 1_234_000.0);
-    slow.flags = vec![Flag::NotConverged, Flag::Noisy];
-    let no_cold = without(
-        &format!("fs.read{{dir=tmp,{cold}}}"),
-        Status::Unsupported,
-        Some("a file system in memory: its cache cannot be defeated"),
-    );
-    let mut run = run();
-    run.directories = vec![
-        Directory {
-            options: "rw,relatime".to_owned(),
-            device: Some("vda".to_owned()),
-            scheduler: Some("mq-deadline".to_owned()),
-            rotational: Some(false),
-            direct: Some(DirectIo {
-                memory_bytes: 4,
-                offset_bytes: 512,
-            }),
-            total_bytes: Some(252 << 30),
-            free_bytes: Some(60 << 30),
-            ..directory("ssd", "/data", "ext4", "/dev/vda")
-        },
-        Directory {
-            options: "rw".to_owned(),
-            in_memory: true,
-            total_bytes: Some(12 << 30),
-            free_bytes: Some(12 << 30),
-            ..directory("tmp", "/tmp", "tmpfs", "tmpfs")
-        },
-        Directory {
-            options: "rw,vers=4.2".to_owned(),
-            nfs: Some(NfsMount {
-                version: "4.2".to_owned(),
-                server: "10.0.0.7".to_owned(),
-            }),
-            ..directory("nfs", "/mnt/export", "nfs4", "server:/export")
-        },
-    ];
-    run.measurements = vec![
-        measured(
-            "syscall.null{call=getppid}",
-            [78.2, 79.13, 79.8, 77.1],
-            Some(292.2),
-            confirmed("calls"),
-        ),
-        read("ssd", warm, 800.0),
-        read("ssd", cold, 85_200.0),
-        read("tmp", warm, 400.0),
-        no_cold,
-        read("nfs", warm, 790.0),
-        slow,
-        measured(
-            "fs.sync{dir=ssd}",
-            [1.9e6, 2.0e6, 2.2e6, 1.8e6],
-            None,
-            confirmed("fsync calls"),
-        ),
-        without(
-            "fs.sync{dir=nfs}",
-            Status::Failed,
-            Some("fsync: Input/output error"),
-        ),
-        measured(
-            "fs.nfs{step=null}",
-            [210e3, 220e3, 240e3, 200e3],
-            None,
-            confirmed("calls"),
-        ),
-    ];
-    run
-}
-
-fn directory(label: &str, path: &str, filesystem: &str, source: &str) -> Directory {
-    Directory {
-        label: label.to_owned(),
-        path: path.to_owned(),
-        filesystem: filesystem.to_owned(),
-        source: source.to_owned(),
-        mount_point: path.to_owned(),
-        ..Directory::default()
     }
 }
 

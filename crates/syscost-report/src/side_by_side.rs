@@ -1,6 +1,7 @@
 //! Rows that differ in their directory alone, beside each other: a line for each row, a column for
 //! each directory.
 
+mod cell;
 pub(crate) mod text;
 
 use std::collections::BTreeMap;

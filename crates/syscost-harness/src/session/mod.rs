@@ -6,6 +6,7 @@ mod derive;
 mod directory;
 mod doubt;
 mod finish;
+mod foreign;
 pub mod journal;
 mod pair;
 mod peer;
@@ -118,11 +119,10 @@ impl<'a> Session<'a> {
         warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));
         let directories = crate::directory::of_rows(&rows);
         warnings.extend(directories.iter().filter_map(doctor::directory_warning));
-        let id = new_id(now);
         let mut header = Header {
             journal_version: Header::version(),
             tool_version: options.version.to_owned(),
-            id,
+            id: new_id(now),
             started: now.to_string(),
             machine,
             peer: options.peer.clone(),
@@ -185,16 +185,7 @@ impl<'a> Session<'a> {
             path: path.to_owned(),
             cause,
         };
-        if header.tool_version != options.version {
-            return Err(foreign(format!(
-                "it was begun by syscost {}",
-                header.tool_version
-            )));
-        }
-        if let Some(difference) = machine::difference(&header.machine, &machine::capture()) {
-            return Err(foreign(difference));
-        }
-        if let Some(difference) = directory::difference(&header.directories) {
+        if let Some(difference) = foreign::difference(&header, options.version) {
             return Err(foreign(difference));
         }
         let all = Catalogue::rows(catalogue.groups().iter().flat_map(|group| group.benchmarks));

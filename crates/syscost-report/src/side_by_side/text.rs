@@ -1,136 +1,13 @@
 //! The table in characters.
 
-use syscost_results::{Measurement, Status};
-
+use super::cell::{Cell, Column, GAP, RATIO, left, padded_left, right};
 use super::{Line, SideBySide};
 use crate::footer;
-use crate::layout::{INDENT, mark_style};
+use crate::layout::INDENT;
 use crate::paint::{self, Paint, cut_end, cut_middle, width};
-use crate::sentence::{self, Mark};
-use crate::units::Figures;
 
-/// Columns between two directories.
-const GAP: usize = 3;
 /// The least that is left for a name and its indent.
 const SHORTEST_NAME: usize = 30;
-/// The heading of a ratio, before the first directory's label.
-const RATIO: &str = "to ";
-
-/// A number's parts, or the word for why there is none.
-struct Cell<'a> {
-    median: String,
-    unit: &'static str,
-    half_width: String,
-    mark: Option<Mark>,
-    /// Instead of a number.
-    word: &'static str,
-    ratio: String,
-    row: Option<&'a Measurement>,
-}
-
-impl<'a> Cell<'a> {
-    fn new(line: &Line<'a>, column: usize) -> Self {
-        let row = line.cells[column];
-        let figures = row.and_then(Figures::of);
-        let mark = figures
-            .as_ref()
-            .zip(row)
-            .map(|(_, row)| Mark::of(&row.evidence));
-        let word = match (row, &figures) {
-            (Some(row), None) => sentence::status(row.status),
-            (None, _) => "none",
-            (Some(_), Some(_)) => "",
-        };
-        let (median, unit, half_width) = figures
-            .map(|figures| (figures.median.clone(), figures.unit, figures.side()))
-            .unwrap_or_default();
-        Cell {
-            median,
-            unit,
-            half_width: half_width.trim_start().to_owned(),
-            mark,
-            word,
-            ratio: match column {
-                0 => String::new(),
-                _ => line.ratio_text(column),
-            },
-            row,
-        }
-    }
-
-    /// The number, laid out in these widths, or the word.
-    fn number(&self, column: &Column, paint: Paint) -> String {
-        if !self.word.is_empty() {
-            let is_bad =
-                |row: &Measurement| matches!(row.status, Status::Withheld | Status::Failed);
-            let style = match self.row.is_some_and(is_bad) {
-                true => paint::BAD,
-                false => paint::DIM,
-            };
-            return padded_left(
-                &paint.text(style, self.word),
-                width(self.word),
-                column.number(),
-            );
-        }
-        let mut out = right(&self.median, column.median);
-        out.push_str(&left(&format!(" {}", self.unit), column.unit));
-        if column.half_width > 0 {
-            let half = left(&format!(" {}", self.half_width), column.half_width);
-            out.push_str(&paint.text(paint::DIM, &half));
-        }
-        let mark = self.mark.unwrap_or(Mark::Unverified);
-        out.push(' ');
-        out.push_str(&paint.text(mark_style(mark), mark.sign()));
-        out
-    }
-}
-
-/// The widths of a directory's column.
-struct Column {
-    median: usize,
-    /// With the blank before it.
-    unit: usize,
-    /// With the blank before it; 0 where it is not shown.
-    half_width: usize,
-    /// The whole number at least: of its heading and of words.
-    least: usize,
-    /// 0 for the first directory.
-    ratio: usize,
-}
-
-impl Column {
-    fn new(label: &str, first: Option<&str>, cells: &[&Cell<'_>], with_half_width: bool) -> Self {
-        let widest = |text: fn(&Cell<'_>) -> usize| cells.iter().map(|cell| text(cell)).max();
-        let heading = first.map_or(0, |first| width(RATIO) + width(first));
-        Column {
-            median: widest(|cell| width(&cell.median)).unwrap_or(0),
-            unit: widest(|cell| 1 + width(cell.unit)).unwrap_or(0),
-            half_width: match with_half_width {
-                true => widest(|cell| 1 + width(&cell.half_width)).unwrap_or(0),
-                false => 0,
-            },
-            least: widest(|cell| width(cell.word))
-                .unwrap_or(0)
-                .max(width(label)),
-            ratio: match first {
-                Some(_) => widest(|cell| width(&cell.ratio)).unwrap_or(0).max(heading),
-                None => 0,
-            },
-        }
-    }
-
-    /// Width of the number with its mark.
-    fn number(&self) -> usize {
-        (self.median + self.unit + self.half_width + 2).max(self.least)
-    }
-
-    /// Width of all with the gaps before.
-    fn whole(&self) -> usize {
-        let ratio = if self.ratio > 0 { 1 + self.ratio } else { 0 };
-        GAP + self.number() + ratio
-    }
-}
 
 /// How the table is drawn.
 pub(crate) struct Options {
@@ -344,19 +221,6 @@ impl<'t, 'a> Block<'t, 'a> {
         }
         out
     }
-}
-
-fn left(text: &str, columns: usize) -> String {
-    padded_left(text, width(text), columns)
-}
-
-fn right(text: &str, columns: usize) -> String {
-    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
-}
-
-/// A text of this width, whatever escapes it holds, with blanks behind it.
-fn padded_left(text: &str, wide: usize, columns: usize) -> String {
-    format!("{text}{}", " ".repeat(columns.saturating_sub(wide)))
 }
 
 #[cfg(test)]
