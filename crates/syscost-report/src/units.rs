@@ -93,7 +93,8 @@ impl Figures {
         })
     }
 
-    /// The figures of an estimate above the range that was tried: its bound only; `None` without a bound.
+    /// The figures of an estimate above the range that was tried: its bound only; `None` without a
+    /// bound.
     pub fn lower_bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
         let (bound, unit) = scaled(unit, estimate.ci95_low?);
         Some(Figures {

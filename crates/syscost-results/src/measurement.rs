@@ -172,7 +172,8 @@ impl Status {
 pub struct Estimate {
     /// Median of the per-process medians.
     pub median: Option<f64>,
-    /// Lower end of the 95 % confidence interval of the median; null below three rounds. The bound when the status is `above_range`.
+    /// Lower end of the 95 % confidence interval of the median; null below three rounds.
+    /// The bound when the status is `above_range`.
     pub ci95_low: Option<f64>,
     /// Upper end of it; the bound when the status is `below_resolution`.
     pub ci95_high: Option<f64>,

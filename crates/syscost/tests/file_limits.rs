@@ -1,4 +1,5 @@
-//! Limits that a control group sets are found again: of its page cache, and of reads from its device.
+//! Limits that a control group sets are found again: of its page cache, and of reads from its
+//! device.
 
 mod common;
 mod disks;

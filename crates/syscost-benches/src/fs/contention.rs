@@ -1,15 +1,22 @@
 //! Processes that read the same device at the same time.
 //!
 //! ## Measures
-//! How many reads of 4 KiB all processes make per second together. Each reads at random positions with O_DIRECT, one read after the other, so that the page cache serves none of them
-//! and as many reads wait for the device as there are processes. `file=own`: each reads a file of its own. `file=shared`: all read one file. They are released at a
-//! barrier and read until they are stopped; reads are counted over windows of time in which all of them read.
+//! How many reads of 4 KiB all processes make per second together. Each reads at random positions
+//! with O_DIRECT, one read after the other, so that the page cache serves none of them and as many
+//! reads wait for the device as there are processes. `file=own`: each reads a file of its own.
+//! `file=shared`: all read one file. They are released at a barrier and read until they are
+//! stopped; reads are counted over windows of time in which all of them read.
 //! ## Does not measure
-//! What one process reaches that keeps several reads in flight: `fs.read_uring`. Reads that the page cache serves: `fs.read`.
+//! What one process reaches that keeps several reads in flight: `fs.read_uring`. Reads that the
+//! page cache serves: `fs.read`.
 //! ## Reading it
-//! More processes reach more until the device is busy: from then on the rate stays, and each process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares of the slowest and of the
-//! fastest process (100: an equal share), `fairness_ratio` is Jain's index: 1 where all get the same, 1/n where one gets everything. `latency_median_ns` and `latency_p99_ns` are of the
-//! reads of all processes. There may be many more processes than CPUs: they sleep while the device works. In a virtual machine the host may serve reads from its own cache. `fs.contention_law` has the law that the rates follow.
+//! More processes reach more until the device is busy: from then on the rate stays, and each
+//! process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares
+//! of the slowest and of the fastest process (100: an equal share), `fairness_ratio` is Jain's
+//! index: 1 where all get the same, 1/n where one gets everything. `latency_median_ns` and
+//! `latency_p99_ns` are of the reads of all processes. There may be many more processes than CPUs:
+//! they sleep while the device works. `guest_cold` says that this is a virtual machine, whose host
+//! may serve reads from a cache of its own. `fs.contention_law` has the law that the rates follow.
 //! ## Source
 //! fio with `--numjobs`; Jain, Chiu, Hawe, A Quantitative Measure of Fairness (1984).
 
@@ -23,7 +30,7 @@ use syscost_sys::files::{self, Device};
 use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
 use super::in_each_directory;
-use super::space::{Space, Stamped};
+use super::space::{Space, Stamped, tell_guest};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention",
@@ -72,6 +79,7 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let count = b.case().number(PROCESSES) as usize;
     let space = Space::of(b.case())?;
+    space.has_storage()?;
     let seed = b.random().u64(..);
     let files: Vec<Stamped> = match b.case().get(FILE) {
         OWN => (0..count)
@@ -111,10 +119,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
     }
     describe(b, &windows, &accounts);
+    tell_guest(b);
     Ok(())
 }
 
-/// Reads of each process in all windows, and when the first of them began and the last one ended, in ticks.
+/// Reads of each process in all windows, and when the first of them began and the last one ended,
+/// in ticks.
 #[derive(Debug, Clone, Default)]
 struct Windows {
     began: u64,
@@ -127,7 +137,8 @@ impl Windows {
         self.reads.iter().sum()
     }
 
-    /// The share of the windows' time in which all of these processes read, by their own time stamps.
+    /// The share of the windows' time in which all of these processes read, by their own time
+    /// stamps.
     fn overlap(&self, accounts: &[Account]) -> f64 {
         let began = accounts.iter().map(|account| account.began).fold(self.began, u64::max);
         let ended = accounts.iter().map(|account| account.ended).fold(self.ended, u64::min);
@@ -136,7 +147,8 @@ impl Windows {
     }
 }
 
-/// Claims that all processes read in the windows, by the stamps that they took themselves, and that none of them counts more than it read.
+/// Claims that all processes read in the windows, by the stamps that they took themselves, and that
+/// none of them counts more than it read.
 fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     b.claim_within(
         "share of the windows in which all processes read",

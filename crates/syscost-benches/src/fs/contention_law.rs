@@ -1,18 +1,25 @@
 //! The law by which reads take longer the more processes read at once.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `fs.contention` of one directory and kind of file. With n processes a read takes n / X(n), X being the rate
-//! of all. Three laws are fitted to these times: *linear*, t(n) = a + b n, a device that serves one read after the other; *exponential, then linear*; and the
-//! *universal scalability law* (`scale.law`), in which reads also hinder each other in pairs. The number is how much longer a read takes for each further process, where most
-//! of them read.
+//! Nothing by itself: it is computed from the rows of `fs.contention` of one directory and kind of
+//! file. With n processes a read takes n / X(n), X being the rate of all. Three laws are fitted to
+//! these times: *linear*, t(n) = a + b n, a device that serves one read after the other;
+//! *exponential, then linear*; and the *universal scalability law* (`scale.law`), in which reads
+//! also hinder each other in pairs. The number is how much longer a read takes for each further
+//! process, where most of them read.
 //! ## Does not measure
-//! Why. The device, its driver, the file system's locks and the CPUs that the processes share all look the same from here.
+//! Why. The device, its driver, the file system's locks and the CPUs that the processes share all
+//! look the same from here.
 //! ## Reading it
-//! The evidence names the law that was chosen: that with the least Akaike information criterion, corrected for few points, so that a law with more parameters must fit better by
-//! more than chance. At a busy device the number is the inverse of its rate: 2 ms for each process at 500 reads per second. Points that took no part in a fit check the law: where they are typically farther from it than a
-//! quarter, the rates follow none of these laws, and there is no number. `fitted_8_per_s` is the rate that the law has for 8 processes.
+//! The evidence names the law that was chosen: that with the least Akaike information criterion,
+//! corrected for few points, so that a law with more parameters must fit better by more than
+//! chance. At a busy device the number is the inverse of its rate: 2 ms for each process at 500
+//! reads per second. Points that took no part in a fit check the law: where they are typically
+//! farther from it than a quarter, the rates follow none of these laws, and there is no number.
+//! `fitted_8_per_s` is the rate that the law has for 8 processes.
 //! ## Source
-//! Hurvich and Tsai, Regression and time series model selection in small samples (1989); Gunther, Guerrilla Capacity Planning (2007).
+//! Hurvich and Tsai, Regression and time series model selection in small samples (1989); Gunther,
+//! Guerrilla Capacity Planning (2007).
 
 use std::collections::BTreeMap;
 
@@ -62,7 +69,8 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let error = choice.held_out_error;
     if error > MAX_ERROR {
         return Err(Failure::Unsupported(format!(
-            "does not fit: the nearest law ({}) is typically {:.0} % from points that took no part in its fit, of {:.0} % at most",
+            "does not fit: the nearest law ({}) is typically {:.0} % from points that took no part \
+             in its fit, of {:.0} % at most",
             choice.law.kind().name(),
             100.0 * error,
             100.0 * MAX_ERROR

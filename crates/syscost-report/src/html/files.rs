@@ -1,4 +1,5 @@
-//! Curves of file systems: how fast files are re-read that the page cache keeps or not, and what processes reach that read at once.
+//! Curves of file systems: how fast files are re-read that the page cache keeps or not, and what
+//! processes reach that read at once.
 
 use maud::Markup;
 use syscost_results::{Fact, Measurement, Run, Status, Unit};
@@ -44,7 +45,8 @@ fn parameter<'m>(row: &'m Measurement, key: &str) -> &'m str {
     row.case.get(key).map_or("", String::as_str)
 }
 
-/// A line for each directory: the size of a file and how fast it was re-read, with the sizes between which the cache gave way.
+/// A line for each directory: the size of a file and how fast it was re-read, with the sizes
+/// between which the cache gave way.
 fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
     let shown = rows(run, CACHE_SIZE).filter(|row| row.status.has_figures());
     shown

@@ -1,14 +1,19 @@
-//! How the time of an operation grows with the number of tasks that do it at once: which of three laws describes it.
+//! How the time of an operation grows with the number of tasks that do it at once: which of three
+//! laws describes it.
 //!
 //! - *Linear*: t(n) = a + b n. A server that takes one request after the other.
-//! - *Exponential, then linear*: t(n) = a e^(c n) up to a number of tasks, and from there on a straight line.
+//! - *Exponential, then linear*: t(n) = a e^(c n) up to a number of tasks, and from there on a
+//!   straight line.
 //! - *Universal*: t(n) = n / X(n) with the throughput X of the universal scalability law ([`usl`]).
 //!
-//! Each is fitted by least squares of the relative errors, because noise is relative. The one with the least Akaike information criterion, corrected
-//! for few points, is chosen: a law with more parameters must fit better by more than chance. Whether it describes the data at all is told by points that take no
-//! part in a fit: each but the first and the last is left out in turn and predicted by the chosen law, fitted to the others.
+//! Each is fitted by least squares of the relative errors, because noise is relative. The one with
+//! the least Akaike information criterion, corrected for few points, is chosen: a law with more
+//! parameters must fit better by more than chance. Whether it describes the data at all is told by
+//! points that take no part in a fit: each but the first and the last is left out in turn and
+//! predicted by the chosen law, fitted to the others.
 //!
-//! Hurvich and Tsai, *Regression and time series model selection in small samples* (Biometrika 76, 1989).
+//! Hurvich and Tsai, *Regression and time series model selection in small samples* (Biometrika 76,
+//! 1989).
 
 mod knee;
 
@@ -16,10 +21,12 @@ use super::{hockney, usl};
 
 pub use knee::Knee;
 
-/// Fewest numbers of tasks to choose a law from: one can be left out, and the rest still has more points than the simplest law has parameters.
+/// Fewest numbers of tasks to choose a law from: one can be left out, and the rest still has more
+/// points than the simplest law has parameters.
 pub const MIN_POINTS: usize = 5;
 
-/// Laws are not compared by how much better than this they fit, relative to the times: no measurement is as exact.
+/// Laws are not compared by how much better than this they fit, relative to the times: no
+/// measurement is as exact.
 const MIN_ERROR: f64 = 1e-3;
 
 /// A fitted law.
@@ -123,13 +130,16 @@ impl Law {
 pub struct Choice {
     /// The law.
     pub law: Law,
-    /// The information criterion of each law that could be fitted, the least first: the chosen one's.
+    /// The information criterion of each law that could be fitted, the least first: the chosen
+    /// one's.
     pub criteria: Vec<(Kind, f64)>,
-    /// How far points that took no part in its fit are from it, relative to them: the root of the mean square.
+    /// How far points that took no part in its fit are from it, relative to them: the root of the
+    /// mean square.
     pub held_out_error: f64,
 }
 
-/// Chooses a law for points `(tasks, time)`. `None` with fewer than [`MIN_POINTS`] different numbers of tasks, and where a time is not positive.
+/// Chooses a law for points `(tasks, time)`. `None` with fewer than [`MIN_POINTS`] different
+/// numbers of tasks, and where a time is not positive.
 pub fn choose(points: &[(f64, f64)]) -> Option<Choice> {
     let mut points = points.to_vec();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

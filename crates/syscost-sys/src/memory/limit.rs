@@ -12,13 +12,14 @@ pub fn available_bytes() -> Option<u64> {
     available_below(Path::new("/"))
 }
 
-/// Memory that the machine can give without swapping, in bytes, whatever this process may take of it: MemAvailable of proc_meminfo(5). `None` where the kernel does not
-/// say.
+/// Memory that the machine can give without swapping, in bytes, whatever this process may take of
+/// it: MemAvailable of proc_meminfo(5). `None` where the kernel does not say.
 pub fn machine_available_bytes() -> Option<u64> {
     machine_available_below(Path::new("/"))
 }
 
-/// The tightest limit on memory of this process's control groups and of those above them, of either version, in bytes. `None` without one.
+/// The tightest limit on memory of this process's control groups and of those above them, of either
+/// version, in bytes. `None` without one.
 pub fn group_limit_bytes() -> Option<u64> {
     group_limit_below(Path::new("/"))
 }
@@ -89,7 +90,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Its files of the limit and of what is used, and the field of memory.stat with the cache that gives way first.
+    /// Its files of the limit and of what is used, and the field of memory.stat with the cache that
+    /// gives way first.
     fn files(self) -> [&'static str; 3] {
         match self {
             Kind::Unified => ["memory.max", "memory.current", "inactive_file"],

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
-use syscost_sys::counters::IoReader;
+use syscost_sys::counters::{Io, IoReader};
 use syscost_sys::files::{self, Device, stamp};
 
 use crate::fs::space::Space;
@@ -19,7 +19,8 @@ const PART: usize = 1 << 20;
 /// Written back so often, in bytes: what is not written back yet cannot give way.
 const WRITE_BACK: u64 = 16 << 20;
 
-/// The share of a file that must have been fetched for the cache to have given way: a few pages always may.
+/// The share of a file that must have been fetched for the cache to have given way: a few pages
+/// always may.
 const FETCHED: f64 = 0.01;
 
 /// Why a file cannot grow any further.
@@ -44,7 +45,8 @@ pub(super) struct Reread {
     pub(super) bytes: u64,
     /// Bytes per second.
     pub(super) rate: f64,
-    /// Bytes fetched from storage.
+    /// Bytes that reads returned, and those of them that were fetched from storage.
+    pub(super) returned: u64,
     pub(super) fetched: u64,
     /// Bytes that the device delivered, to anybody.
     pub(super) delivered: Option<u64>,
@@ -80,12 +82,7 @@ pub(super) struct Grown<'s> {
 
 impl<'s> Grown<'s> {
     /// An empty one. What is read is compared with what was written if `is_checked`.
-    pub(super) fn new(
-        space: &'s Space,
-        seed: u64,
-        is_checked: bool,
-        deadline: Instant,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
         let path = space.path().join("grown");
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
@@ -99,13 +96,13 @@ impl<'s> Grown<'s> {
             bytes: 0,
             part: 0,
             is_checked,
-            deadline,
+            deadline: Instant::now(),
             buffer: vec![0; PART],
             write_rate: 0.0,
         })
     }
 
-    /// From now on it may take until then.
+    /// It may grow and be read until then.
     pub(super) fn until(&mut self, deadline: Instant) {
         self.deadline = deadline;
     }
@@ -120,7 +117,8 @@ impl<'s> Grown<'s> {
         self.device.as_ref().map(Device::source).map_err(Clone::clone)
     }
 
-    /// Reads its first `bytes` bytes again, of which those that are not written yet are written first, and the cache has been offered all of them once.
+    /// Reads its first `bytes` bytes again, of which those that are not written yet are written
+    /// first, and the cache has been offered all of them once.
     pub(super) fn reread(&mut self, bytes: u64) -> Result<Reread, Halt> {
         if bytes > self.bytes {
             self.grow(bytes)?;
@@ -131,14 +129,16 @@ impl<'s> Grown<'s> {
             self.part = bytes;
             self.read()?;
         }
-        let (before, delivered) = (self.fetched()?, self.delivered());
+        let (before, delivered) = (self.counted()?, self.delivered());
         let begun = Instant::now();
         let read = self.read()?;
         let passed = begun.elapsed().as_secs_f64();
+        let counted = self.counted()? - before;
         let reread = Reread {
             bytes,
             rate: read as f64 / passed,
-            fetched: self.fetched()? - before,
+            returned: counted.rchar,
+            fetched: counted.read_bytes,
             delivered: self.delivered().zip(delivered).map(|(after, before)| after - before),
             resident: files::resident_pages(&self.file).map_err(Failure::from)?,
             cached: files::cachestat(&self.file).ok().map(|cached| cached.pages),
@@ -175,7 +175,8 @@ impl<'s> Grown<'s> {
         Ok(())
     }
 
-    /// Reads that part from its beginning on, in order, or what there is time for; returns how much.
+    /// Reads that part from its beginning on, in order, or what there is time for; returns how
+    /// much.
     fn read(&mut self) -> Result<u64, Failure> {
         for offset in (0..self.part).step_by(PART) {
             if Instant::now() > self.deadline {
@@ -193,9 +194,9 @@ impl<'s> Grown<'s> {
         Ok(self.part)
     }
 
-    /// Bytes that this task fetched from storage so far.
-    fn fetched(&self) -> Result<u64, Failure> {
-        Ok(self.io.read()?.read_bytes)
+    /// What this task read so far.
+    fn counted(&self) -> Result<Io, Failure> {
+        Ok(self.io.read()?)
     }
 
     /// Bytes that the device delivered so far.

@@ -42,7 +42,8 @@ impl Search {
         }
     }
 
-    /// The size to be tried next, in bytes; none if the two neighbours are known between which the cache gives way.
+    /// The size to be tried next, in bytes; none if the two neighbours are known between which the
+    /// cache gives way.
     pub(super) fn next(&self) -> Option<u64> {
         self.next.map(size)
     }

@@ -83,7 +83,8 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// Starts this many, each with the file of its number or the only one, releases them when all are ready, and returns when all are reading.
+    /// Starts this many, each with the file of its number or the only one, releases them when all
+    /// are ready, and returns when all are reading.
     pub(super) fn start(b: &mut Bencher, count: usize, files: &[Stamped]) -> Result<Self, Failure> {
         if count == 0 || count > MAX_PROCESSES {
             return Err(Failure::Broken(format!("has {count} processes")));

@@ -38,8 +38,8 @@ impl Knee {
     }
 }
 
-/// The law nearest to points `(tasks, time)`, by ascending number of tasks. `None` with fewer different numbers of them than it has parameters and one, and where a
-/// time is not positive.
+/// The law nearest to points `(tasks, time)`, by ascending number of tasks. `None` with fewer
+/// different numbers of them than it has parameters and one, and where a time is not positive.
 pub(super) fn fit(points: &[(f64, f64)]) -> Option<Knee> {
     let mut counts: Vec<f64> = points.iter().map(|(tasks, _)| *tasks).collect();
     counts.dedup();
@@ -79,7 +79,8 @@ fn at(knee: f64, points: &[(f64, f64)]) -> Option<(Knee, f64)> {
     of(f64::midpoint(low, high))
 }
 
-/// Start and slope for a given knee and rate, by least squares of the relative errors, and the sum of squares that is left; the slope is not negative.
+/// Start and slope for a given knee and rate, by least squares of the relative errors, and the sum
+/// of squares that is left; the slope is not negative.
 fn linear_part(knee: f64, rate: f64, points: &[(f64, f64)]) -> Option<(Knee, f64)> {
     // start · grown + slope · beyond is to be 1 in each line.
     let lines: Vec<[f64; 2]> = points
