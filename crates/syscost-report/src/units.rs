@@ -334,7 +334,10 @@ mod tests {
         let figures = Figures::lower_bound(Unit::Bytes, &estimate).unwrap();
         assert_eq!((&*figures.median, figures.unit), ("> 200", "MiB"));
         assert_eq!(figures.with_half_width(), "> 200");
-        assert_eq!(Figures::lower_bound(Unit::Bytes, &Estimate::default()), None);
+        assert_eq!(
+            Figures::lower_bound(Unit::Bytes, &Estimate::default()),
+            None
+        );
     }
 
     #[test]

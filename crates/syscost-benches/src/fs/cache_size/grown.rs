@@ -84,8 +84,13 @@ impl<'s> Grown<'s> {
     /// An empty one. What is read is compared with what was written if `is_checked`.
     pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
         let path = space.path().join("grown");
-        let file = File::options().read(true).write(true).create_new(true).open(&path);
-        let file = file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path);
+        let file =
+            file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
         Ok(Self {
             device: Device::of(&file),
             io: IoReader::of_thread()?,
@@ -114,7 +119,10 @@ impl<'s> Grown<'s> {
 
     /// The device's counters, with its name.
     pub(super) fn device(&self) -> Result<String, Unsupported> {
-        self.device.as_ref().map(Device::source).map_err(Clone::clone)
+        self.device
+            .as_ref()
+            .map(Device::source)
+            .map_err(Clone::clone)
     }
 
     /// Reads its first `bytes` bytes again, of which those that are not written yet are written
@@ -139,7 +147,10 @@ impl<'s> Grown<'s> {
             rate: read as f64 / passed,
             returned: counted.rchar,
             fetched: counted.read_bytes,
-            delivered: self.delivered().zip(delivered).map(|(after, before)| after - before),
+            delivered: self
+                .delivered()
+                .zip(delivered)
+                .map(|(after, before)| after - before),
             resident: files::resident_pages(&self.file).map_err(Failure::from)?,
             cached: files::cachestat(&self.file).ok().map(|cached| cached.pages),
         };
@@ -166,7 +177,7 @@ impl<'s> Grown<'s> {
             stamp::fill(&mut self.buffer[..part], self.bytes, self.seed);
             self.file.write_all(&self.buffer[..part]).map_err(failed)?;
             self.bytes += part as u64;
-            if self.bytes % WRITE_BACK == 0 || self.bytes == bytes {
+            if self.bytes.is_multiple_of(WRITE_BACK) || self.bytes == bytes {
                 self.file.sync_data().map_err(failed)?;
             }
         }
