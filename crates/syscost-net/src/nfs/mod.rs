@@ -11,6 +11,7 @@ mod client;
 mod error;
 mod export;
 mod folder;
+mod mount;
 mod owner;
 mod wire;
 
