@@ -22,6 +22,7 @@ use super::in_each_directory;
 use super::read::reader::{Order, Reader};
 use super::read::{CACHE, COLD, DIRECT, FILE, SIZE, WARM, fill_cache, unknown};
 use super::space::{Cache, Kept, Storage, kept, tell_guest};
+use super::tail::expect_waits;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_bandwidth",
@@ -116,6 +117,7 @@ fn measure(
         Counter::Syscall(Sysno::PREAD64),
         reader.blocks() as f64,
     ));
+    expect_waits(b, kept.file.bytes() / rustix::param::page_size() as u64);
     let clock = *b.clock();
     let storage = Storage::watch(file)?;
     b.observe(|| {

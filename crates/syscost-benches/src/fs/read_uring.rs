@@ -24,6 +24,7 @@ use syscost_harness::prelude::*;
 use super::in_each_directory;
 use super::read::{CACHE, DIRECT, FILE, SIZE, WARM, fill_cache, unknown};
 use super::space::{Cache, Kept, Storage, kept, tell_guest};
+use super::tail::expect_waits;
 use ring::Ring;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -85,6 +86,7 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let file = kept.file.open_direct()?;
     let mut ring = Ring::of(b, kept, &file)?;
     let reads = MIN_READS.max(ROUNDS * ring.depth());
+    expect_waits(b, reads + 3 * ring.depth());
     let clock = *b.clock();
     let storage = Storage::watch_process(&file)?;
     let mut busy = Duration::ZERO;

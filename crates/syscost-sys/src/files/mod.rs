@@ -100,8 +100,9 @@ pub fn drop_cache(file: &File) -> Result<(), SystemError> {
 }
 
 /// Takes those pages of a file out of the page cache that are written back already, and returns how
-/// many are left by mincore(2): 0, or what cannot be given up. If pages stay and
-/// [`caches::permit_dropping`] was called, everybody's are given up.
+/// many are left by mincore(2) or cachestat(2), whichever counts more: 0, or what cannot be given up.
+/// mincore does not count pages that are still being read in, cachestat nothing on overlayfs. If
+/// pages stay and [`caches::permit_dropping`] was called, everybody's are given up.
 ///
 /// # Errors
 /// When the kernel refuses the advice, or does not say what is left.
@@ -110,7 +111,7 @@ pub fn drop_clean_pages(file: &File) -> Result<u64, SystemError> {
     for _ in 0..MAX_TRIES {
         os::forget_cached(file)
             .map_err(|cause| SystemError::new("posix_fadvise", "the file", cause))?;
-        let before = std::mem::replace(&mut left, resident_pages(file)?);
+        let before = std::mem::replace(&mut left, pages_left(file)?);
         if left == 0 {
             break;
         }
@@ -121,9 +122,14 @@ pub fn drop_clean_pages(file: &File) -> Result<u64, SystemError> {
     }
     if left != 0 && caches::is_dropping_permitted() {
         caches::drop_all()?;
-        left = resident_pages(file)?;
+        left = pages_left(file)?;
     }
     Ok(left)
+}
+
+fn pages_left(file: &File) -> Result<u64, SystemError> {
+    let counted = cachestat(file).map_or(0, |cached| cached.pages);
+    Ok(resident_pages(file)?.max(counted))
 }
 
 /// What direct I/O asks for this file; `None` where its file system has none, and serves O_DIRECT from the cache.

@@ -188,6 +188,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn reads_of_half_the_size_are_refuted() {
+        use syscost_harness::bencher::Pass;
+        use syscost_harness::directory::{DEFAULT, KEY};
+        use syscost_results::Verdict;
+
+        let case = Case::new([(KEY, DEFAULT), (SIZE, "4K")]);
+        let pass = Pass::Evidence;
+        let findings = crate::testing::findings_of(&case, pass, &[calls(Sysno::PREAD64)], |b| {
+            let kept = crate::fs::space::kept(b, 1 << 20)?;
+            let file = kept.file.open()?;
+            let mut reader = Reader::of(b, &kept, &file, Order::Scattered)?;
+            reader.buffer = Buffer::new(2048, ALIGNMENT);
+            b.try_iter(|| reader.read())
+        });
+        let findings = findings.unwrap();
+        let refuted = crate::testing::claims(&findings, Verdict::Refuted);
+        assert!(
+            refuted.contains(&"share of pread64 calls whose length is 4096")
+                || findings
+                    .evidence
+                    .iter()
+                    .any(|one| one.verdict == Verdict::Unverified),
+            "{refuted:?}"
+        );
+    }
+
+    #[test]
     fn scattered_blocks_are_all_apart_and_nearly_all_there() {
         for seed in 0..200 {
             for blocks in [8, 16, 128, 2048] {

@@ -30,9 +30,9 @@ pub(in crate::fs) struct Resident {
 }
 
 impl Resident {
-    /// By mincore(2), which counts on every file system.
+    /// By whichever witness counts more: mincore does not count pages that are still being read in.
     pub(in crate::fs) fn pages(self) -> u64 {
-        self.mincore
+        self.mincore.max(self.cachestat.unwrap_or(0))
     }
 
     /// The larger count of each witness.
@@ -72,7 +72,7 @@ impl<'f> Cache<'f> {
         })
     }
 
-    /// Takes the file out of the cache, where it is written back already, and makes sure of it.
+    /// Takes the file out of the cache, where it is written back already, and makes sure of it by both witnesses.
     ///
     /// # Errors
     /// Refuted where pages stay.
