@@ -2,8 +2,10 @@
 //! device.
 
 mod common;
+#[allow(dead_code)] // others use more of it
 mod disks;
 mod groups;
+#[allow(dead_code)] // as above
 mod tool;
 
 use std::os::linux::fs::MetadataExt;
