@@ -11,7 +11,17 @@ pub(crate) fn findings(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Result<Findings, Failure> {
-    let (case, clock) = (Case::default(), Clock::system());
+    findings_of(&Case::default(), pass, expect, measure)
+}
+
+/// The same of a case.
+pub(crate) fn findings_of(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+) -> Result<Findings, Failure> {
+    let clock = Clock::system();
     let effort = Effort {
         samples: 5,
         warm_up_ns: 0.0,
@@ -35,7 +45,7 @@ pub(crate) fn findings(
         cores: &syscost_harness::cores::UNKNOWN,
         seed: 1,
     };
-    let mut b = Bencher::new(&case, expect, situation);
+    let mut b = Bencher::new(case, expect, situation);
     measure(&mut b)?;
     b.finish()
 }

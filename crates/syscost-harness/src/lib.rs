@@ -6,6 +6,7 @@
 //! - [`bencher`]: what that function is given: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins of what counts as a core of our own.
 //! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if one was chosen.
+//! - [`nfs`]: the NFS server that is measured against without a mount.
 //! - [`directory`]: where file systems are measured. [`drop_caches`]: whether everybody's page cache may be emptied.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
@@ -29,6 +30,7 @@ pub mod drop_caches;
 pub mod expect;
 pub mod failure;
 pub mod machine;
+pub mod nfs;
 pub mod noise;
 pub mod peer;
 pub mod placement;

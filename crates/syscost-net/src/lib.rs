@@ -9,12 +9,14 @@
 //! - [`server`]: `syscost serve`: authenticates, opens a service for a session, keeps within its [limits](server::Limits).
 //! - [`client`]: the measuring end: a [`Session`] with a server, and sockets to its services.
 //! - [`token`]: the secret that both ends know, and how each proves it without sending it.
+//! - [`nfs`]: a client of NFS version 3, for measurements against a server that is none of ours.
 //! - [`wire`]: the messages of the protocol, one bounded line of JSON each.
 //! - [`socket`]: sockets with their options set and read back. [`address`]: names looked up once, before anything is measured.
 
 pub mod address;
 pub mod client;
 pub mod content;
+pub mod nfs;
 pub mod server;
 pub mod service;
 pub mod socket;

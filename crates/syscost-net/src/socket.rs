@@ -1,7 +1,8 @@
 //! Sockets with their options set, and read back.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -148,8 +149,46 @@ pub fn connect(
     tcp: &Tcp,
     timeout: Duration,
 ) -> Result<TcpStream, SystemError> {
-    let failed = |cause: io::Error| SystemError::new("connect", address.to_string(), cause);
     let socket = open(address, SocketType::STREAM)?;
+    connected(socket, address, tcp, timeout)
+}
+
+/// As [`connect`], from a reserved port if this process may have one and one is free: a server may
+/// take this for a sign that no ordinary user calls.
+///
+/// # Errors
+/// As there.
+pub fn connect_reserved(
+    address: SocketAddr,
+    tcp: &Tcp,
+    timeout: Duration,
+) -> Result<TcpStream, SystemError> {
+    /// The ports that the kernel's NFS client takes, too.
+    const RESERVED: Range<u16> = 665..1024;
+    let socket = open(address, SocketType::STREAM)?;
+    let any = match address {
+        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    };
+    // From another one on for each process, so that they do not all try the same.
+    let skipped = std::process::id() as usize % RESERVED.len();
+    for port in RESERVED.cycle().skip(skipped).take(RESERVED.len()) {
+        match rustix::net::bind(&socket, &SocketAddr::new(any, port)) {
+            Err(Errno::ADDRINUSE) => {}
+            // Without the privilege the kernel chooses a port when it connects.
+            Ok(()) | Err(_) => break,
+        }
+    }
+    connected(socket, address, tcp, timeout)
+}
+
+fn connected(
+    socket: OwnedFd,
+    address: SocketAddr,
+    tcp: &Tcp,
+    timeout: Duration,
+) -> Result<TcpStream, SystemError> {
+    let failed = |cause: io::Error| SystemError::new("connect", address.to_string(), cause);
     tcp.apply(&socket)?;
     let blocks = |yes: bool| ioctl_fionbio(&socket, !yes).map_err(|cause| failed(cause.into()));
     blocks(false)?;
@@ -270,6 +309,24 @@ mod tests {
             text.contains("refused") && text.contains(&nobody.to_string()),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_reserved_port_is_taken_where_that_is_allowed() {
+        let listener = listen(any("127.0.0.1"), 8, &Tcp::default()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let ends = [(); 2].map(|()| {
+            let near = connect_reserved(address, &Tcp::default(), PATIENCE).unwrap();
+            let (_far, seen) = listener.accept().unwrap();
+            assert_eq!(near.local_addr().unwrap(), seen);
+            near
+        });
+        let ports = ends.each_ref().map(|end| end.local_addr().unwrap().port());
+        assert_ne!(ports[0], ports[1], "the second finds the first taken");
+        match ports[0] {
+            1024.. => println!("skipped: this user may have no reserved port"),
+            port => assert!(port >= 665, "{port}"),
+        }
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(crate) fn run() -> Run {
             ..Machine::default()
         },
         peer: None,
+        nfs: None,
         directories: Vec::new(),
         clock: Clock {
             source: "tsc".to_owned(),

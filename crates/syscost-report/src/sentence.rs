@@ -220,6 +220,16 @@ pub fn peer(run: &Run) -> Option<String> {
     Some(format!("far end {name}: {}", parts.join(", ")))
 }
 
+/// The NFS server that was measured against without a mount, in a line, if there was one.
+pub fn nfs(run: &Run) -> Option<String> {
+    let server = run.nfs.as_deref()?;
+    let name = match server.name == server.export {
+        true => server.name.clone(),
+        false => format!("{} ({})", server.name, server.export),
+    };
+    Some(format!("NFS server {name}, version 3 without a mount"))
+}
+
 fn cpus(online: u32) -> String {
     match online {
         1 => "1 CPU".to_owned(),
@@ -253,6 +263,21 @@ mod tests {
                 run.machine.cpu_model
             )
         );
+    }
+
+    #[test]
+    fn the_nfs_server_is_named_in_a_line() {
+        let mut run = fixture::run();
+        assert_eq!(nfs(&run), None);
+        run.nfs = Some(Box::new(syscost_results::run::NfsServer {
+            name: "nfs://db1/srv".to_owned(),
+            export: "nfs://10.0.0.1:2049:635/srv".to_owned(),
+            read_bytes: 1 << 20,
+            write_bytes: 1 << 20,
+        }));
+        let line =
+            "NFS server nfs://db1/srv (nfs://10.0.0.1:2049:635/srv), version 3 without a mount";
+        assert_eq!(nfs(&run).as_deref(), Some(line));
     }
 
     #[test]

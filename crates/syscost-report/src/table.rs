@@ -58,6 +58,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     let mut out = String::new();
     let heading = std::iter::once(sentence::machine(run))
         .chain(sentence::peer(run))
+        .chain(sentence::nfs(run))
         .chain(run.directories.iter().map(sentence::directory));
     for text in heading {
         for line in wrap(&text, options.width) {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Run;
+
 /// The parameter of a row's case that names its directory by its label.
 pub const KEY: &str = "dir";
 
@@ -88,6 +90,13 @@ pub fn label_of(name: &str) -> Option<&str> {
     let case = name.strip_suffix('}')?.split_once('{')?.1;
     let mut values = case.split(',').filter_map(|part| part.split_once('='));
     values.find(|(key, _)| *key == KEY).map(|(_, label)| label)
+}
+
+/// The directory that a row of this name was measured in.
+pub fn of<'a>(run: &'a Run, name: &str) -> Option<&'a Directory> {
+    let label = label_of(name)?;
+    let mut directories = run.directories.iter();
+    directories.find(|directory| directory.label == label)
 }
 
 #[cfg(test)]

@@ -32,6 +32,9 @@ pub struct Run {
     /// The far end of the network measurements, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<Peer>>,
+    /// The NFS server that was measured against without a mount, if one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nfs: Option<Box<NfsServer>>,
     /// The directories of the file-system rows, in the order given; empty if no such row was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<Directory>,
@@ -69,6 +72,31 @@ impl Peer {
         address
             .rsplit_once(':')
             .map_or(address, |(host, _port)| host)
+    }
+}
+
+/// An NFS server that was measured against without a mount.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NfsServer {
+    /// The export as it was named on the command line.
+    pub name: String,
+    /// The same with the server's numeric address, its port and that of its mount service, looked up
+    /// once, before anything was measured: `nfs://10.0.0.7:2049:20048/srv`.
+    pub export: String,
+    /// Bytes that it returns at most in one READ.
+    pub read_bytes: u32,
+    /// Bytes that it takes at most in one WRITE.
+    pub write_bytes: u32,
+}
+
+impl NfsServer {
+    /// The host and the path of an export: a server that was restarted may have other ports.
+    pub fn place_of(export: &str) -> String {
+        let rest = export.strip_prefix("nfs://").unwrap_or(export);
+        let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let host = server.rsplitn(3, ':').nth(2).unwrap_or(server);
+        format!("{host}{path}")
     }
 }
 
@@ -196,4 +224,20 @@ pub struct Warning {
     pub message: String,
     /// What to do about it.
     pub advice: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_is_the_same_whatever_its_ports() {
+        for (export, place) in [
+            ("nfs://10.0.0.1:2049:635/srv/a:b", "10.0.0.1/srv/a:b"),
+            ("nfs://[fe80::1]:2049:635/", "[fe80::1]/"),
+            ("nfs://db1/e", "db1/e"),
+        ] {
+            assert_eq!(NfsServer::place_of(export), place);
+        }
+    }
 }

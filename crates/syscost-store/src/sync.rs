@@ -11,7 +11,7 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use syscost_results::directory::label_of;
 use syscost_results::document::{Row, Summary};
-use syscost_results::run::Peer;
+use syscost_results::run::{NfsServer, Peer};
 use syscost_results::{Better, Machine, Status};
 
 use crate::index::{Index, IndexError};
@@ -240,11 +240,20 @@ fn series(row: &Row, run: &Summary) -> String {
         let value = Peer::host_of(value);
         is_concerned.then(|| format!("{BEYOND_NAME}{variable}={value}"))
     });
+    let server = server(row, run).map(|place| format!("{BEYOND_NAME}nfs={place}"));
     let storage = storage(row, run).map(|storage| format!("{BEYOND_NAME}storage={storage}"));
     std::iter::once(row.name.clone())
         .chain(meant)
+        .chain(server)
         .chain(storage)
         .collect()
+}
+
+/// The NFS server of a row that is measured against one without a mount.
+fn server(row: &Row, run: &Summary) -> Option<String> {
+    let is_concerned = row.id == "fs.nfs" || row.name.starts_with("fs.remote{dir=nfs,");
+    let export = run.config.environment.get("SYSCOST_NFS")?.as_deref()?;
+    is_concerned.then(|| NfsServer::place_of(export))
 }
 
 /// What the directory of a row lies on: under the same label another run may have another one.

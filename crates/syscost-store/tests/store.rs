@@ -192,6 +192,13 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
     assert_eq!(followed(near, &peer), (6, 0), "it is the same way");
     assert_eq!(followed(near, &congestion), (2, 4));
     assert_eq!(followed("a.b{c=d}", &congestion), (6, 0));
+    // Two days an export of one server, then four one of another, whose mount service has another port each day.
+    let export = |day| {
+        let host = if day < 2 { 1 } else { 2 };
+        json!({"SYSCOST_NFS": format!("nfs://10.0.0.{host}:2049:{}/e", 4000 + day)})
+    };
+    assert_eq!(followed("fs.nfs{step=null}", &export), (4, 2));
+    assert_eq!(followed("fs.read{dir=ssd}", &export), (6, 0));
 }
 
 #[test]

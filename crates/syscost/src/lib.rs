@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod interrupt;
 mod kept;
+mod nfs;
 mod peer;
 mod progress;
 mod selection;

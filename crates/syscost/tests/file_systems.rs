@@ -21,6 +21,9 @@ use disks::{Disk, Kind, on, on_all};
 /// Size of a disk: the smallest on which every kind can be made, and the group finds room.
 const BYTES: u64 = 1 << 30;
 
+/// So that a run takes seconds.
+const QUICK: &[&str] = &["--profile", "quick"];
+
 /// Held by the test that measures: two tests at once would disturb each other.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -36,7 +39,7 @@ fn directory(label: &str, disk: &Disk) -> String {
 /// A run's output. Records lie in the program's folder, apart from those of other programs.
 fn run(program: &Program, arguments: &[&str]) -> Output {
     let output = program
-        .command(&[&["run", "--profile", "quick", "--no-samples"], arguments].concat())
+        .command(&[&["run", "--no-samples"], arguments].concat())
         .env("TMPDIR", program.folder())
         .output();
     output.expect("the binary starts")
@@ -44,7 +47,7 @@ fn run(program: &Program, arguments: &[&str]) -> Output {
 
 /// The document of a run that must end well.
 fn document(program: &Program, arguments: &[&str]) -> Value {
-    let output = run(program, &[arguments, &["--format", "json"]].concat());
+    let output = run(program, &[arguments, QUICK, &["--format", "json"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {said}");
     serde_json::from_slice(&output.stdout).expect("one JSON document")
@@ -174,6 +177,7 @@ fn on_further(disk: &Disk) {
     fs::create_dir(&other).expect("a folder");
     let arguments = [
         "fs.read{cache=warm,size=4K,access=random}",
+        "--profile=quick",
         &directory("one", disk),
         &format!("--dir=two={}", other.display()),
     ];
@@ -182,7 +186,10 @@ fn on_further(disk: &Disk) {
     assert!(output.status.success(), "{table}");
     let heading = table.lines().find(|line| line.starts_with("fs "));
     let heading = heading.expect("the group's heading");
-    assert!(heading.contains("one") && heading.contains("to one"), "{table}");
+    assert!(
+        heading.contains("one") && heading.contains("to one"),
+        "{table}"
+    );
     assert!(table.contains("dir=two "), "both are described: {table}");
 }
 
@@ -198,7 +205,10 @@ fn a_directory_that_cannot_be_measured_is_told_before_anything_is() {
             assert!(said.contains(words), "{said}");
         };
         refused("--dir=/no/such/folder", "No such file");
-        refused(&format!("--dir=a,b={}", disk.path().display()), "row's name");
+        refused(
+            &format!("--dir=a,b={}", disk.path().display()),
+            "row's name",
+        );
         fill(disk);
         refused(&directory("full", disk), "are to be left");
         fs::remove_file(disk.path().join("filling")).expect("it can be removed");
@@ -242,7 +252,10 @@ fn a_disk_that_becomes_read_only_ends_no_run() {
         let status = child.wait().expect("it ends");
         assert!(status.code().is_some(), "it ends by itself: {status}");
         let said = clean(&program, &[]);
-        assert!(said.starts_with("cannot remove tree") || disk.content().is_empty(), "{said}");
+        assert!(
+            said.starts_with("cannot remove tree") || disk.content().is_empty(),
+            "{said}"
+        );
     });
 }
 
@@ -254,7 +267,7 @@ fn what_a_killed_run_left_is_gone_with_the_next_run() {
         kill_midway(&program, disk);
         assert!(!disk.content().is_empty(), "it was killed midway");
         // Any run: the tree is on record.
-        let output = run(&program, &["timing.loop", "--no-save"]);
+        let output = run(&program, &["timing.loop", "--no-save", "--profile", "quick"]);
         assert!(output.status.success());
         assert_eq!(disk.content(), [] as [&Path; 0]);
     });
@@ -275,22 +288,69 @@ fn what_a_killed_run_left_is_gone_with_clean_also_when_its_record_is_lost() {
                 remove_records(program.folder());
             }
             let listed = clean(&program, &["--dry-run"]);
-            let tree = left.iter().find(|path| **path != strange).expect("it is there");
+            let tree = left
+                .iter()
+                .find(|path| **path != strange)
+                .expect("it is there");
             let tree = tree.display().to_string();
-            assert!(listed.contains(&format!("would remove tree {tree}")), "{listed}");
+            assert!(
+                listed.contains(&format!("would remove tree {tree}")),
+                "{listed}"
+            );
             assert_eq!(disk.content(), left, "nothing is removed yet");
             let removed = clean(&program, &[]);
-            assert!(removed.contains(&format!("removed tree {tree}")), "{removed}");
-            assert_eq!(disk.content(), std::slice::from_ref(&strange), "another's stays");
+            assert!(
+                removed.contains(&format!("removed tree {tree}")),
+                "{removed}"
+            );
+            assert_eq!(
+                disk.content(),
+                std::slice::from_ref(&strange),
+                "another's stays"
+            );
         }
         assert_eq!(clean(&program, &[]), "nothing was left behind\n");
+    });
+}
+
+#[test]
+fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_something_else() {
+    let _turn = turn();
+    let program = Program::new();
+    let resume = || {
+        let journal = program.journals().remove(0).display().to_string();
+        let output = program
+            .command(&["run", "--resume", &journal, "--no-save", "--format", "json"])
+            .env("TMPDIR", program.folder())
+            .output();
+        output.expect("the binary starts")
+    };
+    on(Kind::Ext4, BYTES, "", |disk| {
+        let arguments = ["fs.read", "--budget", "1.5", &directory("kept", disk)];
+        run(&program, &[&arguments[..], &["--profile", "careful"]].concat());
+        if program.journals().is_empty() {
+            return println!("skipped: the run was complete");
+        }
+        // The same place, but in memory now.
+        let path = disk.path().display().to_string();
+        tool::run(&["mount", "-t", "tmpfs", "tmpfs", &path]).expect("it can be mounted");
+        let output = resume();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("its directory kept was on ext4"), "{said}");
+        tool::run(&["umount", &path]).expect("it can be unmounted");
+        let output = resume();
+        let resumed: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+        assert_eq!(resumed["directories"][0]["path"], path.as_str());
+        assert!(rows(&resumed).iter().all(|row| text(row, "name").contains("{dir=kept,")));
+        assert_eq!(resumed["config"]["resumed"], 1);
     });
 }
 
 /// As a restart of the machine does with the folder for temporary files.
 fn remove_records(folder: &Path) {
     let folders = fs::read_dir(folder).expect("it can be read").flatten();
-    for found in folders.filter(|found| found.file_name().to_string_lossy().starts_with("syscost-")) {
+    for found in folders.filter(|found| found.file_name().to_string_lossy().starts_with("syscost-"))
+    {
         fs::remove_dir_all(found.path()).expect("it can be removed");
     }
 }

@@ -15,8 +15,9 @@ pub(super) struct Content {
     pub(super) source: &'static str,
 }
 
-/// Reads a file, a multiple of 4096 bytes, from its device: directly where the file system can, otherwise after its pages have left the
-/// cache. What a file system in memory has is read from there.
+/// Reads a file, a multiple of 4096 bytes, from its device: directly where the file system can,
+/// otherwise after its pages have left the cache. What a file system in memory has is read from
+/// there.
 pub(super) fn read_back(space: &Space, path: &Path) -> Result<Content, Failure> {
     const ALIGNMENT: usize = 4096;
     let failed = |cause| Failure::of("read back what was written", cause);

@@ -1,18 +1,23 @@
 //! Copying a file, or letting another have its blocks.
 //!
 //! ## Measures
-//! A whole file's content into an empty one, in as many calls as it takes; both are open, the source is in the page cache. Emptying the target is not timed.
+//! A whole file's content into an empty one, in as many calls as it takes; both are open, the
+//! source is in the page cache. Emptying the target is not timed.
 //!
 //! - `read_write`: 128 KiB at a time by way of this program's memory.
-//! - `copy_file_range`, `sendfile`, `splice`: the kernel copies by itself; `splice` by way of a pipe of 1 MiB, in two calls each time.
-//! - `reflink`: FICLONE makes the target share the source's blocks until one of them is written to. Nothing is copied.
+//! - `copy_file_range`, `sendfile`, `splice`: the kernel copies by itself; `splice` by way of a
+//!   pipe of 1 MiB, in two calls each time.
+//! - `reflink`: FICLONE makes the target share the source's blocks until one of them is written to.
+//!   Nothing is copied.
 //! ## Does not measure
-//! Writing the target back: a copy is in the page cache when the number is taken (`fs.sync` tells what making it safe costs). Reading the source from its device
-//! (`fs.read`). Opening and making files (`fs.metadata`).
+//! Writing the target back: a copy is in the page cache when the number is taken (`fs.sync` tells
+//! what making it safe costs). Reading the source from its device (`fs.read`). Opening and making
+//! files (`fs.metadata`).
 //! ## Reading it
-//! `copy_file_range` may do what it likes: on btrfs, XFS and some others it makes a reflink. The detail `shared_percent` says how much of the target is blocks of
-//! the source: 0 of a copy, 100 of a reflink, whatever the row is called. A reflink's number does not depend on the file's size, but on its number of
-//! pieces. `dirtied_percent` is how much of it the kernel has yet to write.
+//! `copy_file_range` may do what it likes: on btrfs, XFS and some others it makes a reflink. The
+//! detail `shared_percent` says how much of the target is blocks of the source: 0 of a copy, 100 of
+//! a reflink, whatever the row is called. A reflink's number does not depend on the file's size,
+//! but on its number of pieces. `dirtied_percent` is how much of it the kernel has yet to write.
 //! ## Source
 //! fio has none; `cp --reflink=never`, and `xfs_io -c reflink`.
 
@@ -41,7 +46,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const SIZE: &str = "size";
 
-/// From this share on it is all of the content, and below the rest none of it: the file system's own blocks are counted, too.
+/// From this share on it is all of the content, and below the rest none of it: the file system's
+/// own blocks are counted, too.
 const MIN_ALL: f64 = 0.95;
 
 fn cases() -> Vec<Case> {
@@ -64,7 +70,12 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     copier.probe(&space.filesystem().kind)?;
     let pages = bytes / page_size() as u64;
     let resident = files::resident_pages(copier.source())?;
-    b.claim_equal("pages of the source in the page cache", pages, resident, "mincore");
+    b.claim_equal(
+        "pages of the source in the page cache",
+        pages,
+        resident,
+        "mincore",
+    );
     by.expect(b, bytes);
     let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
     let copies = Cell::new(0_u64);
@@ -96,14 +107,16 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
         return Ok(());
     }
     let content = read_back(space, &target)?;
-    let is_right = content.bytes.len() as u64 == bytes && stamp::check(&content.bytes, 0, seed).is_ok();
+    let is_right =
+        content.bytes.len() as u64 == bytes && stamp::check(&content.bytes, 0, seed).is_ok();
     let what = "content of the target";
     let found = if is_right { "the source's" } else { "other" };
     b.claim_equal(what, "the source's", found, content.source);
     Ok(())
 }
 
-/// What a way to fill the target did with the content, by what the kernel says of the files afterwards.
+/// What a way to fill the target did with the content, by what the kernel says of the files
+/// afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Copied,
@@ -114,8 +127,9 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// By the share of the content that lies in the source's own blocks and by that which this thread made dirty; `None` where nobody says. Nothing
-    /// is known of what a server did by itself, nor in memory.
+    /// By the share of the content that lies in the source's own blocks and by that which this
+    /// thread made dirty; `None` where nobody says. Nothing is known of what a server did by
+    /// itself, nor in memory.
     fn of(shared: Option<f64>, dirtied: Option<f64>) -> Option<Self> {
         let (all, none) = (MIN_ALL..=1.0 / MIN_ALL, 0.0..=1.0 - MIN_ALL);
         match (shared, dirtied) {
@@ -206,12 +220,10 @@ mod tests {
 
     #[test]
     fn copies_stand_and_what_is_no_copy_does_not() {
-        let Some(space) = on_disk() else {
-            return println!("skipped: no disk");
-        };
-        drop(space);
         for by in By::ALL {
-            let space = on_disk().expect("there was one");
+            let Some(space) = on_disk() else {
+                return println!("skipped: no disk");
+            };
             let found = findings(Pass::Evidence, &[], |b| measure(b, &space, by, 1 << 20));
             match found {
                 Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),

@@ -1,13 +1,15 @@
 //! Shared: whether each operation waits until the device has what it changed.
 
+use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::fsync;
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_sys::files::{Device, Filesystem, Moved};
+use syscost_sys::files::Filesystem;
 
 use super::space::Space;
+use super::waits::{MAX_SLEEPS, Waits, claim_written, needs_device};
 
 /// The parameter that says what follows each operation.
 pub(super) const KEY: &str = "sync";
@@ -62,26 +64,22 @@ impl Sync {
         }
     }
 
-    /// What an operation on this file system may do beside its calls: wait, for its device, its
-    /// journal or its server.
-    pub(super) fn expect(self, b: &mut Bencher, filesystem: &Filesystem) -> Result<(), Failure> {
-        match self {
-            Sync::Fsync if filesystem.is_in_memory() => {
-                return Err(Failure::Unsupported(format!(
-                    "{} has no device that fsync could wait for",
-                    filesystem.kind
-                )));
-            }
-            Sync::Fsync => {
-                b.expect(calls(Sysno::FSYNC));
-                b.expect(at_most(Counter::VoluntarySwitches, MAX_WAITS));
-            }
-            Sync::None if filesystem.is_remote() => {
-                b.expect(at_most(Counter::VoluntarySwitches, MAX_WAITS));
-            }
-            Sync::None => b.expect(at_most(Counter::VoluntarySwitches, RARE_WAITS)),
+    /// What an operation that changes a file system may do beside its calls: wait for its journal,
+    /// its device or its server. Without fsync, too: ext4 without a journal but with the mount
+    /// option discard waits in rmdir until the device has discarded the directory's block.
+    pub(super) fn expect(self, b: &mut Bencher) {
+        if self.is_fsync() {
+            b.expect(calls(Sysno::FSYNC));
         }
-        Ok(())
+        b.expect(MAX_SLEEPS);
+    }
+}
+
+/// Whether there is a device to wait for, where a case waits for one.
+pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
+    match is_of_the_device(case) {
+        true => needs_device(case),
+        false => Ok(()),
     }
 }
 
@@ -90,45 +88,26 @@ pub(super) fn is_of_the_device(case: &Case) -> bool {
     case.get(KEY) == Sync::Fsync.name()
 }
 
-/// The journal, the blocks and the device's cache may each be waited for, and a server.
-const MAX_WAITS: f64 = 20.0;
-
-/// A change in the cache alone may meet a transaction of the journal that is being closed.
-const RARE_WAITS: f64 = 0.05;
-
-/// What the device of a space was given so far.
-pub(super) struct Delivered {
-    device: Result<(Device, Moved), Unsupported>,
+/// What an operation that changes nothing may do beside its calls: ask a server, if there is one.
+pub(super) fn expect_answers(b: &mut Bencher, filesystem: &Filesystem) {
+    if filesystem.is_remote() {
+        b.expect(MAX_SLEEPS);
+    }
 }
 
-impl Delivered {
-    pub(super) fn so_far(space: &Space) -> Result<Self, Failure> {
-        let folder = std::fs::File::open(space.path())
-            .map_err(|cause| Failure::of(&format!("open {}", space.path().display()), cause))?;
-        let device = Device::of(&folder).and_then(|device| {
-            let moved = device.moved()?;
-            Ok((device, moved))
-        });
-        Ok(Self { device })
-    }
+/// Claims that the device has been given something for each operation. Others may have given it
+/// something, too; that fsync was called, and on what, is for the audit to say.
+pub(super) fn claim_delivered(b: &mut Bencher, waits: &Waits) {
+    const MIN_BYTES: u64 = 512;
+    let delivered = waits.end(b);
+    claim_written(b, MIN_BYTES, &delivered);
+}
 
-    /// Claims that it has been given something for each operation since. Others may have given it
-    /// something, too; that fsync was called, and on what, is for the audit to say.
-    pub(super) fn claim_more(self, b: &mut Bencher) -> Result<(), Failure> {
-        const CLAIM: &str = "bytes that the device was given per operation";
-        let least = Bound::AtLeast(512.0);
-        match self.device {
-            Ok((device, before)) => {
-                let written = device.moved()?.written - before.written;
-                let per_operation = written as f64 / b.operations().max(1) as f64;
-                b.claim_within(CLAIM, least, per_operation, &device.source());
-            }
-            Err(reason) => {
-                b.claim_unverified(CLAIM, least.fact(), "", "device", &reason.to_string());
-            }
-        }
-        Ok(())
-    }
+/// Begins to look at the device of a space.
+pub(super) fn watch(space: &Space) -> Result<Waits, Failure> {
+    let folder = File::open(space.path());
+    let tried = format!("open {}", space.path().display());
+    Ok(Waits::begin(&folder.map_err(|cause| Failure::of(&tried, cause))?))
 }
 
 /// Syncs a directory, so that what was prepared in it is not part of what is measured. Not every

@@ -1,14 +1,17 @@
 //! Giving a file blocks and taking them away.
 //!
 //! ## Measures
-//! One system call on a file of 1 MiB, or for one, without its content: `allocate` is fallocate for a file that is empty, `punch_hole` fallocate with
-//! FALLOC_FL_PUNCH_HOLE of all that was allocated, which leaves the file's length, `truncate` is ftruncate to nothing. What each undoes of the last one is not timed.
+//! One system call on a file of 1 MiB, or for one, without its content: `allocate` is fallocate for
+//! a file that is empty, `punch_hole` fallocate with FALLOC_FL_PUNCH_HOLE of all that was
+//! allocated, which leaves the file's length, `truncate` is ftruncate to nothing. Undoing it in
+//! between is not timed.
 //! ## Does not measure
-//! Blocks that were written: these are only reserved, and there is nothing of them in the page cache. Making it safe (`fs.sync`): the file system
-//! notes it in its journal, in memory at first.
+//! Blocks that were written: these are only reserved, and there is nothing of them in the page
+//! cache. Making it safe (`fs.sync`): the file system notes it in its journal, in memory at first.
 //! ## Reading it
-//! Mostly work of the core: the file system searches its free space and changes its own blocks. In memory (tmpfs) it is pages that are found and given back. A file system that
-//! journals waits now and then until there is room.
+//! Mostly work of the core: the file system searches its free space and changes its own blocks. In
+//! memory (tmpfs) it is pages that are found and given back. A file system that journals waits now
+//! and then until there is room.
 //! ## Source
 //! fallocate(2), ftruncate(2); stress-ng `fallocate`, `fpunch`.
 
@@ -39,6 +42,10 @@ const SIZE: &str = "size";
 
 /// What a file system may add to the blocks of a file for its own list of them, in bytes.
 const MAX_OWN: f64 = 65536.0;
+
+/// As many times the size may have been freed and not be free yet: some file systems wait for their
+/// journal.
+const MAX_FREED: u64 = 64;
 
 const GAINED: &str = "bytes of blocks that the file has more after it";
 
@@ -118,9 +125,7 @@ impl Op {
     fn undo(self, file: &File, bytes: u64) -> Result<(), Errno> {
         match self {
             Self::Allocate => ftruncate(file, 0),
-            Self::PunchHole | Self::Truncate => {
-                fallocate(file, FallocateFlags::empty(), 0, bytes)
-            }
+            Self::PunchHole | Self::Truncate => fallocate(file, FallocateFlags::empty(), 0, bytes),
         }
     }
 
@@ -167,7 +172,6 @@ fn measure(
     bytes: u64,
     mut perform: impl FnMut(&File) -> Result<(), Errno>,
 ) -> Result<(), Failure> {
-    // The file system may keep what was freed until its journal is written.
     space.room_for(MAX_FREED * bytes)?;
     let path = space.path().join("blocks");
     let file = File::create_new(&path).map_err(|cause| Failure::of("make a file", cause))?;
@@ -202,9 +206,6 @@ fn measure(
     b.report(GAINED, gained.get());
     Ok(())
 }
-
-/// As many times the size may be freed and not free yet.
-const MAX_FREED: u64 = 64;
 
 fn refused(cause: Errno, op: Op, filesystem: &str) -> Failure {
     match cause {

@@ -1,21 +1,22 @@
 //! Locking a file in the measured directory.
 //!
 //! ## Measures
-//! Taking an exclusive lock of a whole file and giving it back, nobody else wanting it: two system calls. `by=fcntl` is F_SETLKW, whose
-//! lock belongs to the process; `by=ofd` is F_OFD_SETLKW, whose lock belongs to the open file; `by=flock` is the call of that name.
+//! Taking an exclusive lock of a whole file and giving it back, nobody else wanting it: two system
+//! calls. `by=fcntl` is F_SETLKW, whose lock belongs to the process; `by=ofd` is F_OFD_SETLKW,
+//! whose lock belongs to the open file; `by=flock` is the call of that name.
 //! ## Does not measure
 //! Waiting for a lock that another holds: `sync.file_lock{state=contended}`.
 //! ## Reading it
-//! On a local file system the kernel keeps locks itself and asks nobody: the row is then that of `sync.file_lock{state=free}`, whose
-//! file is in the folder for temporary files. A network file system asks its server, twice.
+//! On a local file system the kernel keeps locks itself and asks nobody: the row is then that of
+//! `sync.file_lock{state=free}`, whose file is in the folder for temporary files. A network file
+//! system asks its server, twice.
 //! ## Source
 //! lmbench `lat_fcntl`.
 
 use syscost_harness::prelude::*;
 
-use super::durable::Sync;
-use super::in_each_directory;
 use super::space::Space;
+use super::{durable, in_each_directory};
 use crate::sync::{self, Via};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -36,6 +37,6 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let via = Via::from_name(b.case().get(BY))?;
     let space = Space::of(b.case())?;
-    Sync::None.expect(b, space.filesystem())?;
+    durable::expect_answers(b, space.filesystem());
     sync::measure_free_lock(b, via, &sync::open_twice(&space.path().join("lock"))?)
 }

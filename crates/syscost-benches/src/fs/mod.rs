@@ -10,6 +10,8 @@ mod entries;
 mod fallocate;
 mod lock;
 mod metadata;
+mod nfs;
+mod nfs_mount;
 mod overwrite;
 mod pool;
 mod read;
@@ -18,6 +20,7 @@ mod read_bandwidth;
 mod read_mmap;
 mod read_uring;
 mod readdir;
+mod remote;
 mod small_file;
 mod space;
 mod sync;
@@ -48,6 +51,9 @@ pub(super) const GROUP: Group = Group {
         cache_size::BENCHMARK,
         contention::BENCHMARK,
         contention_law::BENCHMARK,
+        nfs::BENCHMARK,
+        nfs_mount::BENCHMARK,
+        remote::BENCHMARK,
     ],
     hidden: false,
 };

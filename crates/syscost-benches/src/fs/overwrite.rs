@@ -1,5 +1,5 @@
-//! Shared: blocks of a file that are written over one after the other, with content that says where it belongs and how often
-//! its block was written.
+//! Shared: blocks of a file that are written over one after the other, with content that says where
+//! it belongs and how often its block was written.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -26,7 +26,8 @@ const OFFSET: Argument = Argument {
 /// Begin at multiples of this many bytes: more than any device asks for.
 const ALIGNMENT: usize = 4096;
 
-/// More operations than any audited child makes. What it writes is in the file, and its count is lost with it.
+/// More operations than any audited child makes. What it writes is in the file, and its count is
+/// lost with it.
 const MAX_AUDITED: usize = 128;
 
 /// In what order the blocks of a file are written.
@@ -72,14 +73,18 @@ impl Blocks {
         b.expect_argument(Sysno::PWRITE64, OFFSET, offsets);
     }
 
-    /// Where the blocks begin, in the order in which they are written, over and over. At random one or two may be missing.
+    /// Where the blocks begin, in the order in which they are written, over and over. At random one
+    /// or two may be missing.
     fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
         let count = self.file / self.block;
         let numbers = match self.access {
             Access::Sequential => (0..count).collect(),
             Access::Random => scattered(count, random),
         };
-        numbers.into_iter().map(|number| number * self.block).collect()
+        numbers
+            .into_iter()
+            .map(|number| number * self.block)
+            .collect()
     }
 }
 
@@ -176,7 +181,8 @@ impl Overwriter {
         Ok(())
     }
 
-    /// Claims, in the evidence pass, that each block of the file holds what was written there last. All of it must have been stamped.
+    /// Claims, in the evidence pass, that each block of the file holds what was written there last.
+    /// All of it must have been stamped.
     pub(super) fn claim_content(&self, b: &mut Bencher, space: &Space) -> Result<(), Failure> {
         if b.is_timed() {
             return Ok(());
@@ -194,8 +200,8 @@ impl Overwriter {
         Ok(())
     }
 
-    /// Whether the file's content has what was written last into one of the blocks: by this process, or by an audited child after
-    /// it.
+    /// Whether the file's content has what was written last into one of the blocks: by this
+    /// process, or by an audited child after it.
     fn is_right(&self, index: usize, content: &[u8]) -> bool {
         let times = self.laps + u64::from(index < self.next);
         let ahead = MAX_AUDITED.div_ceil(self.blocks()) as u64;
@@ -208,8 +214,8 @@ impl Overwriter {
     }
 }
 
-/// The seed of what is written into a block the `times`th time; the content before is of the file's own seed. They differ in their high
-/// bits, where positions have none.
+/// The seed of what is written into a block the `times`th time; the content before is of the file's
+/// own seed. They differ in their high bits, where positions have none.
 fn seed(first: u64, times: u64) -> u64 {
     first ^ times.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -16,6 +16,8 @@
 //! fio with ioengine=psync and rw=randread, which gives the same advice; lmbench `bw_file_rd`; cachestat(2), mincore(2), statx(2).
 
 pub(super) mod reader;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 

@@ -1,16 +1,19 @@
 //! Making and removing small files, as programs that unpack or build do.
 //!
 //! ## Measures
-//! `step=create`: openat of a new file, one write of `size` bytes (none of 0), close. `step=delete`: unlinkat of such a file, which
-//! was written just before. In a directory of up to 128 of them.
+//! `step=create`: openat of a new file, one write of `size` bytes (none of 0), close.
+//! `step=delete`: unlinkat of such a file, which was written just before. In a directory of up to
+//! 128 of them.
 //!
-//! `sync=none`: all of it stays in the page cache. `sync=fsync`: a file is synced before it is closed; after a removal the
-//! directory is, of files that had been synced. Each of these is timed singly.
+//! `sync=none`: all of it stays in the page cache. `sync=fsync`: a file is synced before it is
+//! closed; after a removal the directory is, of files that had been synced. Each of these is timed
+//! singly.
 //! ## Does not measure
 //! Reading them (`fs.read`). Files in a tree of directories.
 //! ## Reading it
-//! `size=0` is `fs.metadata{op=create}`; what larger ones cost more is a write and its blocks, which many file systems choose only
-//! when they write back. With `sync=fsync` the device is measured: compare with `fs.sync`.
+//! `size=0` is `fs.metadata{op=create}`; what larger ones cost more is a write and its blocks,
+//! which many file systems choose only when they write back. With `sync=fsync` the device is
+//! measured: compare with `fs.sync`.
 //! ## Source
 //! lmbench `lat_fs`, which has the same sizes, and counts files per second.
 
@@ -34,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small file: create and delete",
     cases: Cases::Here(cases),
     disregards_neighbours: durable::is_of_the_device,
+    support: durable::support,
     careful: |case| durable::is_of_the_device(case) && ["1K", "4K"].contains(&case.get(SIZE)),
     run,
     source: include_str!("small_file.rs"),

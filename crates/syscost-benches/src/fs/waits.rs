@@ -1,5 +1,5 @@
-//! Shared: what operations on a device wait for: claims that it was given what was written, and details that tell its noise from
-//! the core's.
+//! Shared: what operations on a device wait for: claims that it was given what was written, and
+//! details that tell its noise from the core's.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -11,7 +11,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::SchedStat;
 use syscost_sys::files::{self, Device, Moved};
 
-/// The journal, the block and the device's cache may each be waited for, and further ones for the file system's threads.
+/// The journal, the block and the device's cache may each be waited for, and further ones for the
+/// file system's threads.
 pub(super) const MAX_SLEEPS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
 /// Whether the files of a case's directory lie on a device at all.
@@ -32,14 +33,15 @@ pub(super) fn needs_device(case: &Case) -> Result<(), Unsupported> {
 pub(super) fn unwritten_pages(file: &File) -> Result<u64, Unsupported> {
     let cached = files::cachestat(file)?;
     if cached.pages == 0 && files::resident_pages(file)? > 0 {
-        let reason = "cachestat sees no page of this file: overlayfs caches those of the file below";
+        let reason =
+            "cachestat sees no page of this file: overlayfs caches those of the file below";
         return Err(Unsupported::new(reason));
     }
     Ok(cached.dirty + cached.writeback)
 }
 
-/// Looks at a device, and at this thread, before and behind operations. Its details of a row are `cpu_ns`, `run_delay_ns`,
-/// `device_busy_percent` and `device_written_bytes`.
+/// Looks at a device, and at this thread, before and behind operations. Its details of a row are
+/// `cpu_ns`, `run_delay_ns`, `device_busy_percent` and `device_written_bytes`.
 pub(super) struct Waits {
     device: Result<(Device, Moved), Unsupported>,
     schedule: Option<(SchedStat, u64)>,
@@ -85,7 +87,8 @@ impl Waits {
         self.mark_ns.set(thread_ns());
     }
 
-    /// This many operations were made so far. If it is one more than before, nothing was between but that one.
+    /// This many operations were made so far. If it is one more than before, nothing was between
+    /// but that one.
     pub(super) fn after(&self, operations: u64) {
         let used_ns = thread_ns().saturating_sub(self.mark_ns.get());
         if operations > self.operations.replace(operations) {
@@ -116,14 +119,16 @@ impl Waits {
         Ok(per_operation)
     }
 
-    /// Whether the device keeps what it is given in a cache of its own; `None` where the kernel does not say.
+    /// Whether the device keeps what it is given in a cache of its own; `None` where the kernel
+    /// does not say.
     pub(super) fn has_volatile_cache(&self) -> Option<bool> {
         let (device, _) = self.device.as_ref().ok()?;
         device.has_volatile_cache()
     }
 }
 
-/// Claims that the device was given at least this many bytes per operation: others may have written as well.
+/// Claims that the device was given at least this many bytes per operation: others may have written
+/// as well.
 pub(super) fn claim_written(
     b: &mut Bencher,
     bytes: u64,
@@ -132,7 +137,12 @@ pub(super) fn claim_written(
     let what = "bytes that the device was given per operation";
     match moved {
         Ok(moved) => {
-            b.claim_within(what, Bound::AtLeast(bytes as f64), moved.written, &moved.source);
+            b.claim_within(
+                what,
+                Bound::AtLeast(bytes as f64),
+                moved.written,
+                &moved.source,
+            );
         }
         Err(reason) => b.claim_unverified(what, bytes, "", "/sys/dev/block", &reason.to_string()),
     }

@@ -1,20 +1,26 @@
 //! Writing over a block of a file.
 //!
 //! ## Measures
-//! One pwrite of a block that has content already, in the order of the file (`sequential`, from the start again at its end) or in a random one.
+//! One pwrite of a block that has content already, in the order of the file (`sequential`, from the
+//! start again at its end) or in a random one.
 //!
-//! - `buffered`: into the page cache, whose pages of the file are all there and dirty, so that the kernel copies the block and does no more.
-//!   Nothing is written back meanwhile.
-//! - `direct`: with O_DIRECT. It returns when the device says that it has the block; nothing of it is left in the page cache.
+//! - `buffered`: into the page cache, whose pages of the file are all there and dirty, so that the
+//!   kernel copies the block and does no more. Nothing is written back meanwhile.
+//! - `direct`: with O_DIRECT. It returns when the device says that it has the block; nothing of it
+//!   is left in the page cache.
 //! ## Does not measure
-//! Growing a file, and finding blocks for it (`fs.fallocate`). The first write to a clean page. Making sure that the block survives a loss of power:
-//! a device may keep it in a cache of its own (`fs.sync`).
+//! Growing a file, and finding blocks for it (`fs.fallocate`). The first write to a clean page.
+//! Making sure that the block survives a loss of power: a device may keep it in a cache of its own
+//! (`fs.sync`).
 //! ## Reading it
-//! `buffered` is a matter of the core and of memory, and the detail `bandwidth_bytes_per_s` that of a copy. `direct` waits for the device: `cpu_ns` of it is work
-//! of the core, `run_delay_ns` was spent waiting for a core, and the rest for the device, which was at work for `device_busy_percent` of the time and
-//! was given `device_written_bytes` per operation, by everybody. A block smaller than the device's own is read, changed and written by the device.
+//! `buffered` is a matter of the core and of memory, and the detail `bandwidth_bytes_per_s` that of
+//! a copy. `direct` waits for the device: `cpu_ns` of it is work of the core, `run_delay_ns` was
+//! spent waiting for a core, and the rest for the device, which was at work for
+//! `device_busy_percent` of the time and was given `device_written_bytes` per operation, by
+//! everybody. A block smaller than the device's own is read, changed and written by the device.
 //! ## Source
-//! fio `rw=write` and `rw=randwrite` with `ioengine=psync`, `overwrite=1` and `direct=0` or `1`; lmbench `lmdd`.
+//! fio `rw=write` and `rw=randwrite` with `ioengine=psync`, `overwrite=1` and `direct=0` or `1`;
+//! lmbench `lmdd`.
 
 mod buffered;
 mod direct;

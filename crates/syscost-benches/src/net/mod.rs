@@ -5,7 +5,7 @@ pub(crate) mod counters;
 pub(crate) mod exchange;
 pub(crate) mod far_end;
 mod http;
-mod icmp;
+pub(crate) mod icmp;
 pub(crate) mod interface;
 mod loaded_latency;
 mod model;

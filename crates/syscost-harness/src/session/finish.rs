@@ -87,6 +87,7 @@ impl Session<'_> {
             complete,
             machine: self.header.machine,
             peer: self.header.peer,
+            nfs: self.header.nfs,
             directories: self.header.directories,
             clock,
             core_ghz: usual.map(|usual| usual.ghz).or(median(&frequencies)),

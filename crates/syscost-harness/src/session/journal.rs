@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use syscost_results::run::{Config, Noise, Peer, Warning};
+use syscost_results::run::{Config, NfsServer, Noise, Peer, Warning};
 use syscost_results::{Directory, Machine};
 
 use crate::bencher::{Findings, Pass};
@@ -44,6 +44,9 @@ pub struct Header {
     /// The far end of the network measurements, if one was given.
     #[serde(default)]
     pub peer: Option<Box<Peer>>,
+    /// The NFS server that is measured against without a mount, if one was given.
+    #[serde(default)]
+    pub nfs: Option<Box<NfsServer>>,
     /// The directories of the file-system rows.
     #[serde(default)]
     pub directories: Vec<Directory>,

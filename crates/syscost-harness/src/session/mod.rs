@@ -126,6 +126,7 @@ impl<'a> Session<'a> {
             started: now.to_string(),
             machine,
             peer: options.peer.clone(),
+            nfs: options.nfs.clone(),
             directories,
             config: Config {
                 profile: options.profile.name().to_owned(),

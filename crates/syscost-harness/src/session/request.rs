@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use syscost_results::run::Peer;
+use syscost_results::run::{NfsServer, Peer};
 
 use super::Profile;
 use super::journal::JournalError;
@@ -32,6 +32,8 @@ pub struct Options {
     pub known_cores: Option<PathBuf>,
     /// The far end of the network measurements, if one was given: for the record. Workers find it in their environment.
     pub peer: Option<Box<Peer>>,
+    /// The NFS server that is measured against without a mount, if one was given: for the record.
+    pub nfs: Option<Box<NfsServer>>,
     /// Version of the program.
     pub version: &'static str,
 }

@@ -15,7 +15,7 @@ use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
 use crate::trial::Trial;
-use crate::{congestion, directory, drop_caches, peer};
+use crate::{congestion, directory, drop_caches, nfs, peer};
 
 /// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
 const MAX_PADDING: usize = 4096;
@@ -74,6 +74,7 @@ impl Worker {
             congestion::VARIABLE,
             peer::ADDRESS,
             peer::TOKEN_FILE,
+            nfs::EXPORT,
             directory::VARIABLE,
             drop_caches::VARIABLE,
         ];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syscost_results::directory::{self, Directory};
 use syscost_results::{
     Better, Estimate, Evidence, Flag, Measurement, Run, Status, Unit, measurement,
 };
@@ -62,6 +63,9 @@ pub struct Record {
     /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`
     /// or `above_range`.
     pub details: BTreeMap<String, f64>,
+    /// What the row's directory lies on, e.g. `ext4 on /dev/vda (virtio)`; absent without a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
 }
 
 impl Record {
@@ -96,6 +100,7 @@ impl Record {
                 Status::Ok | Status::AboveRange => row.details.clone(),
                 _ => BTreeMap::new(),
             },
+            storage: directory::of(run, &row.name).map(Directory::storage),
         }
     }
 

@@ -18,6 +18,7 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
             [run] => {
                 p class="lead" { (sentence::machine(run)) }
                 @if let Some(peer) = sentence::peer(run) { p class="lead" { (peer) } }
+                @if let Some(nfs) = sentence::nfs(run) { p class="lead" { (nfs) } }
                 @for directory in &run.directories { p class="lead" { (sentence::directory(directory)) } }
                 p class="quiet" { (words::time(&run.started)) " · " (run.config.profile) " run · " (sentence::summary(run)) }
             }
@@ -214,6 +215,7 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
         ("Noise", noise.unwrap_or_default()),
         ("Shared core", shared_core(run)),
         ("Far end", sentence::peer(run).unwrap_or_default()),
+        ("NFS server", sentence::nfs(run).unwrap_or_default()),
     ];
     let directories = run.directories.iter().map(sentence::directory);
     facts.extend(directories.map(|directory| ("Directory", directory)));
@@ -250,6 +252,7 @@ fn all(run: &Run) -> Vec<(String, String)> {
     for (part, value) in [
         ("machine", serde_json::to_value(&run.machine)),
         ("peer", serde_json::to_value(&run.peer)),
+        ("nfs", serde_json::to_value(&run.nfs)),
         ("directories", serde_json::to_value(&run.directories)),
         ("clock", serde_json::to_value(&run.clock)),
         ("config", serde_json::to_value(&run.config)),

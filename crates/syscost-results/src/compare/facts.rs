@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::Difference;
-use crate::run::Peer;
+use crate::run::{NfsServer, Peer};
 use crate::stats::order;
 use crate::{Directory, Run};
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "machine.arch",
     "machine.cpu",
     "core_ghz",
@@ -23,6 +23,7 @@ const ORDER: [&str; 26] = [
     "machine.cgroup_cpu_quota",
     "machine.smt",
     "peer",
+    "nfs",
     "directory",
     "clock",
     "machine.clocksource",
@@ -45,10 +46,12 @@ const IGNORED: [&str; 4] = [
 ];
 /// Where the far end of a run is.
 const PEER_ADDRESS: &str = "peer.address";
+/// What was measured against without a mount.
+const NFS_EXPORT: &str = "nfs.export";
 /// What facts of directories begin with, before the label.
 const DIRECTORY: &str = "directory.";
-/// Variables by which workers find the far end and the directories, of which there are better facts.
-const OF_PLACES: [&str; 2] = ["SYSCOST_PEER", "SYSCOST_DIR"];
+/// Variables by which workers find the far end, the NFS server and the directories, of which there are better facts.
+const OF_PLACES: [&str; 3] = ["SYSCOST_PEER", "SYSCOST_NFS", "SYSCOST_DIR"];
 /// Fields of a directory that its storage tells, or that explain nothing.
 const BESIDE_DETAILS: [&str; 8] = [
     "label",
@@ -147,6 +150,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
         PEER_ADDRESS => "rows with path=remote are of another far end, or of another way to it",
+        NFS_EXPORT => "rows of fs.nfs are of another server, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
         "complete" => "a run that broke off has fewer rounds",
         "warnings" => "what disturbed one side only",
@@ -191,6 +195,10 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         facts.push(("peer.version".to_owned(), Value::from(&*peer.version)));
         let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
         flatten("peer.machine", machine, &mut facts);
+    }
+    if let Some(server) = &run.nfs {
+        let place = NfsServer::place_of(&server.export);
+        facts.push((NFS_EXPORT.to_owned(), Value::from(place)));
     }
     for directory in &run.directories {
         of_directory(directory, &mut facts);

@@ -22,6 +22,7 @@ pub(super) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
         complete: true,
         machine: Machine::default(),
         peer: None,
+        nfs: None,
         directories: Vec::new(),
         clock: Clock {
             source: "tsc".to_owned(),

@@ -78,8 +78,9 @@ impl Device {
         Ok(moved)
     }
 
-    /// Whether what it is given may be in a cache of its own that a loss of power empties, unless it is asked to flush it; `None` where the kernel does
-    /// not say, or the device hands its requests on to others, whose caches these are.
+    /// Whether what it is given may be in a cache of its own that a loss of power empties, unless it
+    /// is asked to flush it; `None` where the kernel does not say, or the device hands its requests
+    /// on to others, whose caches these are.
     pub fn has_volatile_cache(&self) -> Option<bool> {
         let disk = self.disk().unwrap_or_else(|| self.folder());
         let mut below = fs::read_dir(format!("{disk}/slaves")).ok()?;

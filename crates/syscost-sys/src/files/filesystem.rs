@@ -134,7 +134,7 @@ fn chosen(text: &str) -> String {
 }
 
 /// The value of `key=value` among options with commas between.
-fn option<'o>(options: &'o str, key: &str) -> Option<&'o str> {
+pub(super) fn option<'o>(options: &'o str, key: &str) -> Option<&'o str> {
     options
         .split(',')
         .find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
@@ -171,6 +171,11 @@ fn parse(line: &[u8]) -> Option<Filesystem> {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A path in which spaces and the like stand as `\040`.
+pub(super) fn unescaped_path(text: &str) -> PathBuf {
+    PathBuf::from(std::ffi::OsString::from_vec(unescaped(text.as_bytes())))
 }
 
 /// Spaces and the like stand there as `\040`.

@@ -5,6 +5,7 @@ mod buffer;
 pub mod caches;
 mod device;
 mod filesystem;
+mod mountstats;
 pub mod stamp;
 
 use std::fs::File;
@@ -18,6 +19,7 @@ use crate::{SystemError, Unsupported, os};
 pub use buffer::Buffer;
 pub use device::{Device, Moved};
 pub use filesystem::{Filesystem, filesystem};
+pub use mountstats::{NfsMount, Operation};
 
 /// What the page cache holds of a file, in pages: cachestat(2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

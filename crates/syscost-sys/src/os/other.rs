@@ -69,6 +69,10 @@ pub(crate) fn parent_id() -> Option<u32> {
 /// Nothing: its default is not known here.
 pub(crate) fn ignore_file_size_signal() {}
 
+pub(crate) fn make_idle_timer() -> io::Result<()> {
+    refused()
+}
+
 pub(crate) fn become_subreaper() -> io::Result<()> {
     refused()
 }

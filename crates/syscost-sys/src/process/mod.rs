@@ -62,6 +62,15 @@ pub fn survive_file_size_limit() {
     os::ignore_file_size_signal();
 }
 
+/// Makes a POSIX timer that is never started, and goes when this process ends: a small object of the
+/// kernel's that no other process inherits.
+///
+/// # Errors
+/// When the system refuses (`ulimit -i`) or lacks it (outside Linux).
+pub fn make_idle_timer() -> Result<(), SystemError> {
+    os::make_idle_timer().map_err(|cause| SystemError::new("timer_create", "an idle timer", cause))
+}
+
 /// Makes orphans among this process's descendants its own children, so that none is lost to init.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ use clap::Args;
 
 use syscost_harness::directory::Directory;
 use syscost_net::address::Endpoint;
+use syscost_net::nfs::Export;
 
 use super::compare::fail_on;
 use super::serve::endpoint;
@@ -56,6 +57,10 @@ pub struct RunArguments {
     /// File with the far end's token
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub token_file: Option<PathBuf>,
+    /// NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are asked of
+    /// its port mapper; a folder is made in the export, and removed again
+    #[arg(long, value_name = "nfs://HOST[:PORT[:MOUNTPORT]]/PATH", value_parser = export)]
+    pub nfs: Option<Export>,
     /// Congestion control of all TCP connections, e.g. `cubic`; the default is the system's. The
     /// kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control
     #[arg(long, value_name = "NAME", value_parser = congestion)]
@@ -76,7 +81,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_save: bool,
     /// Resume the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "dir", "allow_drop_caches"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
@@ -95,4 +100,8 @@ pub struct RunArguments {
     /// Show the evidence of every row
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+fn export(text: &str) -> Result<Export, String> {
+    text.parse()
 }

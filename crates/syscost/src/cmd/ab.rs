@@ -46,6 +46,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         journal_folder: None,
         known_cores: Some(Store::of_user().known_cores()),
         peer: None,
+        nfs: None,
         version: crate::VERSION,
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;

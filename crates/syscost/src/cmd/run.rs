@@ -19,6 +19,7 @@ use syscost_sys::{cpu, files::caches};
 
 use crate::cli::{Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
+use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
@@ -46,14 +47,15 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     if let Some(far_end) = &far_end {
         far_end.give()?;
     }
+    let mut nfs = arguments.nfs.as_ref().map(NfsEnd::find).transpose()?;
     directories::give(&arguments.dir)?;
     let rows = match &arguments.resume {
         Some(_) => Vec::new(),
         None => selection::planned(&arguments.selectors, arguments.profile.into())?,
     };
     let base_run = base.as_ref().map(|base| &base.run);
-    let program = program(&arguments, &rows, far_end.as_ref())?;
-    let options = options(&arguments, &store, base_run, program, far_end.as_ref());
+    let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
+    let options = options(&arguments, &store, base_run, program, far_end.as_ref(), nfs.as_ref());
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
@@ -72,6 +74,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
             let session =
                 Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
             far_end = far_end_of(&session)?;
+            nfs = session.nfs().map(NfsEnd::find_again).transpose()?;
             session
         }
         None => Session::new(rows, &options, &mut progress, &interrupted)?,
@@ -84,6 +87,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     session.measure(&mut progress);
     progress.done();
     drop(far_end);
+    drop(nfs);
     // A comparison needs the samples, also of a document that will be without.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
     let comparison = base.map(|base| compare(&[&base.run], &[&finished.run], &[]));
@@ -139,6 +143,7 @@ fn options(
     base: Option<&Run>,
     program: Program,
     far_end: Option<&FarEnd>,
+    nfs: Option<&NfsEnd>,
 ) -> Options {
     let allowed = cpu::allowed().unwrap_or_default();
     // CPUs differ: what is to be compared is measured on the same one, where that is possible. A base that went where cores were free is compared with
@@ -161,13 +166,19 @@ fn options(
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
         peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
+        nfs: nfs.map(|nfs| Box::new(nfs.server.clone())),
         version: crate::VERSION,
     }
 }
 
 /// This program; whether its workers may enter the real-time class, which congestion control they choose, whether batches are
-/// longer than usual, and which far end and directories they are to measure, is part of what the run records.
-fn program(arguments: &RunArguments, rows: &[Row], far_end: Option<&FarEnd>) -> Result<Program> {
+/// longer than usual, and which far end, NFS server and directories they are to measure, is part of what the run records.
+fn program(
+    arguments: &RunArguments,
+    rows: &[Row],
+    far_end: Option<&FarEnd>,
+    nfs: Option<&NfsEnd>,
+) -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
     if arguments.real_time || real_time::permitted().is_ok() {
@@ -191,6 +202,7 @@ fn program(arguments: &RunArguments, rows: &[Row], far_end: Option<&FarEnd>) -> 
     if let Some(far_end) = far_end {
         environment.extend(far_end.environment()?);
     }
+    environment.extend(nfs.map(NfsEnd::environment));
     Ok(program.with_environment(environment))
 }
 

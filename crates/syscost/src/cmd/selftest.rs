@@ -135,6 +135,7 @@ fn measure() -> Result<Run> {
         journal_folder: None,
         known_cores: None,
         peer: None,
+        nfs: None,
         version: crate::VERSION,
     };
     let names: Vec<String> = TRUTHS

@@ -143,7 +143,10 @@ pub(crate) fn on<T: Send>(
 }
 
 /// Runs `work` with one file system of each kind that this machine can make.
-pub(crate) fn on_all<T: Send>(bytes: u64, work: impl FnOnce(&[(Kind, Disk)]) -> T + Send) -> Option<T> {
+pub(crate) fn on_all<T: Send>(
+    bytes: u64,
+    work: impl FnOnce(&[(Kind, Disk)]) -> T + Send,
+) -> Option<T> {
     apart(move || {
         let made = |kind: Kind| Some((kind, unless_skipped(Disk::new(kind, bytes, ""), GRANTED)?));
         let disks: Vec<(Kind, Disk)> = Kind::ALL.into_iter().filter_map(made).collect();
@@ -184,7 +187,9 @@ fn join(one: &str, other: &str) -> String {
 }
 
 fn text(path: &Path) -> String {
-    path.to_str().expect("temporary folders are in UTF-8").to_owned()
+    path.to_str()
+        .expect("temporary folders are in UTF-8")
+        .to_owned()
 }
 
 #[test]

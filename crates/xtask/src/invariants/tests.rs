@@ -19,6 +19,7 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
         complete: true,
         machine: Machine::default(),
         peer: None,
+        nfs: None,
         directories: Vec::new(),
         clock: Clock {
             source: "tsc".into(),

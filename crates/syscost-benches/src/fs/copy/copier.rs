@@ -61,7 +61,8 @@ impl By {
         }
     }
 
-    /// Expects the calls that it takes. The kernel may do less than it is asked for, up to a page at a time.
+    /// Expects the calls that it takes. The kernel may do less than it is asked for, up to a page
+    /// at a time.
     pub(super) fn expect(self, b: &mut Bencher, bytes: u64) {
         let parts = |part: usize| bytes as f64 / part as f64;
         let up_from = |call, least| within(Counter::Syscall(call), least, 16.0 * least);
@@ -172,11 +173,22 @@ impl Copier {
             By::CopyFileRange => self.in_parts(|this, at| {
                 let (mut from, mut to) = (at, at);
                 let left = (this.bytes - at) as usize;
-                copy_file_range(&this.source, Some(&mut from), &this.target, Some(&mut to), left)
+                copy_file_range(
+                    &this.source,
+                    Some(&mut from),
+                    &this.target,
+                    Some(&mut to),
+                    left,
+                )
             }),
             By::Sendfile => self.in_parts(|this, at| {
                 let mut from = at;
-                sendfile(&this.target, &this.source, Some(&mut from), (this.bytes - at) as usize)
+                sendfile(
+                    &this.target,
+                    &this.source,
+                    Some(&mut from),
+                    (this.bytes - at) as usize,
+                )
             }),
             By::Splice => self.in_parts(Self::splice),
             By::Reflink => ioctl_ficlone(&self.target, &self.source),
@@ -212,7 +224,14 @@ impl Copier {
     fn splice(&mut self, at: u64) -> Result<usize, Errno> {
         let (mut from, mut to) = (at, at);
         let flags = SpliceFlags::MOVE;
-        let length = splice(&self.source, Some(&mut from), &self.pipe.1, None, PIPE, flags)?;
+        let length = splice(
+            &self.source,
+            Some(&mut from),
+            &self.pipe.1,
+            None,
+            PIPE,
+            flags,
+        )?;
         let mut left = length;
         while left > 0 {
             match splice(&self.pipe.0, None, &self.target, Some(&mut to), left, flags)? {

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
 use super::op::{Kept, MODES, OPEN, Op};
-use crate::fs::durable::{Delivered, Sync, settle};
+use crate::fs::durable::{self, Sync, claim_delivered, settle};
 use crate::fs::entries::{self, CREATE, PRIVATE, close};
 use crate::fs::space::Space;
 use crate::syscall::{Bad, must};
@@ -73,7 +73,10 @@ pub(super) fn measure(
     kept: Kept,
     sync: Sync,
 ) -> Result<(), Failure> {
-    sync.expect(b, space.filesystem())?;
+    match kept {
+        Kept::Open | Kept::Stat => durable::expect_answers(b, space.filesystem()),
+        Kept::Chmod | Kept::Rename => sync.expect(b),
+    }
     let object = Object::new(space)?;
     let refused = |bad| Op::Keep(kept).refused(bad);
     match kept {
@@ -114,10 +117,13 @@ fn in_turn(
 fn rename_and_sync(b: &mut Bencher, space: &Space, object: &Object) -> Result<(), Failure> {
     Sync::Fsync.expect_synced(b, &object.directory);
     settle(&object.directory)?;
-    let delivered = Delivered::so_far(space)?;
-    let done = Cell::new(0);
+    let (waits, done) = (durable::watch(space)?, Cell::new(0_usize));
     b.single(
-        || Ok(()),
+        || {
+            waits.after(done.get() as u64);
+            waits.before();
+            Ok(())
+        },
         || {
             let renamed = object.rename(done.get());
             renamed.map_err(|cause| Op::Keep(Kept::Rename).refused(cause.into()))?;
@@ -126,7 +132,8 @@ fn rename_and_sync(b: &mut Bencher, space: &Space, object: &Object) -> Result<()
             synced.map_err(|cause| Failure::of("fsync", cause))
         },
     )?;
-    delivered.claim_more(b)?;
+    waits.after(done.get() as u64);
+    claim_delivered(b, &waits);
     // The audited copies of this process made an even number.
     claim_renamed(b, object, done.get())
 }

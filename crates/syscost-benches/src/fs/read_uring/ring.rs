@@ -233,3 +233,92 @@ impl Drop for Ring<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fs::space::kept;
+    use crate::testing::{claims, findings_of};
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    fn case(depth: &'static str) -> Case {
+        let place = (
+            syscost_harness::directory::KEY,
+            syscost_harness::directory::DEFAULT,
+        );
+        Case::new([place, (SIZE, "4K"), (DEPTH, depth)])
+    }
+
+    /// Runs `measure` with a ring of this depth over a file; says why where there can be none.
+    fn with_ring(
+        depth: &'static str,
+        measure: impl FnOnce(&mut Bencher, &mut Ring<'_>) -> Result<(), Failure>,
+    ) -> Option<syscost_harness::bencher::Findings> {
+        let found = findings_of(&case(depth), Pass::Evidence, &[], |b| {
+            let kept = kept(b, 1 << 20)?;
+            let file = kept.file.open()?;
+            let mut ring = Ring::of(b, &kept, &file)?;
+            measure(b, &mut ring)
+        });
+        match found {
+            Ok(findings) => Some(findings),
+            Err(Failure::Unsupported(reason)) => {
+                println!("skipped: {reason}");
+                None
+            }
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    #[test]
+    fn as_many_are_in_flight_at_every_wait() {
+        for depth in ["1", "16"] {
+            let findings = with_ring(depth, |b, ring| {
+                let clock = *b.clock();
+                b.observe(|| ring.window(100, &clock))?;
+                ring.claim(b);
+                assert!(ring.bytes() >= 100 * 4096);
+                assert_eq!(ring.submitted, ring.completed);
+                Ok(())
+            });
+            let Some(findings) = findings else { return };
+            assert_eq!(claims(&findings, Verdict::Refuted), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_shallower_queue_is_refuted() {
+        let findings = with_ring("4", |b, ring| {
+            b.observe(|| {
+                // One place is never filled.
+                let held = ring.free.pop();
+                ring.fill()?;
+                ring.wait_for(3)?;
+                ring.note_wait();
+                ring.reap()?;
+                ring.free.extend(held);
+                Ok(1.0)
+            })?;
+            ring.claim(b);
+            Ok(())
+        });
+        let Some(findings) = findings else { return };
+        let refuted = claims(&findings, Verdict::Refuted);
+        assert_eq!(
+            refuted,
+            [
+                "reads in flight at a wait, at least",
+                "reads in flight at a wait, at most"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_in_flight_is_waited_for_before_its_memory_goes() {
+        with_ring("4", |b, ring| {
+            ring.fill()?;
+            b.observe(|| Ok(1.0))
+        });
+    }
+}

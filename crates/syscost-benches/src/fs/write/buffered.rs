@@ -10,10 +10,12 @@ use crate::fs::overwrite::{Blocks, Overwriter};
 use crate::fs::space::Space;
 use crate::fs::waits::unwritten_pages;
 
-/// The share of the written bytes whose pages may become dirty anew without a doubt that all of them were dirty.
+/// The share of the written bytes whose pages may become dirty anew without a doubt that all of
+/// them were dirty.
 const MAX_DIRTIED: f64 = 0.01;
 
-/// Up to this share the kernel may have written the file back meanwhile: it does so now and then, not before every other write.
+/// Up to this share the kernel may have written the file back meanwhile: it does so now and then,
+/// not before every other write.
 const MAX_WRITTEN_BACK: f64 = 0.5;
 
 const WRITTEN_BACK: &str = "the kernel may have written pages back meanwhile";
@@ -27,7 +29,8 @@ pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<
 
 fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
     let mut writer = Overwriter::new(b, space, blocks, flags)?;
-    // One stamp makes a block another; where nothing is timed, each of its bytes says where it belongs.
+    // One stamp makes a block another; where nothing is timed, each of its bytes says where it
+    // belongs.
     let staged = match b.is_timed() {
         true => stamp::BYTES,
         false => blocks.block as usize,
@@ -39,7 +42,12 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     let pages = writer.pages();
     let resident = files::resident_pages(writer.file())?;
     let what = "pages of the file in the page cache, at least";
-    b.claim_within(what, Bound::AtLeast(pages as f64), resident as f64, "mincore");
+    b.claim_within(
+        what,
+        Bound::AtLeast(pages as f64),
+        resident as f64,
+        "mincore",
+    );
     let has_device = !space.filesystem().is_in_memory();
     if has_device {
         let what = "pages of the file that are dirty before the operations";
@@ -65,7 +73,8 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     writer.claim_content(b, space)
 }
 
-/// A write to a clean page makes it dirty, and that is counted. Pages are clean where each write goes to the device as well.
+/// A write to a clean page makes it dirty, and that is counted. Pages are clean where each write
+/// goes to the device as well.
 fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
     let expected = Bound::AtMost(MAX_DIRTIED).fact();
     match share {
@@ -99,9 +108,7 @@ mod tests {
             access: Access::Sequential,
         };
         let expect = [calls(Sysno::PWRITE64)];
-        let found = findings(Pass::Evidence, &expect, |b| {
-            opened(b, space, blocks, flags)
-        });
+        let found = findings(Pass::Evidence, &expect, |b| opened(b, space, blocks, flags));
         let found = found.expect("it can be written");
         let refuted = claims(&found, Verdict::Refuted);
         refuted.into_iter().map(str::to_owned).collect()

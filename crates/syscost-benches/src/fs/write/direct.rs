@@ -1,11 +1,13 @@
 //! Past the page cache.
 
 use std::cell::RefCell;
+use std::fs;
 
 use rustix::fs::OFlags;
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::IoReader;
-use syscost_sys::files;
+use syscost_sys::files::{self, Alignment};
 
 use crate::fs::overwrite::{Blocks, Overwriter};
 use crate::fs::space::Space;
@@ -14,27 +16,28 @@ use crate::fs::waits::{self, MAX_SLEEPS, Waits};
 
 const IO: &str = "/proc/thread-self/io";
 
+/// Direct writes are of multiples of this many bytes where the kernel does not say of what.
+const DEFAULT_BLOCK: u64 = 4096;
+
+/// From this share of the written pages on they were written through the page cache.
+const MIN_BUFFERED: f64 = 0.95;
+
 pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<(), Failure> {
     opened(b, space, blocks, OFlags::DIRECT)
 }
 
 fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
     let writer = Overwriter::new(b, space, blocks, flags)?;
-    match files::direct_alignment(writer.file())? {
-        None => return Err(Failure::Unsupported(format!(
-            "{} has no direct I/O: it serves O_DIRECT by the page cache",
-            space.filesystem().kind
-        ))),
-        Some(alignment) if !blocks.block.is_multiple_of(alignment.offset as u64) => {
-            let wanted = alignment.offset;
-            let reason = format!("direct I/O is of multiples of {wanted} bytes on this device");
-            return Err(Failure::Unsupported(reason));
-        }
-        Some(_) => {}
+    let alignment = files::direct_alignment(writer.file()).ok().flatten();
+    let multiple = alignment.map_or(DEFAULT_BLOCK, |alignment| alignment.offset as u64);
+    if !blocks.block.is_multiple_of(multiple) {
+        let reason = format!("direct I/O takes multiples of {multiple} bytes here");
+        return Err(Failure::Unsupported(reason));
     }
     files::drop_cache(writer.file())?;
     b.expect(MAX_SLEEPS);
     let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
+    let dirtied = dirtied_pages();
     let waits = Waits::begin(writer.file());
     let writer = RefCell::new(writer);
     let mut prepare = || {
@@ -48,22 +51,71 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     time_tail(b, &mut prepare, &mut write)?;
     prepare()?;
     let writer = writer.into_inner();
+    let moved = waits.end(b);
+    waits::claim_written(b, blocks.block, &moved);
     let what = "bytes that this thread sent to storage per operation";
-    match io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before)) {
+    let sent = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
+    match sent {
+        Ok(0) if moved.is_err() => {
+            let reason = "the kernel may not count what this file system sends";
+            b.claim_unverified(what, blocks.block, 0_u64, IO, reason);
+        }
         Ok(sent) => {
             let sent = sent as f64 / writer.written() as f64;
             b.claim_within(what, Bound::Exactly(blocks.block as f64), sent, IO);
         }
         Err(reason) => b.claim_unverified(what, blocks.block, "", IO, &reason.to_string()),
     }
-    let moved = waits.end(b);
-    waits::claim_written(b, blocks.block, &moved);
-    let is_direct = files::is_direct(writer.file())?;
-    let what = "O_DIRECT of the file, as the kernel has it open";
-    b.claim_equal(what, "set", if is_direct { "set" } else { "not set" }, "fcntl F_GETFL");
+    let flag = match files::is_direct(writer.file())? {
+        true => "set",
+        false => "not set",
+    };
+    b.claim_equal("O_DIRECT of the open file", "set", flag, "fcntl F_GETFL");
     let left = files::resident_pages(writer.file())?;
     b.claim_equal("pages of the file in the page cache", 0, left, "mincore");
+    let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));
+    let pages = writer.written() as f64 * (blocks.block as f64 / page_size() as f64).max(1.0);
+    claim_not_buffered(b, alignment, dirtied.map(|dirtied| dirtied as f64 / pages));
     writer.claim_content(b, space)
+}
+
+/// Some file systems accept O_DIRECT, write through the page cache all the same, and empty it
+/// again: of the file it then shows nothing. But pages became dirty, and the kernel does not say
+/// that such a file has direct I/O. Other programs make pages dirty as well, so both must speak
+/// against it.
+fn claim_not_buffered(
+    b: &mut Bencher,
+    alignment: Option<Alignment>,
+    dirtied: Result<f64, Unsupported>,
+) {
+    const WHAT: &str = "direct I/O of the file";
+    const SOURCE: &str = "statx STATX_DIOALIGN, nr_dirtied of /proc/vmstat";
+    match (alignment, dirtied) {
+        (Some(alignment), _) => {
+            let seen = format!("in multiples of {} bytes", alignment.offset);
+            b.claim(WHAT, "yes", seen, SOURCE, true);
+        }
+        (None, Ok(share)) if share >= MIN_BUFFERED => {
+            let seen = "no: the pages of what was written became dirty";
+            b.claim(WHAT, "yes", seen, SOURCE, false);
+        }
+        (None, _) => {
+            let reason = "the kernel does not say whether this file system has direct I/O";
+            b.claim_unverified(WHAT, "yes", "", SOURCE, reason);
+        }
+    }
+}
+
+/// How many pages of files became dirty so far, by everybody.
+fn dirtied_pages() -> Result<u64, Unsupported> {
+    const PATH: &str = "/proc/vmstat";
+    let text = fs::read_to_string(PATH)
+        .map_err(|cause| Unsupported::new(format!("reading {PATH}: {cause}")))?;
+    let mut counts = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("nr_dirtied "));
+    let count = counts.next().and_then(|count| count.parse().ok());
+    count.ok_or_else(|| Unsupported::new(format!("{PATH} has no nr_dirtied")))
 }
 
 #[cfg(test)]
@@ -102,9 +154,36 @@ mod tests {
         };
         assert_eq!(found, [""; 0]);
         let found = refuted(OFlags::empty()).expect("as before");
-        assert!(found.iter().any(|claim| claim.contains("O_DIRECT")), "{found:?}");
-        assert!(found.iter().any(|claim| claim.contains("page cache")), "{found:?}");
+        assert!(
+            found.iter().any(|claim| claim.contains("O_DIRECT")),
+            "{found:?}"
+        );
+        assert!(
+            found.iter().any(|claim| claim.contains("page cache")),
+            "{found:?}"
+        );
         let found = refuted(OFlags::SYNC).expect("as before");
-        assert!(found.iter().any(|claim| claim.contains("page cache")), "{found:?}");
+        assert!(
+            found.iter().any(|claim| claim.contains("page cache")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_written_through_the_page_cache_and_taken_out_again_is_found_out() {
+        let verdicts = |alignment, dirtied| {
+            let found = findings(Pass::Evidence, &[], |b| {
+                claim_not_buffered(b, alignment, Ok(dirtied));
+                b.observe(|| Ok(1.0))
+            });
+            found.expect("nothing fails").evidence[0].verdict
+        };
+        let alignment = Alignment {
+            memory: 512,
+            offset: 512,
+        };
+        assert_eq!(verdicts(Some(alignment), 1.0), Verdict::Confirmed);
+        assert_eq!(verdicts(None, 0.1), Verdict::Unverified);
+        assert_eq!(verdicts(None, 1.0), Verdict::Refuted);
     }
 }

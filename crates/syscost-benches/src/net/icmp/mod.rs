@@ -1,4 +1,4 @@
 //! Echoes of the kernel at the other end.
 
-mod ping;
+pub(crate) mod ping;
 pub(super) mod round_trip;

@@ -16,12 +16,12 @@ use syscost_sys::network::only_echo_replies;
 use crate::ipc::message::Message;
 use crate::net::counters::Counters;
 use crate::net::exchange::Link;
-use crate::net::far_end::{Family, Path};
+use crate::net::far_end::Family;
 use crate::net::interface::Way;
 use crate::net::waiting::Waiting;
 
 /// Bytes of an ICMP echo header.
-pub(super) const HEAD: usize = 8;
+pub(crate) const HEAD: usize = 8;
 
 /// Bytes of the longest IPv4 header, which raw sockets receive as well.
 const MAX_IP_HEAD: usize = 60;
@@ -52,7 +52,7 @@ impl Kind {
 }
 
 /// A socket for echoes, which the kernel at this address answers.
-pub(super) struct Pinger {
+pub(crate) struct Pinger {
     socket: OwnedFd,
     kind: Kind,
     family: Family,
@@ -70,7 +70,7 @@ pub(super) struct Pinger {
 impl Pinger {
     /// A pinger for messages of `size` bytes that waits up to `limit` for a reply; and the path to
     /// the far end.
-    pub(super) fn open(
+    pub(crate) fn open(
         to: IpAddr,
         size: usize,
         limit: Option<Duration>,
@@ -108,7 +108,7 @@ impl Pinger {
 
     /// Claims that replies have the numbers of their requests, and that the kernel counted them: on
     /// loopback both the requests and the replies.
-    pub(super) fn claim(&self, b: &mut Bencher, answered: u64, is_loopback: bool) {
+    pub(crate) fn claim(&self, b: &mut Bencher, answered: u64, is_loopback: bool) {
         let what = "replies with the identifier and the sequence number of their request";
         b.claim_equal(what, answered as f64, self.matched as f64, "near end");
         let is = sockopt::socket_type(&self.socket).map(|is| match is {
@@ -118,7 +118,6 @@ impl Pinger {
         });
         let is = is.unwrap_or("unknown");
         b.claim_equal("type of the socket", self.kind.name(), is, "SO_TYPE");
-        self.claim_address(b);
         let names = match (self.family, is_loopback) {
             (Family::Ipv4, true) => ["Icmp.InEchos", "Icmp.OutEchoReps"],
             (Family::Ipv4, false) => ["Icmp.OutEchos", "Icmp.InEchoReps"],
@@ -130,14 +129,9 @@ impl Pinger {
         }
     }
 
-    /// Claims that it is connected to the address at the end of the path that the case names: no
-    /// account of a far end says so.
-    fn claim_address(&self, b: &mut Bencher) {
-        let named = Path::of(b.case()).map_or_else(
-            |reason| reason.to_string(),
-            |path| path.address().to_string(),
-        );
-        let (claim, source) = ("address of the far end", "getpeername");
+    /// Claims that it is connected to the address that is `named`: no account of a far end says so.
+    pub(crate) fn claim_address(&self, b: &mut Bencher, named: IpAddr) {
+        let (claim, named, source) = ("address of the far end", named.to_string(), "getpeername");
         match self.asked() {
             Some(is) => b.claim_equal(claim, named, is.to_string(), source),
             None => b.claim_unverified(claim, named, "unknown", source, "the kernel does not say"),
@@ -184,7 +178,7 @@ impl Pinger {
 }
 
 /// Whether this machine lets us send echoes to an address of this family.
-pub(super) fn support(family: Family) -> Result<(), Unsupported> {
+pub(crate) fn support(family: Family) -> Result<(), Unsupported> {
     socket_for(family)
         .map(drop)
         .map_err(|failure| Unsupported::new(failure.to_string()))

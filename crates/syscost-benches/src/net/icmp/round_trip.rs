@@ -83,6 +83,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })?;
     pinger.claim_deliveries(b);
     pinger.claim_way(b);
+    pinger.link.claim_address(b, path.address());
     pinger
         .link
         .claim(b, pinger.tally.answered, path.is_loopback());

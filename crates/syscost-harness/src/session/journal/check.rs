@@ -9,7 +9,7 @@ use super::{Header, Record};
 use crate::bencher::Findings;
 use crate::session::Profile;
 use crate::trial::Trial;
-use crate::{congestion, directory, drop_caches, peer, real_time};
+use crate::{congestion, directory, drop_caches, nfs, peer, real_time};
 
 /// Longest journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -95,6 +95,7 @@ fn config(config: &Config) -> Result<(), String> {
 fn is_variable(name: &str, value: &str) -> bool {
     match name {
         congestion::VARIABLE => congestion::is_name(value),
+        nfs::EXPORT => nfs::is_located(value),
         peer::ADDRESS => peer::is_address(value),
         peer::TOKEN_FILE => peer::is_token_file(value),
         directory::VARIABLE => directory::parse(value).is_some(),
@@ -107,13 +108,17 @@ fn is_variable(name: &str, value: &str) -> bool {
     }
 }
 
-/// Workers are sent to the far end that the run names, or to none.
+/// Workers are sent to the far end and the NFS server that the run names, or to none.
 fn peer(header: &Header) -> Result<(), String> {
     let set = |name| header.config.environment.get(name).cloned().flatten();
     let named = header.peer.as_ref().map(|peer| peer.address.clone());
     let is_whole = named.is_some() == set(peer::TOKEN_FILE).is_some();
     ensure(named == set(peer::ADDRESS) && is_whole, || {
         "its far end is not the one its workers are sent to".to_owned()
+    })?;
+    let named = header.nfs.as_ref().map(|server| server.export.clone());
+    ensure(named == set(nfs::EXPORT), || {
+        "its NFS server is not the one its workers are sent to".to_owned()
     })
 }
 
@@ -185,7 +190,7 @@ fn ensure(holds: bool, complaint: impl FnOnce() -> String) -> Result<(), String>
 #[cfg(test)]
 mod tests {
     use syscost_results::Directory;
-    use syscost_results::run::Peer;
+    use syscost_results::run::{NfsServer, Peer};
 
     use super::super::tests;
     use super::*;
@@ -248,6 +253,26 @@ mod tests {
         let set = set.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
         remote.config.environment.extend(set);
         assert_eq!(header(&remote), Ok(()));
+        let mut export = tests::header();
+        let located = "nfs://10.0.0.1:2049:635/e".to_owned();
+        export.nfs = Some(Box::new(NfsServer {
+            name: "nfs://db1/e".to_owned(),
+            export: located.clone(),
+            read_bytes: 1 << 20,
+            write_bytes: 1 << 20,
+        }));
+        let set = (nfs::EXPORT.to_owned(), Some(located));
+        export.config.environment.extend([set.clone()]);
+        assert_eq!(header(&export), Ok(()));
+        refused(
+            |header| header.config.environment.extend([set]),
+            "NFS server",
+        );
+        let unlocated = (nfs::EXPORT.to_owned(), Some("nfs://db1/e".to_owned()));
+        refused(
+            |header| header.config.environment.extend([unlocated]),
+            nfs::EXPORT,
+        );
         let nowhere = Directory {
             label: "ssd".to_owned(),
             path: "/data".to_owned(),

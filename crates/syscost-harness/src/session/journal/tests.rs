@@ -25,6 +25,7 @@ pub(super) fn header() -> Header {
         time_limit_s: 10.0,
         noise: Vec::new(),
         peer: None,
+        nfs: None,
         directories: Vec::new(),
         warnings: Vec::new(),
         rows: vec!["syscall.null{call=getppid}".into()],

@@ -9,6 +9,9 @@ use crate::failure::Failure;
 /// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
 const FASTEST_CORE_GHZ: f64 = 6.5;
 
+/// No core runs slower while it works, in GHz: what waits for a device takes longer than any floor, and nobody looks at the core then.
+const SLOWEST_CORE_GHZ: f64 = 0.1;
+
 impl RowState {
     /// What its core cycles, or what bounds them, say of the floor that its benchmark claims.
     pub(super) fn judge_floor(
@@ -36,6 +39,9 @@ impl RowState {
             .reduce(f64::min);
         if let Some(ghz) = slowest.filter(|ghz| floor.bound.holds(median * ghz)) {
             return Some(floor.judge(median * ghz, "slowest core frequency seen"));
+        }
+        if floor.bound.holds(median * SLOWEST_CORE_GHZ) {
+            return Some(floor.judge(median * SLOWEST_CORE_GHZ, "clock, at least 0.1 GHz"));
         }
         // Without one there is only an upper bound of the cycles: it can refute, not confirm.
         let at_most = floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz");

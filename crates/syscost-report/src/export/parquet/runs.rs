@@ -96,6 +96,7 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
             "shared_slowdown_percent",
             double(|run| used(run).and_then(|noise| noise.shared_slowdown_percent)),
         ),
+        ("directories", text(|run| Some(directories(run)))),
     ])
 }
 
@@ -113,6 +114,15 @@ fn mitigations(machine: &Machine) -> String {
 fn cpus(run: &Run) -> String {
     let cpus: Vec<String> = run.config.cpus.iter().map(u32::to_string).collect();
     cpus.join(" ")
+}
+
+/// What each directory lies on, by its label, as a JSON object.
+fn directories(run: &Run) -> String {
+    let directories = run.directories.iter();
+    let object: serde_json::Map<String, serde_json::Value> = directories
+        .map(|directory| (directory.label.clone(), directory.storage().into()))
+        .collect();
+    serde_json::Value::Object(object).to_string()
 }
 
 /// What was heard of the CPU that measured first.

@@ -62,7 +62,8 @@ pub(crate) fn extents(file: &File) -> io::Result<Extents> {
             extents: [Extent::default(); PART],
         };
         let operation = opcode::read_write::<Header>(b'f', 11);
-        // SAFETY: the kernel reads the header and writes no more extents behind it than that says there is room for.
+        // SAFETY: the kernel reads the header and writes no more extents behind it than that says
+        // there is room for.
         let result = unsafe { libc::ioctl(file.as_raw_fd(), operation as _, &raw mut request) };
         if result != 0 {
             return Err(io::Error::last_os_error());

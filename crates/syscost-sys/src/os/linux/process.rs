@@ -1,8 +1,9 @@
 //! prctl and its like.
-#![allow(unsafe_code)] // personality and signal have no wrapper in rustix
+#![allow(unsafe_code)] // personality, signal and timer_create have no wrapper in rustix
 
 use std::io;
 use std::num::NonZeroU64;
+use std::{mem, ptr};
 
 use rustix::process::{self, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions};
 
@@ -17,6 +18,18 @@ pub(crate) fn kill_me_with_parent() -> io::Result<()> {
 pub(crate) fn ignore_file_size_signal() {
     // SAFETY: to be ignored needs no handler, and the signal is a valid one.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+pub(crate) fn make_idle_timer() -> io::Result<()> {
+    // SAFETY: all zeros are a valid event.
+    let mut event: libc::sigevent = unsafe { mem::zeroed() };
+    event.sigev_notify = libc::SIGEV_NONE;
+    let mut id: libc::timer_t = ptr::null_mut();
+    // SAFETY: both are there during the call; the timer is never started, and sends no signal.
+    match unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// `None` for a parent in another pid namespace.

@@ -1,0 +1,266 @@
+//! Calls one after the other over one connection, and what is known of them from others than the
+//! client.
+
+use std::net::TcpStream;
+use std::time::Instant;
+
+use syscost_harness::prelude::*;
+use syscost_net::nfs::{Client, Export, FILE, Traffic};
+use syscost_net::service::TcpSide;
+use syscost_sys::memory::map_blocks_from;
+
+use super::call::{Call, Subject, failed};
+use crate::net::interface::Way;
+
+/// The kernel's own count of a connection.
+const TCP_INFO: &str = "TCP_INFO";
+
+/// Most bytes of an answer beside its content: marks, verifiers, attributes.
+const MAX_HEAD: f64 = 300.0;
+
+/// Bytes of a segment on Ethernet: the receiving call may wake up for each.
+const SEGMENT: f64 = 1448.0;
+
+/// Blocks of memory below this many bytes come from a heap that keeps them, so that a reply's
+/// buffer costs neither calls nor page faults.
+const MAX_BLOCK: usize = 16 << 20;
+
+/// Measures calls to the server of this export.
+pub(super) fn measure(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure> {
+    map_blocks_from(MAX_BLOCK)?;
+    announce(b, export, call)?;
+    expect(b, call);
+    let (seed, is_whole, clock) = (b.random().u64(..), !b.is_timed(), *b.clock());
+    let caller = b.together(Placement::here()[0], |_| {
+        let caller = Caller::open(export, call, seed, is_whole, Laps::new(clock))?;
+        Ok(Team::new(Vec::new(), caller))
+    })?;
+    caller.claim(b, export)
+}
+
+/// Tells the bencher how long a call takes, which depends on the path.
+fn announce(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure> {
+    if b.is_timed() {
+        return Ok(());
+    }
+    let laps = Laps::new(*b.clock());
+    let mut caller = Caller::open(export, call, 0, false, laps)?;
+    // The first finds the connection's windows small.
+    caller.turn()?;
+    let begun = Instant::now();
+    caller.turn()?;
+    let takes = begun.elapsed();
+    caller.end()?;
+    b.takes_about(takes.as_nanos() as f64);
+    Ok(())
+}
+
+/// Expects the calls and switches of one round trip: a record is sent at once, and of a reply the
+/// mark is received first, which tells how long the rest is.
+fn expect(b: &mut Bencher, call: Call) {
+    b.expect(together(Sysno::SENDTO, 1.0));
+    b.expect(together(Sysno::RECVFROM, 2.0));
+    // A lap reads the clock, which is a system call on some machines.
+    b.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
+    let segments = (f64::from(call.content()) / SEGMENT).ceil();
+    b.expect(at_most(Counter::Switches, 2.3 + segments));
+    let pages = f64::from(call.content() / 4096);
+    b.expect(at_most(Counter::MinorFaults, 0.01 * pages.max(1.0)));
+}
+
+/// The measuring side.
+struct Caller {
+    call: Call,
+    client: Client,
+    subject: Option<Subject>,
+    laps: Laps,
+    way: Way,
+    turns: u64,
+    before: Watched,
+    after: Option<Watched>,
+    /// What the server lists in the folder at the end.
+    names: Vec<String>,
+}
+
+/// What is known of the connection at a moment.
+#[derive(Debug, Clone)]
+struct Watched {
+    /// As the bytes themselves say.
+    traffic: Traffic,
+    /// As the kernel counts.
+    kernel: Option<TcpSide>,
+}
+
+impl Watched {
+    fn now(client: &Client) -> Self {
+        Self {
+            traffic: client.traffic(),
+            kernel: TcpSide::of(client.socket()),
+        }
+    }
+}
+
+impl Caller {
+    fn open(
+        export: &Export,
+        call: Call,
+        seed: u64,
+        is_whole: bool,
+        laps: Laps,
+    ) -> Result<Self, Failure> {
+        let mut client = Client::mount(export).map_err(failed)?;
+        let most = client.limits().map_err(failed)?.read;
+        if call.content() > most {
+            return Err(Failure::Unsupported(format!(
+                "this server returns at most {most} bytes in a READ"
+            )));
+        }
+        let way = way(client.socket())?;
+        let make = |bytes| Subject::make(&mut client, bytes, seed, is_whole);
+        let subject = call.file_bytes().map(make).transpose().map_err(failed)?;
+        Ok(Self {
+            call,
+            before: Watched::now(&client),
+            client,
+            subject,
+            laps,
+            way,
+            turns: 0,
+            after: None,
+            names: Vec::new(),
+        })
+    }
+
+    /// One call and its answer.
+    #[inline(always)]
+    fn turn(&mut self) -> Result<(), Failure> {
+        self.turns += 1;
+        let client = &mut self.client;
+        match (self.call, &mut self.subject) {
+            (Call::Null, _) => client.null().map_err(failed),
+            (Call::Getattr, Some(subject)) => subject.getattr(client),
+            (Call::Lookup, Some(subject)) => subject.lookup(client),
+            (Call::Read { bytes }, Some(subject)) => subject.read(client, bytes),
+            (Call::Getattr | Call::Lookup | Call::Read { .. }, None) => {
+                Err(Failure::Broken("has no file to ask for".into()))
+            }
+        }
+    }
+
+    /// Claims what passed over the connection, as its bytes and the kernel tell.
+    fn claim(&self, b: &mut Bencher, export: &Export) -> Result<(), Failure> {
+        let Some(after) = &self.after else {
+            return Err(Failure::Broken("has a team that never ended".into()));
+        };
+        let (before, turns) = (&self.before, self.turns as f64);
+        let since = |of: fn(&Traffic) -> u64| of(&after.traffic) - of(&before.traffic);
+        const SOURCE: &str = "bytes of the connection";
+        let made = match after.traffic.procedure == Some(self.call.procedure()) {
+            true => since(|traffic| traffic.calls).min(after.traffic.in_a_row),
+            false => 0,
+        };
+        let what = format!("calls of {}, by their procedure's number", self.call.name());
+        b.claim_equal(&what, turns, made as f64, SOURCE);
+        let matched = since(|traffic| traffic.matched) as f64;
+        let what = "replies with the number (xid) of the call before them";
+        b.claim_equal(what, turns, matched, SOURCE);
+        let (sent, received) = (
+            since(|traffic| traffic.sent),
+            since(|traffic| traffic.received),
+        );
+        self.claim_kernel(b, after, sent, received);
+        let content = f64::from(self.call.content());
+        if content > 0.0 {
+            let bound = Bound::Within(content, content + MAX_HEAD);
+            let what = "bytes received per READ, its size and its head";
+            b.claim_within(what, bound, received as f64 / turns, SOURCE);
+            let what = match b.is_timed() {
+                true => "READs whose ends are as written",
+                false => "READs whose every byte is as written",
+            };
+            let checked = self.subject.as_ref().map_or(0, |subject| subject.checked);
+            b.claim_equal(what, turns, checked as f64, "position stamps");
+        }
+        if self.subject.is_some() {
+            let listed = self.names.join(" ");
+            let what = "names in the folder that was made";
+            b.claim_equal(what, FILE.to_owned(), listed, "READDIR");
+        }
+        let named = super::server(export)?.to_string();
+        let reached = self.client.socket().peer_addr();
+        let reached = reached.map_or_else(|error| error.to_string(), |is| is.to_string());
+        b.claim_equal("address of the server", named, reached, "getpeername");
+        self.way.claim(b, sent, received);
+        Ok(())
+    }
+
+    /// Claims that the kernel counted the bytes that the client sent and received.
+    fn claim_kernel(&self, b: &mut Bencher, after: &Watched, sent: u64, received: u64) {
+        let Some((before, after)) = self.before.kernel.as_ref().zip(after.kernel.as_ref()) else {
+            let reason = "this kernel has no TCP_INFO";
+            b.claim_unverified(
+                "bytes acknowledged",
+                sent as f64,
+                "unknown",
+                TCP_INFO,
+                reason,
+            );
+            return;
+        };
+        let acknowledged = after.bytes_acked.saturating_sub(before.bytes_acked);
+        b.claim_equal(
+            "bytes acknowledged",
+            sent as f64,
+            acknowledged as f64,
+            TCP_INFO,
+        );
+        let came = after.bytes_received.saturating_sub(before.bytes_received);
+        b.claim_equal("bytes received", received as f64, came as f64, TCP_INFO);
+        b.detail("retransmits_count", after.retransmits as f64);
+        b.detail("segment_bytes", f64::from(after.mss));
+    }
+}
+
+/// The way to the server.
+fn way(socket: &TcpStream) -> Result<Way, Failure> {
+    let failed = |error| Failure::of("read a socket's addresses", error);
+    let own = socket.local_addr().map_err(failed)?;
+    let far = socket.peer_addr().map_err(failed)?;
+    Ok(Way::begin(own.ip(), far.ip()))
+}
+
+impl Lead for Caller {
+    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        self.laps.begin();
+        for _ in 0..turns {
+            self.turn()?;
+            self.laps.note();
+        }
+        Ok(())
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        Some(&mut self.laps)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.after = Some(Watched::now(&self.client));
+        self.way.end();
+        if let Some(subject) = &self.subject {
+            self.names = subject.names(&mut self.client).map_err(failed)?;
+            subject.folder.remove(&mut self.client).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Caller {
+    /// After a failure; what cannot be removed now is left to the sweep at the end of the run.
+    fn drop(&mut self) {
+        if let (None, Some(subject)) = (&self.after, &self.subject) {
+            let _ = subject.folder.remove(&mut self.client);
+        }
+    }
+}

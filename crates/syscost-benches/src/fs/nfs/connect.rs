@@ -1,0 +1,116 @@
+//! A TCP connection to the server's port of NFS.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpStream};
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{RecvFlags, connect, recv};
+use syscost_harness::prelude::*;
+
+use crate::net::counters::Counters;
+use crate::net::far_end::PATIENCE;
+use crate::net::tcp::connect::new_socket;
+use crate::net::tcp::ports::Budget;
+
+/// The kernel's count of the connections that this machine began.
+const OPENED: &str = "Tcp.ActiveOpens";
+
+pub(super) fn measure(b: &mut Bencher, server: SocketAddr) -> Result<(), Failure> {
+    b.expect(calls(Sysno::SOCKET));
+    b.expect(calls(Sysno::CONNECT));
+    // Where both ends are on this machine the handshake is over before the call would sleep.
+    b.expect(at_most(Counter::VoluntarySwitches, 1.15));
+    // How the connection before is closed, outside of the time.
+    for call in [
+        Sysno::GETPEERNAME,
+        Sysno::SHUTDOWN,
+        Sysno::SETSOCKOPT,
+        Sysno::RECVFROM,
+        Sysno::CLOSE,
+        // A debug build checks that a descriptor is open before it closes it.
+        Sysno::FCNTL,
+    ] {
+        b.expect(at_most(Counter::Syscall(call), 1.0));
+    }
+    let before = Counters::read();
+    let connector = RefCell::new(Connector {
+        server,
+        open: None,
+        ports: Budget::read()?,
+        reached: 0,
+    });
+    b.single(
+        || connector.borrow_mut().close(),
+        || connector.borrow_mut().connect(),
+    )?;
+    let mut connector = connector.into_inner();
+    connector.close()?;
+    let (made, reached) = (connector.ports.made(), connector.reached);
+    let what = format!("connections to {server}");
+    b.claim_equal(&what, made as f64, reached as f64, "getpeername");
+    claim_opened(b, before, made);
+    connector.ports.detail(b);
+    Ok(())
+}
+
+/// Opens one connection after the other.
+struct Connector {
+    server: SocketAddr,
+    open: Option<TcpStream>,
+    ports: Budget,
+    /// Connections whose other end was the server when they were closed.
+    reached: u64,
+}
+
+impl Connector {
+    fn connect(&mut self) -> Result<(), Failure> {
+        self.ports.spend()?;
+        let server = self.server;
+        let failed = |errno: Errno| Failure::of(&format!("connect to {server}"), errno);
+        let socket = new_socket(server).map_err(failed)?;
+        connect(&socket, &server).map_err(failed)?;
+        self.open = Some(socket.into());
+        Ok(())
+    }
+
+    /// Ends the connection that is open, and waits for the server to end it, too: it has no more
+    /// than one of them at a time.
+    fn close(&mut self) -> Result<(), Failure> {
+        let Some(connection) = self.open.take() else {
+            return Ok(());
+        };
+        let failed = |error: io::Error| Failure::of("close a connection to the server", error);
+        let is_server = connection.peer_addr().map_err(failed)? == self.server;
+        self.reached += u64::from(is_server);
+        connection.shutdown(Shutdown::Write).map_err(failed)?;
+        let limit = Some(PATIENCE);
+        set_socket_timeout(&connection, Timeout::Recv, limit)
+            .map_err(|errno| failed(errno.into()))?;
+        let mut byte = [0_u8];
+        match retry_on_intr(|| recv(&connection, &mut byte[..], RecvFlags::empty())) {
+            Ok((_, 0)) | Err(Errno::CONNRESET) => Ok(()),
+            Ok(_) => Err(Failure::Failed(
+                "the server spoke before it was asked".into(),
+            )),
+            Err(errno) => Err(failed(errno.into())),
+        }
+    }
+}
+
+/// Claims that the kernel began at least these connections; other programs' are counted too.
+fn claim_opened(b: &mut Bencher, before: Result<Counters, Unsupported>, made: u64) {
+    const SOURCE: &str = "/proc/net/snmp";
+    let bound = Bound::AtLeast(made as f64);
+    let risen = before.and_then(|before| {
+        let risen = Counters::read()?.risen_since(&before, OPENED);
+        risen.ok_or_else(|| Unsupported::new("this kernel does not count them"))
+    });
+    match risen {
+        Ok(risen) => b.claim_within(OPENED, bound, risen as f64, SOURCE),
+        Err(reason) => {
+            b.claim_unverified(OPENED, bound.fact(), "unknown", SOURCE, &reason.to_string());
+        }
+    }
+}

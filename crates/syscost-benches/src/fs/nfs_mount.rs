@@ -1,0 +1,84 @@
+//! One operation on a file of a mounted NFS export, which its server is asked for.
+//!
+//! ## Measures
+//! The kernel's NFS client, past its caches, in a directory of `--dir` that is on an NFS mount.
+//! `op=getattr`: statx(2) with AT_STATX_FORCE_SYNC, for which the server is asked for the file's
+//! attributes (GETATTR). `op=read`: pread(2) of this many bytes (`size`) with O_DIRECT, for which it
+//! is asked for them (READ): once, or as often as `rsize` of the mount makes necessary. The blocks of
+//! a file of 1 MiB are read one after the other, and from the beginning again. The value is the
+//! median of batches; each operation is also timed individually.
+//! ## Does not measure
+//! What the client's caches save: `fs.read` and `fs.metadata` in the same directory. The server's
+//! disk: what has just been written is in its memory.
+//! ## Reading it
+//! The same calls without the kernel's client, from a program, are `fs.nfs{step=getattr}` and
+//! `fs.nfs{step=read}`, if the server is given by `--nfs` as well. The evidence names the version of
+//! NFS, the server and what they agreed on, and counts the calls: /proc/self/mountstats has them for
+//! all programs that use the mount. A call that was sent twice (`retransmits_count`) waited for a
+//! late server.
+//! ## Source
+//! nfsstat(8), mountstats(8).
+
+mod caller;
+
+use syscost_harness::directory::{self, Directory};
+use syscost_harness::prelude::*;
+use syscost_sys::files;
+
+use super::in_each_directory;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.nfs_mount",
+    title: "Operation on an NFS mount",
+    cases: Cases::Here(cases),
+    disregards_neighbours: |_| true,
+    support,
+    run: caller::measure,
+    source: include_str!("nfs_mount.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// The key of the parameter that names the operation.
+const OP: &str = "op";
+const GETATTR: &str = "getattr";
+const READ: &str = "read";
+
+/// The key of the parameter that says how many bytes a read asks for.
+const SIZE: &str = "size";
+
+/// The cases in those directories that are on NFS; where none is, in the first, so that it is listed
+/// with the reason.
+fn cases() -> Vec<Case> {
+    let reads = ["4K", "64K", "1M"].map(|size| Case::new([(OP, READ), (SIZE, size)]));
+    let further: Vec<Case> = [Case::new([(OP, GETATTR)])]
+        .into_iter()
+        .chain(reads)
+        .collect();
+    let all = in_each_directory(&further);
+    let (mounted, others): (Vec<Case>, Vec<Case>) =
+        all.into_iter().partition(|case| support(case).is_ok());
+    match mounted.is_empty() {
+        true => others.into_iter().take(further.len()).collect(),
+        false => mounted,
+    }
+}
+
+fn support(case: &Case) -> Result<(), Unsupported> {
+    let directory = Directory::of(case).map_err(|reason| Unsupported::new(reason.to_string()))?;
+    let kind = kind(&directory);
+    match kind.as_deref() {
+        Some("nfs" | "nfs4") => Ok(()),
+        Some(other) => Err(Unsupported::new(format!(
+            "{} is on {other}: mount an NFS export and give it as --dir",
+            case.get(directory::KEY)
+        ))),
+        None => Err(Unsupported::new(
+            "no directory on an NFS mount was given: --dir",
+        )),
+    }
+}
+
+/// The kind of file system that a directory is on; `None` if it is not there.
+pub(super) fn kind(directory: &Directory) -> Option<String> {
+    Some(files::filesystem(&directory.path).ok()?.kind)
+}

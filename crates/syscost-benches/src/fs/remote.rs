@@ -1,0 +1,257 @@
+//! What a file on another machine costs more than one on this machine.
+//!
+//! ## Measures
+//! Nothing by itself: it is a row of a remote directory less the same row of a local one, the first
+//! local one of `--dir`. `dir` is the remote one: an NFS mount given by `--dir` too, of which the
+//! rows of `fs.read`, `fs.write`, `fs.sync` and `fs.metadata` that `op` names are taken; or `nfs`,
+//! the server that `--nfs` names, of which the READ (`fs.nfs`) is compared with a read from the local
+//! page cache, and GETATTR with stat: neither end waits for a disk then.
+//! ## Does not measure
+//! The network alone: `fs.nfs{step=icmp}`.
+//! ## Reading it
+//! What is cached costs the same on both sides, so the difference is near zero; it may be negative
+//! where the server's disk is faster than the local one. `ratio` says how often as long the remote
+//! operation takes. The difference is computed anew in every round.
+//! ## Source
+//! The rows it is computed from.
+
+use std::collections::BTreeMap;
+
+use syscost_harness::directory::{self, Directory, given};
+use syscost_harness::prelude::*;
+use syscost_harness::{Row, nfs};
+use syscost_results::{Evidence, Verdict};
+
+use super::nfs_mount::kind;
+
+/// What takes the place of a directory's label for the server of `--nfs`.
+const NFS: &str = "nfs";
+
+/// The key of the parameter that names the local directory.
+const LOCAL: &str = "local";
+
+/// The key of the parameter that names the operation.
+const OP: &str = "op";
+
+const FROM_NFS: &str = super::nfs::BENCHMARK.id;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "fs.remote",
+    title: "Remote file less local file",
+    quantity: Quantity::Level,
+    cases: Cases::Here(cases),
+    support,
+    derive: Some(Derive {
+        from: &[FROM_NFS, "fs.read", "fs.write", "fs.sync", "fs.metadata"],
+        takes,
+        compute,
+    }),
+    source: include_str!("remote.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// A row: the id of its benchmark, and parameters beside the directory.
+#[derive(Debug, Clone, Copy)]
+struct Plain {
+    id: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+}
+
+impl Plain {
+    /// Whether this is the row of a directory; those of `fs.nfs` have none.
+    fn is(&self, id: &str, case: &Case, label: &str) -> bool {
+        let has = |(key, value): &(&str, &str)| case.get(key) == *value;
+        let of_directory = usize::from(self.id != FROM_NFS);
+        self.id == id
+            && case.len() == self.parameters.len() + of_directory
+            && self.parameters.iter().all(has)
+            && (of_directory == 0 || case.get(directory::KEY) == label)
+    }
+}
+
+/// An operation, as it is measured at both places.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    name: &'static str,
+    remote: Plain,
+    local: Plain,
+}
+
+const fn plain(id: &'static str, parameters: &'static [(&'static str, &'static str)]) -> Plain {
+    Plain { id, parameters }
+}
+
+const fn same(
+    name: &'static str,
+    id: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+) -> Pair {
+    let row = plain(id, parameters);
+    Pair {
+        name,
+        remote: row,
+        local: row,
+    }
+}
+
+const WARM_4K: Plain = plain(
+    "fs.read",
+    &[("access", "random"), ("cache", "warm"), ("size", "4K")],
+);
+const WARM_1M: Plain = plain(
+    "fs.read",
+    &[("access", "random"), ("cache", "warm"), ("size", "1M")],
+);
+
+/// Operations of mounted directories.
+const MOUNTED: [Pair; 7] = [
+    same("read_warm_4K", WARM_4K.id, WARM_4K.parameters),
+    same(
+        "read_cold_4K",
+        "fs.read",
+        &[("access", "random"), ("cache", "cold"), ("size", "4K")],
+    ),
+    same(
+        "write_buffered_4K",
+        "fs.write",
+        &[("access", "random"), ("cache", "buffered"), ("size", "4K")],
+    ),
+    same("fsync_4K", "fs.sync", &[("call", "fsync"), ("size", "4K")]),
+    same("open", "fs.metadata", &[("op", "open"), ("sync", "none")]),
+    same("stat", "fs.metadata", &[("op", "stat"), ("sync", "none")]),
+    same(
+        "create",
+        "fs.metadata",
+        &[("op", "create"), ("sync", "none")],
+    ),
+];
+
+/// Operations of the server that is measured against without a mount.
+const UNMOUNTED: [Pair; 3] = [
+    Pair {
+        name: "read_4K",
+        remote: plain(FROM_NFS, &[("step", "read"), ("size", "4K")]),
+        local: WARM_4K,
+    },
+    Pair {
+        name: "read_1M",
+        remote: plain(FROM_NFS, &[("step", "read"), ("size", "1M")]),
+        local: WARM_1M,
+    },
+    Pair {
+        name: "stat",
+        remote: plain(FROM_NFS, &[("step", "getattr")]),
+        local: plain("fs.metadata", &[("op", "stat"), ("sync", "none")]),
+    },
+];
+
+/// The operation of a case.
+fn pair_of(case: &Case) -> Option<&'static Pair> {
+    let pairs: &[Pair] = match case.get(directory::KEY) == NFS {
+        true => &UNMOUNTED,
+        false => &MOUNTED,
+    };
+    pairs.iter().find(|pair| pair.name == case.get(OP))
+}
+
+fn cases() -> Vec<Case> {
+    let (remote, local): (Vec<Directory>, Vec<Directory>) =
+        given().into_iter().partition(is_on_nfs);
+    let Some(local) = local.first() else {
+        return vec![nothing()];
+    };
+    let case = |remote: &str, pair: &Pair| {
+        let parameters = [
+            (directory::KEY, remote.to_owned()),
+            (LOCAL, local.label.clone()),
+            (OP, pair.name.to_owned()),
+        ];
+        Case::new(parameters)
+    };
+    let mounted = remote
+        .iter()
+        .filter(|directory| directory.label != NFS)
+        .flat_map(|directory| MOUNTED.iter().map(|pair| case(&directory.label, pair)));
+    let unmounted = UNMOUNTED
+        .iter()
+        .filter(|_| nfs::given().is_ok())
+        .map(|pair| case(NFS, pair));
+    let cases: Vec<Case> = unmounted.chain(mounted).collect();
+    match cases.is_empty() {
+        true => vec![nothing()],
+        false => cases,
+    }
+}
+
+/// The case of a machine where nothing remote was given beside something local.
+fn nothing() -> Case {
+    Case::new([(directory::KEY, "remote")])
+}
+
+fn is_on_nfs(directory: &Directory) -> bool {
+    kind(directory).is_some_and(|kind| matches!(kind.as_str(), "nfs" | "nfs4"))
+}
+
+fn support(case: &Case) -> Result<(), Unsupported> {
+    match pair_of(case) {
+        Some(_) => Ok(()),
+        None => Err(Unsupported::new(
+            "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for an NFS mount and for a local directory",
+        )),
+    }
+}
+
+fn takes(case: &Case, row: &Row) -> bool {
+    let Some(pair) = pair_of(case) else {
+        return false;
+    };
+    let (id, other) = (row.benchmark.id, &row.case);
+    pair.remote.is(id, other, case.get(directory::KEY)) || pair.local.is(id, other, case.get(LOCAL))
+}
+
+fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    let pair = pair_of(case).ok_or_else(|| {
+        let operation = case.get(OP);
+        Failure::Broken(format!("has an unknown operation: {operation:?}"))
+    })?;
+    let median = |row: &Plain, label: &str| {
+        let is = |source: &&Source<'_>| row.is(source.id, source.case, label);
+        sources.iter().find(is).map(|source| source.median)
+    };
+    let remote = median(&pair.remote, case.get(directory::KEY));
+    let local = median(&pair.local, case.get(LOCAL));
+    let (Some(remote), Some(local)) = (remote, local) else {
+        return Err(Failure::Unsupported(
+            "one of the two rows that are compared is unsupported".into(),
+        ));
+    };
+    Ok(Derived {
+        value: remote - local,
+        evidence: vec![are_times(remote, local)],
+        details: BTreeMap::from([
+            ("remote_ns".to_owned(), remote),
+            ("local_ns".to_owned(), local),
+            ("ratio".to_owned(), remote / local),
+        ]),
+        ..Derived::default()
+    })
+}
+
+/// Whether both are times that can be compared.
+fn are_times(remote: f64, local: f64) -> Evidence {
+    let are = remote > 0.0 && local > 0.0;
+    Evidence {
+        claim: "times of both operations, in ns".to_owned(),
+        expected: "above 0".into(),
+        observed: Some(format!("{remote:.0} and {local:.0}").into()),
+        source: "the rows it is computed from".to_owned(),
+        verdict: match are {
+            true => Verdict::Confirmed,
+            false => Verdict::Refuted,
+        },
+        reason: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

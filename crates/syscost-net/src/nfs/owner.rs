@@ -1,0 +1,132 @@
+//! Who made a folder on a server: what its name says, so that it can be told from afar whether its
+//! maker still lives.
+
+use std::fs;
+
+/// What the names of folders begin with.
+const PREFIX: &str = ".syscost-nfs-";
+
+/// Digits of a part of the name, which is a number in hexadecimal.
+const MAX_DIGITS: usize = 16;
+
+/// A process of a machine since it booted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner {
+    /// The machine's last start and the PID namespace; numbers of processes mean something within.
+    world: u64,
+    pid: u32,
+    /// When it started, in ticks since the machine did; 0 where /proc does not tell.
+    started: u64,
+}
+
+impl Owner {
+    /// This process.
+    pub(super) fn this() -> Self {
+        let pid = std::process::id();
+        Self {
+            world: world(),
+            pid,
+            started: started(pid).unwrap_or(0),
+        }
+    }
+
+    /// The name of the `count`th folder of this owner.
+    pub(super) fn folder(self, count: u32) -> String {
+        let Self {
+            world,
+            pid,
+            started,
+        } = self;
+        format!("{PREFIX}{world:x}-{pid:x}-{started:x}-{count:x}")
+    }
+
+    /// Who made the folder of this name; `None` if no process of syscost did.
+    pub(super) fn of(folder: &str) -> Option<Self> {
+        let mut parts = folder.strip_prefix(PREFIX)?.split('-');
+        let mut number = || {
+            let part = parts.next()?;
+            let is_plain = (1..=MAX_DIGITS).contains(&part.len())
+                && part
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            u64::from_str_radix(part, 16).ok().filter(|_| is_plain)
+        };
+        let (world, pid, started, _count) = (number()?, number()?, number()?, number()?);
+        let owner = Self {
+            world,
+            pid: u32::try_from(pid).ok()?,
+            started,
+        };
+        parts.next().is_none().then_some(owner)
+    }
+
+    /// Whether it has ended, where that can be told: of a process of this machine, since it booted.
+    pub(super) fn has_ended(self) -> Option<bool> {
+        let is_here = self.world == world() && self.started != 0;
+        is_here.then(|| started(self.pid) != Some(self.started))
+    }
+}
+
+/// The machine's last start and this process's PID namespace as one number.
+fn world() -> u64 {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    // FNV-1a: the same in every build, which a hasher of the standard library need not be.
+    let text = format!("{} {}", boot.trim(), namespace.display());
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// When a process started (proc_pid_stat(5), field 22). The name in it may hold spaces and
+/// parentheses; the last parenthesis ends it.
+fn started(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = text.rsplit_once(") ")?;
+    fields.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_whether_its_maker_lives() {
+        let this = Owner::this();
+        let name = this.folder(7);
+        assert_eq!(Owner::of(&name), Some(this), "{name}");
+        if this.started == 0 {
+            println!("skipped: /proc does not tell when this process started");
+            return;
+        }
+        assert_eq!(this.has_ended(), Some(false));
+        let earlier = Owner {
+            started: this.started + 1,
+            ..this
+        };
+        assert_eq!(earlier.has_ended(), Some(true), "its number was given anew");
+        let elsewhere = Owner {
+            world: this.world ^ 1,
+            ..this
+        };
+        assert_eq!(elsewhere.has_ended(), None);
+    }
+
+    #[test]
+    fn names_of_others_are_not_taken_for_ours() {
+        for other in [
+            "",
+            "data",
+            ".syscost-nfs-",
+            ".syscost-nfs-1-2-3",
+            ".syscost-nfs-1-2-3-4-5",
+            ".syscost-nfs-1-2-3-X",
+            ".syscost-nfs-1-2-+3-4",
+            ".syscost-nfs-1-fffffffff-3-4",
+            ".syscost-nfs-11111111111111111-2-3-4",
+            "x.syscost-nfs-1-2-3-4",
+        ] {
+            assert_eq!(Owner::of(other), None, "{other}");
+        }
+    }
+}

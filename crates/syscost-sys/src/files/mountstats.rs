@@ -1,0 +1,205 @@
+//! What the kernel's NFS client has done for a mount: /proc/self/mountstats.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::filesystem::{option, unescaped_path};
+use crate::Unsupported;
+
+const MOUNTSTATS: &str = "/proc/self/mountstats";
+
+/// A mounted export, and the operations that were asked of its server since it was mounted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NfsMount {
+    /// What is mounted, e.g. `server:/export`.
+    pub source: String,
+    /// Where.
+    pub mount_point: PathBuf,
+    /// The options in use, with commas: also those that the kernel and the server agreed on.
+    pub options: String,
+    /// The operations by their names in the protocol, e.g. `READ`.
+    pub operations: BTreeMap<String, Operation>,
+}
+
+/// How often an operation was asked for, by whatever program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Operation {
+    /// Calls.
+    pub calls: u64,
+    /// How often they were sent: more often than they were called if the server was late.
+    pub transmissions: u64,
+    /// Calls that were given up for a while.
+    pub timeouts: u64,
+    /// Bytes sent, with the heads of the calls.
+    pub sent_bytes: u64,
+    /// Bytes received, with the heads of the replies.
+    pub received_bytes: u64,
+    /// Time before they were sent, in ms.
+    pub queued_ms: u64,
+    /// Time between sending and the reply, in ms.
+    pub round_trip_ms: u64,
+    /// Time in all, in ms.
+    pub total_ms: u64,
+}
+
+impl NfsMount {
+    /// The mount at this place.
+    ///
+    /// # Errors
+    /// When none of NFS is there, or the kernel does not tell.
+    pub fn at(mount_point: &Path) -> Result<Self, Unsupported> {
+        let text = fs::read_to_string(MOUNTSTATS)
+            .map_err(|cause| Unsupported::new(format!("reading {MOUNTSTATS}: {cause}")))?;
+        parse(&text, mount_point).ok_or_else(|| {
+            let place = mount_point.display();
+            Unsupported::new(format!("{MOUNTSTATS} has no NFS mount at {place}"))
+        })
+    }
+
+    /// Version of the protocol, e.g. `4.2`; empty if the options do not say.
+    pub fn version(&self) -> &str {
+        option(&self.options, "vers").unwrap_or_default()
+    }
+
+    /// Name or number of the server, as it was mounted.
+    pub fn server(&self) -> &str {
+        self.source
+            .rsplit_once(":/")
+            .map_or(self.source.as_str(), |(server, _)| server)
+    }
+
+    /// What was asked for so far of an operation.
+    pub fn operation(&self, name: &str) -> Operation {
+        self.operations.get(name).copied().unwrap_or_default()
+    }
+}
+
+/// The last mount at this place, which hides those before.
+fn parse(text: &str, mount_point: &Path) -> Option<NfsMount> {
+    let mut found = None;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some(mut mount) = headed(line) else {
+            continue;
+        };
+        let mut is_table = false;
+        while let Some(line) = lines.next_if(|line| !line.starts_with("device ")) {
+            let line = line.trim();
+            if let Some(options) = line.strip_prefix("opts:") {
+                options.trim().clone_into(&mut mount.options);
+            } else if line == "per-op statistics" {
+                is_table = true;
+            } else if let Some((name, operation)) = counted(line).filter(|_| is_table) {
+                mount.operations.insert(name.to_owned(), operation);
+            }
+        }
+        if mount.mount_point == mount_point {
+            found = Some(mount);
+        }
+    }
+    found
+}
+
+/// `device server:/export mounted on /mnt with fstype nfs4 statvers=1.1`.
+fn headed(line: &str) -> Option<NfsMount> {
+    let (source, rest) = line.strip_prefix("device ")?.split_once(" mounted on ")?;
+    let (mount_point, kind) = rest.split_once(" with fstype ")?;
+    let kind = kind.split_ascii_whitespace().next()?;
+    matches!(kind, "nfs" | "nfs4").then(|| NfsMount {
+        source: unescaped_path(source).display().to_string(),
+        mount_point: unescaped_path(mount_point),
+        ..NfsMount::default()
+    })
+}
+
+/// `READ: 3 4 1 480 12684 0 3 3 0`; the last, the number of errors, older kernels do not have.
+fn counted(line: &str) -> Option<(&str, Operation)> {
+    let (name, numbers) = line.split_once(':')?;
+    let numbers: Vec<u64> = numbers
+        .split_ascii_whitespace()
+        .map(|number| number.parse().ok())
+        .collect::<Option<_>>()?;
+    let [
+        calls,
+        transmissions,
+        timeouts,
+        sent_bytes,
+        received_bytes,
+        queued_ms,
+        round_trip_ms,
+        total_ms,
+        ..,
+    ] = numbers[..]
+    else {
+        return None;
+    };
+    let operation = Operation {
+        calls,
+        transmissions,
+        timeouts,
+        sent_bytes,
+        received_bytes,
+        queued_ms,
+        round_trip_ms,
+        total_ms,
+    };
+    Some((name, operation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixture() -> String {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/mountstats/two-mounts"
+        );
+        fs::read_to_string(path).expect("a fixture")
+    }
+
+    #[test]
+    fn the_mount_that_hides_the_other_is_found() {
+        let mount = parse(&fixture(), Path::new("/mnt/n")).expect("it is there");
+        assert_eq!((mount.version(), mount.server()), ("4.2", "db1"));
+        assert_eq!(mount.source, "db1:/srv/a b");
+        assert!(mount.options.starts_with("ro,vers=4.2,rsize=262144"));
+        let read = mount.operation("READ");
+        assert_eq!(
+            (read.calls, read.transmissions, read.timeouts),
+            (512, 512, 0)
+        );
+        assert_eq!((read.received_bytes, read.total_ms), (67_174_400, 1189));
+        assert_eq!(mount.operation("CLOSE").calls, 2);
+        assert_eq!(mount.operation("WRITE"), Operation::default());
+    }
+
+    #[test]
+    fn calls_that_were_sent_twice_are_told() {
+        let text = fixture();
+        // Without the mount that hides it.
+        let end = text.find("device db1:/srv/a").expect("it is there");
+        let mount = parse(&text[..end], Path::new("/mnt/n")).expect("it is there");
+        assert_eq!((mount.version(), mount.server()), ("3", "db1"));
+        let read = mount.operation("READ");
+        assert_eq!((read.calls, read.transmissions, read.timeouts), (3, 4, 1));
+        assert_eq!(mount.operation("LOOKUP").received_bytes, 660);
+    }
+
+    #[test]
+    fn other_file_systems_are_none_of_nfs() {
+        let text = fixture();
+        for place in ["/", "/proc", "/mnt", "/mnt/n/below"] {
+            assert_eq!(parse(&text, Path::new(place)), None, "{place}");
+        }
+        for text in ["", "device", "device a mounted on /a", "READ: 1 2 3"] {
+            assert_eq!(parse(text, Path::new("/a")), None, "{text}");
+        }
+        let numbers = NfsMount {
+            source: "[fe80::1]:/e".to_owned(),
+            ..NfsMount::default()
+        };
+        assert_eq!(numbers.server(), "[fe80::1]");
+    }
+}

@@ -1,0 +1,200 @@
+//! `syscost run --nfs` against a server in this process: what it measures, what it leaves behind, and
+//! what becomes of servers that are not there, refuse, stop or stay silent.
+
+mod common;
+#[path = "common/nfs.rs"]
+mod nfs;
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Program, row, rows};
+use nfs::NfsServer;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+
+/// A hang would be noticed after this: no test waits as long otherwise.
+const LONG: Duration = Duration::from_secs(120);
+
+const MEASURED: [&str; 6] = [
+    "fs.nfs{step=connect}",
+    "fs.nfs{step=null}",
+    "fs.nfs{step=getattr}",
+    "fs.nfs{step=lookup}",
+    "fs.nfs{step=read,size=4K}",
+    "fs.nfs{step=read,size=1M}",
+];
+
+fn command(program: &Program, selector: &str, export: &str, budget: &str) -> Command {
+    program.command(&[
+        "run",
+        selector,
+        "--nfs",
+        export,
+        "--profile",
+        "quick",
+        "--budget",
+        budget,
+        "--no-save",
+        "--format",
+        "json",
+    ])
+}
+
+fn run(program: &Program, export: &str) -> Output {
+    let mut command = command(program, "fs.nfs", export, "12");
+    command.output().expect("the binary starts")
+}
+
+fn document(output: &Output) -> Value {
+    let messages = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {messages}"))
+}
+
+/// The end of a run that must not hang.
+fn ended(mut child: Child) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if begun.elapsed() > LONG {
+            child.kill().expect("it is there");
+            panic!("the run hangs");
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().expect("a child")
+}
+
+#[test]
+fn the_ladder_is_measured_and_nothing_is_left() {
+    let program = Program::new();
+    let server = NfsServer::start();
+    let export = server.export().to_string();
+    let output = run(&program, &export);
+    let run = document(&output);
+    let located = format!("nfs://{0}:{1}/", server.address, server.address.port());
+    assert_eq!(run["nfs"]["name"], json!(export));
+    assert_eq!(run["nfs"]["export"], json!(located));
+    assert_eq!(run["nfs"]["read_bytes"], json!(1 << 20));
+    assert_eq!(run["config"]["environment"]["SYSCOST_NFS"], json!(located));
+    for name in MEASURED {
+        let row = row(&run, name);
+        // A busy machine may not get to all of them.
+        if row["status"] == "skipped" {
+            continue;
+        }
+        assert_eq!(row["status"], "ok", "{name}: {}", row["reason"]);
+        for evidence in row["evidence"].as_array().expect("a list") {
+            assert_ne!(evidence["verdict"], "Refuted", "{name}: {evidence}");
+        }
+    }
+    let measured = rows(&run).iter().filter(|row| row["status"] == "ok");
+    assert!(measured.count() > 0);
+    assert_eq!(server.names(), ["data"]);
+}
+
+#[test]
+fn without_a_server_the_rows_say_how_to_give_one() {
+    let program = Program::new();
+    let output = program.run(&[
+        "run",
+        "fs.nfs{step=null}",
+        "--profile",
+        "quick",
+        "--no-save",
+        "--format",
+        "json",
+    ]);
+    let run = document(&output);
+    let row = row(&run, "fs.nfs{step=null}");
+    assert_eq!(row["status"], "unsupported");
+    let reason = row["reason"].as_str().expect("a reason");
+    assert!(reason.contains("--nfs nfs://HOST/EXPORT"), "{reason}");
+}
+
+#[test]
+fn servers_that_are_no_use_are_reported_before_anything_is_measured() {
+    let program = Program::new();
+    let server = NfsServer::start();
+    // A port that this test holds and nobody listens on.
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let nobody = taken.local_addr().expect("an address");
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let mute = silent.local_addr().expect("an address");
+    let nonesuch = format!("nfs://{}/nonesuch", server.address);
+    for (export, words) in [
+        (format!("nfs://{nobody}/"), "cannot be reached"),
+        (nonesuch, "refuses (mounting): MNT3ERR_NOENT for /nonesuch"),
+        (
+            format!("nfs://{mute}/"),
+            "did not answer within 5 s (mounting)",
+        ),
+        ("nfs://host.invalid/".to_owned(), "resolving host.invalid"),
+        ("db1:/srv".to_owned(), "expected nfs://HOST"),
+    ] {
+        let output = run(&program, &export);
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{export}");
+        assert!(messages.contains(words), "{export}: {messages}");
+        assert!(output.stdout.is_empty(), "{export}");
+    }
+}
+
+#[test]
+fn a_server_that_stops_in_the_middle_costs_rows_and_no_hang() {
+    let program = Program::new();
+    let mut server = NfsServer::start();
+    let export = server.export().to_string();
+    let child = command(&program, "fs.nfs{step=getattr}", &export, "6")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    wait_for_folder(&server);
+    server.stop();
+    let output = ended(child);
+    let run = document(&output);
+    let row = row(&run, "fs.nfs{step=getattr}");
+    assert_eq!(row["status"], "failed", "{row}");
+    let reason = row["reason"].as_str().expect("a reason");
+    let names = reason.contains(&server.address.to_string());
+    let tells = ["is gone (GETATTR)", "cannot be reached", "is gone ("];
+    assert!(
+        names && tells.iter().any(|words| reason.contains(words)),
+        "{reason}"
+    );
+}
+
+#[test]
+fn what_a_killed_run_leaves_the_next_one_removes() {
+    let program = Program::new();
+    let server = NfsServer::start();
+    let export = server.export().to_string();
+    let mut command = command(&program, "fs.nfs{step=read,size=4K}", &export, "6");
+    // A group of its own, so that no other process is ended; workers die with their coordinator.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    wait_for_folder(&server);
+    let group = Pid::from_raw(child.id() as i32).expect("a process");
+    kill_process_group(group, Signal::KILL).expect("it is there");
+    child.wait().expect("a child");
+    // It may have been between two rows.
+    let left = server.names();
+    let output = run(&program, &export);
+    document(&output);
+    assert_eq!(server.names(), ["data"], "{left:?} was left");
+}
+
+/// Waits until a row has made its folder in the export.
+fn wait_for_folder(server: &NfsServer) {
+    let begun = Instant::now();
+    while server.names().len() < 2 {
+        assert!(begun.elapsed() < LONG, "no row makes its folder");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
