@@ -222,7 +222,7 @@ impl Reader {
         })
     }
 
-    /// Reads until it is to stop, at least once.
+    /// Reads until it is to stop, and once more.
     fn read_on(&mut self, seat: &Seat, stop: &Stop, clock: &Clock) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
@@ -236,7 +236,9 @@ impl Reader {
             wrong: 0,
             latency: Latency::default(),
         };
-        while account.reads == 0 || !stop.is_set() {
+        loop {
+            // The last read ends after all were told to stop, however long this process waited for a CPU.
+            let is_last = stop.is_set();
             let offset = self.random.u64(..blocks) * BLOCK as u64;
             let began = clock.start();
             self.file
@@ -249,6 +251,9 @@ impl Reader {
             if self.is_checked {
                 account.checked += 1;
                 account.wrong += u64::from(self.written.check(&self.buffer, offset).is_err());
+            }
+            if is_last {
+                break;
             }
         }
         account.fetched = self.fetched().zip(before).map(|(after, before)| after - before);
