@@ -22,7 +22,14 @@ use tool::unless_skipped;
 
 /// The document of a run in a control group, which must end well.
 fn document(group: &Group, command: &mut Command) -> Value {
-    let arguments = ["--no-save", "--no-samples", "--format", "json", "--budget", "120"];
+    let arguments = [
+        "--no-save",
+        "--no-samples",
+        "--format",
+        "json",
+        "--budget",
+        "120",
+    ];
     let output = group.within(command.args(arguments)).output();
     let output = output.expect("the binary starts");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -31,7 +38,9 @@ fn document(group: &Group, command: &mut Command) -> Value {
 }
 
 fn number(row: &Value, key: &str) -> f64 {
-    row["estimate"][key].as_f64().unwrap_or_else(|| panic!("no {key}: {row}"))
+    row["estimate"][key]
+        .as_f64()
+        .unwrap_or_else(|| panic!("no {key}: {row}"))
 }
 
 #[test]
@@ -44,7 +53,10 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
     // Beside the build, which lies on a disk; the folder for temporary files may be in memory.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let directory = format!("--dir=here={}", folder.path().display());
-    let run = document(&group, &mut program.command(&["run", "fs.cache_size", &directory]));
+    let run = document(
+        &group,
+        &mut program.command(&["run", "fs.cache_size", &directory]),
+    );
     let row = row(&run, "fs.cache_size{dir=here}");
     if row["status"] == "unsupported" {
         return println!("skipped: {}", row["reason"]);
@@ -53,7 +65,10 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
     let limit = BYTES as f64;
     let (low, high) = (number(row, "ci95_low"), number(row, "ci95_high"));
     assert!(low <= limit && limit <= high, "{low} to {high}: {row}");
-    assert!(low >= limit / 2.0 && high <= 1.5 * limit, "{low} to {high}: {row}");
+    assert!(
+        low >= limit / 2.0 && high <= 1.5 * limit,
+        "{low} to {high}: {row}"
+    );
     assert_eq!(row["details"]["memory_limit_bytes"], limit);
 }
 
@@ -61,13 +76,18 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
 fn reads_that_a_group_limits_reach_a_plateau() {
     const LIMIT: u32 = 500;
     on(Kind::Ext4, 1 << 30, "", |disk| {
-        let Some(group) = unless_skipped(Group::new(&limit_of(&disk.path(), LIMIT)), GRANTED) else {
+        let Some(group) = unless_skipped(Group::new(&limit_of(&disk.path(), LIMIT)), GRANTED)
+        else {
             return;
         };
         let program = Program::new();
         let directory = format!("--dir=slow={}", disk.path().display());
-        let names = [8, 32].map(|count| format!("fs.contention{{dir=slow,file=own,processes={count}}}"));
-        let run = document(&group, &mut program.command(&["run", &names[0], &names[1], &directory]));
+        let names =
+            [8, 32].map(|count| format!("fs.contention{{dir=slow,file=own,processes={count}}}"));
+        let run = document(
+            &group,
+            &mut program.command(&["run", &names[0], &names[1], &directory]),
+        );
         for name in &names {
             let row = row(&run, name);
             assert_eq!(row["status"], "ok", "{row}");

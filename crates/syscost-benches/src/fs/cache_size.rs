@@ -204,10 +204,22 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
             b.claim_verdict(what, bound.fact(), delivered, &source, verdict, reason);
         }
         (Ok(source), None) => {
-            b.claim_unverified(what, bound.fact(), "nothing", &source, "it could not be read");
+            b.claim_unverified(
+                what,
+                bound.fact(),
+                "nothing",
+                &source,
+                "it could not be read",
+            );
         }
         (Err(reason), _) => {
-            b.claim_unverified(what, bound.fact(), "nothing", "/sys/dev/block", &reason.to_string());
+            b.claim_unverified(
+                what,
+                bound.fact(),
+                "nothing",
+                "/sys/dev/block",
+                &reason.to_string(),
+            );
         }
     }
 }

@@ -88,11 +88,19 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         SHARED => vec![space.file("shared", SHARED_BYTES, seed)?],
         other => return Err(Failure::Broken(format!("has an unknown file: {other:?}"))),
     };
-    let cached = files.iter().map(Stamped::open).collect::<Result<Vec<_>, _>>()?;
+    let cached = files
+        .iter()
+        .map(Stamped::open)
+        .collect::<Result<Vec<_>, _>>()?;
     cached.iter().try_for_each(files::drop_cache)?;
     let device = Device::of(&cached[0]);
     let mut readers = Readers::start(b, count, &files)?;
-    let delivered = || device.as_ref().map_err(Clone::clone).and_then(Device::moved);
+    let delivered = || {
+        device
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(Device::moved)
+    };
     let before = delivered();
     b.observe(|| readers.window())?;
     let after = delivered();
@@ -107,7 +115,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .iter()
         .map(files::resident_pages)
         .sum::<Result<_, _>>()?;
-    b.claim_equal("pages of the files in the page cache afterwards", 0, left, "mincore");
+    b.claim_equal(
+        "pages of the files in the page cache afterwards",
+        0,
+        left,
+        "mincore",
+    );
     let claim = "bytes that the device delivered, of those read in the windows";
     match (before, after) {
         (Ok(before), Ok(after)) => {
@@ -118,7 +131,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         (Err(reason), _) | (_, Err(reason)) => {
             let expected = Bound::AtLeast(MIN_DELIVERED).fact();
-            b.claim_unverified(claim, expected, "nothing", "/sys/dev/block", &reason.to_string());
+            b.claim_unverified(
+                claim,
+                expected,
+                "nothing",
+                "/sys/dev/block",
+                &reason.to_string(),
+            );
         }
     }
     describe(b, &windows, &accounts);
@@ -143,8 +162,14 @@ impl Windows {
     /// The share of the windows' time in which all of these processes read, by their own time
     /// stamps.
     fn overlap(&self, accounts: &[Account]) -> f64 {
-        let began = accounts.iter().map(|account| account.began).fold(self.began, u64::max);
-        let ended = accounts.iter().map(|account| account.ended).fold(self.ended, u64::min);
+        let began = accounts
+            .iter()
+            .map(|account| account.began)
+            .fold(self.began, u64::max);
+        let ended = accounts
+            .iter()
+            .map(|account| account.ended)
+            .fold(self.ended, u64::min);
         let length = self.ended.saturating_sub(self.began).max(1);
         ended.saturating_sub(began) as f64 / length as f64
     }
@@ -160,7 +185,11 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
         "clock of each process",
     );
     let is_counted = |(counted, account): (&u64, &Account)| *counted <= account.reads;
-    let counted = windows.reads.iter().zip(accounts).filter(|pair| is_counted(*pair));
+    let counted = windows
+        .reads
+        .iter()
+        .zip(accounts)
+        .filter(|pair| is_counted(*pair));
     b.claim_equal(
         "processes with no more reads in the windows than in all",
         accounts.len(),
@@ -171,7 +200,13 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     let what = "processes without a read in the windows";
     match idle {
         0 => b.claim_equal(what, 0_u64, 0, "each process"),
-        idle => b.claim_unverified(what, 0_u64, idle, "each process", "the device kept them waiting"),
+        idle => b.claim_unverified(
+            what,
+            0_u64,
+            idle,
+            "each process",
+            "the device kept them waiting",
+        ),
     }
 }
 
@@ -199,9 +234,9 @@ fn claim_direct(b: &mut Bencher, accounts: &[Account]) {
             Some("the kernel does not count them here"),
         ),
     }
-    let (checked, wrong): (u64, u64) = accounts
-        .iter()
-        .fold((0, 0), |sum, account| (sum.0 + account.checked, sum.1 + account.wrong));
+    let (checked, wrong): (u64, u64) = accounts.iter().fold((0, 0), |sum, account| {
+        (sum.0 + account.checked, sum.1 + account.wrong)
+    });
     if checked > 0 {
         let what = format!("reads of other content than was written, of {checked}");
         b.claim_equal(&what, 0, wrong, "position stamps");
@@ -221,7 +256,9 @@ fn describe(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
         b.detail("largest_share_percent", percent(largest));
     }
     let mut latency = Latency::default();
-    accounts.iter().for_each(|account| latency.add(&account.latency));
+    accounts
+        .iter()
+        .for_each(|account| latency.add(&account.latency));
     for (name, share) in [("latency_median_ns", 0.5), ("latency_p99_ns", 0.99)] {
         if let Some(ns) = latency.quantile(share) {
             b.detail(name, ns);

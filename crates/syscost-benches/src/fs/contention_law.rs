@@ -39,7 +39,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     derive: Some(Derive {
         from: &[contention::BENCHMARK.id],
         takes: |case, row| {
-            [directory::KEY, FILE].into_iter().all(|key| row.case.get(key) == case.get(key))
+            [directory::KEY, FILE]
+                .into_iter()
+                .all(|key| row.case.get(key) == case.get(key))
         },
         compute,
     }),
@@ -76,7 +78,10 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             100.0 * MAX_ERROR
         )));
     }
-    let most = times.iter().map(|(processes, _)| *processes).fold(1.0, f64::max);
+    let most = times
+        .iter()
+        .map(|(processes, _)| *processes)
+        .fold(1.0, f64::max);
     let mut details = BTreeMap::from([("held_out_error_percent".to_owned(), 100.0 * error)]);
     for (processes, _) in &times {
         let rate = processes * 1e9 / choice.law.time(*processes);

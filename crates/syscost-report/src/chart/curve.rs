@@ -25,7 +25,9 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
     let (mut canvas, top) = frame.canvas(height + 44.0);
     let points = || lines.iter().flat_map(|line| &line.points);
     let plot = (top + height, top + 6.0);
-    let fitted = beside.iter().flat_map(|beside| beside.fitted.iter().map(|(_, value)| *value));
+    let fitted = beside
+        .iter()
+        .flat_map(|beside| beside.fitted.iter().map(|(_, value)| *value));
     let scale = Scale::fit(
         points().flat_map(|(_, value)| ends(value)).chain(fitted),
         Begin::Zero,

@@ -18,8 +18,18 @@ const LAW: &str = "fs.contention_law";
 pub(super) fn picture(id: &str, runs: &[&Run]) -> Option<(Markup, String)> {
     let run = runs.last()?;
     let (parameter, unit, (lines, beside), mut caption) = match id {
-        CACHE_SIZE => ("bytes", Unit::BytesPerSecond, cache(run), cache_caption(run)),
-        CONTENTION => ("processes", Unit::OperationsPerSecond, contention(run), contention_caption(run)),
+        CACHE_SIZE => (
+            "bytes",
+            Unit::BytesPerSecond,
+            cache(run),
+            cache_caption(run),
+        ),
+        CONTENTION => (
+            "processes",
+            Unit::OperationsPerSecond,
+            contention(run),
+            contention_caption(run),
+        ),
         _ => return None,
     };
     if lines.iter().all(|line| line.points.len() < 2) {
@@ -145,7 +155,10 @@ fn fitted(law: &Measurement) -> Vec<(f64, f64)> {
 
 fn contention_caption(run: &Run) -> String {
     let name = |law: &Measurement| -> Option<String> {
-        let chosen = law.evidence.iter().find(|one| one.claim == "law nearest to the rows")?;
+        let chosen = law
+            .evidence
+            .iter()
+            .find(|one| one.claim == "law nearest to the rows")?;
         match &chosen.observed {
             Some(Fact::Text(name)) => Some(format!("{}: {name}", label(law))),
             Some(Fact::Number(_)) | None => None,
@@ -172,8 +185,15 @@ mod tests {
     fn row(id: &str, case: &[(&str, &str)], median: Option<f64>) -> Measurement {
         let mut row = fixture::run().measurements[0].clone();
         row.id = id.to_owned();
-        row.case = case.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        row.status = if median.is_some() { Status::Ok } else { Status::AboveRange };
+        row.case = case
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
+        row.status = if median.is_some() {
+            Status::Ok
+        } else {
+            Status::AboveRange
+        };
         row.estimate.median = median;
         row.estimate.ci95_low = Some(200.0 * 1048576.0);
         row.estimate.ci95_high = median.map(|_| 256.0 * 1048576.0);
@@ -184,9 +204,14 @@ mod tests {
 
     fn cache_size(median: Option<f64>) -> Measurement {
         let mut row = row(CACHE_SIZE, &[("dir", "default")], median);
-        row.details = [("read_64M_bytes_per_s", 9e9), ("read_256M_bytes_per_s", 1e9), ("read_16M_bytes_per_s", 1e10), ("memory_limit_bytes", 1.0)]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into();
+        row.details = [
+            ("read_64M_bytes_per_s", 9e9),
+            ("read_256M_bytes_per_s", 1e9),
+            ("read_16M_bytes_per_s", 1e10),
+            ("memory_limit_bytes", 1.0),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
         row
     }
 
@@ -195,7 +220,11 @@ mod tests {
         let mut run = fixture::run();
         run.measurements = vec![cache_size(Some(2.4e8))];
         let (lines, beside) = cache(&run);
-        let sizes: Vec<f64> = lines[0].points.iter().map(|(size, _)| size / 1048576.0).collect();
+        let sizes: Vec<f64> = lines[0]
+            .points
+            .iter()
+            .map(|(size, _)| size / 1048576.0)
+            .collect();
         assert_eq!(sizes, [16.0, 64.0, 256.0]);
         assert_eq!(beside[0].step, Some((200.0 * 1048576.0, 256.0 * 1048576.0)));
         let (picture, caption) = picture(CACHE_SIZE, &[&run]).unwrap();
@@ -213,11 +242,21 @@ mod tests {
     #[test]
     fn rates_of_processes_stand_beside_their_law() {
         let mut run = fixture::run();
-        let of = |count: &str, rate| row(CONTENTION, &[("dir", "a"), ("file", "own"), ("processes", count)], Some(rate));
+        let of = |count: &str, rate| {
+            row(
+                CONTENTION,
+                &[("dir", "a"), ("file", "own"), ("processes", count)],
+                Some(rate),
+            )
+        };
         let mut fit = row(LAW, &[("dir", "a"), ("file", "own")], Some(2e6));
-        fit.details = [("fitted_1_per_s", 310.0), ("fitted_16_per_s", 500.0), ("held_out_error_percent", 3.0)]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into();
+        fit.details = [
+            ("fitted_1_per_s", 310.0),
+            ("fitted_16_per_s", 500.0),
+            ("held_out_error_percent", 3.0),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
         fit.evidence = vec![Evidence {
             claim: "law nearest to the rows".to_owned(),
             expected: "any".into(),
@@ -228,7 +267,14 @@ mod tests {
         }];
         run.measurements = vec![of("16", 490.0), of("1", 300.0), fit];
         let (lines, beside) = contention(&run);
-        assert_eq!(lines[0].points.iter().map(|point| point.0).collect::<Vec<_>>(), [1.0, 16.0]);
+        assert_eq!(
+            lines[0]
+                .points
+                .iter()
+                .map(|point| point.0)
+                .collect::<Vec<_>>(),
+            [1.0, 16.0]
+        );
         assert_eq!(beside[0].fitted, [(1.0, 310.0), (16.0, 500.0)]);
         let (picture, caption) = picture_of(CONTENTION, &run);
         assert!(picture.contains("curve dash s0"));

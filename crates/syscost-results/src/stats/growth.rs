@@ -88,8 +88,10 @@ impl Kind {
             Kind::Linear => hockney::fit(points).map(Law::Linear),
             Kind::Exponential => knee::fit(points).map(Law::Exponential),
             Kind::Universal => {
-                let throughputs: Vec<(f64, f64)> =
-                    points.iter().map(|(tasks, time)| (*tasks, tasks / time)).collect();
+                let throughputs: Vec<(f64, f64)> = points
+                    .iter()
+                    .map(|(tasks, time)| (*tasks, tasks / time))
+                    .collect();
                 usl::fit(&throughputs).map(Law::Universal)
             }
         }
@@ -158,7 +160,10 @@ pub fn choose(points: &[(f64, f64)]) -> Option<Choice> {
     let (law, _) = *fits.first()?;
     Some(Choice {
         law,
-        criteria: fits.iter().map(|(law, criterion)| (law.kind(), *criterion)).collect(),
+        criteria: fits
+            .iter()
+            .map(|(law, criterion)| (law.kind(), *criterion))
+            .collect(),
         held_out_error: held_out_error(law.kind(), &points)?,
     })
 }
@@ -167,7 +172,10 @@ pub fn choose(points: &[(f64, f64)]) -> Option<Choice> {
 fn criterion(law: &Law, points: &[(f64, f64)]) -> Option<f64> {
     let (count, parameters) = (points.len() as f64, law.kind().parameters() as f64);
     let left = count - parameters - 1.0;
-    let squares: f64 = points.iter().map(|point| relative_error(law, *point).powi(2)).sum();
+    let squares: f64 = points
+        .iter()
+        .map(|point| relative_error(law, *point).powi(2))
+        .sum();
     let mean = (squares / count).max(MIN_ERROR.powi(2));
     (left > 0.0).then(|| {
         count * mean.ln() + 2.0 * parameters + 2.0 * parameters * (parameters + 1.0) / left

@@ -112,7 +112,9 @@ impl Kind {
             .lines()
             .find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok())
             .unwrap_or(0);
-        let used = number_in(&folder.join(used)).unwrap_or(0).saturating_sub(cache);
+        let used = number_in(&folder.join(used))
+            .unwrap_or(0)
+            .saturating_sub(cache);
         Some(limit.saturating_sub(used))
     }
 }

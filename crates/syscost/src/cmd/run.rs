@@ -55,7 +55,14 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     };
     let base_run = base.as_ref().map(|base| &base.run);
     let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
-    let options = options(&arguments, &store, base_run, program, far_end.as_ref(), nfs.as_ref());
+    let options = options(
+        &arguments,
+        &store,
+        base_run,
+        program,
+        far_end.as_ref(),
+        nfs.as_ref(),
+    );
     // The journal's own run is being taken up; others that broke off are worth a word.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()

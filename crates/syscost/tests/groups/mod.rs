@@ -57,7 +57,10 @@ impl Group {
         let (controller, file, text) = &limit.version_2;
         let enabled = Path::new(ROOT).join("cgroup.subtree_control");
         let enabled = fs::read_to_string(enabled).unwrap_or_default();
-        match enabled.split_ascii_whitespace().any(|one| one == *controller) {
+        match enabled
+            .split_ascii_whitespace()
+            .any(|one| one == *controller)
+        {
             true => Self::made(Path::new(ROOT), file, text),
             false => Err(Failure::Refused {
                 tried: format!("control group with {file}"),

@@ -83,8 +83,13 @@ impl<'s> Grown<'s> {
     /// An empty one. What is read is compared with what was written if `is_checked`.
     pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
         let path = space.path().join("grown");
-        let file = File::options().read(true).write(true).create_new(true).open(&path);
-        let file = file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path);
+        let file =
+            file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
         Ok(Self {
             device: Device::of(&file),
             io: IoReader::of_thread()?,
@@ -112,7 +117,10 @@ impl<'s> Grown<'s> {
 
     /// The device's counters, with its name.
     pub(super) fn device(&self) -> Result<String, Unsupported> {
-        self.device.as_ref().map(Device::source).map_err(Clone::clone)
+        self.device
+            .as_ref()
+            .map(Device::source)
+            .map_err(Clone::clone)
     }
 
     /// Makes the file this long and reads it again once the cache has been offered all of it. If it
@@ -190,7 +198,7 @@ impl<'s> Grown<'s> {
                 .write_all_at(&self.buffer[..part], self.bytes)
                 .map_err(failed)?;
             self.bytes += part as u64;
-            if self.bytes % WRITE_BACK == 0 || self.bytes == bytes {
+            if self.bytes.is_multiple_of(WRITE_BACK) || self.bytes == bytes {
                 self.file.sync_data().map_err(failed)?;
             }
         }

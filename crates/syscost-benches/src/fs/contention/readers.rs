@@ -25,8 +25,8 @@ pub(super) const BLOCK: usize = 4 << 10;
 const MAX_PROCESSES: usize = 64;
 
 /// A window is long enough for each process to read so often, and for the rate of one to be that of
-/// the one before, within this share: a device that is held to a limit may work in bursts, of 100 ms
-/// and more.
+/// the one before, within this share: a device that is held to a limit may work in bursts, of
+/// 100 ms and more.
 const READS: f64 = 8.0;
 const ALIKE: f64 = 0.2;
 const FIRST_WINDOW: Duration = Duration::from_millis(4);
@@ -97,7 +97,11 @@ impl Readers {
         let mut crew = Crew::new(Between::Processes)?;
         let (clock, is_checked) = (*b.clock(), !b.is_timed());
         for number in 0..count {
-            let (file, board, seed) = (&files[number % files.len()], board.clone(), b.random().u64(..));
+            let (file, board, seed) = (
+                &files[number % files.len()],
+                board.clone(),
+                b.random().u64(..),
+            );
             let prepared = file.clone();
             let prepare = move || Reader::new(prepared, seed, is_checked);
             let work = move |reader: &mut Reader, stop: &Stop| {
@@ -152,7 +156,10 @@ impl Readers {
     /// What each has read so far.
     fn reads(&self) -> Vec<u64> {
         let seats = &self.board.seats[..self.count];
-        seats.iter().map(|seat| seat.reads.load(Ordering::Relaxed)).collect()
+        seats
+            .iter()
+            .map(|seat| seat.reads.load(Ordering::Relaxed))
+            .collect()
     }
 
     /// Reads per second of all processes in another window.
@@ -162,15 +169,28 @@ impl Readers {
         let (after, ended) = (self.reads(), self.clock.stop().ticks);
         // One of them that failed has stopped all.
         self.crew.stop().check()?;
-        let reads: Vec<u64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+        let reads: Vec<u64> = after
+            .iter()
+            .zip(&before)
+            .map(|(after, before)| after - before)
+            .collect();
         let all: u64 = reads.iter().sum();
         let known = std::mem::take(&mut self.windows);
         self.windows = Windows {
-            began: if known.reads.is_empty() { began } else { known.began },
+            began: if known.reads.is_empty() {
+                began
+            } else {
+                known.began
+            },
             ended,
             reads: match known.reads.is_empty() {
                 true => reads,
-                false => known.reads.iter().zip(reads).map(|(sum, more)| sum + more).collect(),
+                false => known
+                    .reads
+                    .iter()
+                    .zip(reads)
+                    .map(|(sum, more)| sum + more)
+                    .collect(),
             },
         };
         Ok(all as f64 * 1e9 / self.clock.to_ns(ended - began))
@@ -237,7 +257,7 @@ impl Reader {
             latency: Latency::default(),
         };
         loop {
-            // The last read ends after all were told to stop, however long this process waited for a CPU.
+            // The last read ends after all were stopped, however long this process waited for a CPU.
             let is_last = stop.is_set();
             let offset = self.random.u64(..blocks) * BLOCK as u64;
             let began = clock.start();
@@ -247,7 +267,9 @@ impl Reader {
             account.ended = clock.stop().ticks;
             account.reads += 1;
             seat.reads.store(account.reads, Ordering::Relaxed);
-            account.latency.record(clock.to_ns(account.ended.saturating_sub(began)));
+            account
+                .latency
+                .record(clock.to_ns(account.ended.saturating_sub(began)));
             if self.is_checked {
                 account.checked += 1;
                 account.wrong += u64::from(self.written.check(&self.buffer, offset).is_err());
@@ -256,7 +278,10 @@ impl Reader {
                 break;
             }
         }
-        account.fetched = self.fetched().zip(before).map(|(after, before)| after - before);
+        account.fetched = self
+            .fetched()
+            .zip(before)
+            .map(|(after, before)| after - before);
         Ok(account)
     }
 

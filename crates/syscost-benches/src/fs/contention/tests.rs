@@ -36,13 +36,19 @@ fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
         Ok(())
     })
     .expect("it works");
-    claims(&found, Verdict::Refuted).into_iter().map(str::to_owned).collect()
+    claims(&found, Verdict::Refuted)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn processes_that_read_throughout_are_believed() {
     let none: [String; 0] = [];
-    assert_eq!(refuted(&windows(), &[account(900, 2100), account(1000, 2000)]), none);
+    assert_eq!(
+        refuted(&windows(), &[account(900, 2100), account(1000, 2000)]),
+        none
+    );
 }
 
 #[test]
@@ -60,13 +66,35 @@ fn processes_that_never_overlap_are_refuted() {
 fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
     let good = account(900, 2100);
     for (bad, what) in [
-        (Account { fetched: Some(0), ..good }, "bytes fetched"),
-        (Account { is_direct: false, ..good }, "O_DIRECT"),
+        (
+            Account {
+                fetched: Some(0),
+                ..good
+            },
+            "bytes fetched",
+        ),
+        (
+            Account {
+                is_direct: false,
+                ..good
+            },
+            "O_DIRECT",
+        ),
         (Account { wrong: 1, ..good }, "other content"),
-        (Account { reads: 4, fetched: Some(4 * BLOCK as u64), ..good }, "no more reads"),
+        (
+            Account {
+                reads: 4,
+                fetched: Some(4 * BLOCK as u64),
+                ..good
+            },
+            "no more reads",
+        ),
     ] {
         let found = refuted(&windows(), &[good, bad]);
-        assert!(found.len() == 1 && found[0].contains(what), "{what}: {found:?}");
+        assert!(
+            found.len() == 1 && found[0].contains(what),
+            "{what}: {found:?}"
+        );
     }
 }
 

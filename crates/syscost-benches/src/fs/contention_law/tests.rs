@@ -5,7 +5,8 @@ use super::*;
 const COUNTS: [u32; 7] = [1, 2, 4, 8, 16, 32, 50];
 
 fn law_of(rate: impl Fn(f64) -> f64) -> Result<Derived, Failure> {
-    let cases = COUNTS.map(|count| Case::new([(FILE, OWN.to_owned()), (PROCESSES, count.to_string())]));
+    let cases =
+        COUNTS.map(|count| Case::new([(FILE, OWN.to_owned()), (PROCESSES, count.to_string())]));
     let sources: Vec<Source> = cases
         .iter()
         .map(|case| Source {
@@ -24,7 +25,12 @@ fn a_device_with_a_limit_adds_its_inverse() {
     assert!((derived.value / 2e6 - 1.0).abs() < 0.01, "{derived:?}");
     assert_eq!(derived.evidence[0].observed, Some("linear".into()));
     assert!((derived.details["fitted_50_per_s"] / 500.0 - 1.0).abs() < 0.1);
-    assert!(derived.evidence.iter().all(|one| one.verdict == Verdict::Confirmed));
+    assert!(
+        derived
+            .evidence
+            .iter()
+            .all(|one| one.verdict == Verdict::Confirmed)
+    );
 }
 
 #[test]
@@ -35,7 +41,13 @@ fn a_device_without_a_limit_adds_nothing() {
 
 #[test]
 fn rates_that_follow_no_law_say_so() {
-    let reason = law_of(|n| if [4.0, 16.0].contains(&n) { 100.0 * n } else { 1000.0 * n });
+    let reason = law_of(|n| {
+        if [4.0, 16.0].contains(&n) {
+            100.0 * n
+        } else {
+            1000.0 * n
+        }
+    });
     let reason = reason.unwrap_err().to_string();
     assert!(reason.starts_with("does not fit"), "{reason}");
 }

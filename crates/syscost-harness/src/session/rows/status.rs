@@ -97,7 +97,11 @@ impl RowState {
             return (Status::BelowResolution, Some(reason));
         }
         // Where some rounds found it the bounds of the others are among the values.
-        if let Some(why) = self.larger.first().filter(|_| 2 * self.larger.len() > self.rounds.len()) {
+        if let Some(why) = self
+            .larger
+            .first()
+            .filter(|_| 2 * self.larger.len() > self.rounds.len())
+        {
             return (Status::AboveRange, Some(why.clone()));
         }
         (Status::Ok, None)

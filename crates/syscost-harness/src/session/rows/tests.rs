@@ -105,9 +105,15 @@ fn a_row_says_larger_than_if_most_of_its_rounds_do() {
         rounds,
         ..
     } = above.estimate;
-    assert_eq!((median, ci95_low, ci95_high, rounds), (None, Some(256.0), None, 3));
+    assert_eq!(
+        (median, ci95_low, ci95_high, rounds),
+        (None, Some(256.0), None, 3)
+    );
     let found = of(&[true, false, false]);
-    assert_eq!((found.status, found.estimate.median), (Status::Ok, Some(257.0)));
+    assert_eq!(
+        (found.status, found.estimate.median),
+        (Status::Ok, Some(257.0))
+    );
     let ends = (found.estimate.ci95_low, found.estimate.ci95_high);
     assert_eq!(ends, (Some(238.0), Some(300.0)), "the limits of all rounds");
 }

@@ -87,7 +87,10 @@ fn linear_part(knee: f64, rate: f64, points: &[(f64, f64)]) -> Option<(Knee, f64
         .iter()
         .map(|(tasks, time)| {
             let within = tasks.min(knee);
-            [(rate * (within - knee)).exp() / time, (tasks - within) / time]
+            [
+                (rate * (within - knee)).exp() / time,
+                (tasks - within) / time,
+            ]
         })
         .collect();
     let sum = |value: &dyn Fn(&[f64; 2]) -> f64| lines.iter().map(value).sum::<f64>();

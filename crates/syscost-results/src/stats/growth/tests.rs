@@ -52,7 +52,13 @@ fn data_of_each_law_choose_that_law() {
         assert!(exact.held_out_error < 0.15, "{exact:?}");
         let mut random = fastrand::Rng::with_seed(11);
         let right = (0..100)
-            .filter(|_| choose(&noisy(&points, 0.03, &mut random)).unwrap().law.kind() == kind)
+            .filter(|_| {
+                choose(&noisy(&points, 0.03, &mut random))
+                    .unwrap()
+                    .law
+                    .kind()
+                    == kind
+            })
             .count();
         assert!(right >= 85, "{kind:?} is found in {right} of 100 samples");
     }
@@ -61,7 +67,8 @@ fn data_of_each_law_choose_that_law() {
 #[test]
 fn seven_points_tell_linear_from_universal() {
     let counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 50.0];
-    let kind = |time: &dyn Fn(f64) -> f64| choose(&counts.map(|n| (n, time(n)))).unwrap().law.kind();
+    let kind =
+        |time: &dyn Fn(f64) -> f64| choose(&counts.map(|n| (n, time(n)))).unwrap().law.kind();
     assert_eq!(kind(&|n| 100.0 + 50.0 * n), Kind::Linear);
     assert_eq!(kind(&|n| n / universal().throughput(n)), Kind::Universal);
 }
@@ -72,7 +79,12 @@ fn what_a_further_task_adds_is_found_again() {
     // A device that does 500 operations per second: 2 ms for each further task.
     let points = curve(|n| 2e6 * n);
     let found: Vec<f64> = (0..100)
-        .map(|_| choose(&noisy(&points, 0.03, &mut random)).unwrap().law.per_task(50.0))
+        .map(|_| {
+            choose(&noisy(&points, 0.03, &mut random))
+                .unwrap()
+                .law
+                .per_task(50.0)
+        })
         .collect();
     let typical = order::median(&found).unwrap();
     assert!((typical / 2e6 - 1.0).abs() < 0.03, "{typical}");
@@ -83,7 +95,13 @@ fn what_a_further_task_adds_is_found_again() {
 
 #[test]
 fn what_follows_no_law_is_far_from_points_left_out() {
-    let ragged = curve(|n| if (n as u64).is_power_of_two() { 100.0 } else { 400.0 });
+    let ragged = curve(|n| {
+        if (n as u64).is_power_of_two() {
+            100.0
+        } else {
+            400.0
+        }
+    });
     let choice = choose(&ragged).unwrap();
     assert!(choice.held_out_error > 0.5, "{choice:?}");
 }
@@ -93,7 +111,12 @@ fn the_simpler_of_equally_good_laws_is_chosen() {
     // The universal law without coherence is linear.
     let choice = choose(&curve(|n| 10.0 + n)).unwrap();
     assert_eq!(choice.law.kind(), Kind::Linear);
-    assert!(choice.criteria.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+    assert!(
+        choice
+            .criteria
+            .windows(2)
+            .all(|pair| pair[0].1 <= pair[1].1)
+    );
     assert_eq!(choice.criteria.len(), 3);
 }
 
