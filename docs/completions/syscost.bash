@@ -19,6 +19,9 @@ _syscost() {
             syscost,ab)
                 cmd="syscost__subcmd__ab"
                 ;;
+            syscost,clean)
+                cmd="syscost__subcmd__clean"
+                ;;
             syscost,compare)
                 cmd="syscost__subcmd__compare"
                 ;;
@@ -63,6 +66,9 @@ _syscost() {
                 ;;
             syscost__subcmd__help,ab)
                 cmd="syscost__subcmd__help__subcmd__ab"
+                ;;
+            syscost__subcmd__help,clean)
+                cmd="syscost__subcmd__help__subcmd__clean"
                 ;;
             syscost__subcmd__help,compare)
                 cmd="syscost__subcmd__help__subcmd__compare"
@@ -182,7 +188,7 @@ _syscost() {
 
     case "${cmd}" in
         syscost)
-            opts="-h -V --help --version run show numbers compare ab report plot history export list explain doctor serve selftest help"
+            opts="-h -V --help --version run show numbers compare ab report plot history export clean list explain doctor serve selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -260,6 +266,24 @@ _syscost() {
                     ;;
                 --fail-on)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__clean)
+            opts="-h --dry-run --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -370,7 +394,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help)
-            opts="run show numbers compare ab report plot history export list explain doctor serve selftest help"
+            opts="run show numbers compare ab report plot history export clean list explain doctor serve selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -384,6 +408,20 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help__subcmd__ab)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__clean)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1090,7 +1128,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__run)
-            opts="-o -v -h --profile --budget --cpus --seed --format --output --real-time --peer --token-file --congestion --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
+            opts="-o -v -h --profile --budget --cpus --seed --format --output --real-time --peer --token-file --nfs --congestion --dir --allow-drop-caches --no-samples --no-save --resume --time-limit --compare-with --fail-on --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1132,7 +1170,15 @@ _syscost() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nfs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --congestion)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -179,7 +179,8 @@ fn assert_samples(run: &Value, found: &Value) {
         let name = row["name"].as_str().expect("text");
         let rounds = match row["samples"].as_array() {
             Some(rounds)
-                if ["ok", "below_resolution", "above_range"].contains(&row["status"].as_str().expect("text")) =>
+                if ["ok", "below_resolution", "above_range"]
+                    .contains(&row["status"].as_str().expect("text")) =>
             {
                 rounds
             }

@@ -4,6 +4,8 @@
 
 mod common;
 mod disks;
+mod groups;
+mod limits;
 mod tool;
 
 use std::fs;
@@ -27,7 +29,7 @@ const QUICK: &[&str] = &["--profile", "quick"];
 /// Held by the test that measures: two tests at once would disturb each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-fn turn() -> MutexGuard<'static, ()> {
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -267,7 +269,10 @@ fn what_a_killed_run_left_is_gone_with_the_next_run() {
         kill_midway(&program, disk);
         assert!(!disk.content().is_empty(), "it was killed midway");
         // Any run: the tree is on record.
-        let output = run(&program, &["timing.loop", "--no-save", "--profile", "quick"]);
+        let output = run(
+            &program,
+            &["timing.loop", "--no-save", "--profile", "quick"],
+        );
         assert!(output.status.success());
         assert_eq!(disk.content(), [] as [&Path; 0]);
     });
@@ -327,7 +332,10 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
     };
     on(Kind::Ext4, BYTES, "", |disk| {
         let arguments = ["fs.read", "--budget", "1.5", &directory("kept", disk)];
-        run(&program, &[&arguments[..], &["--profile", "careful"]].concat());
+        run(
+            &program,
+            &[&arguments[..], &["--profile", "careful"]].concat(),
+        );
         if program.journals().is_empty() {
             return println!("skipped: the run was complete");
         }
@@ -341,7 +349,11 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
         let output = resume();
         let resumed: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
         assert_eq!(resumed["directories"][0]["path"], path.as_str());
-        assert!(rows(&resumed).iter().all(|row| text(row, "name").contains("{dir=kept,")));
+        assert!(
+            rows(&resumed)
+                .iter()
+                .all(|row| text(row, "name").contains("{dir=kept,"))
+        );
         assert_eq!(resumed["config"]["resumed"], 1);
     });
 }

@@ -25,20 +25,23 @@ mod copier;
 
 use std::cell::{Cell, RefCell};
 
-use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, stamp};
 
 use super::content::read_back;
 use super::in_each_directory;
-use super::space::Space;
+use super::read::reader::read_through;
+use super::space::{Cache, Space};
+use super::waits::MAX_SLEEPS;
 use copier::{By, Copier};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.copy",
     title: "Duplicate a file's content",
     cases: Cases::Here(cases),
+    // Where the file system has much to write it makes whoever adds to it wait.
+    expect: &[MAX_SLEEPS],
     run,
     source: include_str!("copy.rs"),
     ..Benchmark::DEFAULT
@@ -68,14 +71,8 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     let target = space.path().join("target");
     let mut copier = Copier::new(by, source.path(), &target, bytes)?;
     copier.probe(&space.filesystem().kind)?;
-    let pages = bytes / page_size() as u64;
-    let resident = files::resident_pages(copier.source())?;
-    b.claim_equal(
-        "pages of the source in the page cache",
-        pages,
-        resident,
-        "mincore",
-    );
+    let cached = source.open()?;
+    Cache::of(space, &cached)?.fill(b, || read_through(&source, &cached))?;
     by.expect(b, bytes);
     let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
     let copies = Cell::new(0_u64);
@@ -102,7 +99,7 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     let copier = copier.into_inner();
     let dirtied = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
     let dirtied = dirtied.map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
-    claim_outcome(b, space, &copier, dirtied);
+    claim_outcome(b, space, &copier, dirtied)?;
     if b.is_timed() {
         return Ok(());
     }
@@ -164,14 +161,16 @@ fn claim_outcome(
     space: &Space,
     copier: &Copier,
     dirtied: Result<f64, Unsupported>,
-) {
+) -> Result<(), Failure> {
     const WHAT: &str = "what became of the content";
-    const SOURCE: &str = "FIEMAP and /proc/thread-self/io";
     let extents = files::extents(copier.target());
     let bytes = copier.bytes() as f64;
     let shared = extents.map(|found| found.shared as f64 / bytes).ok();
-    // In memory there is nothing to be written back.
-    let dirtied = dirtied.ok().filter(|_| !space.filesystem().is_in_memory());
+    // In memory nothing is written back, but a copy has pages of its own.
+    let (dirtied, source) = match space.filesystem().is_in_memory() {
+        true => (Some(copier.target_blocks()? as f64 / bytes), "fstat"),
+        false => (dirtied.ok(), "FIEMAP and /proc/thread-self/io"),
+    };
     for (name, share) in [("shared_percent", shared), ("dirtied_percent", dirtied)] {
         if let Some(share) = share {
             b.detail(name, 100.0 * share);
@@ -185,14 +184,15 @@ fn claim_outcome(
     match Outcome::of(shared, dirtied) {
         Some(outcome) => {
             let holds = allowed.contains(&outcome);
-            b.claim(WHAT, expected, outcome.name(), SOURCE, holds);
+            b.claim(WHAT, expected, outcome.name(), source, holds);
         }
         None => {
             let kind = &space.filesystem().kind;
             let reason = format!("{kind} does not say where a file's blocks are");
-            b.claim_unverified(WHAT, expected, "", SOURCE, &reason);
+            b.claim_unverified(WHAT, expected, "", source, &reason);
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -224,7 +224,8 @@ mod tests {
             let Some(space) = on_disk() else {
                 return println!("skipped: no disk");
             };
-            let found = findings(Pass::Evidence, &[], |b| measure(b, &space, by, 1 << 20));
+            let expect = [MAX_SLEEPS];
+            let found = findings(Pass::Evidence, &expect, |b| measure(b, &space, by, 1 << 20));
             match found {
                 Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
                 found => {

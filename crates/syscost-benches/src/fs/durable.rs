@@ -107,16 +107,18 @@ pub(super) fn claim_delivered(b: &mut Bencher, waits: &Waits) {
 pub(super) fn watch(space: &Space) -> Result<Waits, Failure> {
     let folder = File::open(space.path());
     let tried = format!("open {}", space.path().display());
-    Ok(Waits::begin(&folder.map_err(|cause| Failure::of(&tried, cause))?))
+    Ok(Waits::begin(
+        &folder.map_err(|cause| Failure::of(&tried, cause))?,
+    ))
 }
 
 /// Syncs a directory, so that what was prepared in it is not part of what is measured. Not every
 /// file system can.
 pub(super) fn settle(directory: &OwnedFd) -> Result<(), Failure> {
     fsync(directory).map_err(|cause| match cause {
-        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => {
-            Failure::Unsupported(format!("this file system has no fsync of a directory: {cause}"))
-        }
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => Failure::Unsupported(format!(
+            "this file system has no fsync of a directory: {cause}"
+        )),
         _ => Failure::of("fsync a directory", cause),
     })
 }

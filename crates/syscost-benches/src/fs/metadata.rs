@@ -92,7 +92,7 @@ mod tests {
     use crate::fs::pool::Operation;
     use crate::fs::pool::tests::measured_on_disk;
     use crate::fs::space::tests::on_disk;
-    
+
     #[test]
     fn nothing_is_refuted_of_any_operation() {
         for op in Op::ALL {
@@ -126,6 +126,9 @@ mod tests {
         let cpus = syscost_sys::cpu::allowed().expect("some");
         let partner = Partner::start(Between::Processes, &cpus, limited).unwrap();
         let error = partner.join().unwrap_err().to_string();
-        assert!(error.contains("create: ") && error.contains("open files"), "{error}");
+        assert!(
+            error.contains("create: ") && error.contains("open files"),
+            "{error}"
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! File systems: reading, writing, names, and what lies below.
 
 mod cache_size;
+mod content;
 mod contention;
 mod contention_law;
-mod content;
 mod copy;
 mod durable;
 mod entries;

@@ -106,9 +106,17 @@ fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(
     durable::expect_answers(b, space.filesystem());
     let filled = Filled::new(space, count)?;
     let seen = filled.look()?;
-    b.claim_equal("entries that are seen exactly once", count, seen.once, GETDENTS);
+    b.claim_equal(
+        "entries that are seen exactly once",
+        count,
+        seen.once,
+        GETDENTS,
+    );
     claim_kinds(b, count, &seen);
-    b.expect(exactly(Counter::Syscall(Sysno::GETDENTS64), seen.reads as f64));
+    b.expect(exactly(
+        Counter::Syscall(Sysno::GETDENTS64),
+        seen.reads as f64,
+    ));
     let length = Argument {
         position: 2,
         name: "length",

@@ -27,9 +27,9 @@ use syscost_sys::files::stamp;
 
 use super::durable::{self, Sync};
 use super::entries::{CREATE, PRIVATE, close};
+use super::in_each_directory;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
-use super::in_each_directory;
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -238,14 +238,18 @@ mod tests {
     use super::*;
     use crate::fs::pool::tests::measured_on_disk;
     use crate::fs::space::tests::on_disk;
-    
+
     fn files(size: usize, step: Step, sync: Sync) -> Files {
         Files::new(7, size, step, sync)
     }
 
     #[test]
     fn nothing_is_refuted_of_any_step_and_size() {
-        for (size, sync) in [(0, Sync::None), (10 << 10, Sync::None), (1 << 10, Sync::Fsync)] {
+        for (size, sync) in [
+            (0, Sync::None),
+            (10 << 10, Sync::None),
+            (1 << 10, Sync::Fsync),
+        ] {
             for step in Step::ALL {
                 measured_on_disk(|b, space| measure(b, space, files(size, step, sync), sync));
             }
@@ -277,6 +281,9 @@ mod tests {
         let cpus = syscost_sys::cpu::allowed().expect("some");
         let partner = Partner::start(Between::Processes, &cpus, limited).unwrap();
         partner.join().unwrap();
-        assert_eq!(std::fs::metadata(space.path().join("long")).unwrap().len(), 4 << 10);
+        assert_eq!(
+            std::fs::metadata(space.path().join("long")).unwrap().len(),
+            4 << 10
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{SeekFrom, copy_file_range, ftruncate, ioctl_ficlone, seek, sendfile};
@@ -76,10 +77,6 @@ impl By {
             Self::Splice => b.expect(up_from(Sysno::SPLICE, 2.0 * parts(PIPE))),
             Self::Reflink => b.expect(calls(Sysno::IOCTL)),
         }
-        // The file system's journal may be waited for.
-        if matches!(self, Self::CopyFileRange | Self::Reflink) {
-            b.expect(crate::fs::waits::MAX_SLEEPS);
-        }
     }
 }
 
@@ -124,10 +121,6 @@ impl Copier {
         self.bytes
     }
 
-    pub(super) fn source(&self) -> &File {
-        &self.source
-    }
-
     pub(super) fn target(&self) -> &File {
         &self.target
     }
@@ -136,6 +129,13 @@ impl Copier {
     pub(super) fn target_length(&self) -> Result<u64, Failure> {
         let facts = self.target.metadata();
         Ok(facts.map_err(|cause| Failure::of("fstat", cause))?.len())
+    }
+
+    /// Bytes of the target's blocks, or of its pages where it is in memory.
+    pub(super) fn target_blocks(&self) -> Result<u64, Failure> {
+        let facts = self.target.metadata();
+        let facts = facts.map_err(|cause| Failure::of("fstat", cause))?;
+        Ok(512 * facts.blocks())
     }
 
     /// Empties the target.

@@ -60,7 +60,7 @@ impl Adding {
         let is_right = match self.made {
             Made::File => entry.st_size == 0,
             Made::Link => entry.st_ino == target.st_ino,
-            Made::Symlink => &*readlinkat(directory, name, Vec::new())? == TARGET,
+            Made::Symlink => *readlinkat(directory, name, Vec::new())? == *TARGET,
             Made::Directory => true,
         };
         Ok(is_right && FileType::from_raw_mode(entry.st_mode) == self.made.kind())
@@ -116,7 +116,12 @@ impl Operation for Adding {
         b.claim_equal(self.made.claim(), names.len(), right, SOURCE);
         if self.made == Made::Link {
             let expected = 1 + names.len();
-            b.claim_equal("names of the target", expected, target.st_nlink as usize, SOURCE);
+            b.claim_equal(
+                "names of the target",
+                expected,
+                target.st_nlink as usize,
+                SOURCE,
+            );
         }
         Ok(())
     }

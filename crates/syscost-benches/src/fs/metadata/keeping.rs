@@ -91,7 +91,11 @@ pub(super) fn measure(
         }
         Kept::Rename => match sync {
             Sync::None => {
-                in_turn(b, |number| object.rename(number).map_err(Bad::from), refused)?;
+                in_turn(
+                    b,
+                    |number| object.rename(number).map_err(Bad::from),
+                    refused,
+                )?;
                 claim_renamed(b, &object, 0)
             }
             Sync::Fsync => rename_and_sync(b, space, &object),

@@ -185,7 +185,13 @@ mod tests {
         let refused = |op: Op, errno| op.refused(Bad::Refused(errno));
         let none = refused(Op::Make(Made::Link), Errno::PERM);
         assert!(matches!(none, Failure::Unsupported(_)), "{none:?}");
-        for errno in [Errno::NOSPC, Errno::DQUOT, Errno::ROFS, Errno::MFILE, Errno::IO] {
+        for errno in [
+            Errno::NOSPC,
+            Errno::DQUOT,
+            Errno::ROFS,
+            Errno::MFILE,
+            Errno::IO,
+        ] {
             let failure = refused(Op::CREATE, errno);
             assert!(matches!(failure, Failure::Failed(_)), "{failure:?}");
             assert!(failure.to_string().starts_with("create: "), "{failure}");

@@ -1,24 +1,18 @@
 //! Limits that a control group sets are found again: of its page cache, and of reads from its
 //! device.
 
-mod common;
-#[allow(dead_code)] // others use more of it
-mod disks;
-mod groups;
-#[allow(dead_code)] // as above
-mod tool;
-
 use std::os::linux::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Program, row};
+use crate::common::{Program, row};
 use rustix::fs::{major, minor};
 use serde_json::Value;
 
-use disks::{Kind, on};
-use groups::{GRANTED, Group, Limit};
-use tool::unless_skipped;
+use crate::disks::{Kind, on};
+use crate::groups::{GRANTED, Group, Limit};
+use crate::tool::unless_skipped;
+use crate::turn;
 
 /// The document of a run in a control group, which must end well.
 fn document(group: &Group, command: &mut Command) -> Value {
@@ -45,6 +39,7 @@ fn number(row: &Value, key: &str) -> f64 {
 
 #[test]
 fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
+    let _turn = turn();
     const BYTES: u64 = 256 << 20;
     let Some(group) = unless_skipped(Group::new(&Limit::memory(BYTES)), GRANTED) else {
         return;
@@ -74,6 +69,7 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
 
 #[test]
 fn reads_that_a_group_limits_reach_a_plateau() {
+    let _turn = turn();
     const LIMIT: u32 = 500;
     on(Kind::Ext4, 1 << 30, "", |disk| {
         let Some(group) = unless_skipped(Group::new(&limit_of(&disk.path(), LIMIT)), GRANTED)
