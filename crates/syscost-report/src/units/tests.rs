@@ -138,8 +138,7 @@ fn nothing_but_zero_is_rounded_to_nothing() {
 
 #[test]
 fn the_best_of_a_rate_is_never_its_smallest() {
-    let mut row =
-        crate::fixture::row(&crate::fixture::run(), "syscall.null{call=getppid}").clone();
+    let mut row = crate::fixture::row(&crate::fixture::run(), "syscall.null{call=getppid}").clone();
     row.estimate.min = Some(1.0);
     row.estimate.best = None;
     let best = |row: &Measurement| Figures::of(row).unwrap().best;
