@@ -106,6 +106,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let after = delivered();
     let windows = readers.counted();
     let accounts = readers.dismiss()?;
+    if windows.all_reads() == 0 {
+        return Err(Failure::Failed("no read ended in any window".into()));
+    }
     claim_window(b, &windows, &accounts);
     claim_direct(b, &accounts);
     let left: u64 = cached

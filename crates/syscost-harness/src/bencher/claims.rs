@@ -124,6 +124,18 @@ impl Bencher<'_> {
         self.reports.insert(name, total);
     }
 
+    /// Tells between which bounds the value lies as far as the method can tell: the row's interval
+    /// has both.
+    pub fn limits(&mut self, low: f64, high: f64) {
+        self.findings.limits = Some((low, high));
+    }
+
+    /// Tells that the values are the largest that were tried, that what they are to tell is larger,
+    /// and why nothing larger was tried. If most rounds say so the row says *larger than* that.
+    pub fn larger(&mut self, reason: impl Into<String>) {
+        self.findings.larger = Some(reason.into());
+    }
+
     /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`.
     pub fn detail(&mut self, name: &str, value: f64) {
         self.findings.details.insert(name.to_owned(), value);

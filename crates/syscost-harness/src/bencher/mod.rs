@@ -168,18 +168,6 @@ impl<'a> Bencher<'a> {
         self.findings.resolution = Some(least);
     }
 
-    /// Tells between which bounds the value lies as far as the method can tell: the row's interval
-    /// has both.
-    pub fn limits(&mut self, low: f64, high: f64) {
-        self.findings.limits = Some((low, high));
-    }
-
-    /// Tells that the values are the largest that were tried, that what they are to tell is larger,
-    /// and why nothing larger was tried. If most rounds say so the row says *larger than* that.
-    pub fn larger(&mut self, reason: impl Into<String>) {
-        self.findings.larger = Some(reason.into());
-    }
-
     /// Makes each turn of several tasks this many operations. To be called before the measurement.
     pub fn operations_per_turn(&mut self, count: u64) {
         self.set_too_late |= self.measured;

@@ -1,12 +1,10 @@
 //! A file that grows, and is read again and again.
 
 use std::fs::File;
-use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
 use syscost_sys::counters::{Io, IoReader};
 use syscost_sys::files::{self, Device, stamp};
@@ -18,6 +16,9 @@ const PART: usize = 1 << 20;
 
 /// Written back so often, in bytes: what is not written back yet cannot give way.
 const WRITE_BACK: u64 = 16 << 20;
+
+/// How often a file is re-read at most that is not kept.
+const MAX_READINGS: u32 = 3;
 
 /// The share of a file that must have been fetched for the cache to have given way: a few pages
 /// always may.
@@ -69,8 +70,6 @@ pub(super) struct Grown<'s> {
     file: File,
     seed: u64,
     bytes: u64,
-    /// How much of it is read.
-    part: u64,
     io: IoReader,
     device: Result<Device, Unsupported>,
     is_checked: bool,
@@ -99,7 +98,6 @@ impl<'s> Grown<'s> {
             file,
             seed,
             bytes: 0,
-            part: 0,
             is_checked,
             deadline: Instant::now(),
             buffer: vec![0; PART],
@@ -125,40 +123,61 @@ impl<'s> Grown<'s> {
             .map_err(Clone::clone)
     }
 
-    /// Reads its first `bytes` bytes again, of which those that are not written yet are written
-    /// first, and the cache has been offered all of them once.
+    /// Makes the file this long and reads it again once the cache has been offered all of it. If it
+    /// was not kept it is read some more times: a kernel that gives memory back to its host takes
+    /// some of it now and then, but not each time.
     pub(super) fn reread(&mut self, bytes: u64) -> Result<Reread, Halt> {
         if bytes > self.bytes {
             self.grow(bytes)?;
         } else {
-            // The rest would take memory.
-            fadvise(&self.file, bytes, None, Advice::DontNeed)
-                .map_err(|cause| Failure::of("posix_fadvise", cause))?;
-            self.part = bytes;
+            self.cut(bytes)?;
             self.read()?;
         }
+        let mut reread = self.read_again()?;
+        for _ in 1..MAX_READINGS {
+            if reread.is_kept() {
+                break;
+            }
+            match self.read_again() {
+                Ok(again) if again.is_kept() => reread = again,
+                Ok(_) => {}
+                Err(Halt::Time) => break,
+                Err(halt) => return Err(halt),
+            }
+        }
+        Ok(reread)
+    }
+
+    /// Reads it from its beginning to its end, and looks what that took.
+    fn read_again(&mut self) -> Result<Reread, Halt> {
         let (before, delivered) = (self.counted()?, self.delivered());
         let begun = Instant::now();
         let read = self.read()?;
         let passed = begun.elapsed().as_secs_f64();
         let counted = self.counted()? - before;
+        let delivered = self.delivered().zip(delivered);
         let reread = Reread {
-            bytes,
+            bytes: self.bytes,
             rate: read as f64 / passed,
             returned: counted.rchar,
             fetched: counted.read_bytes,
-            delivered: self
-                .delivered()
-                .zip(delivered)
-                .map(|(after, before)| after - before),
+            delivered: delivered.map(|(after, before)| after - before),
             resident: files::resident_pages(&self.file).map_err(Failure::from)?,
             cached: files::cachestat(&self.file).ok().map(|cached| cached.pages),
         };
         // What was fetched so far may be enough to see that not all was kept.
-        match read < bytes && reread.is_kept() {
+        match read < self.bytes && reread.is_kept() {
             true => Err(Halt::Time),
             false => Ok(reread),
         }
+    }
+
+    /// Shortens it: what is behind would take memory, and be read ahead.
+    fn cut(&mut self, bytes: u64) -> Result<(), Failure> {
+        self.bytes = bytes;
+        self.file
+            .set_len(bytes)
+            .map_err(|cause| Failure::of("ftruncate", cause))
     }
 
     /// Writes on until it has this many bytes, on its device already.
@@ -175,25 +194,26 @@ impl<'s> Grown<'s> {
             }
             let part = PART.min((bytes - self.bytes) as usize);
             stamp::fill(&mut self.buffer[..part], self.bytes, self.seed);
-            self.file.write_all(&self.buffer[..part]).map_err(failed)?;
+            self.file
+                .write_all_at(&self.buffer[..part], self.bytes)
+                .map_err(failed)?;
             self.bytes += part as u64;
             if self.bytes.is_multiple_of(WRITE_BACK) || self.bytes == bytes {
                 self.file.sync_data().map_err(failed)?;
             }
         }
-        self.part = bytes;
         self.write_rate = (bytes - from) as f64 / begun.elapsed().as_secs_f64();
         Ok(())
     }
 
-    /// Reads that part from its beginning on, in order, or what there is time for; returns how
+    /// Reads it from its beginning on, in order, or what there is time for; returns how
     /// much.
     fn read(&mut self) -> Result<u64, Failure> {
-        for offset in (0..self.part).step_by(PART) {
+        for offset in (0..self.bytes).step_by(PART) {
             if Instant::now() > self.deadline {
                 return Ok(offset);
             }
-            let part = PART.min((self.part - offset) as usize);
+            let part = PART.min((self.bytes - offset) as usize);
             self.file
                 .read_exact_at(&mut self.buffer[..part], offset)
                 .map_err(|cause| Failure::of("pread", cause))?;
@@ -202,7 +222,7 @@ impl<'s> Grown<'s> {
                     .map_err(|wrong| Failure::Refuted(wrong.to_string()))?;
             }
         }
-        Ok(self.part)
+        Ok(self.bytes)
     }
 
     /// What this task read so far.

@@ -24,13 +24,14 @@ pub(super) const BLOCK: usize = 4 << 10;
 /// Processes at most.
 const MAX_PROCESSES: usize = 64;
 
-/// A window is long enough for each process to read so often, and within these bounds, in ns.
+/// A window is long enough for each process to read so often, and for the rate of one to be that of
+/// the one before, within this share: a device that is held to a limit may work in bursts, of
+/// 100 ms and more.
 const READS: f64 = 8.0;
-const MIN_WINDOW_NS: f64 = 8e6;
-const MAX_WINDOW_NS: f64 = 250e6;
-
-/// All read for so long before the first window.
-const LEAD_IN: Duration = Duration::from_millis(5);
+const ALIKE: f64 = 0.2;
+const FIRST_WINDOW: Duration = Duration::from_millis(4);
+const MIN_WINDOW: Duration = Duration::from_millis(8);
+const MAX_WINDOW: Duration = Duration::from_millis(512);
 
 /// How often a process that waits at the barrier looks whether it is to stop.
 const BARRIER_LOOK: Timespec = Timespec {
@@ -114,16 +115,29 @@ impl Readers {
             board,
             clock,
             count,
-            window: LEAD_IN,
+            window: FIRST_WINDOW,
             windows: Windows::default(),
         };
         readers.release()?;
-        // The first window only shows how long the others are to be.
-        let rate = readers.window()?;
-        let ns = READS * count as f64 * 1e9 / rate.max(1.0);
-        readers.window = Duration::from_nanos(ns.clamp(MIN_WINDOW_NS, MAX_WINDOW_NS) as u64);
-        readers.windows = Windows::default();
+        readers.find_window()?;
         Ok(readers)
+    }
+
+    /// Doubles the window until it is long enough. None of these counts.
+    fn find_window(&mut self) -> Result<(), Failure> {
+        let wanted = READS * self.count as f64;
+        let mut before = self.window()?;
+        while self.window < MAX_WINDOW {
+            self.window *= 2;
+            let rate = self.window()?;
+            let is_alike = (rate - before).abs() <= ALIKE * rate.max(before);
+            if is_alike && rate * self.window.as_secs_f64() >= wanted && self.window >= MIN_WINDOW {
+                break;
+            }
+            before = rate;
+        }
+        self.windows = Windows::default();
+        Ok(())
     }
 
     /// Lets all begin, and waits until each has read something.
@@ -228,7 +242,7 @@ impl Reader {
         })
     }
 
-    /// Reads until it is to stop, at least once.
+    /// Reads until it is to stop, and once more.
     fn read_on(&mut self, seat: &Seat, stop: &Stop, clock: &Clock) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
@@ -242,7 +256,9 @@ impl Reader {
             wrong: 0,
             latency: Latency::default(),
         };
-        while account.reads == 0 || !stop.is_set() {
+        loop {
+            // The last read ends after all were stopped, however long this process waited for a CPU.
+            let is_last = stop.is_set();
             let offset = self.random.u64(..blocks) * BLOCK as u64;
             let began = clock.start();
             self.file
@@ -257,6 +273,9 @@ impl Reader {
             if self.is_checked {
                 account.checked += 1;
                 account.wrong += u64::from(self.written.check(&self.buffer, offset).is_err());
+            }
+            if is_last {
+                break;
             }
         }
         account.fetched = self
