@@ -178,11 +178,9 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
         let tracked = followed.expect("followed").series.remove(0);
         (tracked.series.points.len(), tracked.other_revisions)
     };
-    // Two days at one of them, then four at another, whose server listens on one port and then on another.
-    let peer = |day| {
-        let host = if day < 2 { 1 } else { 2 };
-        json!({"SYSCOST_PEER": format!("10.0.0.{host}:{}", 7000 + day)})
-    };
+    // Two days at one host, then four at another; its services have another port each day.
+    let host = |day| if day < 2 { 1 } else { 2 };
+    let peer = |day| json!({"SYSCOST_PEER": format!("10.0.0.{}:{}", host(day), 7000 + day)});
     let congestion = |day| match day {
         0..4 => json!({"SYSCOST_CONGESTION": "cubic"}),
         _ => json!({}),
@@ -192,11 +190,8 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
     assert_eq!(followed(near, &peer), (6, 0), "it is the same way");
     assert_eq!(followed(near, &congestion), (2, 4));
     assert_eq!(followed("a.b{c=d}", &congestion), (6, 0));
-    // Two days an export of one server, then four one of another, whose mount service has another port each day.
-    let export = |day| {
-        let host = if day < 2 { 1 } else { 2 };
-        json!({"SYSCOST_NFS": format!("nfs://10.0.0.{host}:2049:{}/e", 4000 + day)})
-    };
+    let server = |day| format!("nfs://10.0.0.{}:2049:{}/e", host(day), 4000 + day);
+    let export = |day| json!({"SYSCOST_NFS": server(day)});
     assert_eq!(followed("fs.nfs{step=null}", &export), (4, 2));
     assert_eq!(followed("fs.read{dir=ssd}", &export), (6, 0));
 }
@@ -399,8 +394,6 @@ fn processes_that_write_at_once_lose_nothing() {
         .iter()
         .map(|point| point.median)
         .collect();
-    assert_eq!(
-        medians,
-        (0..WRITERS * EACH).map(f64::from).collect::<Vec<f64>>()
-    );
+    let written: Vec<f64> = (0..WRITERS * EACH).map(f64::from).collect();
+    assert_eq!(medians, written);
 }
