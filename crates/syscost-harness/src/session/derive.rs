@@ -24,9 +24,12 @@ pub fn derived<'a>(
         let sources: Vec<_> = measured
             .filter(|(source, _)| row.is_computed_from(source))
             .collect();
-        match without_number(&sources) {
-            Some(reason) => state.skipped = Some(reason),
-            None => compute(&mut state, how, &sources),
+        let supported = (row.benchmark.support)(&row.case);
+        match (supported, without_number(&sources)) {
+            // Where it cannot be had, it does not matter which rows there are.
+            (Err(reason), _) => state.take(Pass::Evidence, 0, 0, None, Err(reason.into())),
+            (Ok(()), Some(reason)) => state.skipped = Some(reason),
+            (Ok(()), None) => compute(&mut state, how, &sources),
         }
     }
     state.measurement(
