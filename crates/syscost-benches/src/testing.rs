@@ -50,6 +50,23 @@ pub(crate) fn findings_of(
     b.finish()
 }
 
+/// What is found of a case; `None`, with the reason said, where it cannot be measured.
+pub(crate) fn found_of(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+) -> Option<Findings> {
+    match findings_of(case, pass, expect, measure) {
+        Ok(findings) => Some(findings),
+        Err(Failure::Unsupported(reason)) => {
+            println!("skipped: {reason}");
+            None
+        }
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
 /// The claims that have this verdict.
 pub(crate) fn claims(findings: &Findings, verdict: Verdict) -> Vec<&str> {
     let judged = findings.evidence.iter();

@@ -89,7 +89,7 @@ fn is_confirmed_by(row: &Value, source: &str) -> bool {
 }
 
 /// A row in a few words, for a message.
-fn told(row: &Value) -> String {
+fn shown(row: &Value) -> String {
     let (name, status) = (text(row, "name"), text(row, "status"));
     format!("{name} is {status}: {}", row["reason"])
 }
@@ -109,7 +109,7 @@ fn each_file_system_has_the_rows_that_it_can_have_and_no_others() {
         for (kind, disk) in disks {
             assert_described(&run, *kind);
             for row in rows_of(&run, kind.name(), &["fs.read{"]) {
-                println!("{}", told(row));
+                println!("{}", shown(row));
                 assert_fit(row, *kind);
             }
             assert_eq!(disk.content(), [] as [&Path; 0], "{kind:?}: nothing stays");
@@ -141,25 +141,25 @@ fn assert_fit(row: &Value, kind: Kind) {
     let has_number = status == "ok";
     if name.contains("cache=cold") {
         match kind {
-            Kind::Tmpfs => assert!(!has_number && reason.contains("memory"), "{}", told(row)),
+            Kind::Tmpfs => assert!(!has_number && reason.contains("memory"), "{}", shown(row)),
             // Here cachestat always says that nothing is cached: only mincore can tell.
             Kind::Overlay => {
                 let is_witnessed = is_confirmed_by(row, "mincore");
-                assert!(!has_number || is_witnessed, "{}", told(row));
+                assert!(!has_number || is_witnessed, "{}", shown(row));
             }
-            Kind::Ext4 | Kind::Xfs | Kind::Btrfs => assert!(has_number, "{}", told(row)),
+            Kind::Ext4 | Kind::Xfs | Kind::Btrfs => assert!(has_number, "{}", shown(row)),
         }
     } else if name.contains("cache=direct") {
         match kind {
-            Kind::Tmpfs => assert!(!has_number && !reason.is_empty(), "{}", told(row)),
-            Kind::Ext4 | Kind::Xfs => assert!(has_number, "{}", told(row)),
+            Kind::Tmpfs => assert!(!has_number && !reason.is_empty(), "{}", shown(row)),
+            Kind::Ext4 | Kind::Xfs => assert!(has_number, "{}", shown(row)),
             // They may serve it from the cache: then there is no number.
             Kind::Btrfs | Kind::Overlay => {
-                assert!(has_number || !reason.is_empty(), "{}", told(row));
+                assert!(has_number || !reason.is_empty(), "{}", shown(row));
             }
         }
     } else {
-        assert!(has_number, "{}", told(row));
+        assert!(has_number, "{}", shown(row));
     }
 }
 
@@ -234,11 +234,11 @@ fn a_disk_that_has_no_more_room_costs_rows_and_no_run() {
         let run = document(&program, &["fs", "--budget", "20", &directory("few", disk)]);
         let mut failed = 0;
         for row in rows(&run).iter().filter(|row| row["status"] == "failed") {
-            println!("{}", told(row));
+            println!("{}", shown(row));
             assert!(
                 text(row, "reason").contains("No space left"),
                 "{}",
-                told(row)
+                shown(row)
             );
             failed += 1;
         }

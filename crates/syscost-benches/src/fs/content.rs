@@ -7,7 +7,7 @@ use std::path::Path;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Buffer};
 
-use super::space::Space;
+use super::space::{ALIGNMENT, Space};
 
 /// What is on the device, and how it was read.
 pub(super) struct Content {
@@ -19,7 +19,6 @@ pub(super) struct Content {
 /// otherwise after its pages have left the cache. What a file system in memory has is read from
 /// there.
 pub(super) fn read_back(space: &Space, path: &Path) -> Result<Content, Failure> {
-    const ALIGNMENT: usize = 4096;
     let failed = |cause| Failure::of("read back what was written", cause);
     let mut file = File::open(path).map_err(failed)?;
     let mut source = "read from memory";

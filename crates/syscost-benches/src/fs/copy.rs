@@ -30,10 +30,10 @@ use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, stamp};
 
 use super::content::read_back;
-use super::in_each_directory;
 use super::read::reader::read_through;
 use super::space::{Cache, Space};
 use super::waits::MAX_SLEEPS;
+use super::{SIZE, in_each_directory};
 use copier::{By, Copier};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -46,8 +46,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     source: include_str!("copy.rs"),
     ..Benchmark::DEFAULT
 };
-
-const SIZE: &str = "size";
 
 /// From this share on it is all of the content, and below the rest none of it: the file system's
 /// own blocks are counted, too.

@@ -119,6 +119,6 @@ pub(super) fn settle(directory: &OwnedFd) -> Result<(), Failure> {
         Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => Failure::Unsupported(format!(
             "this file system has no fsync of a directory: {cause}"
         )),
-        _ => Failure::of("fsync a directory", cause),
+        cause => Failure::of("fsync a directory", cause),
     })
 }

@@ -23,9 +23,9 @@ use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::in_each_directory;
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
+use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.fallocate",
@@ -38,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 const OP: &str = "op";
-const SIZE: &str = "size";
 
 /// What a file system may add to the blocks of a file for its own list of them, in bytes.
 const MAX_OWN: f64 = 65536.0;

@@ -59,6 +59,9 @@ pub(super) const GROUP: Group = Group {
     hidden: false,
 };
 
+/// The key of the parameter that says of how many bytes an operation is.
+const SIZE: &str = "size";
+
 /// The given cases in each directory: `dir` comes first.
 fn in_each_directory(further: &[Case]) -> Vec<Case> {
     let directories = directory::given();

@@ -40,10 +40,8 @@ use syscost_net::nfs::Export;
 use call::Call;
 use step::Step;
 
+use super::SIZE;
 use crate::net::setting::positive;
-
-/// The key of the parameter that says how many bytes a READ asks for.
-const SIZE: &str = "size";
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.nfs",

@@ -25,7 +25,7 @@ use syscost_harness::directory::{self, Directory};
 use syscost_harness::prelude::*;
 use syscost_sys::files;
 
-use super::in_each_directory;
+use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.nfs_mount",
@@ -42,9 +42,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const OP: &str = "op";
 const GETATTR: &str = "getattr";
 const READ: &str = "read";
-
-/// The key of the parameter that says how many bytes a read asks for.
-const SIZE: &str = "size";
 
 /// The cases in those directories that are on NFS; where none is, in the first, so that it is listed
 /// with the reason.

@@ -12,7 +12,7 @@ use syscost_sys::files::{Buffer, stamp};
 
 use super::content::read_back;
 use super::read::reader::scattered;
-use super::space::{Space, Stamped};
+use super::space::{ALIGNMENT, Space, Stamped};
 
 const SIZE: Argument = Argument {
     position: 2,
@@ -22,9 +22,6 @@ const OFFSET: Argument = Argument {
     position: 3,
     name: "offset",
 };
-
-/// Begin at multiples of this many bytes: more than any device asks for.
-const ALIGNMENT: usize = 4096;
 
 /// More operations than any audited child makes. What it writes is in the file, and its count is
 /// lost with it.

@@ -1,19 +1,27 @@
 //! Reading a file at random, from the page cache and from storage.
 //!
 //! ## Measures
-//! One pread(2) of `size` bytes of a file of 8 MiB, at a multiple of them that is neither the last read's place nor next to it.
-//! - `cache=warm`: every page is in the page cache, brought in by reading the file in order: the system call, finding the pages, copying them.
-//! - `cache=cold`: no page of the file is; POSIX_FADV_RANDOM keeps the kernel from reading ahead. It waits for storage, and copies.
+//! One pread(2) of `size` bytes of a file of 8 MiB, at a multiple of them that is neither the last
+//! read's place nor next to it.
+//! - `cache=warm`: every page is in the page cache, brought in by reading the file in order: the
+//!   system call, finding the pages, copying them.
+//! - `cache=cold`: no page of the file is; POSIX_FADV_RANDOM keeps the kernel from reading ahead.
+//!   It waits for storage, and copies.
 //! - `cache=direct`: by O_DIRECT, past the page cache and into the reader's memory.
 //! ## Does not measure
-//! Long seeks of a rotating disk: the file is short. What a device does with several reads at a time: `fs.read_uring`.
+//! Long seeks of a rotating disk: the file is short. What a device does with several reads at a
+//! time: `fs.read_uring`.
 //! ## Reading it
-//! Cold and direct reads are each timed alone, and the histogram is of them all, a few hundred for each second that a row is given; p99.9 needs 2995 of them. They are slow
-//! because of the device, not of the core, so they are taken whatever else runs on it. `guest_cold` says that this is a virtual machine: its host
-//! may have had the bytes in a cache of its own, and no guest can tell. Nor can a program tell of the device's own cache. Where the kernel counts no pages left by
-//! direct reads, they were direct; a file system that serves them through its cache (btrfs with checksums) is refuted.
+//! Cold and direct reads are each timed alone, and the histogram is of them all, a few hundred for
+//! each second that a row is given; p99.9 needs 2995 of them. They are slow because of the device,
+//! not of the core, so they are taken whatever else runs on it. `guest_cold` says that this is a
+//! virtual machine: its host may have had the bytes in a cache of its own, and no guest can tell.
+//! Nor can a program tell of the device's own cache. Where the kernel counts no pages left by
+//! direct reads, they were direct; a file system that serves them through its cache (btrfs with
+//! checksums) is refuted.
 //! ## Source
-//! fio with ioengine=psync and rw=randread, which gives the same advice; lmbench `bw_file_rd`; cachestat(2), mincore(2), statx(2).
+//! fio with ioengine=psync and rw=randread, which gives the same advice; lmbench `bw_file_rd`;
+//! cachestat(2), mincore(2), statx(2).
 
 pub(super) mod reader;
 #[cfg(test)]
@@ -24,9 +32,9 @@ use std::fs::File;
 use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
 
-use super::in_each_directory;
-use super::space::{Cache, Kept, Storage, kept, tell_guest};
+use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
 use super::tail::time_tail;
+use super::{SIZE, in_each_directory};
 use reader::{Order, Reader};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -45,7 +53,6 @@ pub(super) const CACHE: &str = "cache";
 pub(super) const WARM: &str = "warm";
 pub(super) const COLD: &str = "cold";
 pub(super) const DIRECT: &str = "direct";
-pub(super) const SIZE: &str = "size";
 
 /// Bytes of the file.
 pub(super) const FILE: u64 = 8 << 20;
@@ -134,18 +141,13 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
 }
 
 fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    kept.space.has_storage()?;
-    kept.file.allows_direct(b.case().number(SIZE))?;
-    let buffered = kept.file.open()?;
-    let cache = Cache::of(&kept.space, &buffered)?;
-    cache.empty()?;
-    let file = kept.file.open_direct()?;
-    let mut reader = Reader::of(b, kept, &file, Order::Scattered)?;
+    let direct = Direct::open(kept, b.case().number(SIZE))?;
+    let mut reader = Reader::of(b, kept, direct.file(), Order::Scattered)?;
     b.expect(at_most(Counter::VoluntarySwitches, MAX_WAITS));
-    let storage = Storage::watch(&file)?;
+    let storage = Storage::watch(direct.file())?;
     b.single(|| Ok(()), || reader.read())?;
     time_tail(b, || Ok(()), || reader.read())?;
-    kept.file.claim_direct(b, &file, &cache)?;
+    direct.claim(b)?;
     storage.claim_fetched(b, reader.bytes())?;
     tell_guest(b);
     Ok(())

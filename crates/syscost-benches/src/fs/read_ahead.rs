@@ -1,16 +1,18 @@
 //! What reading ahead does for a file that is read in order.
 //!
 //! ## Measures
-//! Bytes per second of the first MiB of a file of 16 MiB that is not in the page cache, read in order by pread(2) of `size` bytes at a time.
+//! Bytes per second of the first MiB of a file of 16 MiB that is not in the page cache, read in
+//! order by pread(2) of `size` bytes at a time.
 //! - `advice=none`: the kernel reads ahead by its own rules.
 //! - `advice=random`: POSIX_FADV_RANDOM, which keeps it from that: each read waits for storage.
 //! - `advice=sequential`: POSIX_FADV_SEQUENTIAL, which on Linux lets it read twice as far ahead.
 //! ## Does not measure
 //! What reading ahead costs where it is in vain.
 //! ## Reading it
-//! `fetched_per_byte` is how many bytes the kernel fetched for each that was read, `ahead_bytes` how many it had in the page cache beyond the last one read.
-//! The file system's device says how far it goes at most (`/sys/class/bdi/*/read_ahead_kb`). Sequential may be slower than none here: what is
-//! fetched in vain behind the MiB takes its time as well.
+//! `fetched_per_byte` is how many bytes the kernel fetched for each that was read, `ahead_bytes`
+//! how many it had in the page cache beyond the last one read. The file system's device says how
+//! far it goes at most (`/sys/class/bdi/*/read_ahead_kb`). Sequential may be slower than none here:
+//! what is fetched in vain behind the MiB takes its time as well.
 //! ## Source
 //! posix_fadvise(2); Wu, Sequential File Prefetching in Linux (2010).
 
@@ -18,11 +20,10 @@ use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-use super::in_each_directory;
-use super::read::SIZE;
 use super::read::reader::{Order, Reader};
 use super::space::{Cache, Storage, kept, tell_guest};
-use super::tail::expect_waits;
+use super::tail::{clocked, expect_waits};
+use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_ahead",
@@ -50,17 +51,35 @@ fn cases() -> Vec<Case> {
     in_each_directory(&["none", "random", "sequential"].map(case))
 }
 
-fn advice(case: &Case) -> Result<Advice, Failure> {
-    match case.get(ADVICE) {
-        "none" => Ok(Advice::Normal),
-        "random" => Ok(Advice::Random),
-        "sequential" => Ok(Advice::Sequential),
-        advice => Err(Failure::Broken(format!("knows no advice={advice}"))),
+/// What the kernel is advised of before the file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Advised {
+    Nothing,
+    Random,
+    Sequential,
+}
+
+impl Advised {
+    fn of(case: &Case) -> Result<Self, Failure> {
+        match case.get(ADVICE) {
+            "none" => Ok(Self::Nothing),
+            "random" => Ok(Self::Random),
+            "sequential" => Ok(Self::Sequential),
+            advice => Err(Failure::Broken(format!("knows no advice={advice}"))),
+        }
+    }
+
+    fn advice(self) -> Advice {
+        match self {
+            Self::Nothing => Advice::Normal,
+            Self::Random => Advice::Random,
+            Self::Sequential => Advice::Sequential,
+        }
     }
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let advice = advice(b.case())?;
+    let advised = Advised::of(b.case())?;
     let kept = kept(b, FILE)?;
     kept.space.has_storage()?;
     let file = kept.file.open()?;
@@ -77,7 +96,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     cache.empty()?;
     reader.read_all()?;
     let unadvised = cache.resident()?.pages().saturating_sub(part);
-    fadvise(&file, 0, None, advice).map_err(|cause| Failure::of("posix_fadvise", cause))?;
+    fadvise(&file, 0, None, advised.advice())
+        .map_err(|cause| Failure::of("posix_fadvise", cause))?;
     let mut seen = cache.emptied()?;
     let clock = *b.clock();
     let storage = Storage::watch(&file)?;
@@ -85,11 +105,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.observe(|| {
         cache.empty()?;
         seen = seen.max(cache.resident()?);
-        let start = clock.start();
-        reader.read_all()?;
-        let ticks = clock.stop().ticks.saturating_sub(start);
+        let ns = clocked(&clock, || reader.read_all())?;
         ahead.note(cache.resident()?.pages().saturating_sub(part));
-        Ok(PART as f64 * 1e9 / clock.to_ns(ticks))
+        Ok(PART as f64 * 1e9 / ns)
     })?;
     let read = reader.bytes() - before;
     cache.claim_seen(
@@ -98,13 +116,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         0,
         seen,
     );
-    ahead.claim(b, advice, unadvised);
+    ahead.claim(b, advised, unadvised);
     if let Some(fetched) = storage.fetched()? {
         b.detail("fetched_per_byte", fetched as f64 / read as f64);
     }
-    match advice {
-        Advice::Random => storage.claim_fetched(b, read)?,
-        _ => storage.claim_fetched_ahead(b, read)?,
+    match advised {
+        Advised::Random => storage.claim_fetched(b, read)?,
+        Advised::Nothing | Advised::Sequential => storage.claim_fetched_ahead(b, read)?,
     }
     tell_guest(b);
     Ok(())
@@ -130,15 +148,15 @@ impl Ahead {
     }
 
     /// Claims what the advice did; `unadvised` pages are read ahead without any.
-    fn claim(&self, b: &mut Bencher, advice: Advice, unadvised: u64) {
+    fn claim(&self, b: &mut Bencher, advised: Advised, unadvised: u64) {
         let page = rustix::param::page_size() as f64;
         b.detail("ahead_bytes", page * self.mean());
-        match advice {
-            Advice::Random => {
+        match advised {
+            Advised::Random => {
                 let claim = "pages read ahead, at most";
                 b.claim_equal(claim, 0, self.max, COUNTED);
             }
-            Advice::Sequential => {
+            Advised::Sequential => {
                 let (verdict, reason) = judge_further(self.mean(), unadvised);
                 b.claim_verdict(
                     "pages read ahead, on average",
@@ -149,12 +167,13 @@ impl Ahead {
                     reason,
                 );
             }
-            _ => {}
+            Advised::Nothing => {}
         }
     }
 }
 
-/// Whether more was read ahead than without advice: a file system need not follow it, and the file ends somewhere.
+/// Whether more was read ahead than without advice: a file system need not follow it, and the file
+/// ends somewhere.
 fn judge_further(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) {
     match ahead > unadvised as f64 {
         true => (Verdict::Confirmed, None),

@@ -1,16 +1,18 @@
 //! Reading a file in order, from the page cache and from storage.
 //!
 //! ## Measures
-//! Bytes per second of a file of 8 MiB that is read from its beginning to its end by pread(2) of `size` bytes at a time, by one
-//! thread, into memory that it uses again and again.
+//! Bytes per second of a file of 8 MiB that is read from its beginning to its end by pread(2) of
+//! `size` bytes at a time, by one thread, into memory that it uses again and again.
 //! - `cache=warm`: every page is in the page cache: system calls and copying.
 //! - `cache=cold`: none is, and the kernel reads ahead by its own rules (`fs.read_ahead`).
 //! - `cache=direct`: by O_DIRECT, past the page cache: one request at a time, and nothing is read ahead.
 //! ## Does not measure
-//! The most that a device delivers: that takes several requests at a time (`fs.read_uring`). Looking at what was read.
+//! The most that a device delivers: that takes several requests at a time (`fs.read_uring`).
+//! Looking at what was read.
 //! ## Reading it
-//! Cold reads of any size come near each other, as the kernel fetches more at a time than is asked for; direct ones do not. Bytes are those that
-//! the calls returned, compared with those that the kernel counted as fetched. `guest_cold` as at `fs.read`.
+//! Cold reads of any size come near each other, as the kernel fetches more at a time than is asked
+//! for; direct ones do not. Bytes are those that the calls returned, compared with those that the
+//! kernel counted as fetched. `guest_cold` as at `fs.read`.
 //! ## Source
 //! lmbench `bw_file_rd`; fio with ioengine=psync and rw=read.
 
@@ -18,11 +20,11 @@ use std::fs::File;
 
 use syscost_harness::prelude::*;
 
-use super::in_each_directory;
 use super::read::reader::{Order, Reader};
-use super::read::{CACHE, COLD, DIRECT, FILE, SIZE, WARM, fill_cache, unknown};
-use super::space::{Cache, Kept, Storage, kept, tell_guest};
-use super::tail::expect_waits;
+use super::read::{CACHE, COLD, DIRECT, FILE, WARM, fill_cache, unknown};
+use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
+use super::tail::{clocked, expect_waits};
+use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_bandwidth",
@@ -95,17 +97,13 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
 }
 
 fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    kept.space.has_storage()?;
-    kept.file.allows_direct(b.case().number(SIZE))?;
-    let buffered = kept.file.open()?;
-    let cache = Cache::of(&kept.space, &buffered)?;
-    cache.empty()?;
-    let file = kept.file.open_direct()?;
-    measure(b, kept, &file, || Ok(()))?;
-    kept.file.claim_direct(b, &file, &cache)
+    let direct = Direct::open(kept, b.case().number(SIZE))?;
+    measure(b, kept, direct.file(), || Ok(()))?;
+    direct.claim(b)
 }
 
-/// Measures going through the whole file, each time after a preparation, and claims that storage delivered it.
+/// Measures going through the whole file, each time after a preparation, and claims that storage
+/// delivered it.
 fn measure(
     b: &mut Bencher,
     kept: &Kept,
@@ -123,11 +121,9 @@ fn measure(
     b.observe(|| {
         prepare()?;
         let before = reader.bytes();
-        let start = clock.start();
-        reader.read_all()?;
-        let ticks = clock.stop().ticks.saturating_sub(start);
+        let ns = clocked(&clock, || reader.read_all())?;
         let bytes = reader.bytes() - before;
-        Ok(bytes as f64 * 1e9 / clock.to_ns(ticks))
+        Ok(bytes as f64 * 1e9 / ns)
     })?;
     storage.claim_fetched(b, reader.bytes())?;
     tell_guest(b);

@@ -1,17 +1,19 @@
 //! Reading a file through a mapping.
 //!
 //! ## Measures
-//! All words of a page of a mapped file of 8 MiB, added up, per page. The pages are in none of the process's tables before, so that each has
-//! to be found by a fault first, of its own or one nearby.
-//! - `cache=warm`: every page is in the page cache, brought in by reading the file in order; the kernel maps what is around a page
-//!   as well (`pages_per_fault`).
-//! - `cache=cold`: no page is, and a fault waits for storage. With `access=sequential` the kernel reads around the page and ahead by its own rules, with
-//!   `access=random` MADV_RANDOM keeps it from that, and each page is timed alone.
+//! All words of a page of a mapped file of 8 MiB, added up, per page. The pages are in none of the
+//! process's tables before, so that each has to be found by a fault first, of its own or one
+//! nearby.
+//! - `cache=warm`: every page is in the page cache, brought in by reading the file in order; the
+//!   kernel maps what is around a page as well (`pages_per_fault`).
+//! - `cache=cold`: no page is, and a fault waits for storage. With `access=sequential` the kernel
+//!   reads around the page and ahead by its own rules, with `access=random` MADV_RANDOM keeps it
+//!   from that, and each page is timed alone.
 //! ## Does not measure
 //! Making the mapping (`memory.mmap`), or faults alone (`memory.page_fault`), which touch one byte of a page.
 //! ## Reading it
-//! Against `fs.read{size=4K}` it says whether mapping or copying is the cheaper way to a page that is used once; what is read again costs nothing through a
-//! mapping. Cold rows as at `fs.read`.
+//! Against `fs.read{size=4K}` it says whether mapping or copying is the cheaper way to a page that
+//! is used once; what is read again costs nothing through a mapping. Cold rows as at `fs.read`.
 //! ## Source
 //! lmbench `bw_mmap_rd`, which adds up words of a mapped file as well.
 
@@ -23,7 +25,7 @@ use super::in_each_directory;
 use super::read::reader::{self, scattered};
 use super::read::{CACHE, COLD, FILE, WARM, fill_cache, unknown};
 use super::space::{Cache, Kept, Storage, kept, tell_guest};
-use super::tail::{expect_waits, time_tail};
+use super::tail::{clocked, expect_waits, time_tail};
 use crate::memory::space::file::Mapped;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -60,9 +62,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let kept = kept(b, FILE)?;
     let pages = Pages::of(b, &kept)?;
     match (b.case().get(CACHE), b.case().get(ACCESS)) {
-        (WARM, _) => warm(b, &kept, &pages),
+        (WARM, SEQUENTIAL | RANDOM) => warm(b, &kept, &pages),
         (COLD, SEQUENTIAL) => cold_in_order(b, &kept, &pages),
-        (COLD, _) => cold_at_random(b, &kept, &pages),
+        (COLD, RANDOM) => cold_at_random(b, &kept, &pages),
         (cache, _) => Err(unknown(cache)),
     }
 }
@@ -198,12 +200,10 @@ fn cold_in_order(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fail
         cache.empty()?;
         seen = seen.max(cache.resident()?);
         let before = Usage::thread()?;
-        let start = clock.start();
-        pages.read_all(&mapped)?;
-        let ticks = clock.stop().ticks.saturating_sub(start);
+        let ns = clocked(&clock, || pages.read_all(&mapped))?;
         major += (Usage::thread()? - before).major_faults;
         times += 1;
-        Ok(clock.to_ns(ticks) / pages.count() as f64)
+        Ok(ns / pages.count() as f64)
     })?;
     cache.claim_seen(
         b,

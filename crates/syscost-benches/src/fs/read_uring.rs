@@ -2,16 +2,20 @@
 //!
 //! ## Measures
 //! A read of 4 KiB of a file of 8 MiB at random, per read, of which `depth` are in flight at a time.
-//! - `cache=direct`: by O_DIRECT, past the page cache. As soon as a read completes the next one is handed over, so that there are as many in flight at every
-//!   wait; filling and draining are not timed.
-//! - `cache=warm`: every page is in the page cache, so the kernel completes each read as it is handed over; `depth` go in with one
-//!   io_uring_enter.
+//! - `cache=direct`: by O_DIRECT, past the page cache. As soon as a read completes the next one is
+//!   handed over, so that there are as many in flight at every wait; filling and draining are not
+//!   timed.
+//! - `cache=warm`: every page is in the page cache, so the kernel completes each read as it is
+//!   handed over; `depth` go in with one io_uring_enter.
 //! ## Does not measure
-//! How long one read takes among the others: that is `depth` times as long as is shown here. Polling, registered files or memory.
+//! How long one read takes among the others: that is `depth` times as long as is shown here.
+//! Polling, registered files or memory.
 //! ## Reading it
-//! A device that works on several requests at a time takes less for each the deeper its queue is, until it can do no more. `reads_per_second` is the
-//! reciprocal. `device_in_flight` is how many requests the device had in hand on average, those of others included, by its own count: where it
-//! stays near 1 something below works on one at a time. Against `fs.read{cache=direct,size=4K}` depth 1 says what the ring costs or saves.
+//! A device that works on several requests at a time takes less for each the deeper its queue is,
+//! until it can do no more. `reads_per_second` is the reciprocal. `device_in_flight` is how many
+//! requests the device had in hand on average, those of others included, by its own count: where it
+//! stays near 1 something below works on one at a time. Against `fs.read{cache=direct,size=4K}`
+//! depth 1 says what the ring costs or saves.
 //! ## Source
 //! io_uring(7); fio with ioengine=io_uring and iodepth.
 
@@ -21,10 +25,10 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 
-use super::in_each_directory;
-use super::read::{CACHE, DIRECT, FILE, SIZE, WARM, fill_cache, unknown};
-use super::space::{Cache, Kept, Storage, kept, tell_guest};
+use super::read::{CACHE, DIRECT, FILE, WARM, fill_cache, unknown};
+use super::space::{Direct, Kept, Storage, kept, tell_guest};
 use super::tail::expect_waits;
+use super::{SIZE, in_each_directory};
 use ring::Ring;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -78,17 +82,12 @@ fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
 }
 
 fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    kept.space.has_storage()?;
-    kept.file.allows_direct(b.case().number(SIZE))?;
-    let buffered = kept.file.open()?;
-    let cache = Cache::of(&kept.space, &buffered)?;
-    cache.empty()?;
-    let file = kept.file.open_direct()?;
-    let mut ring = Ring::of(b, kept, &file)?;
+    let direct = Direct::open(kept, b.case().number(SIZE))?;
+    let mut ring = Ring::of(b, kept, direct.file())?;
     let reads = MIN_READS.max(ROUNDS * ring.depth());
     expect_waits(b, reads + 3 * ring.depth());
     let clock = *b.clock();
-    let storage = Storage::watch_process(&file)?;
+    let storage = Storage::watch_process(direct.file())?;
     let mut busy = Duration::ZERO;
     b.observe(|| {
         let begun = Instant::now();
@@ -101,7 +100,7 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
         b.detail("device_in_flight", in_hand);
     }
     tell_rate(b);
-    kept.file.claim_direct(b, &file, &cache)?;
+    direct.claim(b)?;
     storage.claim_fetched(b, ring.bytes())?;
     tell_guest(b);
     Ok(())

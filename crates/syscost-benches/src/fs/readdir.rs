@@ -55,13 +55,9 @@ const DEAR_SECONDS: f64 = 0.25;
 fn cases() -> Vec<Case> {
     let mut rows = Vec::new();
     for each in Each::ALL {
-        for count in ["1", "100", LARGEST] {
-            let row = Case::new([(ENTRIES, count), (Each::KEY, each.name())]);
-            rows.push(match count {
-                LARGEST => row.dear(DEAR_SECONDS),
-                _ => row,
-            });
-        }
+        let row = |count| Case::new([(ENTRIES, count), (Each::KEY, each.name())]);
+        rows.extend(["1", "100"].map(row));
+        rows.push(row(LARGEST).dear(DEAR_SECONDS));
     }
     in_each_directory(&rows)
 }

@@ -29,7 +29,7 @@ use super::durable::{self, Sync};
 use super::entries::{CREATE, PRIVATE, close};
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
-use super::{in_each_directory, inodes};
+use super::{SIZE, in_each_directory, inodes};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -43,8 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     source: include_str!("small_file.rs"),
     ..Benchmark::DEFAULT
 };
-
-const SIZE: &str = "size";
 
 /// The sizes of lmbench's files.
 const SIZES: [&str; 4] = ["0", "1K", "4K", "10K"];

@@ -1,10 +1,11 @@
 //! Shared: where a row of this group writes, a folder of its own in the row's directory.
 //!
 //! - [`kept`]: a file that the cases of one worker share.
-//! - [`cache`]: what of a file is in the page cache.
+//! - [`cache`]: what of a file is in the page cache. [`direct`]: reads past it.
 //! - [`storage`]: what storage delivered.
 
 mod cache;
+mod direct;
 mod kept;
 mod storage;
 
@@ -19,8 +20,12 @@ use syscost_sys::platform;
 use syscost_sys::scratch::{self, Tree};
 
 pub(super) use cache::Cache;
+pub(super) use direct::Direct;
 pub(super) use kept::{Kept, kept};
 pub(super) use storage::Storage;
+
+/// What memory for direct I/O is aligned to, in bytes: no device with direct I/O wants more.
+pub(super) const ALIGNMENT: usize = 4 << 10;
 
 /// Written at once, in bytes.
 const PART: usize = 1 << 20;
@@ -117,8 +122,8 @@ impl Stamped {
             .map_err(|cause| Failure::of(&format!("open {}", self.path.display()), cause))
     }
 
-    /// Opens it to be read past the page cache. Some file systems accept that and read through it all the same:
-    /// [`Stamped::claim_direct`] shows it.
+    /// Opens it to be read past the page cache. Some file systems accept that and read through it
+    /// all the same: [`Stamped::claim_direct`] shows it.
     pub(super) fn open_direct(&self) -> Result<File, Failure> {
         files::open_direct(&self.path, false)
             .map_err(|error| Failure::Unsupported(error.to_string()))
@@ -135,19 +140,16 @@ impl Stamped {
         }
     }
 
-    /// Claims that a file of this one was open for direct I/O, and that its reads left nothing in the page cache. To be called when
-    /// they are over, of a file whose pages were taken out of the cache before them.
+    /// Claims that a file of this one was open for direct I/O, and that its reads left nothing in
+    /// the page cache. To be called when they are over, of a file whose pages were taken out of the
+    /// cache before them.
     pub(super) fn claim_direct(
         &self,
         b: &mut Bencher,
         file: &File,
         cache: &Cache<'_>,
     ) -> Result<(), Failure> {
-        let flag = match files::is_direct(file)? {
-            true => "set",
-            false => "not set",
-        };
-        b.claim_equal("O_DIRECT of the open file", "set", flag, "fcntl F_GETFL");
+        claim_flag(b, file)?;
         cache.claim(b, "pages that direct reads left in the page cache", 0)?;
         let claim = "alignment of direct I/O, in bytes";
         match files::direct_alignment(file) {
@@ -178,7 +180,18 @@ impl Stamped {
     }
 }
 
-/// Says, of a row whose bytes came from storage, when that is a virtual machine's: its host may have had them in a cache of its own.
+/// Claims that the kernel has a file open for direct I/O.
+pub(super) fn claim_flag(b: &mut Bencher, file: &File) -> Result<(), Failure> {
+    let flag = match files::is_direct(file)? {
+        true => "set",
+        false => "not set",
+    };
+    b.claim_equal("O_DIRECT of the open file", "set", flag, "fcntl F_GETFL");
+    Ok(())
+}
+
+/// Says, of a row whose bytes came from storage, when that is a virtual machine's: its host may
+/// have had them in a cache of its own.
 pub(super) fn tell_guest(b: &mut Bencher) {
     if platform::hypervisor().is_some() {
         b.detail("guest_cold", 1.0);

@@ -29,11 +29,11 @@ use std::fs::File;
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
 
-use super::in_each_directory;
 use super::overwrite::{Access, Blocks, Overwriter};
 use super::space::Space;
 use super::tail::time_tail;
 use super::waits::{self, MAX_SLEEPS, PerOperation, Waits, unwritten_pages};
+use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.sync",
@@ -50,7 +50,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 const CALL: &str = "call";
-const SIZE: &str = "size";
 
 /// Bytes of the file at least, and its blocks at least.
 const MIN_BYTES: u64 = 1 << 20;

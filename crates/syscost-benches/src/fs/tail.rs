@@ -4,21 +4,24 @@
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
+use syscost_sys::clock::Clock;
 
 /// What they take together at most, as a multiple of what a round's samples of a case are to take.
 const TIME: f64 = 3.0;
 
-/// Waits of an observation beside those for what is read: for pages that are to leave the page cache, once a millisecond.
+/// Waits of an observation beside those for what is read: for pages that are to leave the page
+/// cache, once a millisecond.
 const FURTHER_WAITS: u64 = 256;
 
-/// Expects of values that are observed that their task waits for a device, at most this often each time: then it is no
-/// disturbance that it gave up the CPU.
+/// Expects of values that are observed that their task waits for a device, at most this often each
+/// time: then it is no disturbance that it gave up the CPU.
 pub(super) fn expect_waits(b: &mut Bencher, most: u64) {
     let most = (most + FURTHER_WAITS) as f64;
     b.expect(at_most(Counter::VoluntarySwitches, most));
 }
 
-/// Times further operations one by one, each after an untimed preparation, into the row's histogram. To be called after the samples were taken.
+/// Times further operations one by one, each after an untimed preparation, into the row's
+/// histogram. To be called after the samples were taken.
 pub(super) fn time_tail(
     b: &mut Bencher,
     mut prepare: impl FnMut() -> Result<(), Failure>,
@@ -33,17 +36,27 @@ pub(super) fn time_tail(
     // No operation is cut short by the limit: those that take long would be missing.
     while begun.elapsed() < limit {
         prepare()?;
-        let start = clock.start();
-        let result = operate();
-        let stop = clock.stop();
-        result?;
-        let ticks = stop.ticks.checked_sub(start).ok_or_else(|| {
-            Failure::Failed(format!(
-                "the clock ran backwards by {} ticks",
-                start - stop.ticks
-            ))
-        })?;
-        b.record_single(clock.to_ns(ticks) - timer_ns);
+        let ns = clocked(&clock, &mut operate)?;
+        b.record_single(ns - timer_ns);
     }
     Ok(())
+}
+
+/// How long an operation takes, in ns.
+#[inline(always)]
+pub(super) fn clocked(
+    clock: &Clock,
+    operate: impl FnOnce() -> Result<(), Failure>,
+) -> Result<f64, Failure> {
+    let start = clock.start();
+    let result = operate();
+    let stop = clock.stop();
+    result?;
+    match stop.ticks.checked_sub(start) {
+        Some(ticks) => Ok(clock.to_ns(ticks)),
+        None => Err(Failure::Failed(format!(
+            "the clock ran backwards by {} ticks",
+            start - stop.ticks
+        ))),
+    }
 }

@@ -5,10 +5,9 @@ use std::cell::Cell;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
 use syscost_harness::directory::Directory;
 use syscost_harness::prelude::*;
-use syscost_sys::counters::SchedStat;
+use syscost_sys::counters::{SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device, Moved};
 
 /// The journal, the block and the device's cache may each be waited for, and further ones for the
@@ -84,13 +83,13 @@ impl Waits {
 
     /// An operation comes next.
     pub(super) fn before(&self) {
-        self.mark_ns.set(thread_ns());
+        self.mark_ns.set(own_run_ns());
     }
 
     /// This many operations were made so far. If it is one more than before, nothing was between
     /// but that one.
     pub(super) fn after(&self, operations: u64) {
-        let used_ns = thread_ns().saturating_sub(self.mark_ns.get());
+        let used_ns = own_run_ns().saturating_sub(self.mark_ns.get());
         if operations > self.operations.replace(operations) {
             self.cpu_ns.set(self.cpu_ns.get() + used_ns);
         }
@@ -146,10 +145,4 @@ pub(super) fn claim_written(
         }
         Err(reason) => b.claim_unverified(what, bytes, "", "/sys/dev/block", &reason.to_string()),
     }
-}
-
-/// CPU time of this thread, in ns.
-fn thread_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -27,10 +27,11 @@ mod direct;
 
 use syscost_harness::prelude::*;
 
-use super::in_each_directory;
 use super::overwrite::{Access, Blocks};
+use super::read::{CACHE, DIRECT};
 use super::space::Space;
 use super::waits;
+use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.write",
@@ -49,14 +50,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const CACHE: &str = "cache";
-const SIZE: &str = "size";
-
 fn cases() -> Vec<Case> {
     const BUFFERED: &[&str] = &["4K", "64K", "1M"];
-    const DIRECT: &[&str] = &["512", "4K", "64K", "1M"];
+    const PAST_CACHE: &[&str] = &["512", "4K", "64K", "1M"];
     let mut cases = Vec::new();
-    for (cache, sizes) in [("buffered", BUFFERED), ("direct", DIRECT)] {
+    for (cache, sizes) in [("buffered", BUFFERED), (DIRECT, PAST_CACHE)] {
         for access in ["sequential", "random"] {
             let of = |size: &&'static str| {
                 Case::new([(Access::KEY, access), (CACHE, cache), (SIZE, *size)])
@@ -68,7 +66,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn is_direct(case: &Case) -> bool {
-    case.get(CACHE) == "direct"
+    case.get(CACHE) == DIRECT
 }
 
 /// Bytes of the file: some blocks at least, and no more than are written within a moment.
@@ -87,7 +85,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let space = Space::of(b.case())?;
     match b.case().get(CACHE) {
         "buffered" => buffered::measure(b, &space, blocks),
-        "direct" => direct::measure(b, &space, blocks),
+        DIRECT => direct::measure(b, &space, blocks),
         cache => Err(Failure::Broken(format!("knows no {CACHE}={cache}"))),
     }
 }

@@ -60,7 +60,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let via = Via::from_name(b.case().get("via"))?;
     match b.case().get("state") {
         "contended" => hand_over::measure(b, Between::Processes, || Locks::make(via)),
-        _ => measure_free(b, via, Locks::make(via)?.first()),
+        "free" => measure_free(b, via, Locks::make(via)?.first()),
+        state => Err(Failure::Broken(format!("knows no state={state}"))),
     }
 }
 

@@ -17,7 +17,7 @@ use super::export::Export;
 use super::wire::{PATIENCE, Watch, Wire, at_once};
 use crate::socket::{self, Tcp};
 
-/// Groups beside the first that a server can be told (AUTH_SYS of RFC 5531).
+/// Most groups beside the first in a call (AUTH_SYS of RFC 5531).
 const MAX_GROUPS: usize = 16;
 
 /// The export with its server's ports: its own, or else those that the port mapper knows.

@@ -1,5 +1,5 @@
-//! Who made a folder on a server: what its name says, so that it can be told from afar whether its
-//! maker still lives.
+//! Who made a folder on a server: what its name says, by which a process on another machine
+//! finds out whether its maker still lives.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ impl Owner {
         parts.next().is_none().then_some(owner)
     }
 
-    /// Whether it has ended, where that can be told: of a process of this machine, since it booted.
+    /// Whether it has ended; known only of a process of this machine, since it booted.
     pub(super) fn has_ended(self) -> Option<bool> {
         let is_here = self.world == world() && self.started != 0;
         is_here.then(|| started(self.pid) != Some(self.started))

@@ -8,7 +8,7 @@
 //!
 //! Each is fitted by least squares of the relative errors, because noise is relative. The one with
 //! the least Akaike information criterion, corrected for few points, is chosen: a law with more
-//! parameters must fit better by more than chance. Whether it describes the data at all is told by
+//! parameters must fit better by more than chance. Whether it describes the data at all is judged by
 //! points that take no part in a fit: each but the first and the last is left out in turn and
 //! predicted by the chosen law, fitted to the others.
 //!

@@ -5,6 +5,8 @@
 //!
 //! Hockney, *The communication challenge for MPP: Intel Paragon and Meiko CS-2* (1994).
 
+use super::two_terms::TwoTerms;
+
 /// Fewest sizes to fit: two more than the model has parameters, or chance alone could make it fit.
 pub const MIN_POINTS: usize = 4;
 
@@ -45,23 +47,12 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Model> {
         .iter()
         .map(|(bytes, time)| [1.0 / time, bytes / time])
         .collect();
-    let sum = |value: &dyn Fn(&[f64; PARAMETERS]) -> f64| lines.iter().map(value).sum::<f64>();
-    let [aa, ab, bb] = [
-        sum(&|[a, _]| a * a),
-        sum(&|[a, b]| a * b),
-        sum(&|[_, b]| b * b),
-    ];
-    let [a, b] = [sum(&|[a, _]| *a), sum(&|[_, b]| *b)];
-    let determinant = aa * bb - ab * ab;
-    let both = [
-        (a * bb - b * ab) / determinant,
-        (b * aa - a * ab) / determinant,
-    ];
+    let fit = TwoTerms::of(&lines);
     // Where the best of all is negative, the best legal one has that weight at zero.
-    let [latency, per_byte] = match both {
-        [latency, per_byte] if latency >= 0.0 && per_byte >= 0.0 => both,
-        [latency, _] if latency < 0.0 => [0.0, b / bb],
-        _ => [a / aa, 0.0],
+    let [latency, per_byte] = match fit.both() {
+        both @ [latency, per_byte] if latency >= 0.0 && per_byte >= 0.0 => both,
+        [latency, _] if latency < 0.0 => fit.second_alone(),
+        _ => fit.first_alone(),
     };
     let mut model = Model {
         latency,

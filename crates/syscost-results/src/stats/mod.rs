@@ -23,4 +23,5 @@ pub mod shift;
 pub mod signed_rank;
 pub mod staircase;
 pub mod student;
+mod two_terms;
 pub mod usl;

@@ -17,6 +17,6 @@ pub use io::{Io, IoReader};
 pub use pressure::{Pressure, Stall};
 pub use resident::resident_bytes;
 pub use sched::{SchedReading, SchedStat, migrations};
-pub use task::{TaskId, TaskPlace, TaskReading, TaskStat};
+pub use task::{TaskId, TaskPlace, TaskReading, TaskStat, own_run_ns};
 pub use usage::Usage;
 pub(crate) use usage::Whose;

@@ -156,7 +156,7 @@ impl TaskStat {
 
 /// Time that the calling thread ran, in ns. Of a thread that runs /proc tells what it was at the
 /// last tick or switch, which is nothing new for milliseconds.
-fn own_run_ns() -> u64 {
+pub fn own_run_ns() -> u64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -77,7 +77,7 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
         describe(&mut found, &name);
     }
     if found.kind == "overlay" {
-        let upper = option(&found.options, "upperdir");
+        let upper = mount_option(&found.options, "upperdir");
         found.layers.insert(
             0,
             match upper {
@@ -133,8 +133,8 @@ fn chosen(text: &str) -> String {
     inner.map_or(text, |(word, _)| word).to_owned()
 }
 
-/// The value of `key=value` among options with commas between.
-pub(super) fn option<'o>(options: &'o str, key: &str) -> Option<&'o str> {
+/// The value of `key=value` among a mount's options, with commas between.
+pub fn mount_option<'o>(options: &'o str, key: &str) -> Option<&'o str> {
     options
         .split(',')
         .find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
@@ -214,7 +214,7 @@ mod tests {
         let remote = found("/mnt/a b/c");
         assert_eq!(remote.source, "server:/export one");
         assert!(remote.is_remote() && !remote.is_in_memory());
-        assert_eq!(option(&remote.options, "vers"), Some("4.2"));
+        assert_eq!(mount_option(&remote.options, "vers"), Some("4.2"));
     }
 
     #[test]

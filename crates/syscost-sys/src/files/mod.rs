@@ -18,7 +18,7 @@ use crate::{SystemError, Unsupported, os};
 
 pub use buffer::Buffer;
 pub use device::{Device, Moved};
-pub use filesystem::{Filesystem, filesystem};
+pub use filesystem::{Filesystem, filesystem, mount_option};
 pub use mountstats::{NfsMount, Operation};
 
 /// What the page cache holds of a file, in pages: cachestat(2).

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::filesystem::{option, unescaped_path};
+use super::filesystem::{mount_option, unescaped_path};
 use crate::Unsupported;
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
@@ -59,7 +59,7 @@ impl NfsMount {
 
     /// Version of the protocol, e.g. `4.2`; empty if the options do not say.
     pub fn version(&self) -> &str {
-        option(&self.options, "vers").unwrap_or_default()
+        mount_option(&self.options, "vers").unwrap_or_default()
     }
 
     /// Name or number of the server, as it was mounted.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_were_sent_twice_are_told() {
+    fn calls_that_were_sent_twice_are_counted() {
         let text = fixture();
         // Without the mount that hides it.
         let end = text.find("device db1:/srv/a").expect("it is there");

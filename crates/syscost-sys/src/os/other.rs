@@ -216,10 +216,6 @@ pub(crate) fn room(_: &std::path::Path) -> io::Result<(u64, u64)> {
     refused()
 }
 
-pub(crate) fn free_bytes(_: &std::path::Path) -> io::Result<u64> {
-    refused()
-}
-
 pub(crate) fn make_executable(_: *mut u8, _: usize) -> io::Result<()> {
     refused()
 }

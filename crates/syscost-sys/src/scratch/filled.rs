@@ -20,7 +20,7 @@ const PAGE: usize = 4 << 10;
 pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
     let folder = folder()?;
     let failed = |cause| SystemError::new("write", folder.display().to_string(), cause);
-    let free = os::free_bytes(&folder).map_err(failed)?;
+    let (_, free) = os::room(&folder).map_err(failed)?;
     if free / SPARE < bytes {
         let (free, wanted) = (free >> 20, bytes >> 20);
         let reason = format!("{free} MiB are free there; {SPARE} times {wanted} MiB are wanted");

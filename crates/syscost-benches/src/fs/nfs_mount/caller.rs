@@ -5,10 +5,10 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
-use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, Operation, stamp};
+use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, Operation, mount_option, stamp};
 
 use super::{GETATTR, OP, READ, SIZE};
-use crate::fs::space::{Space, Stamped};
+use crate::fs::space::{ALIGNMENT, Space, Stamped};
 use crate::net::setting::positive;
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
@@ -69,7 +69,7 @@ pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
     let (seed, is_whole, clock) = (b.random().u64(..), !b.is_timed(), *b.clock());
     let written = space.file("nfs", FILE_BYTES, seed)?;
     let mount = NfsMount::at(&space.filesystem().mount_point)?;
-    let read_bytes = agreed(&mount.options, "rsize").and_then(|text| text.parse().ok());
+    let read_bytes = mount_option(&mount.options, "rsize").and_then(|text| text.parse().ok());
     let calls = op.calls(read_bytes.unwrap_or(FILE_BYTES as usize));
     expect(b, op, calls);
     let caller = b.together(Placement::here()[0], |_| {
@@ -103,13 +103,6 @@ fn expect(b: &mut Bencher, op: Op, calls: u64) {
     }
 }
 
-/// The value of an option of a mount.
-fn agreed<'o>(options: &'o str, key: &str) -> Option<&'o str> {
-    options
-        .split(',')
-        .find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
-}
-
 /// Claims what is mounted, from where and how, by both lists that the kernel has.
 fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
     let what = format!("server of the mount ({})", mount.server());
@@ -121,7 +114,7 @@ fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
     );
     let of = |options: &str| {
         let known = AGREED.iter().filter_map(|key| {
-            let value = agreed(options, key)?;
+            let value = mount_option(options, key)?;
             Some(format!("{key}={value}"))
         });
         known.collect::<Vec<_>>().join(",")
@@ -164,7 +157,7 @@ impl<'s> Caller<'s> {
             // NFS does not tell of its alignment (statx), and asks for none.
             file: files::open_direct(written.path(), false)?,
             written,
-            buffer: Buffer::new(op.bytes(), 4096),
+            buffer: Buffer::new(op.bytes(), ALIGNMENT),
             is_whole,
             offset: 0,
             laps,

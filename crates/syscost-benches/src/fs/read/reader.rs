@@ -7,10 +7,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::Buffer;
 
 use super::SIZE;
-use crate::fs::space::{Kept, Stamped};
-
-/// What a reader's memory is aligned to: no device with direct I/O wants more.
-const ALIGNMENT: usize = 4 << 10;
+use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
 /// How much is read at once where a file is only to be brought into the page cache.
 const THROUGH: usize = 64 << 10;
@@ -54,7 +51,8 @@ pub(in crate::fs) struct Reader<'f> {
 }
 
 impl<'f> Reader<'f> {
-    /// One that has `file` read, which was opened in whatever way; claims what its calls are given. To be made before the measurement.
+    /// One that has `file` read, which was opened in whatever way; claims what its calls are given.
+    /// To be made before the measurement.
     pub(in crate::fs) fn of(
         b: &mut Bencher,
         kept: &'f Kept,
@@ -160,8 +158,8 @@ fn refused(written: &Stamped, cause: Errno) -> Failure {
     Failure::of(&format!("pread of {}", written.path().display()), cause)
 }
 
-/// Numbers of blocks in random order, no two neighbours of which are neighbours in the file, not even the last and the first. One or two may be
-/// missing that had no other place.
+/// Numbers of blocks in random order, no two neighbours of which are neighbours in the file, not
+/// even the last and the first. One or two may be missing that had no other place.
 pub(in crate::fs) fn scattered(blocks: u64, random: &mut fastrand::Rng) -> Vec<u64> {
     let mut order: Vec<u64> = (0..blocks).collect();
     random.shuffle(&mut order);

@@ -5,7 +5,7 @@ use syscost_results::Verdict;
 
 use super::*;
 use crate::fs::space::Space;
-use crate::testing::{claims, findings_of};
+use crate::testing::{claims, findings_of, found_of};
 
 fn case(cache: &'static str, size: &'static str) -> Case {
     let place = (
@@ -21,14 +21,7 @@ fn found(
     pass: Pass,
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Option<Findings> {
-    match findings_of(case, pass, BENCHMARK.expect, measure) {
-        Ok(findings) => Some(findings),
-        Err(Failure::Unsupported(reason)) => {
-            println!("skipped: {reason}");
-            None
-        }
-        Err(failure) => panic!("{failure}"),
-    }
+    found_of(case, pass, BENCHMARK.expect, measure)
 }
 
 #[test]

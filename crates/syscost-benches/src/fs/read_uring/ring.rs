@@ -1,5 +1,6 @@
-//! A ring whose reads are counted: how many are in flight at each wait, and that each brought what it was to bring.
-#![allow(unsafe_code)] // reads into memory that the ring is told of
+//! A ring whose reads are counted: how many are in flight at each wait, and that each brought what
+//! it was to bring.
+#![allow(unsafe_code)] // reads into memory that the ring is given
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -10,15 +11,12 @@ use syscost_sys::clock::Clock;
 use syscost_sys::files::Buffer;
 
 use super::DEPTH;
-use crate::fs::read::SIZE;
+use crate::fs::SIZE;
 use crate::fs::read::reader::scattered;
-use crate::fs::space::{Kept, Stamped};
+use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
 /// Who counts reads: the kernel says how many it took, and which completed.
 const RING: &str = "io_uring";
-
-/// Bytes to which memory for direct reads is aligned.
-const ALIGNMENT: usize = 4 << 10;
 
 /// Reads of a stamped file, of which always as many are in flight.
 pub(super) struct Ring<'f> {
@@ -146,8 +144,8 @@ impl<'f> Ring<'f> {
                 .offset(offset)
                 .build()
                 .user_data(part as u64);
-            // SAFETY: the part is as long as the read and no other read's; nobody looks at it until the read has completed, and
-            // this is not dropped before.
+            // SAFETY: the part is as long as the read and no other read's; nobody looks at it until
+            // the read has completed, and this is not dropped before.
             unsafe { self.ring.submission().push(&read) }
                 .map_err(|error| Failure::of("submit", error))?;
             self.parts[part] = Some(offset);
@@ -238,7 +236,7 @@ impl Drop for Ring<'_> {
 mod tests {
     use super::*;
     use crate::fs::space::kept;
-    use crate::testing::{claims, findings_of};
+    use crate::testing::{claims, found_of};
     use syscost_harness::bencher::Pass;
     use syscost_results::Verdict;
 
@@ -255,20 +253,12 @@ mod tests {
         depth: &'static str,
         measure: impl FnOnce(&mut Bencher, &mut Ring<'_>) -> Result<(), Failure>,
     ) -> Option<syscost_harness::bencher::Findings> {
-        let found = findings_of(&case(depth), Pass::Evidence, &[], |b| {
+        found_of(&case(depth), Pass::Evidence, &[], |b| {
             let kept = kept(b, 1 << 20)?;
             let file = kept.file.open()?;
             let mut ring = Ring::of(b, &kept, &file)?;
             measure(b, &mut ring)
-        });
-        match found {
-            Ok(findings) => Some(findings),
-            Err(Failure::Unsupported(reason)) => {
-                println!("skipped: {reason}");
-                None
-            }
-            Err(failure) => panic!("{failure}"),
-        }
+        })
     }
 
     #[test]

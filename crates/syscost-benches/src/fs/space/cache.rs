@@ -8,7 +8,8 @@ use syscost_sys::files;
 
 use super::Space;
 
-/// How often a file is read until all of it is in the page cache: a kernel that gives memory back to its host may have taken some.
+/// How often a file is read until all of it is in the page cache: a kernel that gives memory back
+/// to its host may have taken some.
 const MAX_READINGS: u32 = 5;
 
 /// The page cache, as far as it holds a file.
@@ -72,7 +73,8 @@ impl<'f> Cache<'f> {
         })
     }
 
-    /// Takes the file out of the cache, where it is written back already, and makes sure of it by both witnesses.
+    /// Takes the file out of the cache, where it is written back already, and makes sure of it by
+    /// both witnesses.
     ///
     /// # Errors
     /// Refuted where pages stay.
@@ -91,7 +93,8 @@ impl<'f> Cache<'f> {
         self.resident()
     }
 
-    /// Has `read` read the file, again where not all of it stayed in the cache, and claims that all of it is there.
+    /// Has `read` read the file, again where not all of it stayed in the cache, and claims that all
+    /// of it is there.
     pub(in crate::fs) fn fill(
         &self,
         b: &mut Bencher,

@@ -1,4 +1,5 @@
-//! A file that the cases of one worker use one after the other: a device should not be written to more often than needed.
+//! A file that the cases of one worker use one after the other: a device should not be written to
+//! more often than needed.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -12,7 +12,8 @@ const FETCHED: &str = "bytes fetched from storage per byte read";
 const DELIVERED: &str = "bytes that the device delivered per byte read";
 const STRAY: &str = "something else of this process was fetched, too";
 
-/// More than what was read is the program's own, which had been dropped from memory: the kernel reads far ahead of that.
+/// More than what was read is the program's own, which had been dropped from memory: the kernel
+/// reads far ahead of that.
 const MAX_STRAY: f64 = 1.25;
 
 /// Of what was in the cache less than this share is fetched: the rest is the program's own.
@@ -34,7 +35,8 @@ impl Storage {
         Self::begin(file, IoReader::of_thread(), "/proc/thread-self/io")
     }
 
-    /// How many reads the device had in hand on average, if `passed` is how long it was; `None` where the file system has none of its own.
+    /// How many reads the device had in hand on average, if `passed` is how long it was; `None`
+    /// where the file system has none of its own.
     pub(in crate::fs) fn mean_in_hand(&self, passed: Duration) -> Result<Option<f64>, Failure> {
         let Some(device) = &self.device else {
             return Ok(None);
@@ -76,7 +78,8 @@ impl Storage {
         }
     }
 
-    /// Claims that every one of `read` bytes was fetched from storage, and perhaps more that the kernel read ahead.
+    /// Claims that every one of `read` bytes was fetched from storage, and perhaps more that the
+    /// kernel read ahead.
     pub(in crate::fs) fn claim_fetched_ahead(
         &self,
         b: &mut Bencher,
@@ -132,8 +135,8 @@ impl Storage {
     }
 }
 
-/// What so many fetched bytes per byte say of reads that all came from storage. Only of devices is it sure that the kernel counts them: of a file
-/// system that a program serves it does not.
+/// What this many fetched bytes per byte say of reads that all came from storage. Only of devices
+/// is it sure that the kernel counts them: of a file system that a program serves it does not.
 fn judge(per_byte: f64, is_on_device: bool) -> (Verdict, Option<&'static str>) {
     match per_byte {
         1.0..=MAX_STRAY => (Verdict::Confirmed, None),

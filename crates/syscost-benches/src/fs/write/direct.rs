@@ -10,7 +10,7 @@ use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, Alignment};
 
 use crate::fs::overwrite::{Blocks, Overwriter};
-use crate::fs::space::Space;
+use crate::fs::space::{Space, claim_flag};
 use crate::fs::tail::time_tail;
 use crate::fs::waits::{self, MAX_SLEEPS, Waits};
 
@@ -66,11 +66,7 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
         }
         Err(reason) => b.claim_unverified(what, blocks.block, "", IO, &reason.to_string()),
     }
-    let flag = match files::is_direct(writer.file())? {
-        true => "set",
-        false => "not set",
-    };
-    b.claim_equal("O_DIRECT of the open file", "set", flag, "fcntl F_GETFL");
+    claim_flag(b, writer.file())?;
     let left = files::resident_pages(writer.file())?;
     b.claim_equal("pages of the file in the page cache", 0, left, "mincore");
     let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));

@@ -5,19 +5,15 @@ use std::fs::{self, File};
 use std::ops::Deref;
 use std::ptr;
 
-use rustix::fs::{Advice as FileAdvice, fadvise};
 use rustix::mm::{
     Advice, MapFlags, MprotectFlags, MsyncFlags, ProtFlags, madvise, mmap, mprotect, msync, munmap,
 };
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::files::Device;
+use syscost_sys::files::{self, Device};
 use syscost_sys::scratch;
 
 use super::{maps, pagemap};
-
-/// Attempts to drop a file from the page cache: a page that the kernel has in hand stays for a moment.
-const TRIES: usize = 20;
 
 /// A scratch file of this many pages, and a mapping of it.
 pub(crate) struct FilePages {
@@ -65,30 +61,18 @@ impl FilePages {
 
     /// How many pages are in the page cache, by mincore.
     pub(crate) fn cached(&self) -> Result<usize, Failure> {
-        let mut states = vec![0_u8; self.pages];
-        let bytes = self.pages * self.page;
-        // SAFETY: the mapping is of this length, and there is a byte for each of its pages.
-        match unsafe { libc::mincore(self.start.cast(), bytes, states.as_mut_ptr()) } {
-            0 => Ok(states.iter().filter(|state| **state & 1 != 0).count()),
-            _ => Err(Failure::last_os_error("mincore")),
-        }
+        Ok(files::resident_pages(&self.file)? as usize)
     }
 
     /// Takes all pages out of the page cache, and makes sure of it.
     pub(crate) fn drop_cache(&self) -> Result<(), Failure> {
-        let mut left = self.pages;
-        for _ in 0..TRIES {
-            self.unmap_pages()?;
-            fadvise(&self.file, 0, None, FileAdvice::DontNeed)
-                .map_err(|cause| Failure::of("posix_fadvise", cause))?;
-            left = self.cached()?;
-            if left == 0 {
-                return Ok(());
-            }
+        self.unmap_pages()?;
+        match files::drop_clean_pages(&self.file)? {
+            0 => Ok(()),
+            left => Err(Failure::Refuted(format!(
+                "{left} pages of the file stayed in the page cache"
+            ))),
         }
-        Err(Failure::Refuted(format!(
-            "{left} pages of the file stayed in the page cache"
-        )))
     }
 }
 

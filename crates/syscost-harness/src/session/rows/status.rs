@@ -9,7 +9,8 @@ use crate::failure::Failure;
 /// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
 const FASTEST_CORE_GHZ: f64 = 6.5;
 
-/// No core runs slower while it works, in GHz: what waits for a device takes longer than any floor, and nobody looks at the core then.
+/// No core runs slower while it works, in GHz: what waits for a device takes longer than any floor,
+/// and nobody looks at the core then.
 const SLOWEST_CORE_GHZ: f64 = 0.1;
 
 impl RowState {

@@ -1,5 +1,7 @@
 //! Exponential growth up to a number of tasks, linear growth from there on.
 
+use crate::stats::two_terms::TwoTerms;
+
 /// Parameters of the law.
 const PARAMETERS: usize = 4;
 
@@ -93,23 +95,12 @@ fn linear_part(knee: f64, rate: f64, points: &[(f64, f64)]) -> Option<(Knee, f64
             ]
         })
         .collect();
-    let sum = |value: &dyn Fn(&[f64; 2]) -> f64| lines.iter().map(value).sum::<f64>();
-    let [aa, ab, bb] = [
-        sum(&|[a, _]| a * a),
-        sum(&|[a, b]| a * b),
-        sum(&|[_, b]| b * b),
-    ];
-    let [a, b] = [sum(&|[a, _]| *a), sum(&|[_, b]| *b)];
-    let determinant = aa * bb - ab * ab;
-    let both = [
-        (a * bb - b * ab) / determinant,
-        (b * aa - a * ab) / determinant,
-    ];
-    let [at_knee, slope] = match both {
-        [start, slope] if start > 0.0 && slope >= 0.0 => both,
-        _ => [a / aa, 0.0],
+    let fit = TwoTerms::of(&lines);
+    let weights = match fit.both() {
+        both @ [start, slope] if start > 0.0 && slope >= 0.0 => both,
+        _ => fit.first_alone(),
     };
-    let left = sum(&|[a, b]| (at_knee * a + slope * b - 1.0).powi(2));
+    let ([at_knee, slope], left) = (weights, fit.left(weights));
     let law = Knee {
         start: at_knee * (-rate * knee).exp(),
         rate,

@@ -2,7 +2,6 @@
 #![allow(unsafe_code)] // system calls on mappings
 
 use std::io;
-use std::path::Path;
 use std::ptr;
 
 use rustix::io::Errno;
@@ -93,12 +92,6 @@ pub(crate) fn map_blocks_from(bytes: usize) -> io::Result<()> {
 #[cfg(not(target_env = "gnu"))]
 pub(crate) fn map_blocks_from(_: usize) -> io::Result<()> {
     Err(Errno::NOTSUP.into())
-}
-
-/// What is free on the file system of this folder, for this user, in bytes.
-pub(crate) fn free_bytes(folder: &Path) -> io::Result<u64> {
-    let facts = rustix::fs::statvfs(folder)?;
-    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
 /// Makes a mapping readable and executable, and no longer writable.

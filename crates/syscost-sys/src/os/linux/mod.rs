@@ -32,8 +32,8 @@ pub(crate) use files::{
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
 pub(crate) use memfd::program_in_memory;
 pub(crate) use memory::{
-    advise_copying, advise_huge, bind_to_node, forbid, free_bytes, make_executable, map,
-    map_blocks_from, nodes_of, page_size, populate, unmap,
+    advise_copying, advise_huge, bind_to_node, forbid, make_executable, map, map_blocks_from,
+    nodes_of, page_size, populate, unmap,
 };
 pub(crate) use network::{interface_addresses, only_echo_replies};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
