@@ -24,12 +24,13 @@ pub fn derived<'a>(
         let sources: Vec<_> = measured
             .filter(|(source, _)| row.is_computed_from(source))
             .collect();
-        let supported = (row.benchmark.support)(&row.case);
-        match (supported, without_number(&sources)) {
-            // Where it cannot be had, it does not matter which rows there are.
-            (Err(reason), _) => state.take(Pass::Evidence, 0, 0, None, Err(reason.into())),
-            (Ok(()), Some(reason)) => state.skipped = Some(reason),
-            (Ok(()), None) => compute(&mut state, how, &sources),
+        match without_number(&sources) {
+            None => compute(&mut state, how, &sources),
+            // What cannot be had here is missing for that reason, not for want of other rows.
+            Some(reason) => match (row.benchmark.support)(&row.case) {
+                Err(refusal) => state.take(Pass::Evidence, 0, 0, None, Err(refusal.into())),
+                Ok(()) => state.skipped = Some(reason),
+            },
         }
     }
     state.measurement(
