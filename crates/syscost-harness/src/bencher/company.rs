@@ -16,12 +16,23 @@ const WAITED: f64 = 0.1;
 /// kernel's own threads take less.
 pub(super) const MAX_OTHERS: f64 = 0.05;
 
+/// A time of which others had a larger share than this says little about the work that was done in it.
+const MOSTLY_OTHERS: f64 = 0.5;
+
 /// The share of the time in which a CPU ran others than the tasks that all were on it, at most: none of these
 /// ran then, but one of them was ready to. Tasks that sleep and wait for each other as well are suspected too
 /// often rather than too rarely. `None` where the kernel does not say how long tasks ran and waited.
 pub(super) fn share(used: &TaskReading, passed_ns: f64) -> Option<f64> {
     let (run_ns, delay_ns) = (used.run_ns? as f64, used.delay_ns? as f64);
     Some((passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns)
+}
+
+/// Whether time that did not double with the work may be that of others, who had this share of the one CPU of
+/// all tasks. Tasks that yield let them run for milliseconds in some batches and not in others, so it may more
+/// than double beside any of them. Where others have most of the time, one slice of theirs may be all that is
+/// timed, whatever the work.
+pub(super) fn may_be_theirs(others: f64, is_longer: bool) -> bool {
+    others > MOSTLY_OTHERS || (others > MAX_OTHERS && is_longer)
 }
 
 /// Evidence whose count other programs may have raised refutes only where there are none.
@@ -78,6 +89,17 @@ mod tests {
         assert_eq!(of(40, 140), Some(0.6), "beside a busy loop");
         assert_eq!(of(101, 90), Some(0.0), "read a little later");
         assert_eq!(share(&TaskReading::default(), 100.0), None);
+    }
+
+    #[test]
+    fn few_others_make_no_time_shorter() {
+        assert!(may_be_theirs(0.1, true));
+        assert!(!may_be_theirs(0.1, false));
+        assert!(!may_be_theirs(0.01, true));
+        assert!(
+            may_be_theirs(0.99, false),
+            "a slice of theirs is all there is"
+        );
     }
 
     #[test]

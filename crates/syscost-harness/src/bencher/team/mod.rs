@@ -287,8 +287,7 @@ impl Bencher<'_> {
     }
 
     /// Whether time doubles with the work. It may more than double where others have the one CPU of
-    /// the tasks as well: tasks that yield let them run for milliseconds in some batches and not in
-    /// others.
+    /// the tasks as well.
     fn scaling_together(
         &mut self,
         expect: Expect,
@@ -301,14 +300,15 @@ impl Bencher<'_> {
         let passed_ns = begun.elapsed().as_nanos() as f64;
         let used = before.and_then(|before| Ok(work.read()? - before)).ok();
         let others = used.and_then(|used| self.others(cpus, &used, passed_ns));
-        let had_company = others.is_some_and(|share| share > company::MAX_OTHERS);
         let is_longer = match (&evidence.observed, expect.bound.most()) {
             (Some(Fact::Number(ratio)), Some(most)) => *ratio > most,
             (_, _) => false,
         };
-        Ok(match had_company && is_longer {
-            true => company::excuse(evidence),
-            false => evidence,
-        })
+        Ok(
+            match company::may_be_theirs(others.unwrap_or(0.0), is_longer) {
+                true => company::excuse(evidence),
+                false => evidence,
+            },
+        )
     }
 }
