@@ -4,6 +4,7 @@
 //! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`study`]: published experiments beside a run.
 //! - [`mod@html`]: the page people look at in a browser. [`mod@chart`]: one picture for papers and documents.
 //! - [`export`]: the forms other tools read.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
@@ -22,6 +23,7 @@ pub mod numbers;
 mod paint;
 pub mod sentence;
 mod side_by_side;
+pub mod study;
 pub mod table;
 pub mod units;
 

@@ -1,4 +1,4 @@
-//! Simulated runs to compare.
+//! Simulated runs for tests.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A run of these rows.
-pub(super) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
+pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
     Run {
         schema_version: SCHEMA_VERSION,
         tool: Tool {
@@ -54,12 +54,12 @@ pub(super) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
 }
 
 /// A run of one row with these samples by process.
-pub(super) fn run_of(processes: &[Vec<f64>]) -> Run {
+pub(crate) fn run_of(processes: &[Vec<f64>]) -> Run {
     run("one", vec![row("syscall.null", processes.to_vec())])
 }
 
 /// A row with these samples by process.
-pub(super) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
+pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
     let medians: Vec<f64> = processes
         .iter()
         .filter_map(|values| order::median(values))
@@ -110,12 +110,12 @@ pub(super) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
 }
 
 /// Standard normal, by the sum of twelve uniform values.
-pub(super) fn normal(rng: &mut fastrand::Rng) -> f64 {
+pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
     (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
 }
 
 /// Processes around `level` with these relative deviations between and within processes.
-pub(super) fn noisy(
+pub(crate) fn noisy(
     level: f64,
     count: usize,
     between: f64,

@@ -8,6 +8,7 @@
 //! - [`mod@compare`]: two sides of runs, row by row. [`history`]: a metric over time.
 //! - [`measurement`]: one row of it: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`mod@study`]: published experiments beside a run.
 //! - [`machine`]: the facts of the measured machine. [`directory`]: those of a measured directory.
 //! - [`stats`]: medians, exact intervals, bootstrap, drift, modes.
 //! - [`simulate`]: noise models that check the intervals.
@@ -17,6 +18,8 @@ pub mod compare;
 pub mod directory;
 pub mod document;
 pub mod estimate;
+#[cfg(test)]
+mod fixture;
 pub mod history;
 pub mod machine;
 pub mod measurement;
@@ -24,6 +27,7 @@ pub mod numbers;
 pub mod run;
 pub mod simulate;
 pub mod stats;
+pub mod study;
 
 pub use directory::Directory;
 pub use machine::Machine;

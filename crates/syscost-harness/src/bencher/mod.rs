@@ -339,6 +339,26 @@ impl<'a> Bencher<'a> {
         }
     }
 
+    /// Repeats a published procedure as a whole: each sample is one result as the procedure would print it, in the
+    /// benchmark's own unit. It does `operations` operations each time, and counts are per one of these.
+    pub fn as_published(
+        &mut self,
+        operations: u64,
+        mut procedure: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<(), Failure> {
+        self.begin_times(Manner::Observations, "as_published")?;
+        self.findings.observed = true;
+        match self.pass {
+            Pass::Timed => self.time_observations(procedure),
+            Pass::Evidence => self.count_batches(operations, &mut |results: u64| {
+                for _ in 0..results {
+                    black_box(procedure()?);
+                }
+                Ok(())
+            }),
+        }
+    }
+
     /// Adds an expectation that is known only at run time, before the measurement: afterwards it would never be checked.
     pub fn expect(&mut self, expect: Expect) {
         self.set_too_late |= self.measured;

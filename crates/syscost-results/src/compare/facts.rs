@@ -50,7 +50,8 @@ const PEER_ADDRESS: &str = "peer.address";
 const NFS_EXPORT: &str = "nfs.export";
 /// What facts of directories begin with, before the label.
 const DIRECTORY: &str = "directory.";
-/// Variables by which workers find the far end, the NFS server and the directories, of which there are better facts.
+/// Variables by which workers find the far end, the NFS server and the directories, of which there
+/// are better facts.
 const OF_PLACES: [&str; 3] = ["SYSCOST_PEER", "SYSCOST_NFS", "SYSCOST_DIR"];
 /// Fields of a directory that its storage tells, or that explain nothing.
 const BESIDE_DETAILS: [&str; 8] = [
@@ -294,7 +295,7 @@ fn shown(values: &[Value]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::compare;
-    use super::super::fixture::run_of;
+    use crate::fixture::run_of;
     use crate::{Directory, Run};
 
     #[test]

@@ -5,8 +5,6 @@
 //! runs".
 
 mod facts;
-#[cfg(test)]
-mod fixture;
 mod frequency;
 mod notes;
 mod paired;

@@ -60,9 +60,9 @@ pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::run_of;
     use super::super::{Change, compare};
     use crate::Run;
+    use crate::fixture::run_of;
     use crate::measurement::{Cause, Disturbance, Flag};
 
     /// Nine rounds of ten samples at this level, the first `shared` of each half as long again because of a neighbour.

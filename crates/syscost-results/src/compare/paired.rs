@@ -163,9 +163,9 @@ fn p_value(logs: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::run_of;
     use super::super::{Change, compare, compare_pair};
     use crate::Run;
+    use crate::fixture::run_of;
     use crate::measurement::{Cause, Disturbance};
 
     /// Six rounds that drift by 40 % from first to last, on the new side `factor` times as dear.

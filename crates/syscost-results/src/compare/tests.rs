@@ -3,9 +3,9 @@
 mod grain;
 mod margin;
 
-use super::fixture::{noisy, row, run};
 use super::*;
 use crate::Status;
+use crate::fixture::{noisy, row, run};
 
 fn only(comparison: &Comparison) -> &Row {
     assert_eq!(comparison.rows.len(), 1, "{comparison:?}");

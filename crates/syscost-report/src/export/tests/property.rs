@@ -122,7 +122,8 @@ proptest! {
         let lines: Vec<&str> = text.split_terminator('\n').collect();
         prop_assert_eq!(lines.last(), Some(&"# EOF"));
         let samples: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with("# ")).collect();
-        // The run's 4, 3 of its cores, 7 statuses, the numbers of 6 rows, a bound, 2 of a shared core, 6 rows without a number.
+        // The run's 4, 3 of its cores, 7 statuses, the numbers of 6 rows, a bound, 2 of a shared
+        // core, 6 rows without a number.
         prop_assert_eq!(samples.len(), 4 + 3 + 7 + 3 * 6 + 1 + 2 + 6);
         for line in samples {
             prop_assert!(is_sample(line), "{}", line);

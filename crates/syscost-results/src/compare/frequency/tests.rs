@@ -1,7 +1,7 @@
-use super::super::fixture::run_of;
 use super::super::{Change, ComparedIn, compare, compare_pair};
 use super::*;
 use crate::Run;
+use crate::fixture::run_of;
 
 /// Eight processes at this frequency that take this many cycles.
 fn run(ghz: f64, cycles: f64) -> Run {

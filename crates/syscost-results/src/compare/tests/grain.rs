@@ -1,7 +1,7 @@
 //! Runs whose samples differ by steps of the clock.
 
-use super::super::fixture::{row, run};
 use super::*;
+use crate::fixture::{row, run};
 
 #[test]
 fn a_step_of_the_clock_is_no_change() {

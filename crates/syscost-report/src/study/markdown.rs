@@ -1,0 +1,129 @@
+//! What was published, as pages of docs/studies/: of the same data as everything else about a study.
+
+use syscost_results::study::{JudgedFigure, Quantity, Study};
+
+/// What stands above generated pages.
+const GENERATED: &str = "<!-- Written by `cargo xtask gen` from the study's data. Do not edit. -->";
+
+/// The list of all studies.
+pub fn index<'s>(studies: impl Iterator<Item = &'s Study>) -> String {
+    let mut out = format!(
+        "{GENERATED}\n\n# Studies\n\nPublished experiments that syscost repeats: `syscost study run ID` puts the figures \
+         of their authors beside those that the same\nprocedure gives on this machine, and beside both what syscost's own \
+         method says. `syscost study show ID` prints the published\nside alone.\n\n| Study | About | Machines | Quantities |\n|---|---|---|---|\n"
+    );
+    for study in studies {
+        let machines: Vec<&str> = study.machines.iter().map(|one| one.name.as_str()).collect();
+        out += &format!(
+            "| [{0}](studies/{0}.md) | {1} | {2} | {3} |\n",
+            study.id,
+            cell(&study.title),
+            cell(&machines.join("; ")),
+            study.quantities.len()
+        );
+    }
+    out
+}
+
+/// The page of one study.
+pub fn page(study: &Study) -> String {
+    let mut out = format!(
+        "{GENERATED}\n\n# {}: {}\n\nSource: {}\n\n{}\n",
+        study.id, study.title, study.source, study.about
+    );
+    if !study.machines.is_empty() {
+        out += "\n## Machines\n\n| | Machine | Clock |\n|---|---|---|\n";
+    }
+    for machine in &study.machines {
+        let clock = machine.clock_ghz.map(|ghz| format!("{ghz} GHz"));
+        let note = machine.note.iter().map(|note| format!("; {note}"));
+        out += &format!(
+            "| {} | {}{} | {} |\n",
+            machine.id,
+            cell(&machine.name),
+            cell(&note.collect::<String>()),
+            clock.unwrap_or_else(|| "not stated".to_owned())
+        );
+    }
+    let mut table = "";
+    for quantity in &study.quantities {
+        if quantity.table != table {
+            table = &quantity.table;
+            out += &format!("\n## {table}\n");
+        }
+        out += &of(study, quantity);
+    }
+    out += &closing(study);
+    out
+}
+
+fn of(study: &Study, quantity: &Quantity) -> String {
+    let mut out = format!("\n### {}\n\n{}\n", quantity.title, quantity.procedure);
+    let figures = syscost_results::study::figures(study, quantity);
+    if !figures.is_empty() {
+        out += "\n| Machine | Published | Cycles | Where | |\n|---|---|---|---|---|\n";
+    }
+    for figure in &figures {
+        out += &line(quantity, figure);
+    }
+    let rows = [
+        ("Repeated by", &quantity.as_published),
+        ("syscost's method", &quantity.ours),
+    ];
+    let rows: Vec<String> = rows
+        .into_iter()
+        .filter_map(|(label, row)| Some(format!("{label}: `{}`.", row.as_ref()?)))
+        .collect();
+    if !rows.is_empty() {
+        out += &format!("\n{}\n", rows.join(" "));
+    }
+    if let Some(why) = &quantity.why {
+        out += &format!("\nWhere both differ: {}\n", why.replace(['{', '}'], "`"));
+    }
+    out
+}
+
+fn line(quantity: &Quantity, figure: &JudgedFigure) -> String {
+    let mut notes = figure.doubts.clone();
+    notes.extend(super::conversion(figure));
+    format!(
+        "| {} | {} | {} | {} | {} |\n",
+        figure.machine,
+        super::value(quantity.unit, figure),
+        super::cycles(figure),
+        cell(&figure.place),
+        cell(&notes.join("; "))
+    )
+}
+
+fn closing(study: &Study) -> String {
+    let mut out = String::new();
+    if !study.doubts.is_empty() {
+        out += "\n## Where the published text misleads\n\n";
+    }
+    for doubt in &study.doubts {
+        let shown = match doubt.shown_by.is_empty() {
+            true => String::new(),
+            false => format!(" Shown by: {}.", doubt.shown_by.join(", ")),
+        };
+        out += &format!("- {}{shown}\n", doubt.text);
+    }
+    if !study.not_here.is_empty() {
+        out += "\n## What cannot be repeated here\n\n";
+    }
+    for one in &study.not_here {
+        let instead = one.instead.iter().map(|text| format!(" Instead: {text}"));
+        out += &format!(
+            "- {}: {}{}\n",
+            one.what,
+            one.why,
+            instead.collect::<String>()
+        );
+    }
+    out
+}
+
+/// Text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

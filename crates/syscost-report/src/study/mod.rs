@@ -1,0 +1,47 @@
+//! A published experiment beside a run: for terminals, and as a page of documents.
+//!
+//! - [`text`]: four views of each quantity and what follows from them. [`list`]: the studies there are.
+//! - [`markdown`]: the published side alone, for docs/studies/.
+
+mod markdown;
+mod text;
+
+use syscost_results::Unit;
+use syscost_results::study::{Converted, JudgedFigure};
+
+pub use markdown::{index, page};
+pub use text::{list, published, text};
+
+use crate::units;
+
+/// A figure in its unit, with the digits that were printed: `17.83 ns`; the words of one that is no number.
+fn value(unit: Unit, figure: &JudgedFigure) -> String {
+    match (figure.value, &figure.words) {
+        (Some(value), _)
+            if unit == Unit::Nanoseconds && figure.converted != Some(Converted::Value) =>
+        {
+            format!("{value} ns")
+        }
+        (Some(value), _) => units::quantity(unit, value),
+        (None, Some(words)) if figure.cycles.is_none() => format!("{words} {}", unit.symbol()),
+        (None, _) => String::new(),
+    }
+}
+
+/// The same in cycles.
+fn cycles(figure: &JudgedFigure) -> String {
+    match (figure.cycles, figure.converted) {
+        (Some(cycles), Some(Converted::Cycles)) => format!("{} cycles", units::cycles(cycles)),
+        (Some(cycles), _) => format!("{cycles} cycles"),
+        (None, _) => String::new(),
+    }
+}
+
+/// Which of both was converted, for notes.
+fn conversion(figure: &JudgedFigure) -> Option<String> {
+    let what = match figure.converted? {
+        Converted::Value => "time",
+        Converted::Cycles => "cycles",
+    };
+    Some(format!("{what} by the stated clock"))
+}

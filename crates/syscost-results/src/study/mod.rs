@@ -1,0 +1,212 @@
+//! Published experiments: what they printed, beside what the same procedure and syscost's own method give on this machine.
+//!
+//! A [`Study`] is data, read from TOML: the machines it was made on, its quantities with their published figures, the
+//! rows of the catalogue that repeat its procedure and those that measure the same thing by syscost's method, and what
+//! each name claims. [`judge`] puts a run beside it. Nothing here measures.
+
+mod judge;
+mod parse;
+mod verdict;
+mod view;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Unit;
+
+pub use judge::{Converted, JudgedFigure, JudgedQuantity, JudgedStudy, figures, judge};
+pub use parse::StudyError;
+pub use verdict::{Kind, Sentence};
+pub use view::{Seen, View};
+
+/// One published experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// What commands call it, e.g. `call-and-switch`.
+    pub id: String,
+    /// What it is about, in a few words.
+    pub title: String,
+    /// Title of the published text, and what kind of text it is.
+    pub source: String,
+    /// What was measured and how, in a paragraph of our own words.
+    pub about: String,
+    /// What its cycles are cycles of.
+    #[serde(default)]
+    pub cycles: Cycles,
+    /// The machines of the published figures.
+    #[serde(default, rename = "machine")]
+    pub machines: Vec<StudyMachine>,
+    /// What was measured, in the order of the published tables.
+    #[serde(default, rename = "quantity")]
+    pub quantities: Vec<Quantity>,
+    /// Where the published figures or conclusions mislead.
+    #[serde(default, rename = "doubt")]
+    pub doubts: Vec<Doubt>,
+    /// What cannot be repeated here, and what stands for it.
+    #[serde(default, rename = "not_here")]
+    pub not_here: Vec<NotHere>,
+    /// Charts of the study's page.
+    #[serde(default, rename = "chart")]
+    pub charts: Vec<Chart>,
+}
+
+/// What a study counts as cycles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cycles {
+    /// Of the core, at the frequency it runs at.
+    #[default]
+    Core,
+    /// Of the time-stamp counter, which ticks evenly.
+    Tsc,
+}
+
+/// A machine of published figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudyMachine {
+    /// What its figures call it.
+    pub id: String,
+    /// Processor and system as published.
+    pub name: String,
+    /// The clock that the text states, in GHz; cycles are converted by it. Absent where none is stated.
+    pub clock_ghz: Option<f64>,
+    /// What to know about it.
+    pub note: Option<String>,
+}
+
+/// One measured quantity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantity {
+    /// Unique in its study, e.g. `getpid`.
+    pub id: String,
+    /// As the study names it.
+    pub title: String,
+    /// The heading it stands under, e.g. `System calls`.
+    pub table: String,
+    /// The unit of `value` in its figures and of its rows.
+    pub unit: Unit,
+    /// How it was measured, in one or two sentences.
+    pub procedure: String,
+    /// The row that repeats the procedure; absent where it cannot be repeated.
+    pub as_published: Option<String>,
+    /// The row that measures the same thing by syscost's method; absent where nothing does.
+    pub ours: Option<String>,
+    /// What was published.
+    #[serde(default)]
+    pub published: Vec<Figure>,
+    /// What the quantity's name claims, to be compared with what was counted.
+    #[serde(default, rename = "claim")]
+    pub claims: Vec<Claim>,
+    /// Why the published way gives another number than syscost's, where it does.
+    pub why: Option<String>,
+}
+
+/// One published figure.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Id of the machine.
+    pub machine: String,
+    /// The figure in the quantity's unit.
+    pub value: Option<f64>,
+    /// The figure in cycles.
+    pub cycles: Option<f64>,
+    /// The figure in words, where it is no single number, e.g. `2 to 3`.
+    pub words: Option<String>,
+    /// Single results that the text prints, in cycles if `cycles` is given, else in the quantity's unit: their
+    /// mean should be the figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<f64>,
+    /// Where in the text, e.g. `Table 1`.
+    pub place: String,
+    /// What is doubtful about it.
+    pub doubt: Option<String>,
+}
+
+/// What a quantity's name claims about a row, in terms of what was counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// A claim of the row's evidence or one of its details, e.g. `getpid system calls per operation`.
+    pub counted: String,
+    /// The least the name allows.
+    pub at_least: Option<f64>,
+    /// The most the name allows.
+    pub at_most: Option<f64>,
+    /// What to say when the count agrees; `{}` is the count, `{name}` another of the row's.
+    pub holds: Option<String>,
+    /// What to say when it does not.
+    pub broken: String,
+}
+
+/// Where the published text misleads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Doubt {
+    /// What is wrong, and why.
+    pub text: String,
+    /// Ids of the quantities whose rows show it.
+    #[serde(default)]
+    pub shown_by: Vec<String>,
+}
+
+/// What cannot be repeated here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotHere {
+    /// What it is.
+    pub what: String,
+    /// Why not.
+    pub why: String,
+    /// What stands for it; absent where nothing does.
+    pub instead: Option<String>,
+}
+
+/// A chart of some quantities of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chart {
+    /// Its heading.
+    pub title: String,
+    /// What it draws.
+    pub kind: ChartKind,
+    /// Ids of the quantities it draws.
+    pub quantities: Vec<String>,
+}
+
+/// What a chart of a study draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChartKind {
+    /// A bar for each published machine, for the same procedure here and for syscost's method, in ns.
+    Machines,
+    /// How often each value was seen: the histogram of the quantity's row.
+    Distribution,
+    /// The quantities as points of a curve, in their order: published, as published here, and ours.
+    Curve,
+}
+
+impl Study {
+    /// The names of the rows it is judged by, each once.
+    pub fn rows(&self) -> BTreeSet<&str> {
+        self.quantities
+            .iter()
+            .flat_map(|quantity| [&quantity.as_published, &quantity.ours])
+            .filter_map(|row| row.as_deref())
+            .collect()
+    }
+
+    /// The machine of this id.
+    pub fn machine(&self, id: &str) -> Option<&StudyMachine> {
+        self.machines.iter().find(|machine| machine.id == id)
+    }
+
+    /// The quantity of this id.
+    pub fn quantity(&self, id: &str) -> Option<&Quantity> {
+        self.quantities.iter().find(|quantity| quantity.id == id)
+    }
+}

@@ -1,0 +1,264 @@
+//! What follows for one quantity, in sentences made from what was counted.
+
+use serde::Serialize;
+
+use super::view::{Seen, View};
+use super::{Claim, Quantity};
+use crate::{Fact, Measurement};
+
+/// Figures nearer to each other than this share agree, whatever their intervals say.
+const AGREE: f64 = 0.05;
+
+/// What follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A count contradicts what the quantity's name claims.
+    NotWhatItSays,
+    /// Both ways agree.
+    Agrees,
+    /// They do not.
+    Differs,
+    /// There are no two figures to compare.
+    NotCompared,
+}
+
+/// A verdict in words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sentence {
+    /// What follows.
+    pub kind: Kind,
+    /// Whole sentences, the most important first.
+    pub text: String,
+}
+
+/// The rows of one quantity, or why they have no number.
+pub(super) struct Rows<'r> {
+    pub(super) as_published: Option<Result<&'r Measurement, String>>,
+    pub(super) ours: Option<Result<&'r Measurement, String>>,
+}
+
+/// What was counted of a row: a claim's observation, or a detail.
+fn counted(row: &Measurement, name: &str) -> Option<String> {
+    let evidence = row.evidence.iter().find(|one| one.claim == name);
+    let observed = evidence.and_then(|one| one.observed.clone());
+    let detail = || row.details.get(name).map(|value| Fact::Number(*value));
+    Some(match observed.or_else(detail)? {
+        Fact::Number(value) => number(value),
+        Fact::Text(text) => text,
+    })
+}
+
+fn count_of(row: &Measurement, name: &str) -> Option<f64> {
+    let evidence = row.evidence.iter().find(|one| one.claim == name);
+    match evidence.and_then(|one| one.observed.as_ref()) {
+        Some(Fact::Number(value)) => Some(*value),
+        Some(Fact::Text(_)) => None,
+        None => row.details.get(name).copied(),
+    }
+}
+
+/// Three digits, or all before the point.
+fn number(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    let digits = 2 - (value.abs().max(1e-9).log10().floor() as i32).min(2);
+    format!("{value:.*}", digits.max(0) as usize)
+}
+
+/// A sentence with `{}` replaced by a count, and `{name}` by that of the row.
+fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> String {
+    let mut filled = String::new();
+    let mut rest = sentence;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let Some((name, behind)) = behind.split_once('}') else {
+            break;
+        };
+        filled += before;
+        match name {
+            "" => filled += count,
+            name => {
+                let known = row.and_then(|row| counted(row, name));
+                filled += known.as_deref().unwrap_or("(not counted)");
+            }
+        }
+        rest = behind;
+    }
+    filled + rest
+}
+
+/// The sentences of the claims, the broken ones first, and whether any is broken.
+fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, Vec<String>) {
+    let (mut broken, mut held) = (Vec::new(), Vec::new());
+    for claim in claims {
+        let shown = counted(row, &claim.counted);
+        let Some((count, shown)) = count_of(row, &claim.counted).zip(shown) else {
+            held.push(format!("Not counted here: {}.", claim.counted));
+            continue;
+        };
+        let holds = claim.at_least.is_none_or(|least| count >= least)
+            && claim.at_most.is_none_or(|most| count <= most);
+        match (holds, &claim.holds) {
+            (false, _) => broken.push(filled(&claim.broken, &shown, Some(row))),
+            (true, Some(sentence)) => held.push(filled(sentence, &shown, Some(row))),
+            (true, None) => {}
+        }
+    }
+    let is_broken = !broken.is_empty();
+    broken.extend(held);
+    (is_broken, broken)
+}
+
+fn overlap(one: &View, other: &View) -> bool {
+    let ends = |view: &View| {
+        (
+            view.low.unwrap_or(view.value),
+            view.high.unwrap_or(view.value),
+        )
+    };
+    let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
+    low <= other_high && other_low <= high
+}
+
+/// How far the published way is from syscost's: `is 3.1 times` syscost's figure.
+fn comparison(published: &View, ours: &View) -> (bool, String) {
+    let ratio = published.value / ours.value;
+    let agree = (ratio - 1.0).abs() <= AGREE || overlap(published, ours);
+    let text = match (agree, ratio) {
+        (true, _) => "Both ways agree".to_owned(),
+        (false, ratio) if ratio >= 2.0 => {
+            format!(
+                "The published way gives {} times syscost's figure",
+                number(ratio)
+            )
+        }
+        (false, ratio) => format!(
+            "The published way gives {:.0} % {} than syscost's",
+            100.0 * (ratio - 1.0).abs(),
+            if ratio > 1.0 { "more" } else { "less" }
+        ),
+    };
+    (agree, text)
+}
+
+/// What follows for a quantity from its rows, and from the figures seen of them.
+pub(super) fn verdict(
+    quantity: &Quantity,
+    rows: &Rows<'_>,
+    published: Option<&Seen>,
+    ours: Option<&Seen>,
+) -> Sentence {
+    let row = rows.as_published.as_ref().and_then(|row| row.as_ref().ok());
+    let (is_broken, mut sentences) = match row {
+        Some(row) => of_claims(&quantity.claims, row),
+        None => (false, Vec::new()),
+    };
+    let why = || {
+        let why = quantity.why.as_deref()?;
+        Some(filled(why, "", row.copied()))
+    };
+    let mut kind = Kind::NotCompared;
+    match (published, ours) {
+        (Some(Seen::Figure(published)), Some(Seen::Figure(ours))) if ours.value > 0.0 => {
+            let (agree, text) = comparison(published, ours);
+            kind = if agree { Kind::Agrees } else { Kind::Differs };
+            match why().filter(|_| !agree) {
+                Some(why) => sentences.push(format!("{text}: {why}")),
+                None => sentences.push(format!("{text}.")),
+            }
+        }
+        _ => {
+            let without = [("the published way", published), ("syscost's way", ours)];
+            for (whose, seen) in without {
+                if let Some(reason) = seen.and_then(Seen::reason) {
+                    sentences.push(format!("No figure by {whose}: {reason}."));
+                }
+            }
+            sentences.extend(why());
+        }
+    }
+    if is_broken {
+        kind = Kind::NotWhatItSays;
+    }
+    Sentence {
+        kind,
+        text: sentences.join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Evidence, Verdict};
+
+    fn row() -> Measurement {
+        let mut row = crate::fixture::row("study.x", vec![vec![5.0]; 6]);
+        row.evidence = vec![Evidence {
+            claim: "getpid system calls per operation".into(),
+            expected: Fact::Number(0.0),
+            observed: Some(Fact::Number(0.0)),
+            source: "seccomp audit".into(),
+            verdict: Verdict::Confirmed,
+            reason: None,
+        }];
+        row.details.insert("tries".into(), 10_000.0);
+        row
+    }
+
+    fn claim(at_least: f64) -> Claim {
+        Claim {
+            counted: "getpid system calls per operation".into(),
+            at_least: Some(at_least),
+            at_most: None,
+            holds: Some("It enters the kernel.".into()),
+            broken: "No system call happened: {} of {tries} entered the kernel.".into(),
+        }
+    }
+
+    #[test]
+    fn a_claim_is_judged_by_what_was_counted() {
+        let (is_broken, sentences) = of_claims(&[claim(1.0)], &row());
+        assert!(is_broken);
+        assert_eq!(
+            sentences,
+            ["No system call happened: 0 of 10000 entered the kernel."]
+        );
+        let (is_broken, sentences) = of_claims(&[claim(0.0)], &row());
+        assert!(!is_broken);
+        assert_eq!(sentences, ["It enters the kernel."]);
+    }
+
+    #[test]
+    fn what_nobody_counted_breaks_nothing_and_is_said() {
+        let mut row = row();
+        row.evidence.clear();
+        let (is_broken, sentences) = of_claims(&[claim(1.0)], &row);
+        assert!(!is_broken);
+        assert!(sentences[0].starts_with("Not counted here"));
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let shown = [0.0, 3.14159, 31.4159, 314.159, 3141.59, 0.00314].map(number);
+        assert_eq!(shown, ["0", "3.14", "31.4", "314", "3142", "0.00314"]);
+    }
+
+    #[test]
+    fn figures_agree_within_their_intervals_or_a_twentieth() {
+        let view = |value: f64, half: f64| View {
+            value,
+            low: Some(value - half),
+            high: Some(value + half),
+            cycles: None,
+            from: 1,
+        };
+        assert!(comparison(&view(10.4, 0.1), &view(10.0, 0.1)).0);
+        assert!(comparison(&view(20.0, 9.0), &view(12.0, 1.5)).0);
+        let (agree, text) = comparison(&view(31.0, 0.1), &view(10.0, 0.1));
+        assert!(!agree);
+        assert_eq!(text, "The published way gives 3.10 times syscost's figure");
+        let (_, text) = comparison(&view(8.0, 0.1), &view(10.0, 0.1));
+        assert_eq!(text, "The published way gives 20 % less than syscost's");
+    }
+}

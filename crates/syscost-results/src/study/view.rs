@@ -1,0 +1,134 @@
+//! What a run says about one row, the ways a study looks at it.
+
+use serde::Serialize;
+
+use super::Cycles;
+use crate::stats::order::median;
+use crate::{Flag, Measurement, Run, Status, Unit};
+
+/// A figure of this machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    /// The figure, in the quantity's unit.
+    pub value: f64,
+    /// Lower end: of the 95 % confidence interval, or the least that the published procedure printed.
+    pub low: Option<f64>,
+    /// Upper end of the same.
+    pub high: Option<f64>,
+    /// The figure in the study's cycles; null if it is no time, or the frequency is not known.
+    pub cycles: Option<f64>,
+    /// From how many results of the procedure, or fresh processes.
+    pub from: u64,
+}
+
+/// A figure, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Seen {
+    /// The figure.
+    Figure(View),
+    /// There is none.
+    Missing {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+impl Seen {
+    /// The figure, if there is one.
+    pub fn figure(&self) -> Option<&View> {
+        match self {
+            Seen::Figure(view) => Some(view),
+            Seen::Missing { .. } => None,
+        }
+    }
+
+    /// Why there is none.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Seen::Figure(_) => None,
+            Seen::Missing { reason } => Some(reason),
+        }
+    }
+}
+
+fn missing(reason: impl Into<String>) -> Seen {
+    let reason = reason.into();
+    Seen::Missing { reason }
+}
+
+/// The row of this name if it has a number; why there is none.
+pub(super) fn row<'r>(run: &'r Run, name: &str) -> Result<&'r Measurement, String> {
+    Err(match run.measurements.iter().find(|row| row.name == name) {
+        None => "not part of this run".to_owned(),
+        Some(row) if row.status == Status::Ok => return Ok(row),
+        Some(row) => match (&row.reason, row.status) {
+            (Some(reason), Status::Withheld) => format!("withheld: {reason}"),
+            (Some(reason), _) => reason.clone(),
+            (None, status) => format!("{status:?}").to_lowercase(),
+        },
+    })
+}
+
+/// What the published procedure printed, on whatever core it had: the median of all its results, from the least to the
+/// most of them.
+pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
+    let rounds = row.samples.iter().flatten();
+    let all: Vec<f64> = rounds
+        .flat_map(|round| match round.raw.is_empty() {
+            true => &round.values,
+            false => &round.raw,
+        })
+        .copied()
+        .collect();
+    let Some(value) = median(&all) else {
+        return missing("its samples were not kept (--no-samples)");
+    };
+    Seen::Figure(View {
+        value,
+        low: all.iter().copied().reduce(f64::min),
+        high: all.iter().copied().reduce(f64::max),
+        cycles: cycles_of(run, row, value, cycles),
+        from: all.len() as u64,
+    })
+}
+
+/// The same procedure, of the results that nothing disturbed.
+pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
+    match row.estimate.undisturbed_percent {
+        None => return missing("nobody looked whether the core was shared"),
+        Some(percent) if percent == 0.0 || row.flags.contains(&Flag::Disturbed) => {
+            return missing("the core was never ours while it ran");
+        }
+        Some(_) => {}
+    }
+    estimate(run, row, cycles)
+}
+
+/// What syscost says.
+pub(super) fn estimate(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
+    let Some(value) = row.estimate.median else {
+        return missing("it has no median");
+    };
+    Seen::Figure(View {
+        value,
+        low: row.estimate.ci95_low,
+        high: row.estimate.ci95_high,
+        cycles: cycles_of(run, row, value, cycles),
+        from: u64::from(row.estimate.rounds),
+    })
+}
+
+fn cycles_of(run: &Run, row: &Measurement, value: f64, cycles: Cycles) -> Option<f64> {
+    if row.unit != Unit::Nanoseconds {
+        return None;
+    }
+    match cycles {
+        // The row's own median is from undisturbed samples; another value of it ran at the same frequency.
+        Cycles::Core => {
+            let ghz = row.core_cycles? / row.estimate.median.filter(|median| *median > 0.0)?;
+            Some(value * ghz)
+        }
+        Cycles::Tsc => (run.clock.source == "tsc").then(|| value * run.clock.ghz),
+    }
+}
