@@ -14,6 +14,7 @@ mod scale;
 pub mod selftest;
 mod sides;
 mod signal;
+mod study;
 mod switch;
 mod sync;
 mod syscall;
@@ -26,6 +27,7 @@ use syscost_harness::{Catalogue, Group};
 
 pub use liar::{FILE_BYTES, FILE_LIARS, LIARS, TWO_CPU_LIARS};
 pub use selftest::TRUTHS;
+pub use study::STUDIES;
 
 /// Every group, in the report's order.
 const GROUPS: &[Group] = &[
@@ -42,6 +44,7 @@ const GROUPS: &[Group] = &[
     fs::GROUP,
     sync::GROUP,
     scale::GROUP,
+    study::GROUP,
     selftest::GROUP,
     liar::GROUP,
 ];

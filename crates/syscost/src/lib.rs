@@ -95,6 +95,7 @@ fn dispatch() -> ExitCode {
         Command::Explain(arguments) => cmd::explain::run(&arguments),
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),
         Command::Serve(arguments) => cmd::serve::run(&arguments),
+        Command::Study(arguments) => cmd::study::run(arguments),
         Command::Selftest(arguments) => cmd::selftest::run(&arguments),
     };
     match result {

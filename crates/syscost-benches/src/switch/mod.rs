@@ -7,7 +7,7 @@ mod messaging;
 pub(crate) mod ping_pong;
 pub(crate) mod pipe;
 mod ring;
-mod semaphore;
+pub(crate) mod semaphore;
 mod signal;
 mod socketpair;
 mod sysv_semaphore;

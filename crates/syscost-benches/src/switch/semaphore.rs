@@ -43,7 +43,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 /// The semaphore that each side sleeps on.
-struct Semaphores(Shared<Pair<Semaphore>>);
+pub(crate) struct Semaphores(Shared<Pair<Semaphore>>);
 
 /// It holds nothing but its memory, so it needs no end of its own.
 struct Semaphore(UnsafeCell<sem_t>);
@@ -52,7 +52,8 @@ struct Semaphore(UnsafeCell<sem_t>);
 unsafe impl Sync for Semaphore {}
 
 impl Semaphores {
-    fn new(between: Between) -> Result<Self, Failure> {
+    /// Makes both.
+    pub(crate) fn new(between: Between) -> Result<Self, Failure> {
         let both = share(Pair::make(|| {
             // SAFETY: a sem_t is plain memory until sem_init makes it a semaphore, below.
             let memory = unsafe { MaybeUninit::<sem_t>::zeroed().assume_init() };

@@ -152,7 +152,8 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
     };
     let as_published = seen(&rows.as_published, view::as_published);
     let undisturbed = seen(&rows.as_published, view::undisturbed);
-    let ours = seen(&rows.ours, view::estimate);
+    let scale = quantity.ours_scale.unwrap_or(1.0);
+    let ours = seen(&rows.ours, view::estimate).map(|seen| seen.times(scale));
     // Noise must not look like a fault of the method: undisturbed results are compared, where there are any.
     let compared = match &undisturbed {
         Some(Seen::Figure(_)) => undisturbed.clone(),

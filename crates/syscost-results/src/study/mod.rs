@@ -95,6 +95,8 @@ pub struct Quantity {
     pub as_published: Option<String>,
     /// The row that measures the same thing by syscost's method; absent where nothing does.
     pub ours: Option<String>,
+    /// What that row's figure is multiplied by, where it is of something else: 0.5 of a round trip that is two switches.
+    pub ours_scale: Option<f64>,
     /// What was published.
     #[serde(default)]
     pub published: Vec<Figure>,

@@ -123,6 +123,9 @@ fn problem_of(quantity: &Quantity, machines: &BTreeSet<&str>) -> Option<String> 
     {
         return Some(format!("field `published`, {problem}"));
     }
+    if quantity.ours_scale.is_some_and(|scale| !is_positive(scale)) {
+        return Some("field `ours_scale`: more than 0".to_owned());
+    }
     let unbound = quantity
         .claims
         .iter()

@@ -35,6 +35,20 @@ pub enum Seen {
 }
 
 impl Seen {
+    /// The figure multiplied by this.
+    pub(super) fn times(self, factor: f64) -> Seen {
+        match self {
+            Seen::Figure(view) => Seen::Figure(View {
+                value: factor * view.value,
+                low: view.low.map(|low| factor * low),
+                high: view.high.map(|high| factor * high),
+                cycles: view.cycles.map(|cycles| factor * cycles),
+                from: view.from,
+            }),
+            missing => missing,
+        }
+    }
+
     /// The figure, if there is one.
     pub fn figure(&self) -> Option<&View> {
         match self {

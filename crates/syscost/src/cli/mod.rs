@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod serve;
 mod show;
+mod study;
 
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ pub use report::ReportArguments;
 pub use run::RunArguments;
 pub use serve::ServeArguments;
 pub use show::ShowArguments;
+pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 
 /// What does this computer charge for its primitives?
 ///
@@ -92,6 +94,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Check whether this machine is fit to be measured, and what to do where not
     Doctor(DoctorArguments),
+    /// Published experiments: repeat them here, beside their authors' figures and syscost's method
+    Study(StudyArguments),
     /// Serve as the far end of another machine's network measurements
     Serve(ServeArguments),
     /// Measure operations of known cost, lies that must be refuted, and neighbours that must be seen

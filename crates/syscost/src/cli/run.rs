@@ -102,6 +102,6 @@ pub struct RunArguments {
     pub verbose: bool,
 }
 
-fn export(text: &str) -> Result<Export, String> {
+pub(super) fn export(text: &str) -> Result<Export, String> {
     text.parse()
 }

@@ -15,6 +15,7 @@ pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod study;
 
 use std::io::Write;
 

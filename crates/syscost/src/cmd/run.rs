@@ -29,6 +29,15 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
+    measured(arguments, &print)
+}
+
+/// How a finished run is shown: with the run it is compared with, and where it is saved.
+pub(super) type Show<'s> =
+    &'s dyn Fn(&Run, Option<&Comparison>, &RunArguments, Option<&Path>) -> Result<()>;
+
+/// Measures and keeps a run, and shows it.
+pub(super) fn measured(arguments: RunArguments, show: Show<'_>) -> Result<u8> {
     if let Some(output) = &arguments.output {
         files::check_writable(output)?;
     }
@@ -105,7 +114,7 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     }
     let saved = save(&store, &finished.run, &arguments);
     // A run that cannot be saved is printed all the same: it is all the user gets. One that cannot be printed is kept and judged all the same.
-    let printed = print(
+    let printed = show(
         &finished.run,
         comparison.as_ref(),
         &arguments,
@@ -178,8 +187,9 @@ fn options(
     }
 }
 
-/// This program; whether its workers may enter the real-time class, which congestion control they choose, whether batches are
-/// longer than usual, and which far end, NFS server and directories they are to measure, is part of what the run records.
+/// This program; whether its workers may enter the real-time class, which congestion control they
+/// choose, whether batches are longer than usual, and which far end, NFS server and directories
+/// they are to measure, is part of what the run records.
 fn program(
     arguments: &RunArguments,
     rows: &[Row],

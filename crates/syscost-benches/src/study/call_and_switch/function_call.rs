@@ -1,0 +1,74 @@
+//! Calls of seven signatures, as the call-and-switch experiment timed them.
+//!
+//! ## Measures
+//! A loop that calls a function which does nothing, less the same loop without the call, less two readings of the timer, per call; the
+//! median of 21 such results, rounded to one decimal of a nanosecond. The loop adds up its counter, so that it is not left out. How many
+//! turns it made is not published: here 100 000.
+//! ## Does not measure
+//! A difference of less than a tenth of a nanosecond, a quarter to a half of a cycle: the rounding hides it. What one
+//! call takes alone: the core overlaps it with the loop.
+//! ## Reading it
+//! Compare with `call.integer`, `call.double`, `call.struct_argument` and `call.struct_return`. Subtracting the loop takes off work that the core did
+//! at the same time as the call, so the difference is less than the call: it may be anything down to zero.
+//! ## Source
+//! The call-and-switch experiment, part 1 (docs/studies/call-and-switch.md).
+
+use syscost_harness::prelude::*;
+
+use super::super::callee::{self, Record, repeat, unknown};
+use super::median_of_runs;
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    id: "study.call_and_switch.function_call",
+    title: "Function call, as published",
+    cases: Cases::Grid(&[(
+        "signature",
+        &[
+            "none",
+            "int",
+            "int_int",
+            "double",
+            "int_x8",
+            "struct",
+            "returns_struct",
+        ],
+    )]),
+    quantity: Quantity::Level,
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    run,
+    source: include_str!("function_call.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Turns of a loop.
+const TURNS: u64 = 100_000;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let signature = b.case().get("signature").to_owned();
+    let record = Record {
+        words: unknown([1; 8]),
+    };
+    // Each loop is compiled for its own callee, as in a program that names it.
+    match signature.as_str() {
+        "none" => measure(b, || callee::none()),
+        "int" => measure(b, || callee::integer(1)),
+        "int_int" => measure(b, || callee::two_integers(1, 2)),
+        "double" => measure(b, || callee::double(1.0)),
+        "int_x8" => measure(b, || callee::eight_integers(1, 2, 3, 4, 5, 6, 7, 8)),
+        "struct" => measure(b, || callee::record(record)),
+        "returns_struct" => measure(b, || {
+            callee::returns_record();
+        }),
+        other => Err(Failure::Broken(format!("no signature is called {other}"))),
+    }
+}
+
+fn measure(b: &mut Bencher, call: impl Fn()) -> Result<(), Failure> {
+    // What one result does: 21 loops with the call.
+    let operations = TURNS * super::RUNS as u64;
+    b.as_published(operations, || {
+        let without = || repeat(TURNS, || ());
+        let with = || repeat(TURNS, &call);
+        Ok(median_of_runs(TURNS, without, with))
+    })
+}

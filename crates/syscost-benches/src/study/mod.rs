@@ -1,0 +1,84 @@
+//! Published experiments, repeated: each folder is one of them, its `study.toml` its figures, its files its procedures.
+//!
+//! A procedure is written as its authors describe it: the same loops, counts, clocks, statistics and rounding, with what is
+//! wrong about them. Its row claims only what the procedure does; what the published name claims stands in `study.toml`,
+//! and is compared with what was counted.
+
+mod call_and_switch;
+mod callee;
+mod procedure;
+
+use syscost_harness::prelude::*;
+
+pub(crate) const GROUP: Group = Group {
+    name: "study",
+    title: "published experiments, as published",
+    benchmarks: &[
+        call_and_switch::function_call::BENCHMARK,
+        call_and_switch::system_call::BENCHMARK,
+        call_and_switch::thread_switch::BENCHMARK,
+    ],
+    hidden: true,
+};
+
+/// The studies, as TOML, in the order of lists.
+pub const STUDIES: &[&str] = &[include_str!("call_and_switch/study.toml")];
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::Catalogue;
+    use syscost_results::study::Study;
+
+    use super::*;
+    use crate::CATALOGUE;
+
+    fn studies() -> Vec<Study> {
+        let parsed = STUDIES.iter().map(|text| Study::parse(text));
+        parsed.map(|study| study.expect("a study")).collect()
+    }
+
+    #[test]
+    fn every_row_of_a_study_is_one_of_the_catalogue_in_its_unit() {
+        let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+        let rows = Catalogue::rows(everything);
+        for study in studies() {
+            for quantity in &study.quantities {
+                for name in [&quantity.as_published, &quantity.ours]
+                    .into_iter()
+                    .flatten()
+                {
+                    // Rows of directories and of far ends are named when they are known.
+                    let row = rows.iter().find(|row| row.name() == *name);
+                    let row = row.unwrap_or_else(|| panic!("{}: no row {name}", quantity.id));
+                    assert_eq!(row.benchmark.unit, quantity.unit, "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_procedure_belongs_to_a_study() {
+        let studies = studies();
+        for row in Catalogue::rows(GROUP.benchmarks.iter()) {
+            let name = row.name();
+            let is_used = studies
+                .iter()
+                .any(|study| study.rows().contains(name.as_str()));
+            assert!(is_used, "{name} is of no study");
+        }
+    }
+
+    #[test]
+    fn every_claim_is_of_a_procedure() {
+        for study in studies() {
+            for quantity in study.quantities.iter().filter(|one| !one.claims.is_empty()) {
+                assert!(
+                    quantity.as_published.is_some(),
+                    "{}: {}",
+                    study.id,
+                    quantity.id
+                );
+            }
+        }
+    }
+}

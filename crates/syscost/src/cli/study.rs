@@ -1,0 +1,106 @@
+//! Arguments of `study`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use syscost_harness::directory::Directory;
+use syscost_net::address::Endpoint;
+use syscost_net::nfs::Export;
+
+use super::run::export;
+use super::serve::endpoint;
+use super::{Format, ProfileName, directory, seconds};
+
+/// Arguments of `study`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A study is called by its id, or by the path of a TOML file of your own:
+  syscost study list                     the published experiments there are
+  syscost study show three-costs         what was published
+  syscost study run three-costs          the same procedure here, beside it and syscost's method
+  syscost study run mine.toml            figures of your own beside rows of the catalogue
+  syscost study report latest            the studies of a kept run again")]
+pub struct StudyArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: StudyCommand,
+}
+
+/// What `study` can do.
+#[derive(Debug, Subcommand)]
+pub enum StudyCommand {
+    /// List the studies
+    List {
+        /// What to print
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+    },
+    /// Print what was published, with its doubts
+    Show {
+        /// The study: its id, or a TOML file
+        #[arg(value_name = "STUDY")]
+        study: String,
+        /// What to print
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+    },
+    /// Repeat studies on this machine, and judge them
+    Run(StudyRunArguments),
+    /// Print the studies of a kept run again
+    Report {
+        /// The run: its document, `latest`, an id or a tag
+        #[arg(value_name = "RUN", default_value = "latest")]
+        run: String,
+        /// Only these studies: ids, or TOML files; without any, those whose rows the run has
+        #[arg(long = "study", value_name = "STUDY")]
+        studies: Vec<String>,
+        /// What to print
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+        /// Show the evidence of every quantity
+        #[arg(short, long)]
+        verbose: bool,
+    },
+}
+
+/// Arguments of `study run`.
+#[derive(Debug, Args)]
+pub struct StudyRunArguments {
+    /// The studies: ids, or TOML files; `all` for every published one
+    #[arg(value_name = "STUDY", required = true)]
+    pub studies: Vec<String>,
+    /// How much to take: quick, standard (up to a minute a study) or careful
+    #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
+    pub profile: ProfileName,
+    /// Seconds the run may take
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub budget: Option<Duration>,
+    /// Seed of every shuffle and padding, to repeat a run's order
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Far end of what a study measures between two machines: one that runs `syscost serve`
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
+    pub peer: Option<Endpoint>,
+    /// File with the far end's token
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub token_file: Option<PathBuf>,
+    /// NFS server of what a study measures on remote files
+    #[arg(long, value_name = "nfs://HOST[:PORT[:MOUNTPORT]]/PATH", value_parser = export)]
+    pub nfs: Option<Export>,
+    /// Directory of what a study measures on files
+    #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
+    pub dir: Option<Directory>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Write the run document to this file as well
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Do not keep the run in the data folder
+    #[arg(long)]
+    pub no_save: bool,
+    /// Show the evidence of every quantity
+    #[arg(short, long)]
+    pub verbose: bool,
+}

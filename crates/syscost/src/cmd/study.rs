@@ -1,0 +1,186 @@
+//! `syscost study`: published experiments, repeated and judged.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use syscost_benches::STUDIES;
+use syscost_report::table::TableOptions;
+use syscost_report::{sentence, study as render};
+use syscost_results::Run;
+use syscost_results::study::{JudgedStudy, Study, judge};
+
+use crate::cli::{Format, RunArguments, StudyArguments, StudyCommand, StudyRunArguments};
+use crate::error::exit;
+use crate::{Failed, kept, terminal};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
+    match arguments.command {
+        StudyCommand::List { format } => list(format),
+        StudyCommand::Show { study, format } => show(&study, format),
+        StudyCommand::Run(arguments) => repeat(arguments),
+        StudyCommand::Report {
+            run,
+            studies,
+            format,
+            verbose,
+        } => report(&run, &studies, format, verbose),
+    }
+}
+
+/// The published studies.
+fn published() -> Vec<Study> {
+    let parsed = STUDIES.iter().map(|text| Study::parse(text));
+    parsed
+        .map(|study| study.expect("a test reads every study of the catalogue"))
+        .collect()
+}
+
+/// The study of this id, or in this file.
+fn find(name: &str) -> Result<Study> {
+    if Path::new(name).extension().is_some_and(|end| end == "toml") {
+        let text =
+            std::fs::read_to_string(name).with_context(|| format!("reading the study {name}"))?;
+        return Study::parse(&text).map_err(|error| Failed::Usage(format!("{name}{error}")).into());
+    }
+    let known = published();
+    let ids: Vec<String> = known.iter().map(|study| study.id.clone()).collect();
+    known.into_iter().find(|study| study.id == name).ok_or_else(|| {
+        let ids = ids.join(", ");
+        let what = format!("no study is called `{name}`; there are {ids}, or give a file of your own: NAME.toml");
+        Failed::Usage(what).into()
+    })
+}
+
+fn find_all(names: &[String]) -> Result<Vec<Study>> {
+    let mut studies = Vec::new();
+    for name in names {
+        match name.as_str() {
+            "all" => studies.extend(published()),
+            name => studies.push(find(name)?),
+        }
+    }
+    Ok(studies)
+}
+
+fn options(is_verbose: bool) -> TableOptions {
+    TableOptions {
+        width: terminal::width(),
+        color: true,
+        verbose: is_verbose,
+        ..TableOptions::default()
+    }
+}
+
+fn list(format: Format) -> Result<u8> {
+    let studies = published();
+    match format {
+        Format::Json => super::print_json(&studies)?,
+        Format::Table => super::print(&render::list(studies.iter(), &options(false)))?,
+    }
+    Ok(exit::DONE)
+}
+
+fn show(name: &str, format: Format) -> Result<u8> {
+    let study = find(name)?;
+    match format {
+        Format::Json => super::print_json(&study)?,
+        Format::Table => super::print(&render::published(&study, &options(false)))?,
+    }
+    Ok(exit::DONE)
+}
+
+fn repeat(arguments: StudyRunArguments) -> Result<u8> {
+    let studies = find_all(&arguments.studies)?;
+    let rows = studies.iter().flat_map(Study::rows);
+    let selectors: Vec<String> = rows.map(str::to_owned).collect();
+    if selectors.is_empty() {
+        let what = "these studies name no rows to measure: give `as_published` or `ours`";
+        return Err(Failed::Usage(what.to_owned()).into());
+    }
+    let (format, is_verbose) = (arguments.format, arguments.verbose);
+    super::run::measured(
+        as_run(arguments, selectors),
+        &|run, _comparison, arguments, saved_to| {
+            if arguments.output.as_deref() == Some(Path::new("-")) {
+                return Ok(());
+            }
+            print(&studies, run, format, is_verbose)?;
+            match (format, saved_to) {
+                (Format::Table, Some(path)) => {
+                    let path = path.display();
+                    super::print(&format!("Saved to {path}; again: syscost study report\n"))
+                }
+                (Format::Table, None) | (Format::Json, _) => Ok(()),
+            }
+        },
+    )
+}
+
+fn as_run(arguments: StudyRunArguments, selectors: Vec<String>) -> RunArguments {
+    RunArguments {
+        selectors,
+        profile: arguments.profile,
+        budget: arguments.budget,
+        cpus: None,
+        seed: arguments.seed,
+        format: arguments.format,
+        output: arguments.output,
+        real_time: false,
+        peer: arguments.peer,
+        token_file: arguments.token_file,
+        nfs: arguments.nfs,
+        congestion: None,
+        dir: arguments.dir.into_iter().collect(),
+        allow_drop_caches: false,
+        no_samples: false,
+        no_save: arguments.no_save,
+        resume: None,
+        time_limit: Duration::from_secs(10),
+        compare_with: None,
+        fail_on: None,
+        strict: false,
+        verbose: arguments.verbose,
+    }
+}
+
+fn report(run: &str, studies: &[String], format: Format, is_verbose: bool) -> Result<u8> {
+    let studies = match studies {
+        [] => published(),
+        names => find_all(names)?,
+    };
+    let has = |run: &Run, study: &Study| {
+        let rows = study.rows();
+        let mut measured = run.measurements.iter();
+        measured.any(|row| row.id.starts_with("study.") && rows.contains(row.name.as_str()))
+    };
+    let is_named = |study: &Study| !STUDIES.iter().any(|text| text.contains(&study.id));
+    let run = kept::find(run, |run| {
+        studies
+            .iter()
+            .any(|study| has(run, study) || is_named(study))
+    })?;
+    let studies: Vec<Study> = studies
+        .into_iter()
+        .filter(|study| has(&run, study) || is_named(study))
+        .collect();
+    print(&studies, &run, format, is_verbose)?;
+    Ok(exit::DONE)
+}
+
+fn print(studies: &[Study], run: &Run, format: Format, is_verbose: bool) -> Result<()> {
+    let judged: Vec<JudgedStudy> = studies.iter().map(|study| judge(study, run)).collect();
+    match format {
+        Format::Json => super::print_json(&judged),
+        Format::Table => {
+            let options = options(is_verbose);
+            let mut text = format!("{}\n", sentence::machine(run));
+            for study in &judged {
+                text += "\n";
+                text += &render::text(study, &options);
+            }
+            super::print(&text)
+        }
+    }
+}
