@@ -3,7 +3,7 @@
 mod directory;
 mod shared;
 
-use syscost_results::{Evidence, Flag, Measurement, Run, Status, Verdict};
+use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Status, Verdict};
 
 use crate::units::{duration, quantity};
 pub use directory::directory;
@@ -129,6 +129,7 @@ pub fn evidence(evidence: &Evidence) -> String {
         ..
     } = evidence;
     let observed = match observed {
+        Some(Fact::Text(text)) if text.is_empty() => "not observed".to_owned(),
         Some(observed) => format!("observed {observed}"),
         None => "not observed".to_owned(),
     };

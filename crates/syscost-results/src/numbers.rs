@@ -95,9 +95,12 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
 }
 
 fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Number {
+    // Of several directories the first that has a number.
     let row_of = |place: Place| {
-        let mut rows = run.measurements.iter();
-        rows.find(|row| is_told_by(place, row))
+        let rows = || run.measurements.iter().filter(|row| is_told_by(place, row));
+        rows()
+            .find(|row| row.status == Status::Ok)
+            .or_else(|| rows().next())
     };
     let first = row_of((wanted.id, wanted.case));
     let otherwise = || wanted.otherwise.and_then(row_of);
@@ -105,8 +108,13 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
         Some(row) if row.status == Status::Ok => first,
         _ => otherwise().or(first),
     };
+    let directory = row.and_then(|row| row.case.get("dir"));
+    let title = match directory.filter(|_| run.directories.len() > 1) {
+        Some(label) => format!("{}, dir={label}", wanted.title),
+        None => wanted.title.to_owned(),
+    };
     let mut number = Number {
-        title: wanted.title.to_owned(),
+        title,
         row: row.map(|row| row.name.clone()),
         median_ns: None,
         ci95_low_ns: None,

@@ -211,7 +211,7 @@ fn a_directory_that_cannot_be_measured_is_told_before_anything_is() {
             "row's name",
         );
         fill(disk);
-        refused(&directory("full", disk), "are to be left");
+        refused(&directory("full", disk), "must stay free");
         fs::remove_file(disk.path().join("filling")).expect("it can be removed");
         disk.remount("ro");
         refused(&directory("ro", disk), "Read-only");

@@ -39,7 +39,7 @@ pub enum NfsError {
         cause: io::Error,
     },
     /// It speaks another protocol, or a broken one.
-    #[error("{server} does not speak NFS version 3 as it should ({what}): {cause}")]
+    #[error("{server} does not speak NFS version 3 ({what}): {cause}")]
     Stranger {
         /// The server.
         server: SocketAddr,

@@ -167,7 +167,10 @@ impl Wire {
         if self.at_mark {
             let mark = word(bytes, 0).ok_or_else(|| invalid("no mark of a record"))?;
             if mark & !LAST > MAX_REPLY {
-                let what = format!("a reply of {} bytes", mark & !LAST);
+                let what = format!(
+                    "it answers with something else than a reply of RPC, which would have {} bytes",
+                    mark & !LAST
+                );
                 return Err(invalid(&what));
             }
             // An empty record has no bytes that could be asked for.

@@ -29,6 +29,9 @@ fn section(run: &Run) -> String {
         escaped(&run.config.profile),
         escaped(&run.tool.version),
     );
+    for directory in &run.directories {
+        let _ = write!(text, "\n{}\n", escaped(&sentence::directory(directory)));
+    }
     for warning in &run.warnings {
         // Writing to a string cannot fail.
         let _ = write!(

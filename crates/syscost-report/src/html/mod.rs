@@ -15,6 +15,7 @@ mod hierarchy;
 mod history;
 mod rows;
 mod skeleton;
+mod studies;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use maud::{Markup, html};
 use syscost_results::Run;
 use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
+use syscost_results::study::JudgedStudy;
 
 pub use comparison::comparison;
 
@@ -43,6 +45,8 @@ pub struct PageOptions {
     pub explanations: BTreeMap<String, Explanation>,
     /// The numbers every programmer should know, one list a run in the order of the runs; empty leaves the section out.
     pub headline: Vec<Numbers>,
+    /// Published experiments beside the run; empty leaves the section out.
+    pub studies: Vec<JudgedStudy>,
     /// Metrics over time; empty leaves the section out.
     pub history: Vec<Series>,
 }
@@ -68,6 +72,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
             (facts::warnings(runs))
             (contents::list(&rows, runs))
             (headline::section(&options.headline, runs))
+            (studies::section(&options.studies, runs))
             (facts::section(runs))
             @for (group, rows) in rows.groups() {
                 section id={ "group-" (group) } class="group" aria-labelledby={ "title-" (group) } {
@@ -90,6 +95,9 @@ fn links(groups: &[&str], options: &PageOptions) -> Vec<(String, String)> {
     let mut links = Vec::new();
     if !options.headline.is_empty() {
         links.push(("numbers".to_owned(), "numbers".to_owned()));
+    }
+    if !options.studies.is_empty() {
+        links.push(("studies".to_owned(), "studies".to_owned()));
     }
     links.push(("machine".to_owned(), "machine".to_owned()));
     links.extend(

@@ -41,7 +41,9 @@ fn device(directory: &Directory) -> Option<String> {
     if !is_named {
         parts.push(format!("device {name}"));
     }
-    if directory.rotational == Some(true) {
+    // Of a virtual device it is the kernel's default, not a fact.
+    let is_virtual = |layer: &String| layer == "virtio" || layer.starts_with("loop");
+    if directory.rotational == Some(true) && !directory.layers.iter().any(is_virtual) {
         parts.push("rotating disk".to_owned());
     }
     let scheduler = directory.scheduler.as_deref();

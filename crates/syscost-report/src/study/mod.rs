@@ -15,7 +15,7 @@ pub use text::{list, published, text};
 use crate::units;
 
 /// A figure in its unit, with the digits that were printed: `17.83 ns`; the words of one that is no number.
-fn value(unit: Unit, figure: &JudgedFigure) -> String {
+pub(crate) fn value(unit: Unit, figure: &JudgedFigure) -> String {
     match (figure.value, &figure.words) {
         (Some(value), _)
             if unit == Unit::Nanoseconds && figure.converted != Some(Converted::Value) =>
@@ -29,7 +29,7 @@ fn value(unit: Unit, figure: &JudgedFigure) -> String {
 }
 
 /// The same in cycles.
-fn cycles(figure: &JudgedFigure) -> String {
+pub(crate) fn cycles(figure: &JudgedFigure) -> String {
     match (figure.cycles, figure.converted) {
         (Some(cycles), Some(Converted::Cycles)) => format!("{} cycles", units::cycles(cycles)),
         (Some(cycles), _) => format!("{cycles} cycles"),

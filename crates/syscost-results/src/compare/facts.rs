@@ -109,6 +109,7 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
         let meaning = difference
             .meaning
             .take()
+            .or_else(|| of_one_side(difference).map(str::to_owned))
             .or_else(|| meaning(&difference.fact).map(str::to_owned));
         difference.meaning = meaning;
     }
@@ -138,6 +139,14 @@ fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
             100.0 * change
         )),
     })
+}
+
+/// What it means that only one side has a directory of this label.
+fn of_one_side(difference: &Difference) -> Option<&'static str> {
+    let is_missing = difference.base.is_none() || difference.new.is_none();
+    (is_missing && difference.fact.starts_with(DIRECTORY)).then_some(
+        "of one side only: to compare two directories, give them one label, --dir LABEL=PATH",
+    )
 }
 
 fn meaning(fact: &str) -> Option<&'static str> {
@@ -370,5 +379,7 @@ mod tests {
         let other = differing(&with("hdd", "/a", "ext4", "rw"));
         let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
         assert_eq!(facts, ["directory.ssd", "directory.hdd"]);
+        let meaning = other[1].meaning.as_deref();
+        assert!(meaning.is_some_and(|text| text.starts_with("of one side only")));
     }
 }

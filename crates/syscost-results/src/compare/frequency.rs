@@ -100,9 +100,11 @@ pub(super) fn ways<'a>(base: &Pooled<'a>, new: &Pooled<'a>, spread: &Pooled<'a>)
             None,
         ),
     };
-    let note = format!("the core ran at {after:.2} GHz instead of {before:.2} GHz{what}");
+    let [before, after] = [before, after].map(|ghz| format!("{ghz:.2}"));
+    let note = format!("the core ran at {after} GHz instead of {before} GHz{what}");
     let converted = Converted {
-        note: Some(note),
+        // Processes of either side ran at several frequencies, which agree in the middle.
+        note: (before != after).then_some(note),
         ..converted
     };
     match off {

@@ -229,7 +229,6 @@ pub(super) const LIST: &[Wanted] = &[
         "task.fork",
         &[("until", "reaped")],
     ),
-    // Of several directories the first one.
     wanted(
         "4 KiB random read, cold",
         "fs.read",

@@ -79,13 +79,19 @@ mod tests {
 
     #[test]
     fn what_is_resident_grows_with_what_is_touched() {
-        let Ok(before) = resident_bytes() else {
-            println!("skipped: nothing is told of resident memory here");
+        if let Err(reason) = resident_bytes() {
+            println!("skipped: {reason}");
             return;
+        }
+        // Other tests of this process may give memory back meanwhile.
+        let has_grown = |_| {
+            let before = resident_bytes().unwrap();
+            let touched = std::hint::black_box(vec![1_u8; 32 << 20]);
+            let grown = resident_bytes().unwrap().saturating_sub(before);
+            std::hint::black_box(touched);
+            grown >= 16 << 20
         };
-        let touched = std::hint::black_box(vec![1_u8; 32 << 20]);
-        let grown = resident_bytes().unwrap().saturating_sub(before);
-        assert!(grown >= 16 << 20, "{grown} by {}", touched.len());
+        assert!((0..100).any(has_grown));
     }
 
     #[test]

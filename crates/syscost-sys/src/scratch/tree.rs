@@ -97,7 +97,12 @@ impl Drop for Tree {
 /// # Errors
 /// When there is less room, with how much there is.
 pub fn room_for(folder: &Path, bytes: u64) -> Result<(), SystemError> {
-    let failed = |cause| SystemError::new("write", folder.display().to_string(), cause);
+    // Every scratch folder has another name: messages that name the directory can be read as one.
+    let place = match is_ours(folder) {
+        true => folder.parent().unwrap_or(folder),
+        false => folder,
+    };
+    let failed = |cause| SystemError::new("write into", place.display().to_string(), cause);
     let (total, free) = os::room(folder).map_err(failed)?;
     let reserve = MAX_RESERVE.min(total / 20);
     match free.checked_sub(reserve) {
@@ -105,9 +110,11 @@ pub fn room_for(folder: &Path, bytes: u64) -> Result<(), SystemError> {
         _ => {
             let [free, wanted, reserve] =
                 [free, bytes, reserve].map(|bytes| bytes.div_ceil(1 << 20));
-            let reason = format!(
-                "{free} MiB are free there; {wanted} MiB are wanted, and {reserve} MiB are to be left"
-            );
+            let needed = match wanted {
+                0 => String::new(),
+                wanted => format!("{wanted} MiB are needed, and "),
+            };
+            let reason = format!("{free} MiB are free there; {needed}{reserve} MiB must stay free");
             Err(failed(io::Error::other(reason)))
         }
     }
@@ -242,7 +249,7 @@ mod tests {
             .to_string();
         println!("{reason}");
         assert!(
-            reason.contains("to be left") || reason.contains("Linux"),
+            reason.contains("must stay free") || reason.contains("Linux"),
             "{reason}"
         );
     }

@@ -9,9 +9,9 @@ use super::Format;
 /// Arguments of `clean`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A run removes what it made, and what killed runs left that are on record. `clean` does the latter without a run, and
-looks beside the records into the directories of runs that broke off, into the default directory, and into PATHS. It
-removes only folders with syscost's marker, of this user, whose makers are no more, and never follows a link.")]
+A run removes what it made, and what killed runs left that are on record. `clean` does the latter without a run, and looks beside the records into the directories of runs that broke off, into the default directory, and into PATHS.
+
+It removes only folders with syscost's marker, of this user, whose makers are no more, and never follows a link.")]
 pub struct CleanArguments {
     /// Directories to look into as well, e.g. those that a lost run had by `--dir`
     #[arg(value_name = "PATH")]

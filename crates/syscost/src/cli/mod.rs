@@ -35,7 +35,7 @@ pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 
 /// What does this computer charge for its primitives?
 ///
-/// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks and memory on this machine. Every number comes with a 95 %
+/// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks, memory, the network and file systems on this machine. Every number comes with a 95 %
 /// confidence interval over fresh processes and with evidence: what the benchmark claims is compared with what the kernel
 /// counted, and a refuted claim withholds its number.
 #[derive(Debug, Parser)]

@@ -68,6 +68,10 @@ fn options(runs: &[&Run]) -> PageOptions {
             .iter()
             .map(|run| numbers(run, |id| CATALOGUE.find(id).is_some()))
             .collect(),
+        // Several runs would be several sections of the same studies: the last is the news.
+        studies: runs
+            .last()
+            .map_or_else(Vec::new, |run| super::study::judged(run)),
         history: Vec::new(),
     }
 }

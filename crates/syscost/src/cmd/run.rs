@@ -128,7 +128,7 @@ pub(super) fn measured(arguments: RunArguments, show: Show<'_>) -> Result<u8> {
         None => error,
     })?;
     if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
-        say!("interrupted before everything was measured");
+        say!("interrupted");
     }
     let code = close(finished, &arguments);
     let regression = match comparison {
@@ -306,7 +306,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
         let mut rows = run.measurements.iter();
         let what = match rows.any(|row| row.status == Status::Skipped) {
             true => "not everything was measured",
-            false => "some rows had fewer rounds than wanted, for lack of time",
+            false => "some rows had fewer rounds than wanted",
         };
         let path = journal.path().display();
         say!("{what}; to go on: syscost run --resume {path}");

@@ -145,28 +145,57 @@ fn as_run(arguments: StudyRunArguments, selectors: Vec<String>) -> RunArguments 
     }
 }
 
-fn report(run: &str, studies: &[String], format: Format, is_verbose: bool) -> Result<u8> {
-    let studies = match studies {
-        [] => published(),
-        names => find_all(names)?,
-    };
-    let has = |run: &Run, study: &Study| {
-        let rows = study.rows();
-        let mut measured = run.measurements.iter();
-        measured.any(|row| row.id.starts_with("study.") && rows.contains(row.name.as_str()))
-    };
-    let is_named = |study: &Study| !STUDIES.iter().any(|text| text.contains(&study.id));
-    let run = kept::find(run, |run| {
-        studies
+fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Result<u8> {
+    let named = find_all(names)?;
+    let run = kept::find(run, |run| match &named[..] {
+        [] => published()
             .iter()
-            .any(|study| has(run, study) || is_named(study))
+            .any(|study| has_procedures_of(run, study)),
+        named => named.iter().any(|study| has_rows_of(run, study)),
     })?;
-    let studies: Vec<Study> = studies
-        .into_iter()
-        .filter(|study| has(&run, study) || is_named(study))
-        .collect();
+    let studies = match named.is_empty() {
+        true => repeated_in(&run),
+        false => named,
+    };
+    if studies.is_empty() {
+        let what = format!(
+            "run {} has no rows of a study; to measure them: syscost study run ID",
+            run.id
+        );
+        return Err(Failed::Usage(what).into());
+    }
     print(&studies, &run, format, is_verbose)?;
     Ok(exit::DONE)
+}
+
+fn has_rows_of(run: &Run, study: &Study) -> bool {
+    let rows = study.rows();
+    run.measurements
+        .iter()
+        .any(|row| rows.contains(row.name.as_str()))
+}
+
+/// Whether a run repeats a procedure of this study; rows of the catalogue alone are in most runs.
+fn has_procedures_of(run: &Run, study: &Study) -> bool {
+    let mut procedures = study
+        .quantities
+        .iter()
+        .filter_map(|one| one.as_published.as_ref());
+    procedures.any(|name| run.measurements.iter().any(|row| row.name == *name))
+}
+
+/// The published studies that a run repeats.
+fn repeated_in(run: &Run) -> Vec<Study> {
+    let studies = published().into_iter();
+    studies
+        .filter(|study| has_procedures_of(run, study))
+        .collect()
+}
+
+/// Those studies, judged by the run.
+pub(super) fn judged(run: &Run) -> Vec<JudgedStudy> {
+    let studies = repeated_in(run);
+    studies.iter().map(|study| judge(study, run)).collect()
 }
 
 fn print(studies: &[Study], run: &Run, format: Format, is_verbose: bool) -> Result<()> {

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use syscost_report::study;
+use syscost_results::study::Study;
 
 use crate::workspace;
 
 /// Folders in which every file is generated, so that one nobody generates any more is stale.
-const GENERATED_FOLDERS: [&str; 2] = ["docs/man", "docs/completions"];
+const GENERATED_FOLDERS: [&str; 3] = ["docs/man", "docs/completions", "docs/studies"];
 
 /// Arguments of `gen`.
 #[derive(Debug, Args)]
@@ -55,6 +57,16 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
         "docs/benchmarks.md".into(),
         catalogue::page(&syscost_benches::CATALOGUE),
     );
+    let studies = syscost_benches::STUDIES
+        .iter()
+        .map(|text| Study::parse(text));
+    let studies = studies.collect::<Result<Vec<Study>, _>>();
+    let studies = studies.map_err(|error| anyhow::anyhow!("a study{error}"))?;
+    files.insert("docs/studies.md".into(), study::index(studies.iter()));
+    for study in &studies {
+        let path = format!("docs/studies/{}.md", study.id);
+        files.insert(path.into(), study::page(study));
+    }
     files.insert("docs/run.schema.json".into(), schema::text()?);
     files.insert("docs/export.schema.json".into(), schema::export_text()?);
     Ok(files)
