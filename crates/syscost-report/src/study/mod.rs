@@ -4,6 +4,8 @@
 //! - [`markdown`]: the published side alone, for docs/studies/.
 
 mod markdown;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use syscost_results::Unit;

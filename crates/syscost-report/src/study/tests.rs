@@ -1,0 +1,128 @@
+use insta::assert_snapshot;
+use syscost_results::study::{Study, judge};
+use syscost_results::{Evidence, Fact, RoundSamples, Run, Status, Unit, Verdict};
+
+use super::*;
+use crate::{TableOptions, fixture};
+
+const HAND_MADE: &str = r#"
+id = "hand-made"
+title = "A system call that is none"
+source = "A note that nobody wrote"
+about = "One reading of a clock before and behind each call, ten thousand times."
+cycles = "tsc"
+
+[[machine]]
+id = "old"
+name = "An old machine"
+clock_ghz = 2.0
+
+[[machine]]
+id = "older"
+name = "An older machine"
+note = "nobody says how fast"
+
+[[quantity]]
+id = "getpid"
+title = "getpid()"
+table = "System calls"
+unit = "ns"
+procedure = "One at a time, less the clock."
+as_published = "study.hand_made.getpid"
+ours = "syscall.null{call=getppid}"
+why = "the library answers from a cache."
+published = [
+  { machine = "old", cycles = 40.0, value = 25.0, runs = [39.0, 40.0, 44.0], place = "Table 1" },
+  { machine = "older", words = "2 to 3", place = "page 2", doubt = "read off a screenshot" },
+]
+
+[[quantity.claim]]
+counted = "getpid system calls per operation"
+at_least = 1.0
+broken = "No system call happened: {} of {tries_count} entered the kernel."
+
+[[quantity]]
+id = "switch"
+title = "Switch"
+table = "Switches"
+unit = "ns"
+procedure = "Nobody says how."
+published = [{ machine = "old", cycles = 4000.0, place = "Table 2" }]
+
+[[doubt]]
+text = "The figure is of a cache."
+shown_by = ["getpid"]
+
+[[not_here]]
+what = "An old C library"
+why = "it is not to be had"
+instead = "a model of it"
+"#;
+
+fn hand_made() -> Study {
+    Study::parse(HAND_MADE).expect("it is right")
+}
+
+/// A hand-made run with the study's row.
+fn run() -> Run {
+    let mut run = fixture::run();
+    let mut row = run.measurements[0].clone();
+    row.name = "study.hand_made.getpid".to_owned();
+    row.id = row.name.clone();
+    row.case.clear();
+    row.unit = Unit::Nanoseconds;
+    row.status = Status::Ok;
+    row.flags.clear();
+    row.estimate.median = Some(3.0);
+    row.estimate.ci95_low = Some(2.9);
+    row.estimate.ci95_high = Some(3.2);
+    row.estimate.rounds = 6;
+    row.estimate.undisturbed_percent = Some(60.0);
+    row.core_cycles = Some(11.1);
+    row.details = [("tries_count".to_owned(), 10_000.0)].into();
+    row.evidence = vec![Evidence {
+        claim: "getpid system calls per operation".to_owned(),
+        expected: Fact::Number(0.0),
+        observed: Some(Fact::Number(0.0)),
+        source: "seccomp audit".to_owned(),
+        verdict: Verdict::Confirmed,
+        reason: None,
+    }];
+    row.samples = Some(vec![RoundSamples {
+        values: vec![2.9, 3.1, 9.0],
+        ..RoundSamples::default()
+    }]);
+    run.measurements.push(row);
+    run
+}
+
+#[test]
+fn a_hand_made_study_in_a_terminal() {
+    let options = TableOptions::default();
+    assert_snapshot!(text(&judge(&hand_made(), &run()), &options));
+    let narrow = TableOptions {
+        width: 80,
+        ..options
+    };
+    let text = text(&judge(&hand_made(), &run()), &narrow);
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(110), "{text}");
+}
+
+#[test]
+fn a_hand_made_study_as_published() {
+    assert_snapshot!(published(&hand_made(), &TableOptions::default()));
+}
+
+#[test]
+fn a_hand_made_study_as_a_page_of_documents() {
+    assert_snapshot!(page(&hand_made()));
+    assert!(index([&hand_made()].into_iter()).contains("(studies/hand-made.md)"));
+}
+
+#[test]
+fn what_a_document_says_cannot_break_a_table() {
+    let study = HAND_MADE.replace("Table 1", "Table | 1");
+    let page = page(&Study::parse(&study).expect("it is right"));
+    assert!(page.contains("Table \\| 1"));
+}

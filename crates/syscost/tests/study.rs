@@ -1,0 +1,116 @@
+//! Published experiments and studies of the user, through the program.
+
+mod common;
+
+use std::fs;
+
+use common::Program;
+use serde_json::Value;
+use syscost_benches::STUDIES;
+use syscost_results::study::Study;
+
+const MINE: &str = r#"
+id = "mine"
+title = "The null system call"
+source = "A note"
+about = "A loop."
+
+[[machine]]
+id = "old"
+name = "An old machine"
+clock_ghz = 2.0
+
+[[quantity]]
+id = "null"
+title = "getppid"
+table = "System calls"
+unit = "ns"
+procedure = "A loop."
+ours = "syscall.null{call=getppid}"
+published = [{ machine = "old", cycles = 250.0, place = "page 3" }]
+"#;
+
+/// A study of our own in the program's folder.
+fn with_study(text: &str) -> (Program, String) {
+    let program = Program::new();
+    let path = program.folder().join("mine.toml");
+    fs::write(&path, text).expect("a file");
+    (program, path.display().to_string())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn every_published_study_is_listed_and_shown_with_its_figures() {
+    let program = Program::new();
+    let list = text(&program.run(&["study", "list"]).stdout);
+    for study in STUDIES.iter().map(|text| Study::parse(text).expect("a study")) {
+        assert!(list.contains(&study.id), "{list}");
+        let shown = text(&program.run(&["study", "show", &study.id]).stdout);
+        for machine in &study.machines {
+            assert!(shown.contains(&machine.id), "{}", study.id);
+        }
+        for quantity in &study.quantities {
+            assert!(shown.contains(&quantity.title), "{}: {}", study.id, quantity.id);
+        }
+    }
+}
+
+#[test]
+fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again() {
+    let (program, path) = with_study(MINE);
+    let run = ["study", "run", &path, "--profile", "quick"];
+    let printed = text(&program.run(&run).stdout);
+    for part in ["250 cycles", "125 ns", "syscost's method, here"] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    let report = ["study", "report", "latest", "--study", &path, "--format", "json"];
+    let judged: Value = program.json(&report);
+    let quantity = &judged[0]["judged"][0];
+    assert_eq!(quantity["published"][0]["converted"], "value");
+    assert!(quantity["ours"]["value"].as_f64().is_some_and(|ns| ns > 0.0));
+}
+
+#[test]
+fn a_bad_study_is_refused_with_its_line_and_field() {
+    for (right, wrong, at) in [
+        ("clock_ghz", "clock_mhz", ".toml:10: "),
+        ("machine = \"old\"", "machine = \"new\"", ".toml:12: "),
+        ("unit = \"ns\"", "unit = \"hours\"", ".toml:16: "),
+    ] {
+        let (program, path) = with_study(&MINE.replace(right, wrong));
+        let output = program.run(&["study", "run", &path]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let field = wrong.split_whitespace().next().expect("a field");
+        assert!(said.contains(at) && said.contains(field), "{said}");
+    }
+    let (program, _) = with_study("");
+    let output = program.run(&["study", "run", "no-such-study"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("call-and-switch"));
+}
+
+#[test]
+fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
+    let program = Program::new();
+    let run = ["study", "run", "call-and-switch", "--profile", "quick", "--format", "json"];
+    let judged = program.json(&run);
+    let quantities = judged[0]["judged"].as_array().expect("quantities");
+    let getpid = quantities.iter().find(|one| one["id"] == "getpid").expect("getpid");
+    let verdict = getpid["verdict"]["text"].as_str().expect("a verdict");
+    // Counted, or the reason why not.
+    assert!(
+        verdict.contains("entered the kernel") || verdict.contains("Not counted") || verdict.contains("No figure"),
+        "{verdict}"
+    );
+    let again = program.run(&["study", "report"]);
+    assert!(text(&again.stdout).contains("as published, here"));
+    let page = program.folder().join("page.html").display().to_string();
+    let written = program.run(&["report", "latest", "-o", &page]);
+    assert!(written.status.success(), "{written:?}");
+    let page = fs::read_to_string(page).expect("the page");
+    assert!(page.contains("id=\"study-call-and-switch\""));
+}
