@@ -30,6 +30,7 @@ use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, stamp};
 
 use super::content::read_back;
+use super::named::claim_size;
 use super::read::reader::read_through;
 use super::space::{Cache, Space};
 use super::waits::MAX_SLEEPS;
@@ -59,6 +60,7 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (by, bytes) = (By::of(b.case())?, b.case().number(SIZE));
     let space = Space::of(b.case())?;
+    claim_size(b, bytes, "source and target of each copy");
     measure(b, &space, by, bytes)
 }
 
@@ -84,7 +86,13 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
                 "after an operation the target has {length} of {bytes} bytes"
             )));
         }
-        copier.begin_anew()
+        copier.begin_anew()?;
+        match copier.target_length()? {
+            0 => Ok(()),
+            left => Err(Failure::Refuted(format!(
+                "before an operation the target still has {left} bytes"
+            ))),
+        }
     };
     let mut copy = || {
         copies.set(copies.get() + 1);

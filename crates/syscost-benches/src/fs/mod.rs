@@ -11,6 +11,7 @@ mod fallocate;
 mod inodes;
 mod lock;
 mod metadata;
+mod named;
 mod nfs;
 mod nfs_mount;
 mod overwrite;

@@ -11,6 +11,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::{Buffer, stamp};
 
 use super::content::read_back;
+use super::named::claim_whole;
 use super::read::reader::scattered;
 use super::space::{ALIGNMENT, Space, Stamped};
 
@@ -124,6 +125,7 @@ impl Overwriter {
             next: 0,
             laps: 0,
         };
+        claim_whole(b, blocks.file, blocks.block, &writer.offsets);
         writer.stage_whole();
         Ok(writer)
     }

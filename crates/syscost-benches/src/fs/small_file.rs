@@ -18,6 +18,7 @@
 //! lmbench `lat_fs`, which has the same sizes, and counts files per second.
 
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat, unlinkat};
@@ -27,8 +28,10 @@ use syscost_sys::files::stamp;
 
 use super::durable::{self, Sync};
 use super::entries::{CREATE, PRIVATE, close};
+use super::named::claim_size;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
+use super::waits::unwritten_pages;
 use super::{SIZE, in_each_directory, inodes};
 use crate::syscall::{Bad, must};
 
@@ -94,6 +97,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let size = b.case().number(SIZE) as usize;
     let space = Space::of(b.case())?;
     let files = Files::new(b.random().u64(..), size, step, sync);
+    claim_size(b, files.content.len() as u64, "content of each file");
     measure(b, &space, files, sync)
 }
 
@@ -148,6 +152,32 @@ impl Files {
     #[inline(always)]
     fn delete(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Errno> {
         unlinkat(directory, name, AtFlags::empty())
+    }
+
+    /// Claims that the files themselves were synced, and not their directory, say: nothing of their
+    /// content is left to be written back.
+    fn claim_synced(
+        &self,
+        b: &mut Bencher,
+        directory: &OwnedFd,
+        names: &[CString],
+    ) -> Result<(), Failure> {
+        const WHAT: &str = "pages of these files that are not written back";
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let mut unwritten = Ok::<u64, Unsupported>(0);
+        for name in names {
+            let file = openat(directory, name, flags, Mode::empty());
+            let file = file.map_err(|cause| Failure::of("open a file", cause))?;
+            let left = unwritten_pages(&File::from(file));
+            unwritten = unwritten.and_then(|sum| Ok(sum + left?));
+        }
+        match unwritten {
+            Ok(pages) => b.claim_equal(WHAT, 0, pages, "cachestat"),
+            Err(reason) => {
+                b.claim_unverified(WHAT, 0_u64, "", "cachestat", &reason.to_string());
+            }
+        }
+        Ok(())
     }
 
     /// Whether a file has all of its content and nothing else.
@@ -220,7 +250,10 @@ impl Operation for Files {
         }
         let what = "files of these that have their size and content";
         b.claim_equal(what, names.len(), right, "read");
-        Ok(())
+        match (self.step, self.sync) {
+            (Step::Create, Sync::Fsync) => self.claim_synced(b, directory, names),
+            (Step::Create, Sync::None) | (Step::Delete, _) => Ok(()),
+        }
     }
 
     fn refused(&self, bad: Bad) -> Failure {

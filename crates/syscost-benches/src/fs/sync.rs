@@ -29,6 +29,7 @@ use std::fs::File;
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
 
+use super::named::claim_size;
 use super::overwrite::{Access, Blocks, Overwriter};
 use super::space::Space;
 use super::tail::time_tail;
@@ -86,12 +87,28 @@ enum Call {
 
 impl Call {
     fn of(case: &Case) -> Result<Self, Failure> {
-        match case.get(CALL) {
-            "fsync" => Ok(Self::Fsync),
-            "fdatasync" => Ok(Self::Fdatasync),
-            "dsync" => Ok(Self::Dsync),
-            "sync" => Ok(Self::Sync),
-            call => Err(Failure::Broken(format!("knows no {CALL}={call}"))),
+        let name = case.get(CALL);
+        let found = Self::ALL.into_iter().find(|call| call.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("knows no {CALL}={name}")))
+    }
+
+    const ALL: [Call; 4] = [Self::Fsync, Self::Fdatasync, Self::Dsync, Self::Sync];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fsync => "fsync",
+            Self::Fdatasync => "fdatasync",
+            Self::Dsync => "dsync",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// How the kernel must have the file open, whatever was asked for.
+    const fn opened(self) -> &'static str {
+        match self {
+            Self::Fsync | Self::Fdatasync => "neither",
+            Self::Dsync => "O_DSYNC",
+            Self::Sync => "O_SYNC",
         }
     }
 
@@ -127,6 +144,7 @@ impl Call {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let block = b.case().number(SIZE);
     let (call, space) = (Call::of(b.case())?, Space::of(b.case())?);
+    claim_size(b, block, "length of each pwrite64");
     measure(b, &space, call, block, |file| call.finish(file))
 }
 
@@ -151,7 +169,7 @@ fn measure(
     let open = fcntl_getfl(writer.file()).map_err(|cause| Failure::of("fcntl", cause))?;
     let open = open & OFlags::SYNC;
     let what = "O_SYNC and O_DSYNC of the file, as the kernel has it open";
-    b.claim_equal(what, name(call.flags()), name(open), "fcntl F_GETFL");
+    b.claim_equal(what, call.opened(), name(open), "fcntl F_GETFL");
     let waits = Waits::begin(writer.file());
     let (writer, unwritten) = (
         RefCell::new(writer),
@@ -249,6 +267,18 @@ mod tests {
             claims.any(|claim| claim.contains("not written back")),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_call_is_found_by_its_name_and_is_what_it_says() {
+        for call in Call::ALL {
+            assert_eq!(Call::of(&Case::new([(CALL, call.name())])), Ok(call));
+            assert_eq!(name(call.flags()), call.opened(), "{call:?}");
+        }
+        let follows = |name| Call::of(&Case::new([(CALL, name)])).unwrap().follows();
+        assert_eq!(follows("fsync"), Some(Sysno::FSYNC));
+        assert_eq!(follows("fdatasync"), Some(Sysno::FDATASYNC));
+        assert_eq!((follows("dsync"), follows("sync")), (None, None));
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod direct;
 
 use syscost_harness::prelude::*;
 
+use super::named::claim_size;
 use super::overwrite::{Access, Blocks};
 use super::read::{CACHE, DIRECT};
 use super::space::Space;
@@ -82,6 +83,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         access: Access::of(b.case())?,
     };
     blocks.expect(b);
+    claim_size(b, block, "length of each pwrite64");
     let space = Space::of(b.case())?;
     match b.case().get(CACHE) {
         "buffered" => buffered::measure(b, &space, blocks),

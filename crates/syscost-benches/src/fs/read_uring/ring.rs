@@ -12,6 +12,7 @@ use syscost_sys::files::Buffer;
 
 use super::DEPTH;
 use crate::fs::SIZE;
+use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::read::reader::scattered;
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
@@ -133,7 +134,9 @@ impl<'f> Ring<'f> {
     /// Claims how many reads were in flight, and that all came back.
     pub(super) fn claim(&self, b: &mut Bencher) {
         let (least, most) = self.at_waits.unwrap_or_default();
-        let depth = self.depth();
+        let depth = b.case().number(DEPTH);
+        claim_size(b, self.size as u64, "completed reads");
+        claim_whole(b, self.written.bytes(), self.size as u64, &self.offsets);
         b.claim_equal("reads in flight at a wait, at least", depth, least, RING);
         b.claim_equal("reads in flight at a wait, at most", depth, most, RING);
         let claim = "reads that completed with all their bytes";
