@@ -33,6 +33,8 @@ mod write;
 use syscost_harness::directory;
 use syscost_harness::prelude::*;
 
+pub(crate) use space::claim_flag;
+
 pub(super) const GROUP: Group = Group {
     name: "fs",
     title: "File systems: what reading, writing and naming files costs, cached and not",

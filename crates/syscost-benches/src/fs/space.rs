@@ -181,7 +181,7 @@ impl Stamped {
 }
 
 /// Claims that the kernel has a file open for direct I/O.
-pub(super) fn claim_flag(b: &mut Bencher, file: &File) -> Result<(), Failure> {
+pub(crate) fn claim_flag(b: &mut Bencher, file: &File) -> Result<(), Failure> {
     let flag = match files::is_direct(file)? {
         true => "set",
         false => "not set",
