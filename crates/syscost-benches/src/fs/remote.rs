@@ -17,15 +17,12 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::directory::{self, Directory, given};
+use syscost_harness::directory::{self, Directory, NFS, NOTHING_REMOTE, given};
 use syscost_harness::prelude::*;
 use syscost_harness::{Row, nfs};
 use syscost_results::{Evidence, Verdict};
 
 use super::nfs_mount::kind;
-
-/// What takes the place of a directory's label for the server of `--nfs`.
-const NFS: &str = "nfs";
 
 /// The key of the parameter that names the local directory.
 const LOCAL: &str = "local";
@@ -170,7 +167,6 @@ fn cases() -> Vec<Case> {
     };
     let mounted = remote
         .iter()
-        .filter(|directory| directory.label != NFS)
         .flat_map(|directory| MOUNTED.iter().map(|pair| case(&directory.label, pair)));
     let unmounted = UNMOUNTED
         .iter()
@@ -185,7 +181,7 @@ fn cases() -> Vec<Case> {
 
 /// The case of a machine where nothing remote was given beside something local.
 fn nothing() -> Case {
-    Case::new([(directory::KEY, "remote")])
+    Case::new([(directory::KEY, NOTHING_REMOTE)])
 }
 
 fn is_on_nfs(directory: &Directory) -> bool {

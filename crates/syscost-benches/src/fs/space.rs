@@ -22,7 +22,7 @@ use syscost_sys::scratch::{self, Tree};
 pub(super) use cache::Cache;
 pub(super) use direct::Direct;
 pub(super) use kept::{Kept, kept};
-pub(super) use storage::Storage;
+pub(super) use storage::{Storage, claim_all_fetched};
 
 /// What memory for direct I/O is aligned to, in bytes: no device with direct I/O wants more.
 pub(super) const ALIGNMENT: usize = 4 << 10;

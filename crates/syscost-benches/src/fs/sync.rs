@@ -19,7 +19,8 @@
 //! waiting for a core; the rest is the device, which was at work for `device_busy_percent` of the
 //! time and was given `device_written_bytes` per operation, by everybody (journal included).
 //! `flushes_per_operation` counts the requests to empty the device's own cache: at least one,
-//! unless it has none.
+//! unless it has none. It is not there where the kernel does not count them, as of device mapper
+//! and of software RAID.
 //! ## Source
 //! fio `fsync=1`, `fdatasync=1` and `sync=dsync`; PostgreSQL's `pg_test_fsync`.
 
@@ -201,29 +202,34 @@ fn measure(
     let moved = waits.end(b);
     waits::claim_written(b, block, &moved);
     if let Ok(moved) = &moved {
-        claim_flushed(b, space, &waits, moved);
+        if let Some(flushes) = moved.flushes {
+            b.detail("flushes_per_operation", flushes);
+        }
+        if waits.has_volatile_cache() == Some(true) {
+            claim_flushed(b, &space.filesystem().options, moved);
+        }
     }
     writer.into_inner().claim_content(b, space)
 }
 
 /// A device with a cache of its own is asked to empty it after each write. Others may have asked,
 /// too, but each operation waits for a request that began after it did.
-fn claim_flushed(b: &mut Bencher, space: &Space, waits: &Waits, moved: &PerOperation) {
-    b.detail("flushes_per_operation", moved.flushes);
-    if waits.has_volatile_cache() != Some(true) {
-        return;
-    }
+fn claim_flushed(b: &mut Bencher, options: &str, moved: &PerOperation) {
     let what = "requests to flush the device's own cache per operation";
     let expected = Bound::AtLeast(1.0);
     let asks_for_none = ["nobarrier", "barrier=0"];
-    let mut options = space.filesystem().options.split(',');
+    let Some(flushes) = moved.flushes else {
+        let reason = "the kernel has counted none of this device so far, or never does";
+        return b.claim_unverified(what, expected.fact(), "nothing", &moved.source, reason);
+    };
+    let mut options = options.split(',');
     match options.find(|option| asks_for_none.contains(option)) {
         Some(option) => {
             let reason =
                 format!("it is mounted with {option}: the device's cache is never flushed");
-            b.claim_unverified(what, expected.fact(), moved.flushes, &moved.source, &reason);
+            b.claim_unverified(what, expected.fact(), flushes, &moved.source, &reason);
         }
-        None => b.claim_within(what, expected, moved.flushes, &moved.source),
+        None => b.claim_within(what, expected, flushes, &moved.source),
     }
 }
 
@@ -279,6 +285,34 @@ mod tests {
         assert_eq!(follows("fsync"), Some(Sysno::FSYNC));
         assert_eq!(follows("fdatasync"), Some(Sysno::FDATASYNC));
         assert_eq!((follows("dsync"), follows("sync")), (None, None));
+    }
+
+    #[test]
+    fn flushes_that_are_not_counted_refute_nothing() {
+        use syscost_harness::bencher::Pass;
+        use syscost_results::Verdict;
+
+        for (flushes, options, verdict) in [
+            (Some(1.0), "rw", Verdict::Confirmed),
+            (Some(0.5), "rw", Verdict::Refuted),
+            (Some(0.0), "rw,nobarrier", Verdict::Unverified),
+            (None, "rw", Verdict::Unverified),
+        ] {
+            let moved = PerOperation {
+                written: 4096.0,
+                flushes,
+                source: String::new(),
+            };
+            let found = crate::testing::findings(Pass::Timed, &[], |b| {
+                b.observe(|| Ok(1.0))?;
+                claim_flushed(b, options, &moved);
+                Ok(())
+            });
+            let found = found.expect("it works");
+            let judged = crate::testing::claims(&found, verdict);
+            assert_eq!(judged.len(), 1, "{flushes:?} {options}");
+            assert!(judged[0].contains("flush"), "{judged:?}");
+        }
     }
 
     #[test]

@@ -56,8 +56,8 @@ pub(super) struct Waits {
 pub(super) struct PerOperation {
     /// Bytes that it was given.
     pub(super) written: f64,
-    /// Requests to write out its own cache.
-    pub(super) flushes: f64,
+    /// Requests to write out its own cache; `None` where they are not counted.
+    pub(super) flushes: Option<f64>,
     pub(super) source: String,
 }
 
@@ -109,7 +109,9 @@ impl Waits {
         let share = busy.as_secs_f64() / self.begun.elapsed().as_secs_f64();
         let per_operation = PerOperation {
             written: (now.written - before.written) as f64 / operations,
-            flushes: (now.flushes - before.flushes) as f64 / operations,
+            flushes: now
+                .flushes
+                .map(|flushes| (flushes - before.flushes.unwrap_or(0)) as f64 / operations),
             source: device.source(),
         };
         // It counts in ticks of the kernel's clock.

@@ -194,10 +194,12 @@ impl<'f> Ring<'f> {
         let results = completions.map(|entry| (entry.user_data(), entry.result()));
         self.done.extend(results);
         // All are taken, even behind one that failed: none of them will come again.
-        (0..self.done.len()).fold(Ok(()), |so_far, index| {
+        let mut first = Ok(());
+        for index in 0..self.done.len() {
             let (part, result) = self.done[index];
-            so_far.and(self.take(part as usize, result))
-        })
+            first = first.and(self.take(part as usize, result));
+        }
+        first
     }
 
     /// Takes the read that was made into this part, and looks whether it brought what it was to
