@@ -72,6 +72,9 @@ const MIN_OVERLAP: f64 = 0.999;
 /// The device delivers what was read; some reads are under way when it is looked at.
 const MIN_DELIVERED: f64 = 0.95;
 
+/// At random, one read in some forty is at the last one's place or next to it.
+const MAX_NEAR: f64 = 0.25;
+
 fn cases() -> Vec<Case> {
     let of = |file| COUNTS.map(|count| Case::new([(FILE, file), (PROCESSES, count)]));
     in_each_directory(&[OWN, SHARED].map(of).concat())
@@ -230,7 +233,7 @@ fn claim_label(b: &mut Bencher, accounts: &[Account]) {
     b.claim_equal(what, of_files, files.len() as u64, "fstat of each process");
 }
 
-/// Claims that every read came from below the page cache.
+/// Claims that every read came from below the page cache, and was at random.
 fn claim_direct(b: &mut Bencher, accounts: &[Account], is_on_device: bool) {
     let direct = accounts.iter().filter(|account| account.is_direct).count();
     let what = "processes whose file the kernel has open with O_DIRECT";
@@ -242,6 +245,10 @@ fn claim_direct(b: &mut Bencher, accounts: &[Account], is_on_device: bool) {
     let (checked, wrong): (u64, u64) = accounts.iter().fold((0, 0), |sum, account| {
         (sum.0 + account.checked, sum.1 + account.wrong)
     });
+    let near: u64 = accounts.iter().map(|account| account.near).sum();
+    let what = "share of reads at the last one's place or next to it";
+    let share = near as f64 / reads.max(1) as f64;
+    b.claim_within(what, Bound::AtMost(MAX_NEAR), share, "each process");
     if checked > 0 {
         let what = format!("reads of other content than was written, of {checked}");
         b.claim_equal(&what, 0, wrong, "position stamps");

@@ -107,7 +107,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         seen = seen.max(cache.resident()?);
         let ns = clocked(&clock, || reader.read_all())?;
         ahead.note(cache.resident()?.pages().saturating_sub(part));
-        Ok(PART as f64 * 1e9 / ns)
+        Ok((reader.blocks() * reader.size()) as f64 * 1e9 / ns)
     })?;
     let read = reader.bytes() - before;
     cache.claim_seen(

@@ -73,7 +73,18 @@ fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     b.rate(reader.size());
     let storage = Storage::watch(&file)?;
     b.try_iter(|| reader.read())?;
+    claim_rated(b, &reader);
     storage.claim_unused(b, reader.bytes())
+}
+
+/// Claims that the rate is of as many bytes as the reads returned, and of reads of the whole file.
+fn claim_rated(b: &mut Bencher, reader: &Reader<'_>) {
+    const SOURCE: &str = "pread64";
+    let returned = reader.bytes() as f64 / b.operations().max(1) as f64;
+    let rated = b.rated().unwrap_or_default();
+    b.claim_equal("bytes that a read returned", rated, returned, SOURCE);
+    let all = reader.blocks() * reader.size();
+    b.claim_equal("bytes that are read in turn", FILE, all, SOURCE);
 }
 
 fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
@@ -118,13 +129,17 @@ fn measure(
     expect_waits(b, kept.file.bytes() / rustix::param::page_size() as u64);
     let clock = *b.clock();
     let storage = Storage::watch(file)?;
+    let mut rated = 0;
     b.observe(|| {
         prepare()?;
         let before = reader.bytes();
         let ns = clocked(&clock, || reader.read_all())?;
         let bytes = reader.bytes() - before;
+        rated += bytes;
         Ok(bytes as f64 * 1e9 / ns)
     })?;
+    let claim = "bytes that were read, each in one of the rates";
+    b.claim_equal(claim, reader.bytes(), rated, "pread64");
     storage.claim_fetched(b, reader.bytes())?;
     tell_guest(b);
     Ok(())

@@ -115,9 +115,16 @@ impl Pages {
 
     /// Reads each page once.
     fn read_all(&self, mapped: &Mapped) -> Result<(), Failure> {
-        self.order
-            .iter()
-            .try_for_each(|number| self.read(mapped, *number))
+        let read = self.order.iter().try_fold(0, |read, number| {
+            self.read(mapped, *number).map(|()| read + 1)
+        })?;
+        match read == self.order.len() {
+            true => Ok(()),
+            false => Err(Failure::Refuted(format!(
+                "{read} of {} pages were read",
+                self.order.len()
+            ))),
+        }
     }
 
     fn count(&self) -> u64 {

@@ -163,6 +163,11 @@ impl<'a> Bencher<'a> {
         self.findings.bytes = Some(bytes as f64);
     }
 
+    /// Bytes of an operation whose rate is given; `None` where it is a time.
+    pub fn rated(&self) -> Option<f64> {
+        self.findings.bytes
+    }
+
     /// Tells that values up to this, in the benchmark's unit, look like zero to it: such a row says *below resolution*, and this is its bound.
     pub fn resolution(&mut self, least: f64) {
         self.findings.resolution = Some(least);

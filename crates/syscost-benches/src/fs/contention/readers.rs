@@ -63,6 +63,8 @@ pub(super) struct Account {
     pub(super) process: u32,
     /// Device and inode number of its file.
     pub(super) file: (u64, u64),
+    /// Reads at the place of the one before or next to it.
+    pub(super) near: u64,
     /// When its first read began, and when its last one ended, in ticks.
     pub(super) began: u64,
     pub(super) ended: u64,
@@ -274,11 +276,13 @@ impl Reader {
             ended: 0,
             reads: 0,
             fetched: None,
+            near: 0,
             is_direct: files::is_direct(&self.file)?,
             checked: 0,
             wrong: 0,
             latency: Latency::default(),
         };
+        let mut last = None::<u64>;
         loop {
             // The last read ends after all were stopped, however long this process waited for a CPU.
             let is_last = stop.is_set();
@@ -289,6 +293,8 @@ impl Reader {
                 .map_err(|cause| Failure::of("read with O_DIRECT", cause))?;
             account.ended = clock.stop().ticks;
             account.reads += 1;
+            let is_near = |last: u64| last.abs_diff(offset) <= BLOCK as u64;
+            account.near += u64::from(last.replace(offset).is_some_and(is_near));
             seat.reads.store(account.reads, Ordering::Relaxed);
             account
                 .latency

@@ -10,6 +10,7 @@ fn account(began: u64, ended: u64) -> Account {
     Account {
         process: 1,
         file: (1, 1),
+        near: 1,
         began,
         ended,
         reads: 10,
@@ -84,6 +85,7 @@ fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
             "O_DIRECT",
         ),
         (Account { wrong: 1, ..good }, "other content"),
+        (Account { near: 9, ..good }, "next to it"),
         (
             Account {
                 reads: 4,

@@ -7,6 +7,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::Buffer;
 
 use super::SIZE;
+use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
 /// How much is read at once where a file is only to be brought into the page cache.
@@ -74,12 +75,14 @@ impl<'f> Reader<'f> {
                 if blocks.len() > AUDITED {
                     b.expect_argument(Sysno::PREAD64, OFFSET, Given::Different);
                 }
+                claim_whole(b, bytes, size, &blocks);
             }
             Order::InOrder { end } => {
                 let given = Given::InOrder { step: size, end };
                 b.expect_argument(Sysno::PREAD64, OFFSET, given);
             }
         }
+        claim_size(b, size, "length of each pread64");
         Ok(Self {
             written: &kept.file,
             file,
