@@ -61,6 +61,26 @@ fn the_server_without_a_mount_is_compared_with_the_page_cache() {
 }
 
 #[test]
+fn both_sides_are_where_the_row_says() {
+    let of = |kind: &str| {
+        Some(Filesystem {
+            kind: kind.to_owned(),
+            ..Filesystem::default()
+        })
+    };
+    let verdict = |remote, local| are_far_and_near(remote, local).verdict;
+    for remote in ["nfs4", "cifs", "ceph", "9p", "fuse.sshfs"] {
+        assert_eq!(verdict(of(remote), of("ext4")), Verdict::Confirmed);
+        assert_eq!(verdict(of("nfs4"), of(remote)), Verdict::Refuted);
+    }
+    assert_eq!(verdict(of("ext4"), of("xfs")), Verdict::Refuted);
+    let unknown = are_far_and_near(of("nfs4"), None);
+    assert_eq!(unknown.verdict, Verdict::Unverified);
+    assert_eq!(unknown.observed, Some("nfs4 and unknown".into()));
+    assert!(unknown.reason.is_some());
+}
+
+#[test]
 fn only_rows_of_the_two_directories_take_part() {
     let pair = &MOUNTED[1];
     assert!(pair.local.is("fs.read", &local(), "ssd"));
