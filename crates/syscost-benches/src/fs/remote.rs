@@ -228,13 +228,22 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     Ok(Derived {
         value: remote - local,
         evidence: vec![are_times(remote, local), of_case(case)],
-        details: BTreeMap::from([
-            ("remote_ns".to_owned(), remote),
-            ("local_ns".to_owned(), local),
-            ("ratio".to_owned(), remote / local),
-        ]),
+        details: details(remote, local),
         ..Derived::default()
     })
+}
+
+/// Both times, and their ratio where there is one.
+fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
+    let ratio = Some(remote / local).filter(|ratio| ratio.is_finite());
+    [
+        ("remote_ns", Some(remote)),
+        ("local_ns", Some(local)),
+        ("ratio", ratio),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+    .collect()
 }
 
 /// What file systems the two sides of a case are on, as the mounts say now.

@@ -27,7 +27,8 @@ mod direct;
 
 use syscost_harness::prelude::*;
 
-use super::overwrite::{Access, Blocks};
+use super::access::Access;
+use super::overwrite::Blocks;
 use super::read::{CACHE, DIRECT};
 use super::space::Space;
 use super::waits;
@@ -40,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[calls(Sysno::PWRITE64)],
     disregards_neighbours: is_direct,
     // Of large blocks the order hardly matters.
-    careful: |case| case.get(Access::KEY) == "random" && case.number(SIZE) > 64 << 10,
+    careful: |case| case.get(Access::KEY) == Access::Random.name() && case.number(SIZE) > 64 << 10,
     support: |case| match is_direct(case) {
         true => waits::needs_device(case),
         false => Ok(()),
@@ -55,9 +56,9 @@ fn cases() -> Vec<Case> {
     const PAST_CACHE: &[&str] = &["512", "4K", "64K", "1M"];
     let mut cases = Vec::new();
     for (cache, sizes) in [("buffered", BUFFERED), (DIRECT, PAST_CACHE)] {
-        for access in ["sequential", "random"] {
+        for access in Access::ALL {
             let of = |size: &&'static str| {
-                Case::new([(Access::KEY, access), (CACHE, cache), (SIZE, *size)])
+                Case::new([access.parameter(), (CACHE, cache), (SIZE, *size)])
             };
             cases.extend(sizes.iter().map(of));
         }

@@ -41,6 +41,7 @@ fn a_mount_is_compared_with_the_same_row_of_the_local_directory() {
     let nothing = [source("fs.read", &local, 0.0), rows[1]];
     let refuted = compute(&case, &nothing).unwrap();
     assert_eq!(refuted.evidence[0].verdict, Verdict::Refuted);
+    assert!(!refuted.details.contains_key("ratio"), "there is none");
 }
 
 #[test]
