@@ -11,8 +11,8 @@
 //! What the client's caches save: `fs.read` and `fs.metadata` in the same directory. The server's
 //! disk: what has just been written is in its memory.
 //! ## Reading it
-//! The same calls without the kernel's client, from a program, are `fs.nfs{step=getattr}` and
-//! `fs.nfs{step=read}`, if the server is given by `--nfs` as well. The evidence names the version of
+//! The same calls without the kernel's client, from a program, are `fs.nfs{op=getattr}` and
+//! `fs.nfs{op=read}`, if the server is given by `--nfs` as well. The evidence names the version of
 //! NFS, the server and what they agreed on, and counts the calls: /proc/self/mountstats has them for
 //! all programs that use the mount. A call that was sent twice (`retransmits_count`) waited for a
 //! late server.

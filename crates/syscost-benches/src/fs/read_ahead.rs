@@ -212,7 +212,24 @@ fn judge_further(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) 
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_harness::directory::{DEFAULT, KEY};
+
     use super::*;
+    use crate::testing::{claims, found_of};
+
+    #[test]
+    fn no_advice_is_not_refuted() {
+        for advice in ["none", "random", "sequential"] {
+            let case = Case::new([(KEY, DEFAULT), (ADVICE, advice), (SIZE, "4K")]);
+            let Some(found) = found_of(&case, Pass::Evidence, &[], run) else {
+                return;
+            };
+            let mut refuted = claims(&found, Verdict::Refuted);
+            refuted.retain(|claim| claim.starts_with("pages"));
+            assert_eq!(refuted, [""; 0], "{advice}");
+        }
+    }
 
     #[test]
     fn advice_without_effect_is_no_lie() {

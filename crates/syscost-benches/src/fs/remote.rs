@@ -8,7 +8,7 @@
 //! READ (`fs.nfs`) is compared with a read from the local page cache, and GETATTR with stat: neither
 //! end waits for a disk then.
 //! ## Does not measure
-//! The network alone: `fs.nfs{step=icmp}`.
+//! The network alone: `fs.nfs{op=icmp}`.
 //! ## Reading it
 //! What is cached costs the same on both sides, so the difference is near zero; it may be negative
 //! where the server's disk is faster than the local one. `ratio` says how often as long the remote
@@ -130,17 +130,17 @@ const MOUNTED: [Pair; 7] = [
 const UNMOUNTED: [Pair; 3] = [
     Pair {
         name: "read_4K",
-        remote: plain(FROM_NFS, &[("step", "read"), ("size", "4K")]),
+        remote: plain(FROM_NFS, &[("op", "read"), ("size", "4K")]),
         local: WARM_4K,
     },
     Pair {
         name: "read_1M",
-        remote: plain(FROM_NFS, &[("step", "read"), ("size", "1M")]),
+        remote: plain(FROM_NFS, &[("op", "read"), ("size", "1M")]),
         local: WARM_1M,
     },
     Pair {
         name: "stat",
-        remote: plain(FROM_NFS, &[("step", "getattr")]),
+        remote: plain(FROM_NFS, &[("op", "getattr")]),
         local: plain("fs.metadata", &[("op", "stat"), ("sync", "none")]),
     },
 ];

@@ -14,8 +14,8 @@
 //! (`fs.sync`).
 //! ## Reading it
 //! `buffered` is a matter of the core and of memory, and the detail `bandwidth_bytes_per_s` that of
-//! a copy. `direct` waits for the device: `cpu_ns` of it is work of the core, `run_delay_ns` was
-//! spent waiting for a core, and the rest for the device, which was at work for
+//! a copy. `direct` waits for the device: `cpu_ns` of it at most is work of the core, `run_delay_ns`
+//! was spent waiting for a core, and the rest for the device, which was at work for
 //! `device_busy_percent` of the time and was given `device_written_bytes` per operation, by
 //! everybody. A block smaller than the device's own is read, changed and written by the device.
 //! ## Source

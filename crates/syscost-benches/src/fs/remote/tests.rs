@@ -47,7 +47,7 @@ fn a_mount_is_compared_with_the_same_row_of_the_local_directory() {
 #[test]
 fn the_server_without_a_mount_is_compared_with_the_page_cache() {
     let case = of(&[("dir", "nfs"), ("local", "ssd"), ("op", "read_4K")]);
-    let remote = of(&[("step", "read"), ("size", "4K")]);
+    let remote = of(&[("op", "read"), ("size", "4K")]);
     let warm = of(&[
         ("dir", "ssd"),
         ("access", "random"),
