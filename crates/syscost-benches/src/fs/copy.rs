@@ -26,14 +26,13 @@ mod copier;
 use std::cell::{Cell, RefCell};
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, stamp};
 
 use super::content::read_back;
 use super::named::claim_size;
 use super::read::reader::read_through;
 use super::space::{Cache, Space};
-use super::waits::MAX_SLEEPS;
+use super::waits::{Charged, MAX_SLEEPS};
 use super::{SIZE, in_each_directory};
 use copier::{By, Copier};
 
@@ -74,7 +73,7 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     let cached = source.open()?;
     Cache::of(space, &cached)?.fill(b, || read_through(&source, &cached))?;
     by.expect(b, bytes);
-    let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
+    let charged = Charged::begin();
     let copies = Cell::new(0_u64);
     let judged = Cell::new(0);
     let copier = RefCell::new(copier);
@@ -103,8 +102,9 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
-    let dirtied = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
-    let dirtied = dirtied.map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
+    let dirtied = charged
+        .bytes()
+        .map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
     claim_outcome(b, space, &copier, dirtied)?;
     if b.is_timed() {
         return Ok(());

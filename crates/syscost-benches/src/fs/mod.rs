@@ -1,5 +1,6 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod access;
 mod cache_size;
 mod content;
 mod contention;

@@ -1,10 +1,12 @@
 //! Reading a whole directory.
 //!
 //! ## Measures
-//! openat of a directory with this many files, getdents64 into 32 KiB until it gives nothing
+//! openat of a directory with this many entries, getdents64 into 32 KiB until it gives nothing
 //! more, close. `per_entry=none`: names and kinds are taken as the directory has them, as `ls`
-//! does. `per_entry=stat`: newfstatat of each name as well, as `ls -l` does. The detail
-//! `per_entry_ns` is the time divided by the number of entries.
+//! does; on a local file system the entries are names of one file (hard links), of which nothing
+//! but names is read. `per_entry=stat`: newfstatat of each name as well, as `ls -l` does; each is a
+//! file of its own, as on a file system of another machine, whose answer may have the attributes of
+//! each. The detail `per_entry_ns` is the time divided by the number of entries.
 //! ## Does not measure
 //! Directories and inodes that are on the device only.
 //! ## Reading it
@@ -161,7 +163,7 @@ fn claim_kinds(b: &mut Bencher, count: usize, seen: &Seen) {
     }
 }
 
-/// A directory with empty files in it.
+/// A directory with names of empty files in it.
 struct Filled {
     parent: OwnedFd,
     count: usize,
@@ -180,8 +182,8 @@ struct Seen {
     reads: usize,
 }
 
-/// Makes an entry: another name of the first file, if there can be one. Only names are read, and
-/// what thousands of removed files leave behind slows down what is measured next in some file
+/// Makes an entry: another name of the first file, if there can be one. For where only names are
+/// read: what thousands of removed files leave behind slows down what is measured next in some file
 /// systems.
 fn link_or_create(directory: &OwnedFd, number: usize, name: &CStr) -> Result<(), Bad> {
     let first = entries::name(0);
@@ -200,11 +202,13 @@ impl Filled {
         space.room_for((count * BYTES_OF_AN_INODE) as u64)?;
         let parent = entries::open_directory(space.path())?;
         let directory = entries::make_directory(&parent, Self::NAME)?;
+        // A server may be asked for names and attributes at once (READDIRPLUS).
+        let is_of_one_file = each == Each::None && !space.filesystem().is_remote();
         for number in 0..count {
             let name = entries::name(number);
-            let made = match each {
-                Each::Stat => entries::create(&directory, &name),
-                Each::None => link_or_create(&directory, number, &name),
+            let made = match is_of_one_file {
+                false => entries::create(&directory, &name),
+                true => link_or_create(&directory, number, &name),
             };
             made.map_err(|bad| Failure::of("create", bad))?;
         }

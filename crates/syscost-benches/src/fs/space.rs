@@ -20,7 +20,7 @@ use syscost_sys::platform;
 use syscost_sys::scratch::{self, Tree};
 
 pub(super) use cache::Cache;
-pub(super) use direct::Direct;
+pub(super) use direct::{Direct, allowed_direct};
 pub(super) use kept::{Kept, kept};
 pub(super) use storage::{Storage, claim_all_fetched};
 
@@ -127,17 +127,6 @@ impl Stamped {
     pub(super) fn open_direct(&self) -> Result<File, Failure> {
         files::open_direct(&self.path, false)
             .map_err(|error| Failure::Unsupported(error.to_string()))
-    }
-
-    /// Makes sure that direct reads of this many bytes, at multiples of them, are possible.
-    pub(super) fn allows_direct(&self, size: u64) -> Result<(), Failure> {
-        let alignment = files::direct_alignment(&self.open()?).ok().flatten();
-        match alignment.map(|alignment| alignment.offset as u64) {
-            Some(least) if !size.is_multiple_of(least) => Err(Failure::Unsupported(format!(
-                "direct I/O takes multiples of {least} bytes here"
-            ))),
-            Some(_) | None => Ok(()),
-        }
     }
 
     /// Claims that a file of this one was open for direct I/O, and that its reads left nothing in

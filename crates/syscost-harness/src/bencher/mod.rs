@@ -9,6 +9,7 @@ mod begin;
 mod body;
 mod bracket;
 mod claims;
+mod clocked;
 mod company;
 mod copies;
 mod counts;
@@ -37,6 +38,7 @@ use crate::failure::Failure;
 
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
+pub use clocked::clocked;
 use histogram::{buckets, new_histogram};
 pub use laps::Laps;
 pub use min_times::MinTimes;

@@ -37,8 +37,16 @@ pub struct Filesystem {
 /// File systems whose files are nowhere but in memory: their cache cannot be emptied.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 
-/// File systems whose files are on another machine.
-const REMOTE: [&str; 6] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p"];
+/// File systems beside NFS whose files are on another machine.
+const REMOTE: [&str; 4] = ["cifs", "smb3", "ceph", "9p"];
+
+/// The kinds of the kernel's NFS client.
+const NFS: [&str; 2] = ["nfs", "nfs4"];
+
+/// Whether this is what the kernel calls a mount over NFS.
+pub(super) fn is_nfs_kind(kind: &str) -> bool {
+    NFS.contains(&kind)
+}
 
 impl Filesystem {
     /// Whether its files are nowhere but in memory.
@@ -46,9 +54,21 @@ impl Filesystem {
         IN_MEMORY.contains(&self.kind.as_str())
     }
 
+    /// Whether the kernel's NFS client serves it.
+    pub fn is_nfs(&self) -> bool {
+        is_nfs_kind(&self.kind)
+    }
+
     /// Whether its files are on another machine.
     pub fn is_remote(&self) -> bool {
-        REMOTE.contains(&self.kind.as_str()) || self.kind.starts_with("fuse.ssh")
+        self.is_nfs() || REMOTE.contains(&self.kind.as_str()) || self.kind.starts_with("fuse.ssh")
+    }
+
+    /// The folder that takes what is written, where this is an overlay over one.
+    pub fn upper(&self) -> Option<&Path> {
+        let is_overlay = self.kind == "overlay";
+        let upper = is_overlay.then(|| mount_option(&self.options, "upperdir"));
+        upper.flatten().map(Path::new)
     }
 }
 
@@ -78,14 +98,11 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
         describe(&mut found, &name);
     }
     if found.kind == "overlay" {
-        let upper = mount_option(&found.options, "upperdir");
-        found.layers.insert(
-            0,
-            match upper {
-                Some(upper) => format!("overlay over {upper}"),
-                None => "overlay, not writable".to_owned(),
-            },
-        );
+        let layer = match found.upper() {
+            Some(upper) => format!("overlay over {}", upper.display()),
+            None => "overlay, not writable".to_owned(),
+        };
+        found.layers.insert(0, layer);
     }
     Ok(found)
 }
@@ -246,6 +263,24 @@ mod tests {
         assert_eq!(remote.source, "server:/export one");
         assert!(remote.is_remote() && !remote.is_in_memory());
         assert_eq!(mount_option(&remote.options, "vers"), Some("4.2"));
+    }
+
+    #[test]
+    fn what_is_on_another_machine_need_not_be_nfs() {
+        let of = |kind: &str| Filesystem {
+            kind: kind.to_owned(),
+            options: "rw,upperdir=/srv/upper,workdir=/srv/work".to_owned(),
+            ..Filesystem::default()
+        };
+        for kind in ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse.sshfs"] {
+            assert!(of(kind).is_remote(), "{kind}");
+            assert_eq!(of(kind).is_nfs(), kind.starts_with("nfs"), "{kind}");
+        }
+        for kind in ["ext4", "tmpfs", "nfsd", "fuse.ntfs"] {
+            assert!(!of(kind).is_remote() && !of(kind).is_nfs(), "{kind}");
+        }
+        assert_eq!(of("overlay").upper(), Some(Path::new("/srv/upper")));
+        assert_eq!(of("ext4").upper(), None);
     }
 
     #[test]

@@ -136,7 +136,12 @@ impl<'f> Ring<'f> {
         let (least, most) = self.at_waits.unwrap_or_default();
         let depth = b.case().number(DEPTH);
         claim_size(b, self.size as u64, "completed reads");
-        claim_whole(b, self.written.bytes(), self.size as u64, &self.offsets);
+        claim_whole(
+            b,
+            self.written.bytes(),
+            self.size as u64,
+            self.offsets.len(),
+        );
         b.claim_equal("reads in flight at a wait, at least", depth, least, RING);
         b.claim_equal("reads in flight at a wait, at most", depth, most, RING);
         let claim = "reads that completed with all their bytes";
