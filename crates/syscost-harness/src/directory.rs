@@ -22,6 +22,12 @@ pub const VARIABLE: &str = "SYSCOST_DIRECTORIES";
 /// The label of the directory that is measured where none was named.
 pub const DEFAULT: &str = "default";
 
+/// What rows of `fs.remote` have in place of a directory's label: the server of `--nfs`.
+pub const NFS: &str = "nfs";
+
+/// The same where nothing remote was named.
+pub const NOTHING_REMOTE: &str = "remote";
+
 /// A directory in which file systems are measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directory {
@@ -72,6 +78,11 @@ pub fn is_label(text: &str) -> bool {
         !letter.is_control() && !letter.is_whitespace() && !"{},=*?[]'\"".contains(letter)
     };
     (1..=MAX_BYTES).contains(&text.len()) && text.chars().all(is_plain)
+}
+
+/// Whether a label means something else than a directory to rows.
+pub fn is_reserved(label: &str) -> bool {
+    [NFS, NOTHING_REMOTE].contains(&label)
 }
 
 /// The directory of a user who named none: `$XDG_CACHE_HOME/syscost`, else `~/.cache/syscost`, else one in the folder for temporary files.

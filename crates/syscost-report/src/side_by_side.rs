@@ -7,7 +7,7 @@ pub(crate) mod text;
 use std::collections::BTreeMap;
 
 use syscost_results::directory::{KEY, label_of};
-use syscost_results::{Measurement, Status, Unit};
+use syscost_results::{Directory, Measurement, Status, Unit};
 
 use crate::units::quantity;
 
@@ -34,14 +34,20 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a> SideBySide<'a> {
-    /// The rows of these measurements that have a directory; `None` unless there are several
-    /// directories.
-    pub(crate) fn of(measurements: impl IntoIterator<Item = &'a Measurement>) -> Option<Self> {
+    /// The rows of these measurements that are of one of these directories; `None` unless they are
+    /// of several. A row may name something else in a directory's place, as `fs.remote` the server
+    /// of `--nfs`.
+    pub(crate) fn of(
+        measurements: impl IntoIterator<Item = &'a Measurement>,
+        directories: &[Directory],
+    ) -> Option<Self> {
         let mut labels: Vec<&str> = Vec::new();
         let mut lines: Vec<Line<'a>> = Vec::new();
         let mut places: BTreeMap<(&str, String), usize> = BTreeMap::new();
         for measurement in measurements {
-            let Some(label) = label_of(&measurement.name) else {
+            let label = label_of(&measurement.name)
+                .filter(|label| directories.iter().any(|one| one.label == *label));
+            let Some(label) = label else {
                 continue;
             };
             let column = labels.iter().position(|known| *known == label);
@@ -113,8 +119,9 @@ mod tests {
     #[test]
     fn rows_stand_beside_their_like_and_a_gap_stays_one() {
         let run = fixture::of_directories();
-        let beside = SideBySide::of(&run.measurements).expect("there are several");
-        assert_eq!(beside.labels, ["ssd", "tmp", "nfs"]);
+        let beside =
+            SideBySide::of(&run.measurements, &run.directories).expect("there are several");
+        assert_eq!(beside.labels, ["ssd", "tmp", "far"]);
         let first = &beside.lines[0];
         assert_eq!((first.id, first.operation()), ("fs.read", "read"));
         assert_eq!(first.case, "access=random,cache=warm,size=4K");
@@ -140,6 +147,13 @@ mod tests {
         let mut run = fixture::of_directories();
         let is_other = |row: &Measurement| label_of(&row.name).is_some_and(|label| label != "ssd");
         run.measurements.retain(|row| !is_other(row));
-        assert!(SideBySide::of(&run.measurements).is_none());
+        assert!(SideBySide::of(&run.measurements, &run.directories).is_none());
+    }
+
+    #[test]
+    fn what_is_no_directory_is_no_column() {
+        let mut run = fixture::of_directories();
+        run.directories.retain(|directory| directory.label == "ssd");
+        assert!(SideBySide::of(&run.measurements, &run.directories).is_none());
     }
 }

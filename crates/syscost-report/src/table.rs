@@ -70,13 +70,17 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         let is_of_group = |row: &&Measurement| {
             row.status != Status::Skipped && row.id.split('.').next() == Some(section[0].group())
         };
-        let Some(beside) = SideBySide::of(run.measurements.iter().filter(is_of_group)) else {
+        let of_group = run.measurements.iter().filter(is_of_group);
+        let Some(beside) = SideBySide::of(of_group, &run.directories) else {
             plain(section, options, &mut out);
             continue;
         };
+        let labels = beside.labels.clone();
         several_directories(beside, section, options, &mut out);
-        let has_directory = |row: &&Row<'_>| label_of(&row.measurement.name).is_some();
-        let rest = section.iter().filter(|row| !has_directory(row)).cloned();
+        let has_column = |row: &&Row<'_>| {
+            label_of(&row.measurement.name).is_some_and(|label| labels.contains(&label))
+        };
+        let rest = section.iter().filter(|row| !has_column(row)).cloned();
         let rest: Vec<Row<'_>> = rest.collect();
         if !rest.is_empty() {
             plain(&rest, options, &mut out);

@@ -124,7 +124,7 @@ mod tests {
     fn a_rows_name_tells_its_directory() {
         assert_eq!(label_of("fs.read{dir=ssd,size=4K}"), Some("ssd"));
         assert_eq!(label_of("fs.sync{call=fsync,dir=a-b}"), Some("a-b"));
-        for name in ["fs.read", "fs.nfs{step=null}", "a.b{subdir=x}"] {
+        for name in ["fs.read", "fs.nfs{op=null}", "a.b{subdir=x}"] {
             assert_eq!(label_of(name), None, "{name}");
         }
     }

@@ -9,12 +9,14 @@
 //! - [`measurement`]: one row of it: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`mod@study`]: published experiments beside a run.
+//! - [`mod@curve`]: names from which curves are drawn.
 //! - [`machine`]: the facts of the measured machine. [`directory`]: those of a measured directory.
 //! - [`stats`]: medians, exact intervals, bootstrap, drift, modes.
 //! - [`simulate`]: noise models that check the intervals.
 //! - [`estimate`]: from the samples of many rounds to one [`Estimate`] and its flags.
 
 pub mod compare;
+pub mod curve;
 pub mod directory;
 pub mod document;
 pub mod estimate;

@@ -192,7 +192,7 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
     assert_eq!(followed("a.b{c=d}", &congestion), (6, 0));
     let server = |day| format!("nfs://10.0.0.{}:2049:{}/e", host(day), 4000 + day);
     let export = |day| json!({"SYSCOST_NFS": server(day)});
-    assert_eq!(followed("fs.nfs{step=null}", &export), (4, 2));
+    assert_eq!(followed("fs.nfs{op=null}", &export), (4, 2));
     assert_eq!(followed("fs.read{dir=ssd}", &export), (6, 0));
 }
 

@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 const LONG: Duration = Duration::from_secs(120);
 
 const MEASURED: [&str; 6] = [
-    "fs.nfs{step=connect}",
-    "fs.nfs{step=null}",
-    "fs.nfs{step=getattr}",
-    "fs.nfs{step=lookup}",
-    "fs.nfs{step=read,size=4K}",
-    "fs.nfs{step=read,size=1M}",
+    "fs.nfs{op=connect}",
+    "fs.nfs{op=null}",
+    "fs.nfs{op=getattr}",
+    "fs.nfs{op=lookup}",
+    "fs.nfs{op=read,size=4K}",
+    "fs.nfs{op=read,size=1M}",
 ];
 
 fn command(program: &Program, selector: &str, export: &str, budget: &str) -> Command {
@@ -99,7 +99,7 @@ fn without_a_server_the_rows_say_how_to_give_one() {
     let program = Program::new();
     let output = program.run(&[
         "run",
-        "fs.nfs{step=null}",
+        "fs.nfs{op=null}",
         "--profile",
         "quick",
         "--no-save",
@@ -107,7 +107,7 @@ fn without_a_server_the_rows_say_how_to_give_one() {
         "json",
     ]);
     let run = document(&output);
-    let row = row(&run, "fs.nfs{step=null}");
+    let row = row(&run, "fs.nfs{op=null}");
     assert_eq!(row["status"], "unsupported");
     let reason = row["reason"].as_str().expect("a reason");
     assert!(reason.contains("--nfs nfs://HOST/EXPORT"), "{reason}");
@@ -146,7 +146,7 @@ fn a_server_that_stops_in_the_middle_costs_rows_and_no_hang() {
     let program = Program::new();
     let mut server = NfsServer::start();
     let export = server.export().to_string();
-    let child = command(&program, "fs.nfs{step=getattr}", &export, "6")
+    let child = command(&program, "fs.nfs{op=getattr}", &export, "6")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -155,7 +155,7 @@ fn a_server_that_stops_in_the_middle_costs_rows_and_no_hang() {
     server.stop();
     let output = ended(child);
     let run = document(&output);
-    let row = row(&run, "fs.nfs{step=getattr}");
+    let row = row(&run, "fs.nfs{op=getattr}");
     assert_eq!(row["status"], "failed", "{row}");
     let reason = row["reason"].as_str().expect("a reason");
     let names = reason.contains(&server.address.to_string());
@@ -171,7 +171,7 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
     let program = Program::new();
     let server = NfsServer::start();
     let export = server.export().to_string();
-    let mut command = command(&program, "fs.nfs{step=read,size=4K}", &export, "6");
+    let mut command = command(&program, "fs.nfs{op=read,size=4K}", &export, "6");
     // A group of its own, so that no other process is ended; workers die with their coordinator.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command

@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
+use syscost_results::curve::reread_detail;
 use syscost_sys::memory;
 
 use self::grown::{Grown, Halt, Reread};
@@ -235,7 +236,7 @@ fn describe(b: &mut Bencher, seen: &[Reread]) {
         }
     }
     for reread in seen {
-        let name = format!("read_{}_bytes_per_s", size_name(reread.bytes as usize));
+        let name = reread_detail(&size_name(reread.bytes as usize));
         b.detail(&name, reread.rate);
     }
 }

@@ -26,13 +26,13 @@ mod copier;
 use std::cell::{Cell, RefCell};
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, stamp};
 
 use super::content::read_back;
+use super::named::claim_size;
 use super::read::reader::read_through;
 use super::space::{Cache, Space};
-use super::waits::MAX_SLEEPS;
+use super::waits::{Charged, MAX_SLEEPS};
 use super::{SIZE, in_each_directory};
 use copier::{By, Copier};
 
@@ -59,6 +59,7 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (by, bytes) = (By::of(b.case())?, b.case().number(SIZE));
     let space = Space::of(b.case())?;
+    claim_size(b, bytes, "source and target of each copy");
     measure(b, &space, by, bytes)
 }
 
@@ -72,7 +73,7 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     let cached = source.open()?;
     Cache::of(space, &cached)?.fill(b, || read_through(&source, &cached))?;
     by.expect(b, bytes);
-    let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
+    let charged = Charged::begin();
     let copies = Cell::new(0_u64);
     let judged = Cell::new(0);
     let copier = RefCell::new(copier);
@@ -84,7 +85,13 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
                 "after an operation the target has {length} of {bytes} bytes"
             )));
         }
-        copier.begin_anew()
+        copier.begin_anew()?;
+        match copier.target_length()? {
+            0 => Ok(()),
+            left => Err(Failure::Refuted(format!(
+                "before an operation the target still has {left} bytes"
+            ))),
+        }
     };
     let mut copy = || {
         copies.set(copies.get() + 1);
@@ -95,8 +102,9 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
-    let dirtied = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
-    let dirtied = dirtied.map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
+    let dirtied = charged
+        .bytes()
+        .map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
     claim_outcome(b, space, &copier, dirtied)?;
     if b.is_timed() {
         return Ok(());

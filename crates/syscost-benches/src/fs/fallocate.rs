@@ -23,6 +23,7 @@ use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
+use super::named::claim_size;
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
 use super::{SIZE, in_each_directory};
@@ -161,6 +162,7 @@ impl Facts {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (op, bytes) = (Op::of(b.case())?, b.case().number(SIZE));
     let space = Space::of(b.case())?;
+    claim_size(b, bytes, "blocks and length of the file");
     measure(b, &space, op, bytes, |file| op.perform(file, bytes))
 }
 

@@ -2,8 +2,8 @@
 //!
 //! ## Measures
 //! Taking an exclusive lock of a whole file and giving it back, nobody else wanting it: two system
-//! calls. `by=fcntl` is F_SETLKW, whose lock belongs to the process; `by=ofd` is F_OFD_SETLKW,
-//! whose lock belongs to the open file; `by=flock` is the call of that name.
+//! calls. `via=fcntl` is F_SETLKW, whose lock belongs to the process; `via=ofd` is F_OFD_SETLKW,
+//! whose lock belongs to the open file; `via=flock` is the call of that name.
 //! ## Does not measure
 //! Waiting for a lock that another holds: `sync.file_lock{state=contended}`.
 //! ## Reading it
@@ -28,14 +28,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const BY: &str = "by";
+const VIA: &str = "via";
 
 fn cases() -> Vec<Case> {
-    in_each_directory(&Via::ALL.map(|via| Case::new([(BY, via.name())])))
+    in_each_directory(&Via::ALL.map(|via| Case::new([(VIA, via.name())])))
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let via = Via::from_name(b.case().get(BY))?;
+    let via = Via::from_name(b.case().get(VIA))?;
     let space = Space::of(b.case())?;
     durable::expect_answers(b, space.filesystem());
     sync::measure_free_lock(b, via, &sync::open_twice(&space.path().join("lock"))?)

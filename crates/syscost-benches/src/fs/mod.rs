@@ -1,5 +1,6 @@
 //! File systems: reading, writing, names, and what lies below.
 
+mod access;
 mod cache_size;
 mod content;
 mod contention;
@@ -11,6 +12,7 @@ mod fallocate;
 mod inodes;
 mod lock;
 mod metadata;
+mod named;
 mod nfs;
 mod nfs_mount;
 mod overwrite;
@@ -31,6 +33,8 @@ mod write;
 
 use syscost_harness::directory;
 use syscost_harness::prelude::*;
+
+pub(crate) use space::claim_flag;
 
 pub(super) const GROUP: Group = Group {
     name: "fs",

@@ -2,9 +2,9 @@
 //!
 //! ## Measures
 //! Round trips to the server that `syscost run --nfs nfs://HOST/EXPORT` names, each of which asks
-//! more of it than the one before. `step=icmp`: its kernel answers an echo of 64 bytes.
-//! `step=connect`: a socket is created and connected to the port of NFS. Then, over one connection
-//! with TCP_NODELAY, calls of NFS version 3 (RFC 1813) by a client in this program: `step=null` is
+//! more of it than the one before. `op=icmp`: its kernel answers an echo of 64 bytes.
+//! `op=connect`: a socket is created and connected to the port of NFS. Then, over one connection
+//! with TCP_NODELAY, calls of NFS version 3 (RFC 1813) by a client in this program: `op=null` is
 //! the procedure that does nothing, `getattr` the attributes of a file, `lookup` a name in a
 //! folder, and `read` this many bytes (`size`) of a file of 1 MiB, its blocks one after the other
 //! and then from the beginning again. Each call is sent when the last one has been answered. The

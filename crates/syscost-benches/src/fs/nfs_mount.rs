@@ -11,8 +11,8 @@
 //! What the client's caches save: `fs.read` and `fs.metadata` in the same directory. The server's
 //! disk: what has just been written is in its memory.
 //! ## Reading it
-//! The same calls without the kernel's client, from a program, are `fs.nfs{step=getattr}` and
-//! `fs.nfs{step=read}`, if the server is given by `--nfs` as well. The evidence names the version of
+//! The same calls without the kernel's client, from a program, are `fs.nfs{op=getattr}` and
+//! `fs.nfs{op=read}`, if the server is given by `--nfs` as well. The evidence names the version of
 //! NFS, the server and what they agreed on, and counts the calls: /proc/self/mountstats has them for
 //! all programs that use the mount. A call that was sent twice (`retransmits_count`) waited for a
 //! late server.
@@ -62,20 +62,15 @@ fn cases() -> Vec<Case> {
 
 fn support(case: &Case) -> Result<(), Unsupported> {
     let directory = Directory::of(case).map_err(|reason| Unsupported::new(reason.to_string()))?;
-    let kind = kind(&directory);
-    match kind.as_deref() {
-        Some("nfs" | "nfs4") => Ok(()),
-        Some(other) => Err(Unsupported::new(format!(
-            "{} is on {other}: mount an NFS export and give it as --dir",
-            case.get(directory::KEY)
+    match files::filesystem(&directory.path) {
+        Ok(found) if found.is_nfs() => Ok(()),
+        Ok(other) => Err(Unsupported::new(format!(
+            "{} is on {}: mount an NFS export and give it as --dir",
+            case.get(directory::KEY),
+            other.kind
         ))),
-        None => Err(Unsupported::new(
+        Err(_) => Err(Unsupported::new(
             "no directory on an NFS mount was given: --dir",
         )),
     }
-}
-
-/// The kind of file system that a directory is on; `None` if it is not there.
-pub(super) fn kind(directory: &Directory) -> Option<String> {
-    Some(files::filesystem(&directory.path).ok()?.kind)
 }

@@ -10,8 +10,9 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{Buffer, stamp};
 
+pub(super) use super::access::Access;
 use super::content::read_back;
-use super::read::reader::scattered;
+use super::named::claim_whole;
 use super::space::{ALIGNMENT, Space, Stamped};
 
 const SIZE: Argument = Argument {
@@ -26,25 +27,6 @@ const OFFSET: Argument = Argument {
 /// More operations than any audited child makes. What it writes is in the file, and its count is
 /// lost with it.
 const MAX_AUDITED: usize = 128;
-
-/// In what order the blocks of a file are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Sequential,
-    Random,
-}
-
-impl Access {
-    pub(super) const KEY: &str = "access";
-
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        match case.get(Self::KEY) {
-            "sequential" => Ok(Self::Sequential),
-            "random" => Ok(Self::Random),
-            access => Err(Failure::Broken(format!("knows no {}={access}", Self::KEY))),
-        }
-    }
-}
 
 /// The blocks of a file and their order.
 #[derive(Debug, Clone, Copy)]
@@ -73,11 +55,7 @@ impl Blocks {
     /// Where the blocks begin, in the order in which they are written, over and over. At random one
     /// or two may be missing.
     fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
-        let count = self.file / self.block;
-        let numbers = match self.access {
-            Access::Sequential => (0..count).collect(),
-            Access::Random => scattered(count, random),
-        };
+        let numbers = self.access.order(self.file / self.block, random);
         numbers
             .into_iter()
             .map(|number| number * self.block)
@@ -124,6 +102,7 @@ impl Overwriter {
             next: 0,
             laps: 0,
         };
+        claim_whole(b, blocks.file, blocks.block, writer.offsets.len());
         writer.stage_whole();
         Ok(writer)
     }

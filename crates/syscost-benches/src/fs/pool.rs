@@ -228,8 +228,10 @@ pub(super) fn measure<O: Operation>(
                 || {
                     waits.after(made.get());
                     if pool.done.get() == count {
-                        pool.renew()?;
-                        settle(pool.directory())?;
+                        waits.leave_out(|| {
+                            pool.renew()?;
+                            settle(pool.directory())
+                        })?;
                     }
                     waits.before();
                     Ok(())

@@ -32,10 +32,11 @@ use std::fs::File;
 use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
 
+use super::access::Access;
 use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
 use super::tail::time_tail;
 use super::{SIZE, in_each_directory};
-use reader::{Order, Reader};
+use reader::Reader;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read",
@@ -65,7 +66,8 @@ fn cases() -> Vec<Case> {
         (DIRECT, &["512", "4K", "64K", "1M"]),
     ];
     let cases = sizes.into_iter().flat_map(|(cache, sizes)| {
-        let case = move |size| Case::new([("access", "random"), (CACHE, cache), (SIZE, size)]);
+        let case =
+            move |size| Case::new([Access::Random.parameter(), (CACHE, cache), (SIZE, size)]);
         sizes.iter().copied().map(case)
     });
     in_each_directory(&cases.collect::<Vec<_>>())
@@ -89,7 +91,7 @@ pub(super) fn unknown(cache: &str) -> Failure {
 fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let file = kept.file.open()?;
     fill_cache(b, kept, &file)?;
-    let mut reader = Reader::of(b, kept, &file, Order::Scattered)?;
+    let mut reader = Reader::of(b, kept, &file, Access::Random)?;
     let storage = Storage::watch(&file)?;
     b.try_iter(|| reader.read())?;
     storage.claim_unused(b, reader.bytes())
@@ -109,29 +111,15 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let file = kept.file.open()?;
     fadvise(&file, 0, None, Advice::Random).map_err(|cause| Failure::of("posix_fadvise", cause))?;
     let cache = Cache::of(&kept.space, &file)?;
-    let mut reader = Reader::of(b, kept, &file, Order::Scattered)?;
+    let mut reader = Reader::of(b, kept, &file, Access::Random)?;
     // It may wait once for each page.
     let pages = reader.size().div_ceil(rustix::param::page_size() as u64);
     b.expect(at_most(Counter::VoluntarySwitches, 1.0 + pages as f64));
-    let mut seen = cache.emptied()?;
-    // Emptying it makes sure of it; another look would only take the time of a read.
-    let looks = !b.is_timed();
-    let mut prepare = || {
-        cache.empty()?;
-        if looks {
-            seen = seen.max(cache.resident()?);
-        }
-        Ok(())
-    };
+    let mut emptied = cache.emptied(b)?;
     let storage = Storage::watch(&file)?;
-    b.single(&mut prepare, || reader.read())?;
-    time_tail(b, &mut prepare, || reader.read())?;
-    cache.claim_seen(
-        b,
-        "pages of the file in the page cache before a read",
-        0,
-        seen,
-    );
+    b.single(|| emptied.again(), || reader.read())?;
+    time_tail(b, || emptied.again(), || reader.read())?;
+    emptied.claim(b, "pages of the file in the page cache before a read");
     cache.empty()?;
     reader.read()?;
     cache.claim(b, "pages of the file in the page cache after a read", pages)?;
@@ -142,7 +130,7 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
 
 fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let direct = Direct::open(kept, b.case().number(SIZE))?;
-    let mut reader = Reader::of(b, kept, direct.file(), Order::Scattered)?;
+    let mut reader = Reader::of(b, kept, direct.file(), Access::Random)?;
     b.expect(at_most(Counter::VoluntarySwitches, MAX_WAITS));
     let storage = Storage::watch(direct.file())?;
     b.single(|| Ok(()), || reader.read())?;

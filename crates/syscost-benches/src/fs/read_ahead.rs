@@ -20,9 +20,10 @@ use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-use super::read::reader::{Order, Reader};
+use super::access::Access;
+use super::read::reader::Reader;
 use super::space::{Cache, Storage, kept, tell_guest};
-use super::tail::{clocked, expect_waits};
+use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -42,6 +43,9 @@ const ADVICE: &str = "advice";
 /// Bytes of the file, and of its part that is read.
 const FILE: u64 = 16 << 20;
 const PART: u64 = 1 << 20;
+
+/// Up to this factor is as far: how far it reads depends on what it found in the cache before.
+const AS_FAR: f64 = 2.0;
 
 /// Who counts pages read ahead: the former does not see those that are still on their way.
 const COUNTED: &str = "mincore or cachestat";
@@ -84,7 +88,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     kept.space.has_storage()?;
     let file = kept.file.open()?;
     let cache = Cache::of(&kept.space, &file)?;
-    let mut reader = Reader::of(b, &kept, &file, Order::InOrder { end: PART })?;
+    let mut reader = Reader::of_part(b, &kept, &file, Access::Sequential, PART)?;
     b.expect(exactly(
         Counter::Syscall(Sysno::PREAD64),
         reader.blocks() as f64,
@@ -98,24 +102,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let unadvised = cache.resident()?.pages().saturating_sub(part);
     fadvise(&file, 0, None, advised.advice())
         .map_err(|cause| Failure::of("posix_fadvise", cause))?;
-    let mut seen = cache.emptied()?;
+    let mut emptied = cache.emptied(b)?;
     let clock = *b.clock();
     let storage = Storage::watch(&file)?;
     let before = reader.bytes();
     b.observe(|| {
-        cache.empty()?;
-        seen = seen.max(cache.resident()?);
+        emptied.again()?;
         let ns = clocked(&clock, || reader.read_all())?;
         ahead.note(cache.resident()?.pages().saturating_sub(part));
-        Ok(PART as f64 * 1e9 / ns)
+        Ok((reader.blocks() * reader.size()) as f64 * 1e9 / ns)
     })?;
     let read = reader.bytes() - before;
-    cache.claim_seen(
-        b,
-        "pages of the file in the page cache before it is read",
-        0,
-        seen,
-    );
+    emptied.claim(b, "pages of the file in the page cache before it is read");
     ahead.claim(b, advised, unadvised);
     if let Some(fetched) = storage.fetched()? {
         b.detail("fetched_per_byte", fetched as f64 / read as f64);
@@ -167,8 +165,36 @@ impl Ahead {
                     reason,
                 );
             }
-            Advised::Nothing => {}
+            Advised::Nothing => {
+                let (verdict, reason) = judge_as_far(self.mean(), unadvised);
+                b.claim_verdict(
+                    "pages read ahead, on average",
+                    format!("about {unadvised}, as many as before any advice"),
+                    self.mean(),
+                    COUNTED,
+                    verdict,
+                    reason,
+                );
+            }
         }
+    }
+}
+
+/// Whether about as much was read ahead as before the file was advised of anything: what keeps the
+/// kernel from it is advice after all.
+fn judge_as_far(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) {
+    let unadvised = unadvised as f64;
+    let about = unadvised / AS_FAR..=unadvised * AS_FAR;
+    if unadvised == 0.0 {
+        let reason = "the file system reads nothing ahead, advised or not";
+        (Verdict::Unverified, Some(reason))
+    } else if ahead == 0.0 {
+        (Verdict::Refuted, None)
+    } else if about.contains(&ahead) {
+        (Verdict::Confirmed, None)
+    } else {
+        let reason = "not as far as before: the kernel changed its mind, or memory was short";
+        (Verdict::Unverified, Some(reason))
     }
 }
 
@@ -186,12 +212,37 @@ fn judge_further(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) 
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_harness::directory::{DEFAULT, KEY};
+
     use super::*;
+    use crate::testing::{claims, found_of};
+
+    #[test]
+    fn no_advice_is_not_refuted() {
+        for advice in ["none", "random", "sequential"] {
+            let case = Case::new([(KEY, DEFAULT), (ADVICE, advice), (SIZE, "4K")]);
+            let Some(found) = found_of(&case, Pass::Evidence, &[], run) else {
+                return;
+            };
+            let mut refuted = claims(&found, Verdict::Refuted);
+            refuted.retain(|claim| claim.starts_with("pages"));
+            assert_eq!(refuted, [""; 0], "{advice}");
+        }
+    }
 
     #[test]
     fn advice_without_effect_is_no_lie() {
         assert_eq!(judge_further(64.0, 32).0, Verdict::Confirmed);
         assert_eq!(judge_further(32.0, 32).0, Verdict::Unverified);
+    }
+
+    #[test]
+    fn no_advice_is_seen_by_what_is_read_ahead_all_the_same() {
+        assert_eq!(judge_as_far(32.0, 32).0, Verdict::Confirmed);
+        assert_eq!(judge_as_far(0.0, 32).0, Verdict::Refuted, "MADV_RANDOM");
+        assert_eq!(judge_as_far(90.0, 32).0, Verdict::Unverified);
+        assert_eq!(judge_as_far(0.0, 0).0, Verdict::Unverified);
     }
 
     #[test]

@@ -20,10 +20,11 @@ use std::fs::File;
 
 use syscost_harness::prelude::*;
 
-use super::read::reader::{Order, Reader};
+use super::access::Access;
+use super::read::reader::Reader;
 use super::read::{CACHE, COLD, DIRECT, FILE, WARM, fill_cache, unknown};
 use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
-use super::tail::{clocked, expect_waits};
+use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -49,7 +50,8 @@ fn cases() -> Vec<Case> {
         (DIRECT, "64K"),
         (DIRECT, "1M"),
     ];
-    let case = |(cache, size)| Case::new([("access", "sequential"), (CACHE, cache), (SIZE, size)]);
+    let case =
+        |(cache, size)| Case::new([Access::Sequential.parameter(), (CACHE, cache), (SIZE, size)]);
     in_each_directory(&cases.map(case))
 }
 
@@ -63,35 +65,35 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
 }
 
-const IN_ORDER: Order = Order::InOrder { end: FILE };
-
 fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let file = kept.file.open()?;
     fill_cache(b, kept, &file)?;
-    let mut reader = Reader::of(b, kept, &file, IN_ORDER)?;
+    let mut reader = Reader::of(b, kept, &file, Access::Sequential)?;
     b.expect(calls(Sysno::PREAD64));
     b.rate(reader.size());
     let storage = Storage::watch(&file)?;
     b.try_iter(|| reader.read())?;
+    claim_rated(b, &reader);
     storage.claim_unused(b, reader.bytes())
+}
+
+/// Claims that the rate is of as many bytes as the reads returned, and of reads of the whole file.
+fn claim_rated(b: &mut Bencher, reader: &Reader<'_>) {
+    const SOURCE: &str = "pread64";
+    let returned = reader.bytes() as f64 / b.operations().max(1) as f64;
+    let rated = b.rated().unwrap_or_default();
+    b.claim_equal("bytes that a read returned", rated, returned, SOURCE);
+    let all = reader.blocks() * reader.size();
+    b.claim_equal("bytes that are read in turn", FILE, all, SOURCE);
 }
 
 fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     kept.space.has_storage()?;
     let file = kept.file.open()?;
     let cache = Cache::of(&kept.space, &file)?;
-    let mut seen = cache.emptied()?;
-    measure(b, kept, &file, || {
-        cache.empty()?;
-        seen = seen.max(cache.resident()?);
-        Ok(())
-    })?;
-    cache.claim_seen(
-        b,
-        "pages of the file in the page cache before it is read",
-        0,
-        seen,
-    );
+    let mut emptied = cache.emptied(b)?;
+    measure(b, kept, &file, || emptied.again())?;
+    emptied.claim(b, "pages of the file in the page cache before it is read");
     let claim = "pages of the file in the page cache after it was read";
     cache.claim(b, claim, cache.pages())
 }
@@ -110,7 +112,7 @@ fn measure(
     file: &File,
     mut prepare: impl FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut reader = Reader::of(b, kept, file, IN_ORDER)?;
+    let mut reader = Reader::of(b, kept, file, Access::Sequential)?;
     b.expect(exactly(
         Counter::Syscall(Sysno::PREAD64),
         reader.blocks() as f64,
@@ -118,13 +120,17 @@ fn measure(
     expect_waits(b, kept.file.bytes() / rustix::param::page_size() as u64);
     let clock = *b.clock();
     let storage = Storage::watch(file)?;
+    let mut rated = 0;
     b.observe(|| {
         prepare()?;
         let before = reader.bytes();
         let ns = clocked(&clock, || reader.read_all())?;
         let bytes = reader.bytes() - before;
+        rated += bytes;
         Ok(bytes as f64 * 1e9 / ns)
     })?;
+    let claim = "bytes that were read, each in one of the rates";
+    b.claim_equal(claim, reader.bytes(), rated, "pread64");
     storage.claim_fetched(b, reader.bytes())?;
     tell_guest(b);
     Ok(())

@@ -17,15 +17,19 @@
 //! ## Source
 //! lmbench `bw_mmap_rd`, which adds up words of a mapped file as well.
 
+use std::collections::HashMap;
+
 use rustix::mm::{Advice, ProtFlags};
 use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
 
+use super::access::Access;
 use super::in_each_directory;
-use super::read::reader::{self, scattered};
+use super::named::claim_whole;
+use super::read::reader;
 use super::read::{CACHE, COLD, FILE, WARM, fill_cache, unknown};
 use super::space::{Cache, Kept, Storage, kept, tell_guest};
-use super::tail::{clocked, expect_waits, time_tail};
+use super::tail::{expect_waits, time_tail};
 use crate::memory::space::file::Mapped;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -38,10 +42,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const ACCESS: &str = "access";
-const SEQUENTIAL: &str = "sequential";
-const RANDOM: &str = "random";
-
 /// Mappings that are gone through in the longest batch, one after the other.
 const MAPPINGS: u64 = 2;
 
@@ -49,42 +49,40 @@ const MAPPINGS: u64 = 2;
 const FAULTS: f64 = 0.02;
 
 fn cases() -> Vec<Case> {
-    let cases = [
-        (SEQUENTIAL, WARM),
-        (RANDOM, WARM),
-        (SEQUENTIAL, COLD),
-        (RANDOM, COLD),
-    ];
-    in_each_directory(&cases.map(|(access, cache)| Case::new([(ACCESS, access), (CACHE, cache)])))
+    let case = |cache| move |access: Access| Case::new([access.parameter(), (CACHE, cache)]);
+    let cases = [WARM, COLD].into_iter();
+    in_each_directory(
+        &cases
+            .flat_map(|cache| Access::ALL.map(case(cache)))
+            .collect::<Vec<_>>(),
+    )
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let kept = kept(b, FILE)?;
-    let pages = Pages::of(b, &kept)?;
-    match (b.case().get(CACHE), b.case().get(ACCESS)) {
-        (WARM, SEQUENTIAL | RANDOM) => warm(b, &kept, &pages),
-        (COLD, SEQUENTIAL) => cold_in_order(b, &kept, &pages),
-        (COLD, RANDOM) => cold_at_random(b, &kept, &pages),
+    let access = Access::of(b.case())?;
+    let pages = Pages::of(b, &kept, access);
+    match (b.case().get(CACHE), access) {
+        (WARM, Access::Sequential | Access::Random) => warm(b, &kept, &pages),
+        (COLD, Access::Sequential) => cold_in_order(b, &kept, &pages),
+        (COLD, Access::Random) => cold_at_random(b, &kept, &pages),
         (cache, _) => Err(unknown(cache)),
     }
 }
 
 /// The pages of the file, in the order in which they are read.
 struct Pages {
+    access: Access,
     order: Vec<usize>,
     /// What adding up the words of each gives, by number.
     sums: Vec<u64>,
 }
 
 impl Pages {
-    fn of(b: &mut Bencher, kept: &Kept) -> Result<Self, Failure> {
+    fn of(b: &mut Bencher, kept: &Kept, access: Access) -> Self {
         let page = rustix::param::page_size() as u64;
         let count = kept.file.bytes() / page;
-        let order = match b.case().get(ACCESS) {
-            SEQUENTIAL => (0..count).collect(),
-            RANDOM => scattered(count, b.random()),
-            access => return Err(Failure::Broken(format!("knows no access={access}"))),
-        };
+        let order = access.order(count, b.random());
         let mut part = vec![0; page as usize];
         let sums = (0..count).map(|number| {
             kept.file.content(&mut part, number * page);
@@ -92,10 +90,11 @@ impl Pages {
             let words = words.iter().map(|word| u64::from_le_bytes(*word));
             words.fold(0, u64::wrapping_add)
         });
-        Ok(Self {
+        Self {
+            access,
             sums: sums.collect(),
             order: order.into_iter().map(|number| number as usize).collect(),
-        })
+        }
     }
 
     fn map(&self, file: &std::fs::File) -> Result<Mapped, Failure> {
@@ -115,9 +114,16 @@ impl Pages {
 
     /// Reads each page once.
     fn read_all(&self, mapped: &Mapped) -> Result<(), Failure> {
-        self.order
-            .iter()
-            .try_for_each(|number| self.read(mapped, *number))
+        let read = self.order.iter().try_fold(0, |read, number| {
+            self.read(mapped, *number).map(|()| read + 1)
+        })?;
+        match read == self.order.len() {
+            true => Ok(()),
+            false => Err(Failure::Refuted(format!(
+                "{read} of {} pages were read",
+                self.order.len()
+            ))),
+        }
     }
 
     fn count(&self) -> u64 {
@@ -129,16 +135,34 @@ impl Pages {
         times * rustix::param::page_size() as u64
     }
 
-    /// Claims in which order they are read.
-    fn claim_order(&self, b: &mut Bencher) {
-        let pairs = self.order.windows(2);
-        let next = pairs.filter(|pair| pair[1] == pair[0] + 1).count() as u64;
-        let expected = match b.case().get(ACCESS) == SEQUENTIAL {
-            true => self.count() - 1,
-            false => 0,
+    /// Claims, in the evidence pass, in which order they are read: they are read once more, and
+    /// their content says which they are.
+    fn claim_order(&self, b: &mut Bencher, mapped: &Mapped) {
+        if b.is_timed() {
+            return;
+        }
+        claim_whole(b, self.sums.len() as u64, 1, self.order.len());
+        let next = self.read_behind_another(|number| mapped.read_words(number));
+        let expected = match self.access {
+            Access::Sequential => self.count() - 1,
+            Access::Random => 0,
         };
         let claim = "pages read right behind the one before them in the file";
-        b.claim_equal(claim, expected, next, "benchmark");
+        b.claim_equal(claim, expected, next, "content of the pages");
+    }
+
+    /// How many pages come right behind the one read before them, by the sums that reading them
+    /// gives.
+    fn read_behind_another(&self, read: impl Fn(usize) -> u64) -> u64 {
+        let numbers = self.sums.iter().enumerate();
+        let numbers: HashMap<u64, usize> = numbers.map(|(number, sum)| (*sum, number)).collect();
+        let read = |number: &usize| numbers.get(&read(*number)).copied();
+        let seen: Vec<Option<usize>> = self.order.iter().map(read).collect();
+        let is_next = |pair: &&[Option<usize>]| match pair {
+            [Some(one), Some(other)] => *other == one + 1,
+            _ => false,
+        };
+        seen.windows(2).filter(is_next).count() as u64
     }
 }
 
@@ -164,7 +188,7 @@ fn warm(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Failure> {
         "pagemap",
         mapped >= pages.count(),
     );
-    pages.claim_order(b);
+    pages.claim_order(b, &mappings[0]);
     let per_page = faults as f64 / pages.count() as f64;
     b.expect(within(
         Counter::MinorFaults,
@@ -190,33 +214,29 @@ fn cold_in_order(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fail
     kept.space.has_storage()?;
     let file = kept.file.open()?;
     let (mapped, cache) = (pages.map(&file)?, Cache::of(&kept.space, &file)?);
-    let mut seen = cache.emptied()?;
+    let mut emptied = cache.emptied(b)?;
     expect_waits(b, cache.pages());
     let (mut major, mut times) = (0, 0_u64);
     let clock = *b.clock();
     let storage = Storage::watch(&file)?;
     b.observe(|| {
         mapped.unmap_pages()?;
-        cache.empty()?;
-        seen = seen.max(cache.resident()?);
+        emptied.again()?;
         let before = Usage::thread()?;
         let ns = clocked(&clock, || pages.read_all(&mapped))?;
         major += (Usage::thread()? - before).major_faults;
         times += 1;
         Ok(ns / pages.count() as f64)
     })?;
-    cache.claim_seen(
-        b,
-        "pages of the file in the page cache before it is read",
-        0,
-        seen,
-    );
-    pages.claim_order(b);
+    emptied.claim(b, "pages of the file in the page cache before it is read");
     let each = major as f64 / times.max(1) as f64;
     let claim = "major page faults each time the file is read";
     b.claim_within(claim, Bound::AtLeast(1.0), each, "getrusage");
-    b.detail("pages_per_major_fault", pages.count() as f64 / each);
+    if each > 0.0 {
+        b.detail("pages_per_major_fault", pages.count() as f64 / each);
+    }
     storage.claim_fetched(b, pages.bytes(times * pages.count()))?;
+    pages.claim_order(b, &mapped);
     tell_guest(b);
     Ok(())
 }
@@ -229,16 +249,10 @@ fn cold_at_random(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fai
     mapped.advise(Advice::Random)?;
     b.expect(within(Counter::MajorFaults, 0.99, 1.01));
     b.expect(at_most(Counter::VoluntarySwitches, 2.0));
-    let mut seen = cache.emptied()?;
-    // Emptying it makes sure of it; another look would only take the time of a read.
-    let looks = !b.is_timed();
+    let mut emptied = cache.emptied(b)?;
     let mut prepare = || {
         mapped.unmap_pages()?;
-        cache.empty()?;
-        if looks {
-            seen = seen.max(cache.resident()?);
-        }
-        Ok(())
+        emptied.again()
     };
     let (mut next, mut reads) = (0, 0);
     let mut read = || {
@@ -250,14 +264,53 @@ fn cold_at_random(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fai
     let storage = Storage::watch(&file)?;
     b.single(&mut prepare, &mut read)?;
     time_tail(b, &mut prepare, &mut read)?;
-    cache.claim_seen(
-        b,
-        "pages of the file in the page cache before a read",
-        0,
-        seen,
-    );
-    pages.claim_order(b);
+    emptied.claim(b, "pages of the file in the page cache before a read");
     storage.claim_fetched(b, pages.bytes(reads))?;
+    // A disk that rotates would take many seconds for all of them at random.
+    reader::read_through(&kept.file, &file)?;
+    pages.claim_order(b, &mapped);
     tell_guest(b);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_harness::directory::{DEFAULT, KEY};
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::testing::{claims, found_of};
+
+    #[test]
+    fn nothing_is_refuted_of_any_order() {
+        for cache in [WARM, COLD] {
+            for access in Access::ALL {
+                let case = Case::new([(KEY, DEFAULT), access.parameter(), (CACHE, cache)]);
+                let Some(found) = found_of(&case, Pass::Evidence, &[], run) else {
+                    continue;
+                };
+                let mut refuted = claims(&found, Verdict::Refuted);
+                // Tests that run at the same time fork, and compete for the CPUs.
+                refuted.retain(|claim| claim.starts_with("pages"));
+                assert_eq!(refuted, [""; 0], "{case:?}");
+                let order = "pages read right behind the one before them in the file";
+                let confirmed = claims(&found, Verdict::Confirmed);
+                assert!(confirmed.contains(&order), "{confirmed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn content_says_in_which_order_pages_were_read() {
+        let pages = Pages {
+            access: Access::Sequential,
+            order: vec![0, 1, 2, 3],
+            sums: vec![70, 71, 72, 73],
+        };
+        let read = |of: [u64; 4]| pages.read_behind_another(|number| of[number]);
+        assert_eq!(read([70, 71, 72, 73]), 3);
+        assert_eq!(read([70, 72, 71, 73]), 0, "another order");
+        assert_eq!(read([70, 71, 5, 73]), 1, "a page of another file");
+    }
 }

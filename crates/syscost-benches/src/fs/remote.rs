@@ -2,12 +2,13 @@
 //!
 //! ## Measures
 //! Nothing by itself: it is a row of a remote directory less the same row of a local one, the first
-//! local one of `--dir`. `dir` is the remote one: an NFS mount given by `--dir` too, of which the
-//! rows of `fs.read`, `fs.write`, `fs.sync` and `fs.metadata` that `op` names are taken; or `nfs`,
-//! the server that `--nfs` names, of which the READ (`fs.nfs`) is compared with a read from the local
-//! page cache, and GETATTR with stat: neither end waits for a disk then.
+//! local one of `--dir`. `dir` is the remote one: a mount of a network file system (NFS, SMB, Ceph,
+//! 9P, SSHFS) given by `--dir` too, of which the rows of `fs.read`, `fs.write`, `fs.sync` and
+//! `fs.metadata` that `op` names are taken; or `nfs`, the server that `--nfs` names, of which the
+//! READ (`fs.nfs`) is compared with a read from the local page cache, and GETATTR with stat: neither
+//! end waits for a disk then.
 //! ## Does not measure
-//! The network alone: `fs.nfs{step=icmp}`.
+//! The network alone: `fs.nfs{op=icmp}`.
 //! ## Reading it
 //! What is cached costs the same on both sides, so the difference is near zero; it may be negative
 //! where the server's disk is faster than the local one. `ratio` says how often as long the remote
@@ -17,15 +18,11 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::directory::{self, Directory, given};
+use syscost_harness::directory::{self, Directory, NFS, NOTHING_REMOTE, given};
 use syscost_harness::prelude::*;
 use syscost_harness::{Row, nfs};
 use syscost_results::{Evidence, Verdict};
-
-use super::nfs_mount::kind;
-
-/// What takes the place of a directory's label for the server of `--nfs`.
-const NFS: &str = "nfs";
+use syscost_sys::files::{self, Filesystem};
 
 /// The key of the parameter that names the local directory.
 const LOCAL: &str = "local";
@@ -130,17 +127,17 @@ const MOUNTED: [Pair; 7] = [
 const UNMOUNTED: [Pair; 3] = [
     Pair {
         name: "read_4K",
-        remote: plain(FROM_NFS, &[("step", "read"), ("size", "4K")]),
+        remote: plain(FROM_NFS, &[("op", "read"), ("size", "4K")]),
         local: WARM_4K,
     },
     Pair {
         name: "read_1M",
-        remote: plain(FROM_NFS, &[("step", "read"), ("size", "1M")]),
+        remote: plain(FROM_NFS, &[("op", "read"), ("size", "1M")]),
         local: WARM_1M,
     },
     Pair {
         name: "stat",
-        remote: plain(FROM_NFS, &[("step", "getattr")]),
+        remote: plain(FROM_NFS, &[("op", "getattr")]),
         local: plain("fs.metadata", &[("op", "stat"), ("sync", "none")]),
     },
 ];
@@ -156,7 +153,7 @@ fn pair_of(case: &Case) -> Option<&'static Pair> {
 
 fn cases() -> Vec<Case> {
     let (remote, local): (Vec<Directory>, Vec<Directory>) =
-        given().into_iter().partition(is_on_nfs);
+        given().into_iter().partition(is_remote);
     let Some(local) = local.first() else {
         return vec![nothing()];
     };
@@ -170,7 +167,6 @@ fn cases() -> Vec<Case> {
     };
     let mounted = remote
         .iter()
-        .filter(|directory| directory.label != NFS)
         .flat_map(|directory| MOUNTED.iter().map(|pair| case(&directory.label, pair)));
     let unmounted = UNMOUNTED
         .iter()
@@ -185,18 +181,18 @@ fn cases() -> Vec<Case> {
 
 /// The case of a machine where nothing remote was given beside something local.
 fn nothing() -> Case {
-    Case::new([(directory::KEY, "remote")])
+    Case::new([(directory::KEY, NOTHING_REMOTE)])
 }
 
-fn is_on_nfs(directory: &Directory) -> bool {
-    kind(directory).is_some_and(|kind| matches!(kind.as_str(), "nfs" | "nfs4"))
+fn is_remote(directory: &Directory) -> bool {
+    files::filesystem(&directory.path).is_ok_and(|found| found.is_remote())
 }
 
 fn support(case: &Case) -> Result<(), Unsupported> {
     match pair_of(case) {
         Some(_) => Ok(()),
         None => Err(Unsupported::new(
-            "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for an NFS mount and for a local directory",
+            "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for a mount of a network file system and for a local directory",
         )),
     }
 }
@@ -227,14 +223,62 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     };
     Ok(Derived {
         value: remote - local,
-        evidence: vec![are_times(remote, local)],
-        details: BTreeMap::from([
-            ("remote_ns".to_owned(), remote),
-            ("local_ns".to_owned(), local),
-            ("ratio".to_owned(), remote / local),
-        ]),
+        evidence: vec![are_times(remote, local), of_case(case)],
+        details: details(remote, local),
         ..Derived::default()
     })
+}
+
+/// Both times, and their ratio where there is one.
+fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
+    let ratio = Some(remote / local).filter(|ratio| ratio.is_finite());
+    [
+        ("remote_ns", Some(remote)),
+        ("local_ns", Some(local)),
+        ("ratio", ratio),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+    .collect()
+}
+
+/// What file systems the two sides of a case are on, as the mounts say now.
+fn of_case(case: &Case) -> Evidence {
+    let given = given();
+    let found = |label: &str| {
+        let directory = given.iter().find(|directory| directory.label == label)?;
+        files::filesystem(&directory.path).ok()
+    };
+    let remote = match case.get(directory::KEY) {
+        // It is asked by its protocol, without a mount.
+        NFS => nfs::given().ok().map(|_| Filesystem {
+            kind: NFS.to_owned(),
+            ..Filesystem::default()
+        }),
+        label => found(label),
+    };
+    are_far_and_near(remote, found(case.get(LOCAL)))
+}
+
+/// Whether the first of two file systems is on another machine and the second is not.
+fn are_far_and_near(remote: Option<Filesystem>, local: Option<Filesystem>) -> Evidence {
+    let verdict = match (&remote, &local) {
+        (Some(remote), Some(local)) if remote.is_remote() && !local.is_remote() => {
+            Verdict::Confirmed
+        }
+        (Some(_), Some(_)) => Verdict::Refuted,
+        (_, _) => Verdict::Unverified,
+    };
+    let kind = |found: Option<Filesystem>| found.map_or("unknown".to_owned(), |found| found.kind);
+    Evidence {
+        claim: "file systems of both sides".to_owned(),
+        expected: "a remote one and a local one".into(),
+        observed: Some(format!("{} and {}", kind(remote), kind(local)).into()),
+        source: "/proc/self/mountinfo".to_owned(),
+        verdict,
+        reason: (verdict == Verdict::Unverified)
+            .then(|| "not both of the directories can be looked up".to_owned()),
+    }
 }
 
 /// Whether both are times that can be compared.

@@ -1,8 +1,8 @@
 //! Making and removing small files, as programs that unpack or build do.
 //!
 //! ## Measures
-//! `step=create`: openat of a new file, one write of `size` bytes (none of 0), close.
-//! `step=delete`: unlinkat of such a file, which was written just before. In a directory of up to
+//! `op=create`: openat of a new file, one write of `size` bytes (none of 0), close.
+//! `op=unlink`: unlinkat of such a file, which was written just before. In a directory of up to
 //! 128 of them.
 //!
 //! `sync=none`: all of it stays in the page cache. `sync=fsync`: a file is synced before it is
@@ -18,6 +18,7 @@
 //! lmbench `lat_fs`, which has the same sizes, and counts files per second.
 
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat, unlinkat};
@@ -27,14 +28,16 @@ use syscost_sys::files::stamp;
 
 use super::durable::{self, Sync};
 use super::entries::{CREATE, PRIVATE, close};
+use super::named::claim_size;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
+use super::waits::unwritten_pages;
 use super::{SIZE, in_each_directory, inodes};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.small_file",
-    title: "Small file: create and delete",
+    title: "Small file: create and unlink",
     cases: Cases::Here(cases),
     disregards_neighbours: durable::is_of_the_device,
     support: durable::support,
@@ -50,10 +53,10 @@ const SIZES: [&str; 4] = ["0", "1K", "4K", "10K"];
 fn cases() -> Vec<Case> {
     let mut rows = Vec::new();
     for sync in Sync::ALL {
-        for step in Step::ALL {
+        for op in Op::ALL {
             rows.extend(SIZES.map(|size| {
                 Case::new([
-                    (Step::KEY, step.name()),
+                    (Op::KEY, op.name()),
                     (SIZE, size),
                     (durable::KEY, sync.name()),
                 ])
@@ -65,42 +68,43 @@ fn cases() -> Vec<Case> {
 
 /// What is done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum Op {
     Create,
-    Delete,
+    Unlink,
 }
 
-impl Step {
-    const ALL: [Step; 2] = [Step::Create, Step::Delete];
+impl Op {
+    const ALL: [Op; 2] = [Op::Create, Op::Unlink];
 
-    const KEY: &str = "step";
+    const KEY: &str = "op";
 
     const fn name(self) -> &'static str {
         match self {
-            Step::Create => "create",
-            Step::Delete => "delete",
+            Op::Create => "create",
+            Op::Unlink => "unlink",
         }
     }
 
     fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|step| step.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("has an unknown step: {name:?}")))
+        let found = Self::ALL.into_iter().find(|op| op.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("has an unknown operation: {name:?}")))
     }
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (step, sync) = (Step::of(b.case())?, Sync::of(b.case())?);
+    let (op, sync) = (Op::of(b.case())?, Sync::of(b.case())?);
     let size = b.case().number(SIZE) as usize;
     let space = Space::of(b.case())?;
-    let files = Files::new(b.random().u64(..), size, step, sync);
+    let files = Files::new(b.random().u64(..), size, op, sync);
+    claim_size(b, files.content.len() as u64, "content of each file");
     measure(b, &space, files, sync)
 }
 
 fn measure(b: &mut Bencher, space: &Space, files: Files, sync: Sync) -> Result<(), Failure> {
     space.room_for((pool::MAX_ENTRIES * files.content.len()) as u64)?;
-    match files.step {
-        Step::Create => {
+    match files.op {
+        Op::Create => {
             inodes::claim_no_search(b, space);
             b.expect(calls(Sysno::OPENAT));
             b.expect(calls(Sysno::CLOSE));
@@ -108,7 +112,7 @@ fn measure(b: &mut Bencher, space: &Space, files: Files, sync: Sync) -> Result<(
                 b.expect(calls(Sysno::WRITE));
             }
         }
-        Step::Delete => b.expect(calls(Sysno::UNLINKAT)),
+        Op::Unlink => b.expect(calls(Sysno::UNLINKAT)),
     }
     pool::measure(b, space, files, sync)
 }
@@ -118,18 +122,18 @@ struct Files {
     /// The content says by itself where in a file it belongs.
     content: Vec<u8>,
     seed: u64,
-    step: Step,
+    op: Op,
     sync: Sync,
 }
 
 impl Files {
-    fn new(seed: u64, size: usize, step: Step, sync: Sync) -> Self {
+    fn new(seed: u64, size: usize, op: Op, sync: Sync) -> Self {
         let mut content = vec![0; size];
         stamp::fill(&mut content, 0, seed);
         Self {
             content,
             seed,
-            step,
+            op,
             sync,
         }
     }
@@ -146,8 +150,34 @@ impl Files {
     }
 
     #[inline(always)]
-    fn delete(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Errno> {
+    fn unlink(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Errno> {
         unlinkat(directory, name, AtFlags::empty())
+    }
+
+    /// Claims that the files themselves were synced, and not their directory, say: nothing of their
+    /// content is left to be written back.
+    fn claim_synced(
+        &self,
+        b: &mut Bencher,
+        directory: &OwnedFd,
+        names: &[CString],
+    ) -> Result<(), Failure> {
+        const WHAT: &str = "pages of these files that are not written back";
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let mut unwritten = Ok::<u64, Unsupported>(0);
+        for name in names {
+            let file = openat(directory, name, flags, Mode::empty());
+            let file = file.map_err(|cause| Failure::of("open a file", cause))?;
+            let left = unwritten_pages(&File::from(file));
+            unwritten = unwritten.and_then(|sum| Ok(sum + left?));
+        }
+        match unwritten {
+            Ok(pages) => b.claim_equal(WHAT, 0, pages, "cachestat"),
+            Err(reason) => {
+                b.claim_unverified(WHAT, 0_u64, "", "cachestat", &reason.to_string());
+            }
+        }
+        Ok(())
     }
 
     /// Whether a file has all of its content and nothing else.
@@ -165,23 +195,23 @@ impl Files {
 
 impl Operation for Files {
     fn effect(&self) -> Effect {
-        match self.step {
-            Step::Create => Effect::Adds,
-            Step::Delete => Effect::Removes,
+        match self.op {
+            Op::Create => Effect::Adds,
+            Op::Unlink => Effect::Removes,
         }
     }
 
     fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
         let argument = |position, name| Argument { position, name };
-        match self.step {
-            Step::Create => {
+        match self.op {
+            Op::Create => {
                 b.expect_argument(Sysno::OPENAT, argument(1, "name"), Given::Different);
                 if !self.content.is_empty() {
                     let size = Given::Always(self.content.len() as u64);
                     b.expect_argument(Sysno::WRITE, argument(2, "length"), size);
                 }
             }
-            Step::Delete => {
+            Op::Unlink => {
                 b.expect_argument(Sysno::UNLINKAT, argument(1, "name"), Given::Different);
                 self.sync.expect_synced(b, directory);
             }
@@ -190,19 +220,19 @@ impl Operation for Files {
 
     #[inline(always)]
     fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        match self.step {
-            Step::Create => self.create(directory, name),
-            Step::Delete => {
-                self.delete(directory, name)?;
+        match self.op {
+            Op::Create => self.create(directory, name),
+            Op::Unlink => {
+                self.unlink(directory, name)?;
                 Ok(self.sync.wait(directory)?)
             }
         }
     }
 
     fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        match self.step {
-            Step::Create => Ok(self.delete(directory, name)?),
-            Step::Delete => self.create(directory, name),
+        match self.op {
+            Op::Create => Ok(self.unlink(directory, name)?),
+            Op::Unlink => self.create(directory, name),
         }
     }
 
@@ -220,11 +250,14 @@ impl Operation for Files {
         }
         let what = "files of these that have their size and content";
         b.claim_equal(what, names.len(), right, "read");
-        Ok(())
+        match (self.op, self.sync) {
+            (Op::Create, Sync::Fsync) => self.claim_synced(b, directory, names),
+            (Op::Create, Sync::None) | (Op::Unlink, _) => Ok(()),
+        }
     }
 
     fn refused(&self, bad: Bad) -> Failure {
-        Failure::of(self.step.name(), bad)
+        Failure::of(self.op.name(), bad)
     }
 }
 
@@ -238,19 +271,19 @@ mod tests {
     use crate::fs::pool::tests::measured_on_disk;
     use crate::fs::space::tests::on_disk;
 
-    fn files(size: usize, step: Step, sync: Sync) -> Files {
-        Files::new(7, size, step, sync)
+    fn files(size: usize, op: Op, sync: Sync) -> Files {
+        Files::new(7, size, op, sync)
     }
 
     #[test]
-    fn nothing_is_refuted_of_any_step_and_size() {
+    fn nothing_is_refuted_of_any_operation_and_size() {
         for (size, sync) in [
             (0, Sync::None),
             (10 << 10, Sync::None),
             (1 << 10, Sync::Fsync),
         ] {
-            for step in Step::ALL {
-                measured_on_disk(|b, space| measure(b, space, files(size, step, sync), sync));
+            for op in Op::ALL {
+                measured_on_disk(|b, space| measure(b, space, files(size, op, sync), sync));
             }
         }
     }
@@ -270,7 +303,7 @@ mod tests {
             };
             setrlimit(Resource::Fsize, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
             let directory = super::super::entries::open_directory(&path)?;
-            let files = files(10 << 10, Step::Create, Sync::None);
+            let files = files(10 << 10, Op::Create, Sync::None);
             let made = files.perform(&directory, c"long");
             match made.map_err(|bad| files.refused(bad)) {
                 Err(Failure::Failed(_)) => Ok(()),

@@ -20,9 +20,9 @@ use syscost_sys::platform;
 use syscost_sys::scratch::{self, Tree};
 
 pub(super) use cache::Cache;
-pub(super) use direct::Direct;
+pub(super) use direct::{Direct, allowed_direct};
 pub(super) use kept::{Kept, kept};
-pub(super) use storage::Storage;
+pub(super) use storage::{Storage, claim_all_fetched};
 
 /// What memory for direct I/O is aligned to, in bytes: no device with direct I/O wants more.
 pub(super) const ALIGNMENT: usize = 4 << 10;
@@ -129,17 +129,6 @@ impl Stamped {
             .map_err(|error| Failure::Unsupported(error.to_string()))
     }
 
-    /// Makes sure that direct reads of this many bytes, at multiples of them, are possible.
-    pub(super) fn allows_direct(&self, size: u64) -> Result<(), Failure> {
-        let alignment = files::direct_alignment(&self.open()?).ok().flatten();
-        match alignment.map(|alignment| alignment.offset as u64) {
-            Some(least) if !size.is_multiple_of(least) => Err(Failure::Unsupported(format!(
-                "direct I/O takes multiples of {least} bytes here"
-            ))),
-            Some(_) | None => Ok(()),
-        }
-    }
-
     /// Claims that a file of this one was open for direct I/O, and that its reads left nothing in
     /// the page cache. To be called when they are over, of a file whose pages were taken out of the
     /// cache before them.
@@ -181,7 +170,7 @@ impl Stamped {
 }
 
 /// Claims that the kernel has a file open for direct I/O.
-pub(super) fn claim_flag(b: &mut Bencher, file: &File) -> Result<(), Failure> {
+pub(crate) fn claim_flag(b: &mut Bencher, file: &File) -> Result<(), Failure> {
     let flag = match files::is_direct(file)? {
         true => "set",
         false => "not set",

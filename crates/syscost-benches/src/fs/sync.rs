@@ -19,7 +19,8 @@
 //! waiting for a core; the rest is the device, which was at work for `device_busy_percent` of the
 //! time and was given `device_written_bytes` per operation, by everybody (journal included).
 //! `flushes_per_operation` counts the requests to empty the device's own cache: at least one,
-//! unless it has none.
+//! unless it has none. It is not there where the kernel does not count them, as of device mapper
+//! and of software RAID.
 //! ## Source
 //! fio `fsync=1`, `fdatasync=1` and `sync=dsync`; PostgreSQL's `pg_test_fsync`.
 
@@ -29,6 +30,7 @@ use std::fs::File;
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
 
+use super::named::claim_size;
 use super::overwrite::{Access, Blocks, Overwriter};
 use super::space::Space;
 use super::tail::time_tail;
@@ -86,12 +88,28 @@ enum Call {
 
 impl Call {
     fn of(case: &Case) -> Result<Self, Failure> {
-        match case.get(CALL) {
-            "fsync" => Ok(Self::Fsync),
-            "fdatasync" => Ok(Self::Fdatasync),
-            "dsync" => Ok(Self::Dsync),
-            "sync" => Ok(Self::Sync),
-            call => Err(Failure::Broken(format!("knows no {CALL}={call}"))),
+        let name = case.get(CALL);
+        let found = Self::ALL.into_iter().find(|call| call.name() == name);
+        found.ok_or_else(|| Failure::Broken(format!("knows no {CALL}={name}")))
+    }
+
+    const ALL: [Call; 4] = [Self::Fsync, Self::Fdatasync, Self::Dsync, Self::Sync];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fsync => "fsync",
+            Self::Fdatasync => "fdatasync",
+            Self::Dsync => "dsync",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// How the kernel must have the file open, whatever was asked for.
+    const fn opened(self) -> &'static str {
+        match self {
+            Self::Fsync | Self::Fdatasync => "neither",
+            Self::Dsync => "O_DSYNC",
+            Self::Sync => "O_SYNC",
         }
     }
 
@@ -127,6 +145,7 @@ impl Call {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let block = b.case().number(SIZE);
     let (call, space) = (Call::of(b.case())?, Space::of(b.case())?);
+    claim_size(b, block, "length of each pwrite64");
     measure(b, &space, call, block, |file| call.finish(file))
 }
 
@@ -151,7 +170,7 @@ fn measure(
     let open = fcntl_getfl(writer.file()).map_err(|cause| Failure::of("fcntl", cause))?;
     let open = open & OFlags::SYNC;
     let what = "O_SYNC and O_DSYNC of the file, as the kernel has it open";
-    b.claim_equal(what, name(call.flags()), name(open), "fcntl F_GETFL");
+    b.claim_equal(what, call.opened(), name(open), "fcntl F_GETFL");
     let waits = Waits::begin(writer.file());
     let (writer, unwritten) = (
         RefCell::new(writer),
@@ -183,29 +202,34 @@ fn measure(
     let moved = waits.end(b);
     waits::claim_written(b, block, &moved);
     if let Ok(moved) = &moved {
-        claim_flushed(b, space, &waits, moved);
+        if let Some(flushes) = moved.flushes {
+            b.detail("flushes_per_operation", flushes);
+        }
+        if waits.has_volatile_cache() == Some(true) {
+            claim_flushed(b, &space.filesystem().options, moved);
+        }
     }
     writer.into_inner().claim_content(b, space)
 }
 
 /// A device with a cache of its own is asked to empty it after each write. Others may have asked,
 /// too, but each operation waits for a request that began after it did.
-fn claim_flushed(b: &mut Bencher, space: &Space, waits: &Waits, moved: &PerOperation) {
-    b.detail("flushes_per_operation", moved.flushes);
-    if waits.has_volatile_cache() != Some(true) {
-        return;
-    }
+fn claim_flushed(b: &mut Bencher, options: &str, moved: &PerOperation) {
     let what = "requests to flush the device's own cache per operation";
     let expected = Bound::AtLeast(1.0);
     let asks_for_none = ["nobarrier", "barrier=0"];
-    let mut options = space.filesystem().options.split(',');
+    let Some(flushes) = moved.flushes else {
+        let reason = "the kernel has counted none of this device so far, or never does";
+        return b.claim_unverified(what, expected.fact(), "nothing", &moved.source, reason);
+    };
+    let mut options = options.split(',');
     match options.find(|option| asks_for_none.contains(option)) {
         Some(option) => {
             let reason =
                 format!("it is mounted with {option}: the device's cache is never flushed");
-            b.claim_unverified(what, expected.fact(), moved.flushes, &moved.source, &reason);
+            b.claim_unverified(what, expected.fact(), flushes, &moved.source, &reason);
         }
-        None => b.claim_within(what, expected, moved.flushes, &moved.source),
+        None => b.claim_within(what, expected, flushes, &moved.source),
     }
 }
 
@@ -249,6 +273,46 @@ mod tests {
             claims.any(|claim| claim.contains("not written back")),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_call_is_found_by_its_name_and_is_what_it_says() {
+        for call in Call::ALL {
+            assert_eq!(Call::of(&Case::new([(CALL, call.name())])), Ok(call));
+            assert_eq!(name(call.flags()), call.opened(), "{call:?}");
+        }
+        let follows = |name| Call::of(&Case::new([(CALL, name)])).unwrap().follows();
+        assert_eq!(follows("fsync"), Some(Sysno::FSYNC));
+        assert_eq!(follows("fdatasync"), Some(Sysno::FDATASYNC));
+        assert_eq!((follows("dsync"), follows("sync")), (None, None));
+    }
+
+    #[test]
+    fn flushes_that_are_not_counted_refute_nothing() {
+        use syscost_harness::bencher::Pass;
+        use syscost_results::Verdict;
+
+        for (flushes, options, verdict) in [
+            (Some(1.0), "rw", Verdict::Confirmed),
+            (Some(0.5), "rw", Verdict::Refuted),
+            (Some(0.0), "rw,nobarrier", Verdict::Unverified),
+            (None, "rw", Verdict::Unverified),
+        ] {
+            let moved = PerOperation {
+                written: 4096.0,
+                flushes,
+                source: String::new(),
+            };
+            let found = crate::testing::findings(Pass::Timed, &[], |b| {
+                b.observe(|| Ok(1.0))?;
+                claim_flushed(b, options, &moved);
+                Ok(())
+            });
+            let found = found.expect("it works");
+            let judged = crate::testing::claims(&found, verdict);
+            assert_eq!(judged.len(), 1, "{flushes:?} {options}");
+            assert!(judged[0].contains("flush"), "{judged:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
-use syscost_sys::clock::Clock;
 
 /// What they take together at most, as a multiple of what a round's samples of a case are to take.
 const TIME: f64 = 3.0;
@@ -40,23 +39,4 @@ pub(super) fn time_tail(
         b.record_single(ns - timer_ns);
     }
     Ok(())
-}
-
-/// How long an operation takes, in ns.
-#[inline(always)]
-pub(super) fn clocked(
-    clock: &Clock,
-    operate: impl FnOnce() -> Result<(), Failure>,
-) -> Result<f64, Failure> {
-    let start = clock.start();
-    let result = operate();
-    let stop = clock.stop();
-    result?;
-    match stop.ticks.checked_sub(start) {
-        Some(ticks) => Ok(clock.to_ns(ticks)),
-        None => Err(Failure::Failed(format!(
-            "the clock ran backwards by {} ticks",
-            start - stop.ticks
-        ))),
-    }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::directory::Directory;
 use syscost_harness::prelude::*;
-use syscost_sys::counters::{SchedStat, own_run_ns};
+use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device, Moved};
 
 /// The journal, the block and the device's cache may each be waited for, and further ones for the
@@ -41,10 +41,15 @@ pub(super) fn unwritten_pages(file: &File) -> Result<u64, Unsupported> {
 
 /// Looks at a device, and at this thread, before and behind operations. Its details of a row are
 /// `cpu_ns`, `run_delay_ns`, `device_busy_percent` and `device_written_bytes`.
+///
+/// `cpu_ns` is at most what an operation takes: what samples it works a little itself between an
+/// operation and [`Waits::after`], which comes with the preparation of the next.
 pub(super) struct Waits {
-    device: Result<(Device, Moved), Unsupported>,
-    schedule: Option<(SchedStat, u64)>,
-    begun: Instant,
+    device: Result<Device, Unsupported>,
+    schedule: Option<SchedStat>,
+    begun: Seen,
+    /// What passed in work that belongs to no operation.
+    left_out: Cell<Passed>,
     /// CPU time of this thread before the operation that comes next, in ns.
     mark_ns: Cell<u64>,
     /// That which operations took, in ns.
@@ -52,29 +57,80 @@ pub(super) struct Waits {
     operations: Cell<u64>,
 }
 
+/// What there is to see at one moment.
+struct Seen {
+    at: Instant,
+    run_delay_ns: Option<u64>,
+    moved: Result<Moved, Unsupported>,
+}
+
+/// What passed between two moments, of which the kernel may count only some.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Passed {
+    time: Duration,
+    run_delay_ns: u64,
+    written: u64,
+    flushes: u64,
+    busy_ms: u64,
+}
+
+impl Passed {
+    fn between(before: &Seen, after: &Seen) -> Self {
+        let (run_before, run_after) = (before.run_delay_ns, after.run_delay_ns);
+        let moved = |count: fn(&Moved) -> u64| match (&before.moved, &after.moved) {
+            (Ok(before), Ok(after)) => count(after).saturating_sub(count(before)),
+            (_, _) => 0,
+        };
+        Self {
+            time: after.at - before.at,
+            run_delay_ns: run_after
+                .unwrap_or(0)
+                .saturating_sub(run_before.unwrap_or(0)),
+            written: moved(|moved| moved.written),
+            flushes: moved(|moved| moved.flushes.unwrap_or(0)),
+            busy_ms: moved(|moved| moved.busy_ms),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            time: self.time + other.time,
+            run_delay_ns: self.run_delay_ns + other.run_delay_ns,
+            written: self.written + other.written,
+            flushes: self.flushes + other.flushes,
+            busy_ms: self.busy_ms + other.busy_ms,
+        }
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self {
+            time: self.time.saturating_sub(other.time),
+            run_delay_ns: self.run_delay_ns.saturating_sub(other.run_delay_ns),
+            written: self.written.saturating_sub(other.written),
+            flushes: self.flushes.saturating_sub(other.flushes),
+            busy_ms: self.busy_ms.saturating_sub(other.busy_ms),
+        }
+    }
+}
+
 /// What a device did per operation, for everybody, and who counted.
 pub(super) struct PerOperation {
     /// Bytes that it was given.
     pub(super) written: f64,
-    /// Requests to write out its own cache.
-    pub(super) flushes: f64,
+    /// Requests to write out its own cache; `None` where they are not counted.
+    pub(super) flushes: Option<f64>,
     pub(super) source: String,
 }
 
 impl Waits {
     /// Begins to look at this thread and at the device of a file.
     pub(super) fn begin(file: &File) -> Self {
-        let schedule = SchedStat::open().and_then(|schedule| {
-            let before = schedule.read()?.run_delay_ns;
-            Ok((schedule, before))
-        });
+        let (device, schedule) = (Device::of(file), SchedStat::open().ok());
         Self {
-            device: Device::of(file).and_then(|device| {
-                let before = device.moved()?;
-                Ok((device, before))
-            }),
-            schedule: schedule.ok(),
-            begun: Instant::now(),
+            begun: seen(&device, schedule.as_ref()),
+            device,
+            schedule,
+            left_out: Cell::default(),
             mark_ns: Cell::new(0),
             cpu_ns: Cell::new(0),
             operations: Cell::new(0),
@@ -86,8 +142,21 @@ impl Waits {
         self.mark_ns.set(own_run_ns());
     }
 
-    /// This many operations were made so far. If it is one more than before, nothing was between
-    /// but that one.
+    /// Does work that belongs to no operation, and leaves out what passes meanwhile.
+    pub(super) fn leave_out(
+        &self,
+        work: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let before = seen(&self.device, self.schedule.as_ref());
+        work()?;
+        let after = seen(&self.device, self.schedule.as_ref());
+        let passed = Passed::between(&before, &after);
+        self.left_out.set(self.left_out.get().plus(passed));
+        Ok(())
+    }
+
+    /// This many operations were made so far. If it is one more than before, that one was between,
+    /// and what looks at the core and the kernel once it was timed.
     pub(super) fn after(&self, operations: u64) {
         let used_ns = own_run_ns().saturating_sub(self.mark_ns.get());
         if operations > self.operations.replace(operations) {
@@ -99,17 +168,21 @@ impl Waits {
     pub(super) fn end(&self, b: &mut Bencher) -> Result<PerOperation, Unsupported> {
         let operations = self.operations.get().max(1) as f64;
         b.detail("cpu_ns", self.cpu_ns.get() as f64 / operations);
-        if let Some((schedule, before)) = &self.schedule {
-            let delay_ns = schedule.read()?.run_delay_ns - before;
-            b.detail("run_delay_ns", delay_ns as f64 / operations);
+        let now = seen(&self.device, self.schedule.as_ref());
+        let passed = Passed::between(&self.begun, &now).without(self.left_out.get());
+        if self.begun.run_delay_ns.and(now.run_delay_ns).is_some() {
+            b.detail("run_delay_ns", passed.run_delay_ns as f64 / operations);
         }
-        let (device, before) = self.device.as_ref().map_err(Clone::clone)?;
-        let now = device.moved()?;
-        let busy = Duration::from_millis(now.busy_ms - before.busy_ms);
-        let share = busy.as_secs_f64() / self.begun.elapsed().as_secs_f64();
+        let device = self.device.as_ref().map_err(Clone::clone)?;
+        for seen in [&self.begun, &now] {
+            seen.moved.as_ref().map_err(Clone::clone)?;
+        }
+        let busy = Duration::from_millis(passed.busy_ms);
+        let share = busy.as_secs_f64() / passed.time.as_secs_f64();
+        let counted = now.moved.as_ref().ok().and_then(|moved| moved.flushes);
         let per_operation = PerOperation {
-            written: (now.written - before.written) as f64 / operations,
-            flushes: (now.flushes - before.flushes) as f64 / operations,
+            written: passed.written as f64 / operations,
+            flushes: counted.map(|_| passed.flushes as f64 / operations),
             source: device.source(),
         };
         // It counts in ticks of the kernel's clock.
@@ -121,8 +194,44 @@ impl Waits {
     /// Whether the device keeps what it is given in a cache of its own; `None` where the kernel
     /// does not say.
     pub(super) fn has_volatile_cache(&self) -> Option<bool> {
-        let (device, _) = self.device.as_ref().ok()?;
+        let device = self.device.as_ref().ok()?;
         device.has_volatile_cache()
+    }
+}
+
+fn seen(device: &Result<Device, Unsupported>, schedule: Option<&SchedStat>) -> Seen {
+    Seen {
+        at: Instant::now(),
+        run_delay_ns: schedule.and_then(|schedule| Some(schedule.read().ok()?.run_delay_ns)),
+        moved: device
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(Device::moved),
+    }
+}
+
+/// What this thread makes dirty or sends to storage itself, as the kernel charges it: `write_bytes`.
+pub(super) struct Charged(Result<(IoReader, u64), Unsupported>);
+
+impl Charged {
+    /// Who says so.
+    pub(super) const SOURCE: &str = "/proc/thread-self/io";
+
+    /// Counts from now on.
+    pub(super) fn begin() -> Self {
+        Self(IoReader::of_thread().and_then(|io| {
+            let before = io.read()?.write_bytes;
+            Ok((io, before))
+        }))
+    }
+
+    /// Bytes since then.
+    ///
+    /// # Errors
+    /// Where the kernel does not say.
+    pub(super) fn bytes(&self) -> Result<u64, Unsupported> {
+        let (io, before) = self.0.as_ref().map_err(Clone::clone)?;
+        Ok(io.read()?.write_bytes - before)
     }
 }
 
@@ -144,5 +253,79 @@ pub(super) fn claim_written(
             );
         }
         Err(reason) => b.claim_unverified(what, bytes, "", "/sys/dev/block", &reason.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(begun: Instant, ms: u64, count: u64) -> Seen {
+        Seen {
+            at: begun + Duration::from_millis(ms),
+            run_delay_ns: Some(10 * count),
+            moved: Ok(Moved {
+                written: 512 * count,
+                flushes: Some(count),
+                busy_ms: ms / 2,
+                ..Moved::default()
+            }),
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_no_operations() {
+        let begun = Instant::now();
+        let seen = [
+            at(begun, 0, 5),
+            at(begun, 10, 8),
+            at(begun, 50, 100),
+            at(begun, 60, 101),
+        ];
+        let all = Passed::between(&seen[0], &seen[3]);
+        let renewed = Passed::between(&seen[1], &seen[2]);
+        let rest = Passed {
+            time: Duration::from_millis(20),
+            run_delay_ns: 40,
+            written: 512 * 4,
+            flushes: 4,
+            busy_ms: 10,
+        };
+        assert_eq!(all.without(renewed), rest);
+        assert_eq!(rest.plus(renewed), all);
+    }
+
+    #[test]
+    fn where_there_is_no_device_only_time_passes() {
+        let begun = Instant::now();
+        let nothing = |ms| Seen {
+            at: begun + Duration::from_millis(ms),
+            run_delay_ns: None,
+            moved: Err(Unsupported::new("in memory")),
+        };
+        let passed = Passed::between(&nothing(0), &nothing(3));
+        let time = Duration::from_millis(3);
+        assert_eq!(
+            passed,
+            Passed {
+                time,
+                ..Passed::default()
+            }
+        );
+    }
+
+    #[test]
+    fn work_between_operations_takes_none_of_their_time() {
+        let Ok(file) = File::open("/") else {
+            return println!("skipped: no root folder");
+        };
+        let waits = Waits::begin(&file);
+        let slept = Duration::from_millis(5);
+        let work = || {
+            std::thread::sleep(slept);
+            Ok(())
+        };
+        waits.leave_out(work).expect("nothing fails");
+        assert!(waits.left_out.get().time >= slept);
     }
 }

@@ -14,8 +14,8 @@
 //! (`fs.sync`).
 //! ## Reading it
 //! `buffered` is a matter of the core and of memory, and the detail `bandwidth_bytes_per_s` that of
-//! a copy. `direct` waits for the device: `cpu_ns` of it is work of the core, `run_delay_ns` was
-//! spent waiting for a core, and the rest for the device, which was at work for
+//! a copy. `direct` waits for the device: `cpu_ns` of it at most is work of the core, `run_delay_ns`
+//! was spent waiting for a core, and the rest for the device, which was at work for
 //! `device_busy_percent` of the time and was given `device_written_bytes` per operation, by
 //! everybody. A block smaller than the device's own is read, changed and written by the device.
 //! ## Source
@@ -27,7 +27,9 @@ mod direct;
 
 use syscost_harness::prelude::*;
 
-use super::overwrite::{Access, Blocks};
+use super::access::Access;
+use super::named::claim_size;
+use super::overwrite::Blocks;
 use super::read::{CACHE, DIRECT};
 use super::space::Space;
 use super::waits;
@@ -40,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[calls(Sysno::PWRITE64)],
     disregards_neighbours: is_direct,
     // Of large blocks the order hardly matters.
-    careful: |case| case.get(Access::KEY) == "random" && case.number(SIZE) > 64 << 10,
+    careful: |case| case.get(Access::KEY) == Access::Random.name() && case.number(SIZE) > 64 << 10,
     support: |case| match is_direct(case) {
         true => waits::needs_device(case),
         false => Ok(()),
@@ -55,9 +57,9 @@ fn cases() -> Vec<Case> {
     const PAST_CACHE: &[&str] = &["512", "4K", "64K", "1M"];
     let mut cases = Vec::new();
     for (cache, sizes) in [("buffered", BUFFERED), (DIRECT, PAST_CACHE)] {
-        for access in ["sequential", "random"] {
+        for access in Access::ALL {
             let of = |size: &&'static str| {
-                Case::new([(Access::KEY, access), (CACHE, cache), (SIZE, *size)])
+                Case::new([access.parameter(), (CACHE, cache), (SIZE, *size)])
             };
             cases.extend(sizes.iter().map(of));
         }
@@ -82,6 +84,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         access: Access::of(b.case())?,
     };
     blocks.expect(b);
+    claim_size(b, block, "length of each pwrite64");
     let space = Space::of(b.case())?;
     match b.case().get(CACHE) {
         "buffered" => buffered::measure(b, &space, blocks),

@@ -1,5 +1,6 @@
 //! Benchmarks that lie, each in its own way. `syscost selftest` must catch every one of them.
 
+mod buffered_file;
 mod crash;
 mod discards;
 mod drops;
@@ -39,6 +40,7 @@ pub(crate) const GROUP: Group = Group {
         faults::BENCHMARK,
         not_huge::BENCHMARK,
         warm_file::BENCHMARK,
+        buffered_file::BENCHMARK,
         wrong_sum::BENCHMARK,
         spins::BENCHMARK,
         elsewhere::BENCHMARK,
@@ -62,7 +64,7 @@ pub(crate) const GROUP: Group = Group {
 pub const TWO_CPU_LIARS: &[&str] = &["liar.spins", "liar.elsewhere"];
 
 /// The liars that write a file of [`FILE_BYTES`]; where there is no room for it, they may say so.
-pub const FILE_LIARS: &[&str] = &["liar.warm_file"];
+pub const FILE_LIARS: &[&str] = &["liar.warm_file", "liar.buffered_file"];
 
 /// How long that file is, in bytes.
 pub const FILE_BYTES: u64 = 256 << 10;
@@ -77,6 +79,7 @@ pub const LIARS: &[(&str, Status)] = &[
     ("liar.faults", Status::Withheld),
     ("liar.not_huge", Status::Withheld),
     ("liar.warm_file", Status::Withheld),
+    ("liar.buffered_file", Status::Withheld),
     ("liar.wrong_sum", Status::Withheld),
     ("liar.spins", Status::Withheld),
     ("liar.elsewhere", Status::Withheld),

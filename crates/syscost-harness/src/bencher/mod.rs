@@ -9,6 +9,7 @@ mod begin;
 mod body;
 mod bracket;
 mod claims;
+mod clocked;
 mod company;
 mod copies;
 mod counts;
@@ -37,6 +38,7 @@ use crate::failure::Failure;
 
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
+pub use clocked::clocked;
 use histogram::{buckets, new_histogram};
 pub use laps::Laps;
 pub use min_times::MinTimes;
@@ -161,6 +163,11 @@ impl<'a> Bencher<'a> {
     pub fn rate(&mut self, bytes: u64) {
         self.set_too_late |= self.measured;
         self.findings.bytes = Some(bytes as f64);
+    }
+
+    /// Bytes of an operation whose rate is given; `None` where it is a time.
+    pub fn rated(&self) -> Option<f64> {
+        self.findings.bytes
     }
 
     /// Tells that values up to this, in the benchmark's unit, look like zero to it: such a row says *below resolution*, and this is its bound.

@@ -8,6 +8,7 @@ use syscost_results::stats::order::median;
 
 use super::Bencher;
 use super::body::{Body, MAX_TURNS};
+use super::clocked::clocked;
 use crate::failure::Failure;
 
 /// An operation this many timer pairs long is also timed singly, for its distribution's tail.
@@ -368,17 +369,7 @@ impl Bencher<'_> {
     /// Times one call of `body`, in ns. A clock that runs backwards fails the measurement.
     #[inline(always)]
     fn clocked(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
-        let start = self.clock.start();
-        let result = body();
-        let stop = self.clock.stop();
-        result?;
-        match stop.ticks.checked_sub(start) {
-            Some(ticks) => Ok(self.clock.to_ns(ticks)),
-            None => Err(Failure::Failed(format!(
-                "the clock ran backwards by {} ticks",
-                start - stop.ticks
-            ))),
-        }
+        clocked(self.clock, body)
     }
 
     pub(super) fn note_overhead(&mut self, batch_ns: f64) {

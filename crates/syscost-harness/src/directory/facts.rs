@@ -75,7 +75,7 @@ fn try_file(folder: &Path) -> Result<Option<DirectIo>, SystemError> {
 
 /// The server and the version of a mount over NFS, as its options have them.
 fn nfs(found: &Filesystem) -> Option<NfsMount> {
-    if !matches!(found.kind.as_str(), "nfs" | "nfs4") {
+    if !found.is_nfs() {
         return None;
     }
     let option = |key: &str| {

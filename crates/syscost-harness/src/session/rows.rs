@@ -140,14 +140,18 @@ impl RowState {
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
         self.copies = findings.copies.or(self.copies);
         self.bytes = findings.bytes.or(self.bytes);
-        self.limits = wider(self.limits, findings.limits);
         self.resolutions.extend(findings.resolution);
         if pass == Pass::Evidence {
-            // Nothing of it is timed for the record.
+            // Nothing of it is timed for the record. A computed row has its limits from here: they
+            // are those of the whole run.
             self.is_proved = true;
+            if self.row.benchmark.derive.is_some() {
+                self.limits = findings.limits;
+            }
             self.takes.evidence_s = findings.took_ns / 1e9;
             return;
         }
+        self.limits = wider(self.limits, findings.limits);
         self.takes.work_s = (findings.took_ns - findings.waited_ns).max(0.0) / 1e9;
         self.takes.longest_s = self.takes.longest_s.max(self.takes.work_s);
         self.takes.waited_s = findings.waited_ns / 1e9;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
 
 use nfs3_client::nfs3_types::nfs3::{
     CREATE3args, FSINFO3args, GETATTR3args, LOOKUP3args, MKDIR3args, Nfs3Option, Nfs3Result,
@@ -20,8 +21,11 @@ use super::wire::{Traffic, Watch, Wire, at_once};
 /// Bytes of a directory that are asked for at once.
 const DIRECTORY_BYTES: u32 = 8192;
 
-/// Longest directory that is read, in names: another's may have any number of them.
-const MAX_NAMES: usize = 10_000;
+/// Longest directory that is read, in entries: another's may have any number of them.
+const MAX_ENTRIES: usize = 10_000;
+
+/// For no longer is a further page of a directory asked for.
+const MAX_READING: Duration = Duration::from_secs(10);
 
 /// How a server names a file or directory.
 pub type Handle = nfs_fh3;
@@ -299,12 +303,14 @@ impl Client {
         self.done("RMDIR", result).map(drop)
     }
 
-    /// The names in a directory, without `.` and `..`; of a very long one only the first.
+    /// The names in a directory, without `.` and `..`; of a very long one, or from a very slow
+    /// server, only the first.
     ///
     /// # Errors
-    /// As above.
+    /// As above; when a page of it ends where the one before did.
     pub fn names(&mut self, directory: &Handle) -> Result<Vec<String>, NfsError> {
-        let mut names = Vec::new();
+        let begun = Instant::now();
+        let (mut names, mut seen) = (Vec::new(), 0);
         let (mut cookie, mut cookieverf) = (0, cookieverf3::default());
         loop {
             let arguments = READDIR3args {
@@ -318,6 +324,8 @@ impl Client {
             cookieverf = page.cookieverf;
             let entries = page.reply.entries.into_inner();
             let is_last = page.reply.eof || entries.is_empty();
+            let asked_from = cookie;
+            seen += entries.len();
             for entry in entries {
                 cookie = entry.cookie;
                 let name = String::from_utf8_lossy(&entry.name.0).into_owned();
@@ -325,8 +333,12 @@ impl Client {
                     names.push(name);
                 }
             }
-            if is_last || names.len() > MAX_NAMES {
+            if is_last || seen >= MAX_ENTRIES || begun.elapsed() >= MAX_READING {
                 return Ok(names);
+            }
+            if cookie == asked_from {
+                let what = format!("a page that ends where the last one did, at cookie {cookie}");
+                return Err(self.odd("READDIR", what));
             }
         }
     }
@@ -381,3 +393,6 @@ fn explained(status: nfsstat3) -> String {
     };
     format!("{status}{advice}")
 }
+
+#[cfg(test)]
+mod tests;

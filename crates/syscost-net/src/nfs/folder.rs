@@ -1,6 +1,7 @@
 //! What is written on a server.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use super::client::{Client, Handle};
 use super::error::NfsError;
@@ -12,6 +13,9 @@ pub const FILE: &str = "stamped";
 /// A folder whose maker cannot be seen is taken for forgotten when it is so old, in s: a case takes
 /// seconds.
 const FORGOTTEN_S: u32 = 86_400;
+
+/// After this the rest is left to the next sweep: a run should not wait for a slow server.
+const MAX_SWEEP: Duration = Duration::from_secs(10);
 
 /// Folders that this process has made.
 static MADE: AtomicU32 = AtomicU32::new(0);
@@ -86,13 +90,17 @@ fn empty(client: &mut Client, name: &str, folder: &Handle) -> Result<(), NfsErro
 /// A maker is known to have ended if it was a process of this machine, since it booted, in the same
 /// PID namespace. Of others nothing can be seen from here: their folders are removed once they are a
 /// day old by the server's clock. A folder with anything else in it than our file is left alone.
+/// What is not come to within 10 s is left to the next sweep.
 ///
 /// # Errors
 /// When the directory cannot be read.
 pub fn sweep(client: &mut Client) -> Result<usize, NfsError> {
-    let root = client.root();
+    let (root, begun) = (client.root(), Instant::now());
     let mut removed = 0;
     for name in client.names(&root)? {
+        if begun.elapsed() >= MAX_SWEEP {
+            break;
+        }
         let Some(owner) = Owner::of(&name) else {
             continue;
         };

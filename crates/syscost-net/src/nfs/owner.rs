@@ -3,8 +3,14 @@
 
 use std::fs;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
 /// What the names of folders begin with.
 const PREFIX: &str = ".syscost-nfs-";
+
+/// The world of an owner that cannot say which it is; no other takes it for its own.
+const UNKNOWN: u64 = 0;
 
 /// Digits of a part of the name, which is a number in hexadecimal.
 const MAX_DIGITS: usize = 16;
@@ -24,7 +30,7 @@ impl Owner {
     pub(super) fn this() -> Self {
         let pid = std::process::id();
         Self {
-            world: world(),
+            world: world().unwrap_or(UNKNOWN),
             pid,
             started: started(pid).unwrap_or(0),
         }
@@ -62,20 +68,53 @@ impl Owner {
 
     /// Whether it has ended; known only of a process of this machine, since it booted.
     pub(super) fn has_ended(self) -> Option<bool> {
-        let is_here = self.world == world() && self.started != 0;
-        is_here.then(|| started(self.pid) != Some(self.started))
+        self.has_ended_in(world()?, started(self.pid), || is_there(self.pid))
+    }
+
+    /// The same, as seen from this world: `started` is when the process that has its number now
+    /// did, as far as /proc shows it, and `is_there` whether there is any.
+    fn has_ended_in(
+        self,
+        world: u64,
+        started: Option<u64>,
+        is_there: impl FnOnce() -> bool,
+    ) -> Option<bool> {
+        if self.world != world || self.world == UNKNOWN || self.started == 0 {
+            return None;
+        }
+        match started {
+            Some(started) => Some(started != self.started),
+            // /proc may hide the processes of other users (hidepid), and an owner that lives.
+            None if is_there() => None,
+            None => Some(true),
+        }
     }
 }
 
-/// The machine's last start and this process's PID namespace as one number.
-fn world() -> u64 {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+/// The machine's last start and this process's PID namespace as one number; `None` where /proc does
+/// not say both, by which machines would be taken for one.
+fn world() -> Option<u64> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+    if boot.trim().is_empty() {
+        return None;
+    }
     // FNV-1a: the same in every build, which a hasher of the standard library need not be.
     let text = format!("{} {}", boot.trim(), namespace.display());
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    });
+    Some(sum)
+}
+
+/// Whether any process has this number, seen or not: kill(2) with signal 0 is refused (EPERM) where
+/// it is another user's.
+fn is_there(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    match pid.map(test_kill_process) {
+        Some(Err(Errno::SRCH)) | None => false,
+        Some(Ok(()) | Err(_)) => true,
+    }
 }
 
 /// When a process started (proc_pid_stat(5), field 22). The name in it may hold spaces and
@@ -110,6 +149,36 @@ mod tests {
             ..this
         };
         assert_eq!(elsewhere.has_ended(), None);
+    }
+
+    #[test]
+    fn an_owner_that_cannot_be_seen_is_not_taken_for_ended() {
+        let owner = Owner {
+            world: 7,
+            pid: 42,
+            started: 1000,
+        };
+        let ended = |world, started, is_there| owner.has_ended_in(world, started, || is_there);
+        assert_eq!(ended(7, Some(1000), true), Some(false));
+        assert_eq!(ended(7, Some(1001), true), Some(true), "given anew");
+        assert_eq!(ended(7, None, false), Some(true));
+        assert_eq!(ended(7, None, true), None, "hidden, or given anew");
+        assert_eq!(ended(8, None, false), None, "another machine");
+        let nowhere = Owner {
+            world: UNKNOWN,
+            ..owner
+        };
+        assert_eq!(nowhere.has_ended_in(UNKNOWN, None, || false), None);
+    }
+
+    #[test]
+    fn processes_of_others_are_there_too() {
+        assert!(is_there(std::process::id()));
+        assert!(is_there(1), "EPERM says so");
+        assert!(
+            !is_there(0) && !is_there(u32::MAX),
+            "no numbers of processes"
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
     };
     let rows = run.measurements.iter();
     let of_group = rows.filter(|row| row.id.split('.').next() == Some(group));
-    let Some(beside) = SideBySide::of(of_group) else {
+    let Some(beside) = SideBySide::of(of_group, &run.directories) else {
         return html! {};
     };
     let first = beside.labels[0];
@@ -91,7 +91,7 @@ mod tests {
             "to ssd",
             "0.500 x",
             "a file system in memory: its cache cannot be defeated",
-            "<dt>Directory</dt><dd>dir=nfs /mnt/export: nfs4 on server:/export",
+            "<dt>Directory</dt><dd>dir=far /mnt/export: nfs4 on server:/export",
         ] {
             assert!(page.contains(part), "{part}");
         }

@@ -2,6 +2,7 @@
 //! processes reach that read at once.
 
 use maud::Markup;
+use syscost_results::curve::{CHOSEN_LAW, fitted_processes, reread_size};
 use syscost_results::{Fact, Measurement, Run, Status, Unit};
 
 use crate::chart::rows::value;
@@ -77,10 +78,7 @@ fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
 
 /// The details `read_64M_bytes_per_s` of a row, by size.
 fn sizes(row: &Measurement) -> Vec<(f64, Value)> {
-    let of = |(name, rate): (&String, &f64)| {
-        let size = name.strip_prefix("read_")?.strip_suffix("_bytes_per_s")?;
-        Some((number(size)?, exactly(*rate)))
-    };
+    let of = |(name, rate): (&String, &f64)| Some((number(reread_size(name)?)?, exactly(*rate)));
     let mut points: Vec<(f64, Value)> = row.details.iter().filter_map(of).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
@@ -144,10 +142,7 @@ fn law<'r>(run: &'r Run, row: &Measurement) -> Option<&'r Measurement> {
 
 /// The details `fitted_8_per_s` of a law, by number of processes.
 fn fitted(law: &Measurement) -> Vec<(f64, f64)> {
-    let of = |(name, rate): (&String, &f64)| {
-        let processes = name.strip_prefix("fitted_")?.strip_suffix("_per_s")?;
-        Some((number(processes)?, *rate))
-    };
+    let of = |(name, rate): (&String, &f64)| Some((number(fitted_processes(name)?)?, *rate));
     let mut points: Vec<(f64, f64)> = law.details.iter().filter_map(of).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
@@ -155,10 +150,7 @@ fn fitted(law: &Measurement) -> Vec<(f64, f64)> {
 
 fn contention_caption(run: &Run) -> String {
     let name = |law: &Measurement| -> Option<String> {
-        let chosen = law
-            .evidence
-            .iter()
-            .find(|one| one.claim == "law nearest to the rows")?;
+        let chosen = law.evidence.iter().find(|one| one.claim == CHOSEN_LAW)?;
         match &chosen.observed {
             Some(Fact::Text(name)) => Some(format!("{}: {name}", label(law))),
             Some(Fact::Number(_)) | None => None,
@@ -258,7 +250,7 @@ mod tests {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         fit.evidence = vec![Evidence {
-            claim: "law nearest to the rows".to_owned(),
+            claim: CHOSEN_LAW.to_owned(),
             expected: "any".into(),
             observed: Some("linear".into()),
             source: String::new(),

@@ -79,7 +79,7 @@ mod tests {
             [
                 "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O by 512 B, 60.0 GiB of 252 GiB free",
                 "dir=tmp /tmp: tmpfs, in memory, rw, 12.0 GiB of 12.0 GiB free",
-                "dir=nfs /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, statx knows no direct I/O",
+                "dir=far /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, statx knows no direct I/O",
             ]
         );
     }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::filesystem::{device_number, mount_of};
 use crate::{Unsupported, os};
 
 /// A sector of these counters, in bytes, whatever the device's own are.
@@ -27,8 +28,9 @@ pub struct Moved {
     pub busy_ms: u64,
     /// Time in which it had each request in hand, added up over all of them, in ms.
     pub in_hand_ms: u64,
-    /// Requests to write out what it keeps in a cache of its own; 0 where the kernel does not count them.
-    pub flushes: u64,
+    /// Requests to write out what it keeps in a cache of its own; `None` where the kernel does not
+    /// count them, or has not counted one since it began.
+    pub flushes: Option<u64>,
 }
 
 impl Device {
@@ -40,10 +42,12 @@ impl Device {
         let facts = file
             .metadata()
             .map_err(|cause| Unsupported::new(format!("fstat: {cause}")))?;
-        let numbers = numbers(facts.dev());
-        let name = name_of(facts.dev()).ok_or_else(|| {
+        let found = device_number(facts.dev(), || mount_of(file));
+        let named = found.and_then(|number| Some((numbers(number), name_of(number)?)));
+        let (numbers, name) = named.ok_or_else(|| {
+            let own = numbers(facts.dev());
             Unsupported::new(format!(
-                "the file is on a file system without a device of its own ({numbers}: in memory, or layered)"
+                "the file is on a file system without a device of its own ({own}: in memory, layered, or on several)"
             ))
         })?;
         Ok(Self { numbers, name })
@@ -62,7 +66,7 @@ impl Device {
     /// What it did so far, for everybody.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// When the kernel does not say, or its accounting is switched off, so that nothing ever changes.
     pub fn moved(&self) -> Result<Moved, Unsupported> {
         let read = |folder: String| {
             let path = format!("{folder}/stat");
@@ -70,11 +74,20 @@ impl Device {
                 .map_err(|cause| Unsupported::new(format!("reading {path}: {cause}")))?;
             parse(&text).ok_or_else(|| Unsupported::new(format!("{path} is not as documented")))
         };
-        let mut moved = read(self.folder())?;
-        // Requests to flush are counted for the whole disk only.
-        if let Some(disk) = self.disk() {
-            moved.flushes = read(disk)?.flushes;
+        let (own, disk) = (self.folder(), self.disk().unwrap_or_else(|| self.folder()));
+        let switch = format!("{disk}/queue/iostats");
+        if fs::read_to_string(&switch).is_ok_and(|text| is_off(&text)) {
+            let reason = format!("I/O accounting is switched off: {switch} is 0");
+            return Err(Unsupported::new(reason));
         }
+        let mut moved = read(own)?;
+        // Requests to flush are counted for the whole disk only, and only in its queue of requests:
+        // device mapper, software RAID and others without one hand them on uncounted.
+        let has_requests = Path::new(&disk).join("mq").exists();
+        moved.flushes = match has_requests {
+            true => read(disk)?.flushes,
+            false => None,
+        };
         Ok(moved)
     }
 
@@ -118,6 +131,11 @@ pub(super) fn name_of(device: u64) -> Option<String> {
     Some(link.file_name()?.to_string_lossy().into_owned())
 }
 
+/// Whether a switch of /sys is off.
+fn is_off(text: &str) -> bool {
+    text.trim() == "0"
+}
+
 fn parse(text: &str) -> Option<Moved> {
     let field =
         |number: usize| -> Option<u64> { text.split_ascii_whitespace().nth(number)?.parse().ok() };
@@ -126,8 +144,9 @@ fn parse(text: &str) -> Option<Moved> {
         written: field(6)? * SECTOR,
         busy_ms: field(9)?,
         in_hand_ms: field(10)?,
-        // Since Linux 5.5.
-        flushes: field(15).unwrap_or(0),
+        // Since Linux 5.5. None at all, since the machine started, is more likely a driver that does
+        // not count them.
+        flushes: field(15).filter(|count| *count > 0),
     })
 }
 
@@ -143,10 +162,23 @@ mod tests {
             written: 8 * 512,
             busy_ms: 30,
             in_hand_ms: 31,
-            flushes: 6,
+            flushes: Some(6),
         };
         assert_eq!(parse(text), Some(moved));
+        for uncounted in [
+            "21 1 40 5 7 0 8 9 0 30 31 0 0 0 0 0 0",
+            "21 1 40 5 7 0 8 9 0 30 31",
+        ] {
+            let flushes = parse(uncounted).map(|moved| moved.flushes);
+            assert_eq!(flushes, Some(None), "{uncounted}");
+        }
         assert_eq!(parse("1 2 3"), None);
+    }
+
+    #[test]
+    fn accounting_is_off_where_its_switch_is_zero() {
+        assert!(is_off("0\n"));
+        assert!(!is_off("1\n"));
     }
 
     #[test]

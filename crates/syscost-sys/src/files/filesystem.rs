@@ -1,6 +1,7 @@
 //! The file system that a folder is on, and what lies below it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -36,8 +37,16 @@ pub struct Filesystem {
 /// File systems whose files are nowhere but in memory: their cache cannot be emptied.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 
-/// File systems whose files are on another machine.
-const REMOTE: [&str; 6] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p"];
+/// File systems beside NFS whose files are on another machine.
+const REMOTE: [&str; 4] = ["cifs", "smb3", "ceph", "9p"];
+
+/// The kinds of the kernel's NFS client.
+const NFS: [&str; 2] = ["nfs", "nfs4"];
+
+/// Whether this is what the kernel calls a mount over NFS.
+pub(super) fn is_nfs_kind(kind: &str) -> bool {
+    NFS.contains(&kind)
+}
 
 impl Filesystem {
     /// Whether its files are nowhere but in memory.
@@ -45,18 +54,32 @@ impl Filesystem {
         IN_MEMORY.contains(&self.kind.as_str())
     }
 
+    /// Whether the kernel's NFS client serves it.
+    pub fn is_nfs(&self) -> bool {
+        is_nfs_kind(&self.kind)
+    }
+
     /// Whether its files are on another machine.
     pub fn is_remote(&self) -> bool {
-        REMOTE.contains(&self.kind.as_str()) || self.kind.starts_with("fuse.ssh")
+        self.is_nfs() || REMOTE.contains(&self.kind.as_str()) || self.kind.starts_with("fuse.ssh")
+    }
+
+    /// The folder that takes what is written, where this is an overlay over one.
+    pub fn upper(&self) -> Option<&Path> {
+        let is_overlay = self.kind == "overlay";
+        let upper = is_overlay.then(|| mount_option(&self.options, "upperdir"));
+        upper.flatten().map(Path::new)
     }
 }
+
+/// Where the mounts of this process are listed.
+const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// The file system that a folder or file is on.
 ///
 /// # Errors
 /// When there is no such folder, or the system does not list its mounts.
 pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
-    const MOUNTS: &str = "/proc/self/mountinfo";
     let failed = |call, on: &Path| {
         let on = on.display().to_string();
         move |cause| SystemError::new(call, on, cause)
@@ -69,24 +92,49 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
         .map_err(failed("look up", &path))?;
     let (total, free) = os::room(&path).map_err(failed("statvfs", &path))?;
     (found.total_bytes, found.free_bytes) = (total, free);
-    // Some give each subvolume a number of its own, which is no device's.
     let own = fs::metadata(&path).ok().map(|facts| facts.dev());
-    let source = fs::metadata(&found.source).ok().map(|facts| facts.rdev());
-    let device = [own, source].into_iter().flatten().find_map(name_of);
-    if let Some(name) = device {
+    let number = own.and_then(|own| device_number(own, || Some(found.clone())));
+    if let Some(name) = number.and_then(name_of) {
         describe(&mut found, &name);
     }
     if found.kind == "overlay" {
-        let upper = mount_option(&found.options, "upperdir");
-        found.layers.insert(
-            0,
-            match upper {
-                Some(upper) => format!("overlay over {upper}"),
-                None => "overlay, not writable".to_owned(),
-            },
-        );
+        let layer = match found.upper() {
+            Some(upper) => format!("overlay over {}", upper.display()),
+            None => "overlay, not writable".to_owned(),
+        };
+        found.layers.insert(0, layer);
     }
     Ok(found)
+}
+
+/// The number of the one block device below files that have this device number. btrfs gives each
+/// subvolume a number of its own, which is no device's: there it is what is mounted, unless that is
+/// one of several.
+pub(super) fn device_number(own: u64, mount: impl FnOnce() -> Option<Filesystem>) -> Option<u64> {
+    if name_of(own).is_some() {
+        return Some(own);
+    }
+    let mount = mount().filter(|mount| mount.kind == "btrfs")?;
+    let number = fs::metadata(&mount.source).ok()?.rdev();
+    is_only_device(Path::new("/sys/fs/btrfs"), &name_of(number)?).then_some(number)
+}
+
+/// Whether a file system of this kind, of those in a folder of /sys, has this device and no other.
+fn is_only_device(folder: &Path, name: &str) -> bool {
+    let devices_of = |entry: fs::DirEntry| -> Option<Vec<std::ffi::OsString>> {
+        let devices = fs::read_dir(entry.path().join("devices")).ok()?;
+        Some(devices.flatten().map(|device| device.file_name()).collect())
+    };
+    fs::read_dir(folder).is_ok_and(|entries| {
+        let mut all = entries.flatten().filter_map(devices_of);
+        all.any(|devices| devices == [name])
+    })
+}
+
+/// The mount that an open file is on; `None` where the system does not say.
+pub(super) fn mount_of(file: &File) -> Option<Filesystem> {
+    let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
+    of_mounts(&fs::read(MOUNTS).ok()?, &path)
 }
 
 /// What /sys says of a device.
@@ -218,9 +266,56 @@ mod tests {
     }
 
     #[test]
+    fn what_is_on_another_machine_need_not_be_nfs() {
+        let of = |kind: &str| Filesystem {
+            kind: kind.to_owned(),
+            options: "rw,upperdir=/srv/upper,workdir=/srv/work".to_owned(),
+            ..Filesystem::default()
+        };
+        for kind in ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse.sshfs"] {
+            assert!(of(kind).is_remote(), "{kind}");
+            assert_eq!(of(kind).is_nfs(), kind.starts_with("nfs"), "{kind}");
+        }
+        for kind in ["ext4", "tmpfs", "nfsd", "fuse.ntfs"] {
+            assert!(!of(kind).is_remote() && !of(kind).is_nfs(), "{kind}");
+        }
+        assert_eq!(of("overlay").upper(), Some(Path::new("/srv/upper")));
+        assert_eq!(of("ext4").upper(), None);
+    }
+
+    #[test]
     fn the_schedulers_choice_is_in_brackets() {
         assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
         assert_eq!(chosen("none"), "none");
+    }
+
+    #[test]
+    fn only_a_file_system_of_one_device_lies_on_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for device in ["one/devices/vda", "two/devices/vdb", "two/devices/vdc"] {
+            fs::create_dir_all(folder.path().join(device)).expect("a folder");
+        }
+        fs::create_dir(folder.path().join("features")).expect("a folder");
+        assert!(is_only_device(folder.path(), "vda"));
+        for other in ["vdb", "vdd"] {
+            assert!(!is_only_device(folder.path(), other), "{other}");
+        }
+        assert!(!is_only_device(&folder.path().join("nothing"), "vda"));
+    }
+
+    #[test]
+    fn both_ways_find_the_same_device() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let file = File::open(folder).expect("it is there");
+        let Ok(found) = filesystem(folder) else {
+            return println!("skipped: no mounts are listed");
+        };
+        let device = super::super::Device::of(&file).ok();
+        assert_eq!(device.map(|device| device.name().to_owned()), found.device);
+        assert_eq!(
+            mount_of(&file).map(|mount| mount.source),
+            Some(found.source)
+        );
     }
 
     #[test]

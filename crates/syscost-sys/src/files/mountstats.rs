@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::filesystem::{mount_option, unescaped_path};
+use super::filesystem::{is_nfs_kind, mount_option, unescaped_path};
 use crate::Unsupported;
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
@@ -41,6 +41,24 @@ pub struct Operation {
     pub round_trip_ms: u64,
     /// Time in all, in ms.
     pub total_ms: u64,
+}
+
+impl Operation {
+    /// What was added since an earlier count; nothing where a mount made anew counts from 0 again.
+    #[must_use]
+    pub fn since(self, before: Operation) -> Operation {
+        let less = u64::saturating_sub;
+        Operation {
+            calls: less(self.calls, before.calls),
+            transmissions: less(self.transmissions, before.transmissions),
+            timeouts: less(self.timeouts, before.timeouts),
+            sent_bytes: less(self.sent_bytes, before.sent_bytes),
+            received_bytes: less(self.received_bytes, before.received_bytes),
+            queued_ms: less(self.queued_ms, before.queued_ms),
+            round_trip_ms: less(self.round_trip_ms, before.round_trip_ms),
+            total_ms: less(self.total_ms, before.total_ms),
+        }
+    }
 }
 
 impl NfsMount {
@@ -106,7 +124,7 @@ fn headed(line: &str) -> Option<NfsMount> {
     let (source, rest) = line.strip_prefix("device ")?.split_once(" mounted on ")?;
     let (mount_point, kind) = rest.split_once(" with fstype ")?;
     let kind = kind.split_ascii_whitespace().next()?;
-    matches!(kind, "nfs" | "nfs4").then(|| NfsMount {
+    is_nfs_kind(kind).then(|| NfsMount {
         source: unescaped_path(source).display().to_string(),
         mount_point: unescaped_path(mount_point),
         ..NfsMount::default()
@@ -185,6 +203,18 @@ mod tests {
         let read = mount.operation("READ");
         assert_eq!((read.calls, read.transmissions, read.timeouts), (3, 4, 1));
         assert_eq!(mount.operation("LOOKUP").received_bytes, 660);
+    }
+
+    #[test]
+    fn a_mount_that_counts_anew_has_done_nothing_rather_than_wrapped() {
+        let of = |calls, received_bytes| Operation {
+            calls,
+            transmissions: calls,
+            received_bytes,
+            ..Operation::default()
+        };
+        assert_eq!(of(5, 900).since(of(3, 400)), of(2, 500));
+        assert_eq!(of(1, 10).since(of(3, 400)), Operation::default());
     }
 
     #[test]

@@ -188,6 +188,11 @@ pub(crate) fn directory(text: &str) -> Result<Directory, String> {
             "{label:?} cannot be part of a row's name; give it one: LABEL=PATH"
         ));
     }
+    if directory::is_reserved(label) {
+        return Err(format!(
+            "rows call something else {label:?}, the server of --nfs or nothing remote; give another label: LABEL=PATH"
+        ));
+    }
     let path = std::fs::canonicalize(path).map_err(|cause| format!("{path}: {cause}"))?;
     match path.is_dir() {
         true => Ok(Directory {
@@ -220,6 +225,18 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_directory_is_not_called_what_rows_call_something_else() {
+        for text in ["nfs=/", "remote=/", "nfs"] {
+            let reason = directory(text).expect_err("it is taken");
+            assert!(reason.contains("LABEL=PATH"), "{reason}");
+        }
+        assert_eq!(
+            directory("mount=/").map(|one| one.label),
+            Ok("mount".into())
+        );
     }
 
     #[test]

@@ -91,7 +91,11 @@ impl<'s> Grown<'s> {
         let file =
             file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
         Ok(Self {
-            device: Device::of(&file),
+            // One whose counters stand still says nothing.
+            device: Device::of(&file).and_then(|device| {
+                device.moved()?;
+                Ok(device)
+            }),
             io: IoReader::of_thread()?,
             space,
             path,

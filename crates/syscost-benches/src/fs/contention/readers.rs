@@ -1,7 +1,7 @@
 //! Processes that read until they are stopped, and what they have read at the ends of a window.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -59,6 +59,12 @@ struct Seat {
 /// What a process did.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Account {
+    /// Its process id.
+    pub(super) process: u32,
+    /// Device and inode number of its file.
+    pub(super) file: (u64, u64),
+    /// Reads at the place of the one before or next to it.
+    pub(super) near: u64,
     /// When its first read began, and when its last one ended, in ticks.
     pub(super) began: u64,
     pub(super) ended: u64,
@@ -118,9 +124,10 @@ impl Readers {
             window: FIRST_WINDOW,
             windows: Windows::default(),
         };
-        readers.release()?;
-        readers.find_window()?;
-        Ok(readers)
+        match readers.release().and_then(|()| readers.find_window()) {
+            Ok(()) => Ok(readers),
+            Err(failure) => Err(readers.explain(failure)),
+        }
     }
 
     /// Doubles the window until it is long enough. None of these counts.
@@ -145,12 +152,20 @@ impl Readers {
         self.board.barrier.store(1, Ordering::Release);
         futex::wake(&self.board.barrier, Flags::empty(), u32::MAX >> 1)
             .map_err(|cause| Failure::of("futex wake", cause))?;
-        let stop = self.crew.stop();
         while self.reads().contains(&0) {
-            stop.check()?;
+            self.check()?;
             pause(LOOK);
         }
         Ok(())
+    }
+
+    /// An error if one of them has failed, which has stopped all, or is gone.
+    fn check(&self) -> Result<(), Failure> {
+        self.crew.stop().check()?;
+        match self.crew.has_lost_one() {
+            true => Err(Failure::Failed("a reader ended early".into())),
+            false => Ok(()),
+        }
     }
 
     /// What each has read so far.
@@ -167,8 +182,7 @@ impl Readers {
         let (began, before) = (self.clock.start(), self.reads());
         pause(self.window);
         let (after, ended) = (self.reads(), self.clock.stop().ticks);
-        // One of them that failed has stopped all.
-        self.crew.stop().check()?;
+        self.check()?;
         let reads: Vec<u64> = after
             .iter()
             .zip(&before)
@@ -199,6 +213,11 @@ impl Readers {
     /// What was counted in all windows so far.
     pub(super) fn counted(&self) -> Windows {
         self.windows.clone()
+    }
+
+    /// What one of them that failed says itself, or else this failure.
+    pub(super) fn explain(self, failure: Failure) -> Failure {
+        self.dismiss().err().unwrap_or(failure)
     }
 
     /// Stops all, and returns what each did.
@@ -246,16 +265,24 @@ impl Reader {
     fn read_on(&mut self, seat: &Seat, stop: &Stop, clock: &Clock) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
+        let facts = self
+            .file
+            .metadata()
+            .map_err(|cause| Failure::of("fstat", cause))?;
         let mut account = Account {
+            process: std::process::id(),
+            file: (facts.dev(), facts.ino()),
             began: clock.start(),
             ended: 0,
             reads: 0,
             fetched: None,
+            near: 0,
             is_direct: files::is_direct(&self.file)?,
             checked: 0,
             wrong: 0,
             latency: Latency::default(),
         };
+        let mut last = None::<u64>;
         loop {
             // The last read ends after all were stopped, however long this process waited for a CPU.
             let is_last = stop.is_set();
@@ -266,6 +293,8 @@ impl Reader {
                 .map_err(|cause| Failure::of("read with O_DIRECT", cause))?;
             account.ended = clock.stop().ticks;
             account.reads += 1;
+            let is_near = |last: u64| last.abs_diff(offset) <= BLOCK as u64;
+            account.near += u64::from(last.replace(offset).is_some_and(is_near));
             seat.reads.store(account.reads, Ordering::Relaxed);
             account
                 .latency
@@ -287,5 +316,65 @@ impl Reader {
 
     fn fetched(&self) -> Option<u64> {
         Some(self.io.as_ref()?.read().ok()?.read_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_sys::cpu;
+
+    use super::*;
+
+    /// Readers that do this instead, of a crew of their own; `None` where there can be none.
+    fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
+        let cpus = cpu::allowed().ok()?;
+        let board = Board {
+            barrier: AtomicU32::new(0),
+            seats: std::array::from_fn(|_| Seat::default()),
+        };
+        let mut crew = Crew::new(Between::Processes).ok()?;
+        let work = move |(): &mut (), stop: &Stop| work(stop);
+        crew.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
+        Some(Readers {
+            crew,
+            board: Shared::new(board).ok()?,
+            clock: Clock::system(),
+            count: 1,
+            window: FIRST_WINDOW,
+            windows: Windows::default(),
+        })
+    }
+
+    #[test]
+    fn the_error_of_a_reader_stands_as_its_own() {
+        let refuse = |_: &Stop| Err(Failure::Refuted("other content".into()));
+        let Some(readers) = readers(refuse) else {
+            return println!("skipped: no processes here");
+        };
+        let failure = readers.release().expect_err("it has failed");
+        match readers.explain(failure) {
+            Failure::Refuted(words) => assert!(words.contains("other content"), "{words}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_reader_that_was_killed_is_missed() {
+        let die = |_: &Stop| -> Result<Account, Failure> {
+            // As by somebody else: nothing is said, and nobody is stopped.
+            let own = rustix::process::getpid();
+            rustix::process::kill_process(own, rustix::process::Signal::KILL)
+                .map_err(|cause| Failure::of("kill", cause))?;
+            unreachable!("it was killed")
+        };
+        let Some(readers) = readers(die) else {
+            return println!("skipped: no processes here");
+        };
+        let failure = readers.release().expect_err("it is gone");
+        let words = readers.explain(failure).to_string();
+        assert!(
+            words.contains("signal 9") || words.contains("137"),
+            "{words}"
+        );
     }
 }

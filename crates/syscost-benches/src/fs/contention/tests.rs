@@ -1,12 +1,16 @@
 //! What is claimed of processes that read, from accounts made by hand and by processes.
 
 use syscost_harness::bencher::Pass;
+use syscost_results::Verdict;
 
 use super::*;
-use crate::testing::{claims, findings};
+use crate::testing::{claims, findings, findings_of};
 
 fn account(began: u64, ended: u64) -> Account {
     Account {
+        process: 1,
+        file: (1, 1),
+        near: 1,
         began,
         ended,
         reads: 10,
@@ -31,7 +35,7 @@ fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
     let found = findings(Pass::Timed, &[], |b| {
         b.observe(|| Ok(1.0))?;
         claim_window(b, windows, accounts);
-        claim_direct(b, accounts);
+        claim_direct(b, accounts, true);
         describe(b, windows, accounts);
         Ok(())
     })
@@ -81,6 +85,7 @@ fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
             "O_DIRECT",
         ),
         (Account { wrong: 1, ..good }, "other content"),
+        (Account { near: 9, ..good }, "next to it"),
         (
             Account {
                 reads: 4,
@@ -114,4 +119,56 @@ fn shares_tell_how_fair_it_was() {
     assert!((found.details["fairness_ratio"] - 100.0 / 164.0).abs() < 1e-9);
     assert_eq!(found.details["least_share_percent"], 20.0);
     assert_eq!(found.details["largest_share_percent"], 180.0);
+}
+
+/// What is refuted of the name of a row by accounts of these processes and files.
+fn refuted_of(file: &'static str, seen: &[(u32, u64)]) -> usize {
+    let accounts: Vec<Account> = seen
+        .iter()
+        .map(|(process, inode)| Account {
+            process: *process,
+            file: (1, *inode),
+            ..account(900, 2100)
+        })
+        .collect();
+    let case = Case::new([(FILE, file), (PROCESSES, "2")]);
+    let found = findings_of(&case, Pass::Timed, &[], |b| {
+        b.observe(|| Ok(1.0))?;
+        claim_label(b, &accounts);
+        Ok(())
+    })
+    .expect("it works");
+    claims(&found, Verdict::Refuted).len()
+}
+
+#[test]
+fn fewer_processes_or_other_files_than_the_name_says_are_refuted() {
+    assert_eq!(refuted_of(OWN, &[(7, 70), (8, 80)]), 0);
+    assert_eq!(refuted_of(SHARED, &[(7, 70), (8, 70)]), 0);
+    for (file, seen) in [
+        (OWN, [(7, 70), (8, 70)]),
+        (SHARED, [(7, 70), (8, 80)]),
+        (OWN, [(7, 70), (7, 80)]),
+        (SHARED, [(7, 70), (7, 70)]),
+    ] {
+        assert_eq!(refuted_of(file, &seen), 1, "{file} {seen:?}");
+    }
+    assert_eq!(refuted_of(SHARED, &[(7, 70)]), 1, "one process is missing");
+}
+
+#[test]
+fn what_the_kernel_does_not_count_of_a_file_system_is_not_refuted() {
+    let uncounted = Account {
+        fetched: Some(0),
+        ..account(900, 2100)
+    };
+    let refuted = |is_on_device| {
+        let found = findings(Pass::Timed, &[], |b| {
+            b.observe(|| Ok(1.0))?;
+            claim_direct(b, &[uncounted], is_on_device);
+            Ok(())
+        });
+        claims(&found.expect("it works"), Verdict::Refuted).len()
+    };
+    assert_eq!((refuted(false), refuted(true)), (0, 1));
 }

@@ -13,6 +13,11 @@ pub(super) const OPEN: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
 /// What chmod sets in turn: nothing more, or that the group may read as well.
 pub(super) const MODES: [Mode; 2] = [PRIVATE, PRIVATE.union(Mode::RGRP)];
 
+const _: () = assert!(
+    MODES[0].bits() != MODES[1].bits(),
+    "chmod is to change something"
+);
+
 /// An operation on a name, by what it does to the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {

@@ -1,4 +1,4 @@
-//! How far up the ladder a row goes.
+//! How far up the ladder a row goes: each operation is a step of it.
 
 use syscost_harness::prelude::*;
 
@@ -24,7 +24,7 @@ impl Step {
     ];
 
     /// The key of the parameter that names it.
-    pub(super) const KEY: &str = "step";
+    pub(super) const KEY: &str = "op";
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -41,6 +41,6 @@ impl Step {
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|step| step.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("has an unknown step: {name:?}")))
+        found.ok_or_else(|| Failure::Broken(format!("has an unknown operation: {name:?}")))
     }
 }

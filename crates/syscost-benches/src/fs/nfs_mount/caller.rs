@@ -8,7 +8,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, Operation, mount_option, stamp};
 
 use super::{GETATTR, OP, READ, SIZE};
-use crate::fs::space::{ALIGNMENT, Space, Stamped};
+use crate::fs::space::{ALIGNMENT, Space, Stamped, claim_flag};
 use crate::net::setting::positive;
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
@@ -216,7 +216,8 @@ impl<'s> Caller<'s> {
 
     /// Claims that the server was asked as often as operations were made.
     fn claim(&self, b: &mut Bencher, calls: u64) -> Result<(), Failure> {
-        let made = self.after.calls.saturating_sub(self.before.calls);
+        let counted = self.after.since(self.before);
+        let made = counted.calls;
         let expected = self.turns * calls;
         let what = format!(
             "{} operations that the server was asked for",
@@ -234,7 +235,7 @@ impl<'s> Caller<'s> {
             false => b.claim_equal(&what, expected as f64, made as f64, MOUNTSTATS),
         }
         if let Op::Read { bytes } = self.op {
-            let received = self.after.received_bytes - self.before.received_bytes;
+            let received = counted.received_bytes;
             let least = (self.turns * bytes as u64) as f64;
             let what = "bytes received for them";
             b.claim_within(what, Bound::AtLeast(least), received as f64, MOUNTSTATS);
@@ -244,25 +245,14 @@ impl<'s> Caller<'s> {
             };
             let source = "position stamps";
             b.claim_equal(what, self.turns as f64, self.checked as f64, source);
-            let is_direct = files::is_direct(&self.file)?;
-            b.claim(
-                "the file is open with O_DIRECT",
-                "yes",
-                yes(is_direct),
-                "F_GETFL",
-                is_direct,
-            );
+            claim_flag(b, &self.file)?;
             let what = "pages of the file in the page cache afterwards";
             b.claim_equal(what, 0.0, self.cached as f64, "mincore");
         }
-        let sent = self.after.transmissions - self.before.transmissions;
-        b.detail("retransmits_count", sent.saturating_sub(made) as f64);
+        let retransmits = counted.transmissions.saturating_sub(made);
+        b.detail("retransmits_count", retransmits as f64);
         Ok(())
     }
-}
-
-const fn yes(is: bool) -> &'static str {
-    if is { "yes" } else { "no" }
 }
 
 impl Lead for Caller<'_> {

@@ -7,6 +7,9 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::Buffer;
 
 use super::SIZE;
+use crate::fs::access::Access;
+pub(in crate::fs) use crate::fs::access::scattered;
+use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
 /// How much is read at once where a file is only to be brought into the page cache.
@@ -24,18 +27,6 @@ const OFFSET: Argument = Argument {
     position: 3,
     name: "offset",
 };
-
-/// In which order blocks are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::fs) enum Order {
-    /// At random, none next to the last one.
-    Scattered,
-    /// One after the other up to this many bytes, and again from the beginning.
-    InOrder {
-        /// A multiple of a block.
-        end: u64,
-    },
-}
 
 /// Reads the blocks of a stamped file, as long as the case's `size` says.
 pub(in crate::fs) struct Reader<'f> {
@@ -57,29 +48,42 @@ impl<'f> Reader<'f> {
         b: &mut Bencher,
         kept: &'f Kept,
         file: &'f File,
-        order: Order,
+        access: Access,
     ) -> Result<Self, Failure> {
-        let (size, bytes) = (b.case().number(SIZE), kept.file.bytes());
+        Self::of_part(b, kept, file, access, kept.file.bytes())
+    }
+
+    /// The same of the first `bytes` bytes of the file only.
+    pub(in crate::fs) fn of_part(
+        b: &mut Bencher,
+        kept: &'f Kept,
+        file: &'f File,
+        access: Access,
+        bytes: u64,
+    ) -> Result<Self, Failure> {
+        let size = b.case().number(SIZE);
         if size == 0 || !bytes.is_multiple_of(size) {
             return Err(Failure::Broken(format!("reads {size} bytes of {bytes}")));
         }
-        let blocks = match order {
-            Order::Scattered => scattered(bytes / size, b.random()),
-            Order::InOrder { end } => (0..end / size).collect(),
-        };
+        let blocks = access.order(bytes / size, b.random());
         b.expect_argument(Sysno::PREAD64, LENGTH, Given::Always(size));
-        match order {
-            Order::Scattered => {
+        match access {
+            Access::Random => {
                 b.expect_argument(Sysno::PREAD64, OFFSET, Given::Apart(2 * size));
                 if blocks.len() > AUDITED {
                     b.expect_argument(Sysno::PREAD64, OFFSET, Given::Different);
                 }
+                claim_whole(b, bytes, size, blocks.len());
             }
-            Order::InOrder { end } => {
-                let given = Given::InOrder { step: size, end };
+            Access::Sequential => {
+                let given = Given::InOrder {
+                    step: size,
+                    end: bytes,
+                };
                 b.expect_argument(Sysno::PREAD64, OFFSET, given);
             }
         }
+        claim_size(b, size, "length of each pread64");
         Ok(Self {
             written: &kept.file,
             file,
@@ -158,29 +162,6 @@ fn refused(written: &Stamped, cause: Errno) -> Failure {
     Failure::of(&format!("pread of {}", written.path().display()), cause)
 }
 
-/// Numbers of blocks in random order, no two neighbours of which are neighbours in the file, not
-/// even the last and the first. One or two may be missing that had no other place.
-pub(in crate::fs) fn scattered(blocks: u64, random: &mut fastrand::Rng) -> Vec<u64> {
-    let mut order: Vec<u64> = (0..blocks).collect();
-    random.shuffle(&mut order);
-    let are_apart = |one: u64, other: u64| one.abs_diff(other) >= 2;
-    let mut count = 1;
-    while count < order.len() {
-        let last = order[count - 1];
-        let Some(fitting) = (count..order.len()).find(|index| are_apart(order[*index], last))
-        else {
-            break;
-        };
-        order.swap(count, fitting);
-        count += 1;
-    }
-    order.truncate(count);
-    while order.len() > 2 && !are_apart(order[0], order[order.len() - 1]) {
-        order.pop();
-    }
-    order
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,7 +177,7 @@ mod tests {
         let findings = crate::testing::findings_of(&case, pass, &[calls(Sysno::PREAD64)], |b| {
             let kept = crate::fs::space::kept(b, 1 << 20)?;
             let file = kept.file.open()?;
-            let mut reader = Reader::of(b, &kept, &file, Order::Scattered)?;
+            let mut reader = Reader::of(b, &kept, &file, Access::Random)?;
             reader.buffer = Buffer::new(2048, ALIGNMENT);
             b.try_iter(|| reader.read())
         });
@@ -210,25 +191,5 @@ mod tests {
                     .any(|one| one.verdict == Verdict::Unverified),
             "{refuted:?}"
         );
-    }
-
-    #[test]
-    fn scattered_blocks_are_all_apart_and_nearly_all_there() {
-        for seed in 0..200 {
-            for blocks in [8, 16, 128, 2048] {
-                let order = scattered(blocks, &mut fastrand::Rng::with_seed(seed));
-                let after = order.iter().cycle().skip(1);
-                let apart = order
-                    .iter()
-                    .zip(after)
-                    .all(|(one, next)| one.abs_diff(*next) >= 2);
-                assert!(apart, "{order:?}");
-                let mut known = order.clone();
-                known.sort_unstable();
-                known.dedup();
-                assert_eq!(known.len(), order.len(), "none twice");
-                assert!(order.len() as u64 + 4 >= blocks, "{order:?}");
-            }
-        }
     }
 }

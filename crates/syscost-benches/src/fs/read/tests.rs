@@ -12,7 +12,12 @@ fn case(cache: &'static str, size: &'static str) -> Case {
         syscost_harness::directory::KEY,
         syscost_harness::directory::DEFAULT,
     );
-    Case::new([place, ("access", "random"), (CACHE, cache), (SIZE, size)])
+    Case::new([
+        place,
+        Access::Random.parameter(),
+        (CACHE, cache),
+        (SIZE, size),
+    ])
 }
 
 /// What is found of a case; `None`, with the reason said, where it cannot be measured.
@@ -53,7 +58,7 @@ fn a_cold_read_of_a_cached_file_is_refuted() {
         kept.space.has_storage()?;
         let file = kept.file.open()?;
         let cache = Cache::of(&kept.space, &file)?;
-        let mut reader = Reader::of(b, &kept, &file, Order::Scattered)?;
+        let mut reader = Reader::of(b, &kept, &file, Access::Random)?;
         reader::read_through(&kept.file, &file)?;
         let storage = Storage::watch(&file)?;
         b.single(|| Ok(()), || reader.read())?;
@@ -77,7 +82,7 @@ fn a_direct_read_through_the_cache_is_refuted() {
         let file = kept.file.open()?;
         let cache = Cache::of(&kept.space, &file)?;
         cache.empty()?;
-        let mut reader = Reader::of(b, &kept, &file, Order::Scattered)?;
+        let mut reader = Reader::of(b, &kept, &file, Access::Random)?;
         b.expect(at_most(Counter::VoluntarySwitches, 2.0));
         b.single(|| Ok(()), || reader.read())?;
         kept.file.claim_direct(b, &file, &cache)
@@ -100,7 +105,7 @@ fn content_of_another_file_is_refuted() {
         let other = space.file("other", 1 << 20, 1)?.open()?;
         let file = space.file("content", 1 << 20, 2)?;
         let kept = Kept { space, file };
-        let mut reader = Reader::of(b, &kept, &other, Order::Scattered)?;
+        let mut reader = Reader::of(b, &kept, &other, Access::Random)?;
         b.try_iter(|| reader.read())
     });
     match refused {
@@ -117,7 +122,7 @@ fn a_file_that_is_too_short_fails() {
         let short = space.file("short", 100_000, 1)?.open()?;
         let file = space.file("content", 1 << 20, 1)?;
         let kept = Kept { space, file };
-        let mut reader = Reader::of(b, &kept, &short, Order::InOrder { end: 1 << 20 })?;
+        let mut reader = Reader::of(b, &kept, &short, Access::Sequential)?;
         b.try_iter(|| reader.read())
     });
     let reason = refused.unwrap_err().to_string();

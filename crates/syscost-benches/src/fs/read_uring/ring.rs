@@ -12,11 +12,15 @@ use syscost_sys::files::Buffer;
 
 use super::DEPTH;
 use crate::fs::SIZE;
+use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::read::reader::scattered;
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
 /// Who counts reads: the kernel says how many it took, and which completed.
 const RING: &str = "io_uring";
+
+/// As many offsets are noted, of the first reads: fewer than a file has blocks.
+const NOTED: usize = 64;
 
 /// Reads of a stamped file, of which always as many are in flight.
 pub(super) struct Ring<'f> {
@@ -29,6 +33,8 @@ pub(super) struct Ring<'f> {
     /// Where the next reads are from, again and again.
     offsets: Vec<u64>,
     next: usize,
+    /// The first ones that were handed over.
+    noted: Vec<u64>,
     /// From where each part of the memory is being read.
     parts: Vec<Option<u64>>,
     /// Parts into which nothing is being read.
@@ -66,6 +72,7 @@ impl<'f> Ring<'f> {
             size: size as usize,
             offsets: blocks.into_iter().map(|block| block * size).collect(),
             next: 0,
+            noted: Vec::with_capacity(NOTED),
             parts: vec![None; depth],
             free: (0..depth).collect(),
             done: Vec::with_capacity(2 * depth),
@@ -127,11 +134,23 @@ impl<'f> Ring<'f> {
     /// Claims how many reads were in flight, and that all came back.
     pub(super) fn claim(&self, b: &mut Bencher) {
         let (least, most) = self.at_waits.unwrap_or_default();
-        let depth = self.depth();
+        let depth = b.case().number(DEPTH);
+        claim_size(b, self.size as u64, "completed reads");
+        claim_whole(
+            b,
+            self.written.bytes(),
+            self.size as u64,
+            self.offsets.len(),
+        );
         b.claim_equal("reads in flight at a wait, at least", depth, least, RING);
         b.claim_equal("reads in flight at a wait, at most", depth, most, RING);
         let claim = "reads that completed with all their bytes";
         b.claim_equal(claim, self.submitted, self.completed, RING);
+        // That each read was from the offset handed over is seen in its content.
+        let claim =
+            "of the first reads, those neither next to the last one nor of a block read before";
+        let (first, apart) = (self.noted.len(), apart(&self.noted, self.size as u64));
+        b.claim_equal(claim, first, apart, "offsets handed over");
     }
 
     /// Puts a read into the ring for each part of the memory that is free.
@@ -139,6 +158,9 @@ impl<'f> Ring<'f> {
         while let Some(part) = self.free.pop() {
             let offset = self.offsets[self.next];
             self.next = (self.next + 1) % self.offsets.len();
+            if self.noted.len() < NOTED {
+                self.noted.push(offset);
+            }
             let start = self.memory[part * self.size..].as_mut_ptr();
             let read = opcode::Read::new(types::Fd(self.file.as_raw_fd()), start, self.size as u32)
                 .offset(offset)
@@ -176,31 +198,39 @@ impl<'f> Ring<'f> {
         self.done.clear();
         let results = completions.map(|entry| (entry.user_data(), entry.result()));
         self.done.extend(results);
+        // All are taken, even behind one that failed: none of them will come again.
+        let mut first = Ok(());
         for index in 0..self.done.len() {
             let (part, result) = self.done[index];
-            let part = part as usize;
-            let offset = self
-                .parts
-                .get_mut(part)
-                .and_then(Option::take)
-                .ok_or_else(|| Failure::Refuted("a read completed that was not made".into()))?;
-            self.free.push(part);
-            if result < 0 {
-                let cause = std::io::Error::from_raw_os_error(-result);
-                return Err(Failure::of("read by io_uring", cause));
-            }
-            if result as usize != self.size {
-                let wanted = self.size;
-                return Err(Failure::Failed(format!(
-                    "a read of {wanted} bytes at {offset} gave {result}"
-                )));
-            }
-            if self.compares {
-                let read = &self.memory[part * self.size..][..self.size];
-                self.written.check(read, offset)?;
-            }
-            self.completed += 1;
+            first = first.and(self.take(part as usize, result));
         }
+        first
+    }
+
+    /// Takes the read that was made into this part, and looks whether it brought what it was to
+    /// bring.
+    fn take(&mut self, part: usize, result: i32) -> Result<(), Failure> {
+        let offset = self
+            .parts
+            .get_mut(part)
+            .and_then(Option::take)
+            .ok_or_else(|| Failure::Refuted("a read completed that was not made".into()))?;
+        self.free.push(part);
+        if result < 0 {
+            let cause = std::io::Error::from_raw_os_error(-result);
+            return Err(Failure::of("read by io_uring", cause));
+        }
+        if result as usize != self.size {
+            let wanted = self.size;
+            return Err(Failure::Failed(format!(
+                "a read of {wanted} bytes at {offset} gave {result}"
+            )));
+        }
+        if self.compares {
+            let read = &self.memory[part * self.size..][..self.size];
+            self.written.check(read, offset)?;
+        }
+        self.completed += 1;
         Ok(())
     }
 
@@ -212,6 +242,19 @@ impl<'f> Ring<'f> {
         }
         Ok(())
     }
+}
+
+/// How many of these offsets are of a block that is neither next to the one before nor was there
+/// before.
+fn apart(offsets: &[u64], size: u64) -> usize {
+    let is_apart = |index: &usize| {
+        let (before, offset) = (&offsets[..*index], offsets[*index]);
+        let is_next = before
+            .last()
+            .is_some_and(|last| last.abs_diff(offset) < 2 * size);
+        !is_next && !before.contains(&offset)
+    };
+    (0..offsets.len()).filter(is_apart).count()
 }
 
 impl Drop for Ring<'_> {
@@ -274,6 +317,42 @@ mod tests {
             });
             let Some(findings) = findings else { return };
             assert_eq!(claims(&findings, Verdict::Refuted), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn reads_behind_one_that_failed_are_taken_too() {
+        // That the ring is dropped at the end, and does not wait for ever, is part of the test.
+        with_ring("4", |b, ring| {
+            // The second of four has nothing to read.
+            ring.offsets[1] = ring.written.bytes();
+            let failure = ring.read_together().unwrap_err();
+            assert!(failure.to_string().contains("gave 0"), "{failure}");
+            assert!(ring.parts.iter().all(Option::is_none));
+            assert_eq!((ring.free.len(), ring.completed), (4, 3));
+            b.observe(|| Ok(1.0))
+        });
+    }
+
+    #[test]
+    fn reads_in_order_and_reads_of_few_blocks_are_refuted() {
+        let in_order: fn(usize) -> u64 = |index| 4096 * index as u64;
+        let of_three: fn(usize) -> u64 = |index| 5 * 4096 * (index as u64 % 3);
+        for order in [in_order, of_three] {
+            let findings = with_ring("4", |b, ring| {
+                let offsets = (0..ring.offsets.len()).map(order).collect();
+                ring.offsets = offsets;
+                let clock = *b.clock();
+                b.observe(|| ring.window(100, &clock))?;
+                ring.claim(b);
+                Ok(())
+            });
+            let Some(findings) = findings else { return };
+            let refuted = claims(&findings, Verdict::Refuted);
+            assert!(
+                refuted.len() == 1 && refuted[0].contains("first reads"),
+                "{refuted:?}"
+            );
         }
     }
 

@@ -41,12 +41,13 @@ fn a_mount_is_compared_with_the_same_row_of_the_local_directory() {
     let nothing = [source("fs.read", &local, 0.0), rows[1]];
     let refuted = compute(&case, &nothing).unwrap();
     assert_eq!(refuted.evidence[0].verdict, Verdict::Refuted);
+    assert!(!refuted.details.contains_key("ratio"), "there is none");
 }
 
 #[test]
 fn the_server_without_a_mount_is_compared_with_the_page_cache() {
     let case = of(&[("dir", "nfs"), ("local", "ssd"), ("op", "read_4K")]);
-    let remote = of(&[("step", "read"), ("size", "4K")]);
+    let remote = of(&[("op", "read"), ("size", "4K")]);
     let warm = of(&[
         ("dir", "ssd"),
         ("access", "random"),
@@ -58,6 +59,26 @@ fn the_server_without_a_mount_is_compared_with_the_page_cache() {
         source("fs.read", &warm, 400.0),
     ];
     assert_eq!(compute(&case, &rows).unwrap().value, 89_600.0);
+}
+
+#[test]
+fn both_sides_are_where_the_row_says() {
+    let of = |kind: &str| {
+        Some(Filesystem {
+            kind: kind.to_owned(),
+            ..Filesystem::default()
+        })
+    };
+    let verdict = |remote, local| are_far_and_near(remote, local).verdict;
+    for remote in ["nfs4", "cifs", "ceph", "9p", "fuse.sshfs"] {
+        assert_eq!(verdict(of(remote), of("ext4")), Verdict::Confirmed);
+        assert_eq!(verdict(of("nfs4"), of(remote)), Verdict::Refuted);
+    }
+    assert_eq!(verdict(of("ext4"), of("xfs")), Verdict::Refuted);
+    let unknown = are_far_and_near(of("nfs4"), None);
+    assert_eq!(unknown.verdict, Verdict::Unverified);
+    assert_eq!(unknown.observed, Some("nfs4 and unknown".into()));
+    assert!(unknown.reason.is_some());
 }
 
 #[test]

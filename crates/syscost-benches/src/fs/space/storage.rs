@@ -23,10 +23,9 @@ const MAX_OWN: f64 = 0.5;
 pub(in crate::fs) struct Storage {
     io: Result<IoReader, Unsupported>,
     source: &'static str,
-    /// Where the file system has one.
-    device: Option<Device>,
+    /// Where the file system has one, and what it had done before.
+    device: Option<(Device, Result<Moved, Unsupported>)>,
     fetched: u64,
-    moved: Moved,
 }
 
 impl Storage {
@@ -36,12 +35,12 @@ impl Storage {
     }
 
     /// How many reads the device had in hand on average, if `passed` is how long it was; `None`
-    /// where the file system has none of its own.
+    /// where the file system has none of its own, or nobody counts.
     pub(in crate::fs) fn mean_in_hand(&self, passed: Duration) -> Result<Option<f64>, Failure> {
-        let Some(device) = &self.device else {
+        let Some((device, Ok(before))) = &self.device else {
             return Ok(None);
         };
-        let in_hand_ms = device.moved()?.in_hand_ms - self.moved.in_hand_ms;
+        let in_hand_ms = device.moved()?.in_hand_ms - before.in_hand_ms;
         Ok(Some(in_hand_ms as f64 / (1e3 * passed.as_secs_f64())))
     }
 
@@ -55,8 +54,10 @@ impl Storage {
         io: Result<IoReader, Unsupported>,
         source: &'static str,
     ) -> Result<Self, Failure> {
-        let device = Device::of(file).ok();
-        let moved = device.as_ref().map(Device::moved).transpose()?;
+        let device = Device::of(file).ok().map(|device| {
+            let moved = device.moved();
+            (device, moved)
+        });
         let fetched = match &io {
             Ok(io) => io.read()?.read_bytes,
             Err(_) => 0,
@@ -66,7 +67,6 @@ impl Storage {
             source,
             device,
             fetched,
-            moved: moved.unwrap_or_default(),
         })
     }
 
@@ -94,13 +94,25 @@ impl Storage {
     /// Claims that every one of `read` bytes was fetched from storage, and nothing else.
     pub(in crate::fs) fn claim_fetched(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
         let is_on_device = self.device.is_some();
-        self.claim(b, &format!("1 to {MAX_STRAY}"), read, |per_byte| {
+        self.claim(b, &all_fetched(), read, |per_byte| {
             judge(per_byte, is_on_device)
         })?;
-        if let Some(device) = &self.device {
-            // Others may read as well.
-            let delivered = (device.moved()?.read - self.moved.read) as f64 / read.max(1) as f64;
-            b.claim_within(DELIVERED, Bound::AtLeast(1.0), delivered, &device.source());
+        if let Some((device, before)) = &self.device {
+            let expected = Bound::AtLeast(1.0);
+            let counted = before
+                .clone()
+                .and_then(|before| Ok((before, device.moved()?)));
+            match counted {
+                // Others may read as well.
+                Ok((before, after)) => {
+                    let delivered = (after.read - before.read) as f64 / read.max(1) as f64;
+                    b.claim_within(DELIVERED, expected, delivered, &device.source());
+                }
+                Err(reason) => {
+                    let (source, reason) = (device.source(), reason.to_string());
+                    b.claim_unverified(DELIVERED, expected.fact(), "nothing", &source, &reason);
+                }
+            }
         }
         Ok(())
     }
@@ -132,6 +144,32 @@ impl Storage {
             }
         }
         Ok(())
+    }
+}
+
+/// What [`judge`] confirms.
+fn all_fetched() -> String {
+    format!("1 to {MAX_STRAY}")
+}
+
+/// Claims that every one of `read` bytes was fetched from storage, and nothing else, by what `source`
+/// counted; `None` where the kernel does not count it.
+pub(in crate::fs) fn claim_all_fetched(
+    b: &mut Bencher,
+    fetched: Option<u64>,
+    read: u64,
+    is_on_device: bool,
+    source: &str,
+) {
+    match fetched.map(|fetched| fetched as f64 / read.max(1) as f64) {
+        Some(per_byte) => {
+            let (verdict, reason) = judge(per_byte, is_on_device);
+            b.claim_verdict(FETCHED, all_fetched(), per_byte, source, verdict, reason);
+        }
+        None => {
+            let reason = "the kernel does not count them here";
+            b.claim_unverified(FETCHED, all_fetched(), "nothing", source, reason);
+        }
     }
 }
 

@@ -3,12 +3,11 @@
 use rustix::fs::OFlags;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, stamp};
 
 use crate::fs::overwrite::{Blocks, Overwriter};
 use crate::fs::space::Space;
-use crate::fs::waits::unwritten_pages;
+use crate::fs::waits::{Charged, unwritten_pages};
 
 /// The share of the written bytes whose pages may become dirty anew without a doubt that all of
 /// them were dirty.
@@ -21,7 +20,6 @@ const MAX_WRITTEN_BACK: f64 = 0.5;
 const WRITTEN_BACK: &str = "the kernel may have written pages back meanwhile";
 
 const DIRTIED: &str = "share of the written bytes whose pages became dirty anew";
-const IO: &str = "/proc/thread-self/io";
 
 pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<(), Failure> {
     opened(b, space, blocks, OFlags::empty())
@@ -59,7 +57,7 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
             }
         }
     }
-    let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
+    let charged = Charged::begin();
     let before = writer.written();
     b.try_iter(|| {
         writer.stage(staged);
@@ -67,7 +65,7 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     })?;
     if has_device {
         let bytes = (writer.written() - before) * blocks.block;
-        let dirtied = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
+        let dirtied = charged.bytes();
         claim_dirtied(b, dirtied.map(|dirtied| dirtied as f64 / bytes as f64));
     }
     if let Some(ns) = b.median() {
@@ -81,7 +79,9 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
 fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
     let expected = Bound::AtMost(MAX_DIRTIED).fact();
     match share {
-        Err(reason) => b.claim_unverified(DIRTIED, expected, "", IO, &reason.to_string()),
+        Err(reason) => {
+            b.claim_unverified(DIRTIED, expected, "", Charged::SOURCE, &reason.to_string())
+        }
         Ok(share) => {
             let verdict = match share {
                 ..=MAX_DIRTIED => Verdict::Confirmed,
@@ -89,7 +89,7 @@ fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
                 _ => Verdict::Refuted,
             };
             let reason = (verdict == Verdict::Unverified).then_some(WRITTEN_BACK);
-            b.claim_verdict(DIRTIED, expected, share, IO, verdict, reason);
+            b.claim_verdict(DIRTIED, expected, share, Charged::SOURCE, verdict, reason);
         }
     }
 }

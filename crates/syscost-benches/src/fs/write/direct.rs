@@ -6,18 +6,12 @@ use std::fs;
 use rustix::fs::OFlags;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, Alignment};
 
 use crate::fs::overwrite::{Blocks, Overwriter};
-use crate::fs::space::{Space, claim_flag};
+use crate::fs::space::{Space, allowed_direct, claim_flag};
 use crate::fs::tail::time_tail;
-use crate::fs::waits::{self, MAX_SLEEPS, Waits};
-
-const IO: &str = "/proc/thread-self/io";
-
-/// Direct writes are of multiples of this many bytes where the kernel does not say of what.
-const DEFAULT_BLOCK: u64 = 4096;
+use crate::fs::waits::{self, Charged, MAX_SLEEPS, Waits};
 
 /// From this share of the written pages on they were written through the page cache.
 const MIN_BUFFERED: f64 = 0.95;
@@ -28,15 +22,10 @@ pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<
 
 fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
     let writer = Overwriter::new(b, space, blocks, flags)?;
-    let alignment = files::direct_alignment(writer.file()).ok().flatten();
-    let multiple = alignment.map_or(DEFAULT_BLOCK, |alignment| alignment.offset as u64);
-    if !blocks.block.is_multiple_of(multiple) {
-        let reason = format!("direct I/O takes multiples of {multiple} bytes here");
-        return Err(Failure::Unsupported(reason));
-    }
+    let alignment = allowed_direct(writer.file(), blocks.block)?;
     files::drop_cache(writer.file())?;
     b.expect(MAX_SLEEPS);
-    let io = IoReader::of_thread().and_then(|io| Ok((io.read()?.write_bytes, io)));
+    let charged = Charged::begin();
     let dirtied = dirtied_pages();
     let waits = Waits::begin(writer.file());
     let writer = RefCell::new(writer);
@@ -54,17 +43,23 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     let moved = waits.end(b);
     waits::claim_written(b, blocks.block, &moved);
     let what = "bytes that this thread sent to storage per operation";
-    let sent = io.and_then(|(before, io)| Ok(io.read()?.write_bytes - before));
-    match sent {
+    match charged.bytes() {
         Ok(0) if moved.is_err() => {
             let reason = "the kernel may not count what this file system sends";
-            b.claim_unverified(what, blocks.block, 0_u64, IO, reason);
+            b.claim_unverified(what, blocks.block, 0_u64, Charged::SOURCE, reason);
         }
         Ok(sent) => {
             let sent = sent as f64 / writer.written() as f64;
-            b.claim_within(what, Bound::Exactly(blocks.block as f64), sent, IO);
+            b.claim_within(
+                what,
+                Bound::Exactly(blocks.block as f64),
+                sent,
+                Charged::SOURCE,
+            );
         }
-        Err(reason) => b.claim_unverified(what, blocks.block, "", IO, &reason.to_string()),
+        Err(reason) => {
+            b.claim_unverified(what, blocks.block, "", Charged::SOURCE, &reason.to_string())
+        }
     }
     claim_flag(b, writer.file())?;
     let left = files::resident_pages(writer.file())?;

@@ -93,7 +93,7 @@ impl<T: Copy + Send + 'static> Crew<T> {
 
     /// Whether one of them has ended, with or without an error, or is about to. One system call
     /// each.
-    pub(in crate::bencher) fn has_lost_one(&self) -> bool {
+    pub fn has_lost_one(&self) -> bool {
         self.partners.iter().any(Partner::has_ended)
     }
 

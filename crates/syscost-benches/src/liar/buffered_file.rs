@@ -1,0 +1,60 @@
+//! Claims reads past the page cache, of a file that is open without O_DIRECT.
+//!
+//! ## Measures
+//! Whether the harness believes it.
+//! ## Does not measure
+//! What it claims.
+//! ## Reading it
+//! It must be withheld: the reads go through the page cache.
+//! ## Source
+//! None: it is made up.
+//!
+//! Apart from how the file is open it is `fs.read{cache=direct}`, in a file of the folder for
+//! temporary ones.
+
+use std::fs::File;
+
+use rustix::io::pread;
+use syscost_harness::prelude::*;
+use syscost_sys::files::{self, Buffer};
+use syscost_sys::scratch;
+
+use super::FILE_BYTES;
+use crate::fs::claim_flag;
+
+/// Read at once, in bytes.
+const BLOCK: usize = 4 << 10;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "liar.buffered_file",
+    title: "Buffered reads sold as direct ones",
+    expect: &[
+        calls(Sysno::PREAD64),
+        at_most(Counter::VoluntarySwitches, 3.0),
+    ],
+    run,
+    source: include_str!("buffered_file.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let scratch = scratch::filled("direct", FILE_BYTES)
+        .map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let file =
+        File::open(scratch.path()).map_err(|cause| Failure::of("open the scratch file", cause))?;
+    files::drop_clean_pages(&file)?;
+    let (mut buffer, mut offset) = (Buffer::new(BLOCK, BLOCK), 0);
+    b.single(
+        || Ok(()),
+        || {
+            let count = pread(&file, &mut buffer[..], offset)
+                .map_err(|cause| Failure::of("pread", cause))?;
+            offset = (offset + BLOCK as u64) % FILE_BYTES;
+            match count == BLOCK {
+                true => Ok(()),
+                false => Err(Failure::Failed(format!("pread gave {count} bytes"))),
+            }
+        },
+    )?;
+    claim_flag(b, &file)
+}

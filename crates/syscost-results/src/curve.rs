@@ -1,0 +1,53 @@
+//! Words of a document from which reports draw curves of file systems: benchmarks write them here,
+//! and reports find them again.
+
+/// The claim of `fs.contention_law` whose observation names the law that was chosen.
+pub const CHOSEN_LAW: &str = "law nearest to the rows";
+
+/// What stands around the size of a file, and around a number of processes.
+const REREAD: (&str, &str) = ("read_", "_bytes_per_s");
+const FITTED: (&str, &str) = ("fitted_", "_per_s");
+
+/// The detail that says how fast a file of this size was re-read: `read_64M_bytes_per_s`.
+pub fn reread_detail(size: &str) -> String {
+    named(REREAD, size)
+}
+
+/// The size in such a detail's name: `64M`.
+pub fn reread_size(detail: &str) -> Option<&str> {
+    between(REREAD, detail)
+}
+
+/// The detail that has a law's rate for this many processes: `fitted_8_per_s`.
+pub fn fitted_detail(processes: f64) -> String {
+    named(FITTED, &processes.to_string())
+}
+
+/// The number of processes in such a detail's name: `8`.
+pub fn fitted_processes(detail: &str) -> Option<&str> {
+    between(FITTED, detail)
+}
+
+fn named((before, behind): (&str, &str), what: &str) -> String {
+    format!("{before}{what}{behind}")
+}
+
+fn between<'d>((before, behind): (&str, &str), detail: &'d str) -> Option<&'d str> {
+    detail.strip_prefix(before)?.strip_suffix(behind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_found_again() {
+        assert_eq!(reread_detail("64M"), "read_64M_bytes_per_s");
+        assert_eq!(reread_size(&reread_detail("64M")), Some("64M"));
+        assert_eq!(fitted_detail(8.0), "fitted_8_per_s");
+        assert_eq!(fitted_processes(&fitted_detail(8.0)), Some("8"));
+        for other in ["memory_limit_bytes", "fitted_", "read_bytes_per_s"] {
+            assert_eq!((reread_size(other), fitted_processes(other)), (None, None));
+        }
+    }
+}
