@@ -5,6 +5,7 @@ use syscost_results::Verdict;
 
 use super::*;
 use crate::fs::space::Space;
+use crate::fs::space::tests::is_of_others;
 use crate::testing::{claims, findings_of, found_of};
 
 fn case(cache: &'static str, size: &'static str) -> Case {
@@ -31,7 +32,8 @@ fn honest_reads_are_not_refuted() {
             let Some(findings) = found(&case(cache, size), pass, run) else {
                 continue;
             };
-            let refuted = claims(&findings, Verdict::Refuted);
+            let mut refuted = claims(&findings, Verdict::Refuted);
+            refuted.retain(|claim| !is_of_others(claim));
             assert_eq!(refuted, [""; 0], "{cache} {size}");
         }
     }
