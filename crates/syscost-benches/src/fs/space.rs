@@ -202,6 +202,11 @@ pub(super) mod tests {
         "time of 2n operations",
     ];
 
+    /// Whether a claim is one of these.
+    pub(in crate::fs) fn is_of_others(claim: &str) -> bool {
+        OF_OTHERS.iter().any(|other| claim.starts_with(other))
+    }
+
     /// The claims that the evidence pass refutes.
     pub(in crate::fs) fn refuted(
         expect: &[Expect],
@@ -209,7 +214,7 @@ pub(super) mod tests {
     ) -> Result<Vec<String>, Failure> {
         let found = findings(Pass::Evidence, expect, measure)?;
         let refuted = claims(&found, Verdict::Refuted).into_iter();
-        let own = refuted.filter(|claim| !OF_OTHERS.iter().any(|other| claim.starts_with(other)));
+        let own = refuted.filter(|claim| !is_of_others(claim));
         Ok(own.map(str::to_owned).collect())
     }
 

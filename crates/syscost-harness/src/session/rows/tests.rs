@@ -3,6 +3,7 @@ use syscost_results::measurement::{Cause, Disturbance};
 use super::*;
 use crate::benchmark::Benchmark;
 use crate::case::Case;
+use crate::derive::Derive;
 
 /// A row of which nothing is known.
 fn row() -> RowState {
@@ -121,4 +122,27 @@ fn a_row_says_larger_than_if_most_of_its_rounds_do() {
         (Some(238.0), Some(300.0)),
         "the limits of all rounds, not of the evidence pass"
     );
+}
+
+#[test]
+fn a_computed_row_has_its_limits_from_the_whole_run() {
+    static COMPUTED: Benchmark = Benchmark {
+        id: "some.size",
+        derive: Some(Derive {
+            from: &[],
+            takes: |_, _| false,
+            compute: |_, _| Err(Failure::Failed("it is not asked".to_owned())),
+        }),
+        ..Benchmark::DEFAULT
+    };
+    let case = Case::default();
+    let benchmark = &COMPUTED;
+    let mut row = RowState::new(Row { benchmark, case }, 0.02);
+    let proof = Findings {
+        limits: Some((240.0, 300.0)),
+        ..Findings::default()
+    };
+    row.take(Pass::Evidence, 0, 0, None, Ok(proof));
+    take(&mut row, 0, process(true));
+    assert_eq!(row.limits, Some((240.0, 300.0)));
 }
