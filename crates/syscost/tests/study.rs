@@ -46,14 +46,22 @@ fn text(bytes: &[u8]) -> String {
 fn every_published_study_is_listed_and_shown_with_its_figures() {
     let program = Program::new();
     let list = text(&program.run(&["study", "list"]).stdout);
-    for study in STUDIES.iter().map(|text| Study::parse(text).expect("a study")) {
+    for study in STUDIES
+        .iter()
+        .map(|text| Study::parse(text).expect("a study"))
+    {
         assert!(list.contains(&study.id), "{list}");
         let shown = text(&program.run(&["study", "show", &study.id]).stdout);
         for machine in &study.machines {
             assert!(shown.contains(&machine.id), "{}", study.id);
         }
         for quantity in &study.quantities {
-            assert!(shown.contains(&quantity.title), "{}: {}", study.id, quantity.id);
+            assert!(
+                shown.contains(&quantity.title),
+                "{}: {}",
+                study.id,
+                quantity.id
+            );
         }
     }
 }
@@ -66,11 +74,17 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
     for part in ["250 cycles", "125 ns", "syscost's method, here"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
-    let report = ["study", "report", "latest", "--study", &path, "--format", "json"];
+    let report = [
+        "study", "report", "latest", "--study", &path, "--format", "json",
+    ];
     let judged: Value = program.json(&report);
     let quantity = &judged[0]["judged"][0];
     assert_eq!(quantity["published"][0]["converted"], "value");
-    assert!(quantity["ours"]["value"].as_f64().is_some_and(|ns| ns > 0.0));
+    assert!(
+        quantity["ours"]["value"]
+            .as_f64()
+            .is_some_and(|ns| ns > 0.0)
+    );
 }
 
 #[test]
@@ -96,14 +110,27 @@ fn a_bad_study_is_refused_with_its_line_and_field() {
 #[test]
 fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     let program = Program::new();
-    let run = ["study", "run", "call-and-switch", "--profile", "quick", "--format", "json"];
+    let run = [
+        "study",
+        "run",
+        "call-and-switch",
+        "--profile",
+        "quick",
+        "--format",
+        "json",
+    ];
     let judged = program.json(&run);
     let quantities = judged[0]["judged"].as_array().expect("quantities");
-    let getpid = quantities.iter().find(|one| one["id"] == "getpid").expect("getpid");
+    let getpid = quantities
+        .iter()
+        .find(|one| one["id"] == "getpid")
+        .expect("getpid");
     let verdict = getpid["verdict"]["text"].as_str().expect("a verdict");
     // Counted, or the reason why not.
     assert!(
-        verdict.contains("entered the kernel") || verdict.contains("Not counted") || verdict.contains("No figure"),
+        verdict.contains("entered the kernel")
+            || verdict.contains("Not counted")
+            || verdict.contains("No figure"),
         "{verdict}"
     );
     let again = program.run(&["study", "report"]);

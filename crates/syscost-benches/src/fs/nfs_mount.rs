@@ -65,7 +65,7 @@ fn support(case: &Case) -> Result<(), Unsupported> {
     match files::filesystem(&directory.path) {
         Ok(found) if found.is_nfs() => Ok(()),
         Ok(other) => Err(Unsupported::new(format!(
-            "{} is on {}: mount an NFS export and give it as --dir",
+            "dir={} is not on an NFS mount (it is on {}): mount an export and give it as --dir",
             case.get(directory::KEY),
             other.kind
         ))),

@@ -10,7 +10,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{Buffer, stamp};
 
-pub(super) use super::access::Access;
+use super::access::Access;
 use super::content::read_back;
 use super::named::claim_whole;
 use super::space::{ALIGNMENT, Space, Stamped};

@@ -15,7 +15,7 @@
 //! guest's host or a disk's cache calls safe may not be.
 //! ## Reading it
 //! The number has a long tail, so look at the percentiles: a synced write waits for whatever else
-//! the journal and the device have in hand. `cpu_ns` of it is work of the core, `run_delay_ns`
+//! the journal and the device have in hand. At most `cpu_ns` of it is work of the core, `run_delay_ns`
 //! waiting for a core; the rest is the device, which was at work for `device_busy_percent` of the
 //! time and was given `device_written_bytes` per operation, by everybody (journal included).
 //! `flushes_per_operation` counts the requests to empty the device's own cache: at least one,
@@ -30,8 +30,9 @@ use std::fs::File;
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
 
+use super::access::Access;
 use super::named::claim_size;
-use super::overwrite::{Access, Blocks, Overwriter};
+use super::overwrite::{Blocks, Overwriter};
 use super::space::Space;
 use super::tail::time_tail;
 use super::waits::{self, MAX_SLEEPS, PerOperation, Waits, unwritten_pages};

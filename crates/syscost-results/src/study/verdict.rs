@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits() {
-        let shown = [0.0, 3.14159, 31.4159, 314.159, 3141.59, 0.00314].map(number);
-        assert_eq!(shown, ["0", "3.14", "31.4", "314", "3142", "0.00314"]);
+        let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
+        assert_eq!(shown, ["0", "2.71", "27.1", "271", "2714", "0.00271"]);
     }
 
     #[test]

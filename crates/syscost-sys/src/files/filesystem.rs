@@ -49,9 +49,10 @@ pub(super) fn is_nfs_kind(kind: &str) -> bool {
 }
 
 impl Filesystem {
-    /// Whether its files are nowhere but in memory.
+    /// Whether its files are nowhere but in memory; those of an overlay are where its upper folder is.
     pub fn is_in_memory(&self) -> bool {
-        IN_MEMORY.contains(&self.kind.as_str())
+        let upper = || self.upper().and_then(|upper| filesystem(upper).ok());
+        IN_MEMORY.contains(&self.kind.as_str()) || upper().is_some_and(|upper| upper.is_in_memory())
     }
 
     /// Whether the kernel's NFS client serves it.
@@ -204,10 +205,14 @@ fn parse(line: &[u8]) -> Option<Filesystem> {
     let own_options = text(fields.next()?);
     let mut fields = fields.skip_while(|field| *field != b"-").skip(1);
     let (kind, source) = (text(fields.next()?), text(&unescaped(fields.next()?)));
-    let options = match fields.next() {
-        Some(further) => format!("{own_options},{}", text(further)),
-        None => own_options,
-    };
+    let further = fields.next().map(text).unwrap_or_default();
+    let mut options: Vec<&str> = Vec::new();
+    for option in own_options.split(',').chain(further.split(',')) {
+        if !option.is_empty() && !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    let options = options.join(",");
     Some(Filesystem {
         kind,
         source,

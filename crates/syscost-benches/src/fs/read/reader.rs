@@ -8,7 +8,6 @@ use syscost_sys::files::Buffer;
 
 use super::SIZE;
 use crate::fs::access::Access;
-pub(in crate::fs) use crate::fs::access::scattered;
 use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 

@@ -12,8 +12,8 @@ use syscost_sys::files::Buffer;
 
 use super::DEPTH;
 use crate::fs::SIZE;
+use crate::fs::access::scattered;
 use crate::fs::named::{claim_size, claim_whole};
-use crate::fs::read::reader::scattered;
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
 /// Who counts reads: the kernel says how many it took, and which completed.

@@ -97,7 +97,7 @@ fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fs::overwrite::Access;
+    use crate::fs::access::Access;
     use crate::fs::space::tests::{on_disk, refuted};
 
     /// The claims that are refuted where the file is opened like this.
