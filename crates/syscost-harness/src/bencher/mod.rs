@@ -18,6 +18,7 @@ mod histogram;
 mod laps;
 mod min_times;
 mod pass;
+mod published;
 mod sampling;
 mod team;
 #[cfg(test)]
@@ -340,26 +341,6 @@ impl<'a> Bencher<'a> {
             Pass::Evidence => self.count_batches(1, &mut |n: u64| {
                 for _ in 0..n {
                     black_box(observation()?);
-                }
-                Ok(())
-            }),
-        }
-    }
-
-    /// Repeats a published procedure as a whole: each sample is one result as the procedure would print it, in the
-    /// benchmark's own unit. It does `operations` operations each time, and counts are per one of these.
-    pub fn as_published(
-        &mut self,
-        operations: u64,
-        mut procedure: impl FnMut() -> Result<f64, Failure>,
-    ) -> Result<(), Failure> {
-        self.begin_times(Manner::Observations, "as_published")?;
-        self.findings.observed = true;
-        match self.pass {
-            Pass::Timed => self.time_observations(procedure),
-            Pass::Evidence => self.count_batches(operations, &mut |results: u64| {
-                for _ in 0..results {
-                    black_box(procedure()?);
                 }
                 Ok(())
             }),

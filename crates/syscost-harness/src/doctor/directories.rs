@@ -14,8 +14,23 @@ use crate::failure::Failure;
 /// Bytes of the file that is tried.
 const BYTES: usize = 64 << 10;
 
-/// The warning about a directory that nobody named and that is in memory: people expect a disk.
+/// The warning about a directory that nobody named and that is in memory, where people expect a disk, or about one
+/// whose device is a file of another file system.
 pub fn directory_warning(directory: &Directory) -> Option<Warning> {
+    let looped = directory
+        .layers
+        .iter()
+        .find(|layer| layer.starts_with("loop"));
+    if let Some(layer) = looped {
+        return Some(warning(
+            "directory_on_loop",
+            format!(
+                "dir={} is on a {layer}: its cold reads may come from the page cache of the file system below",
+                directory.label
+            ),
+            "compare it with other loop devices only, or measure on a device",
+        ));
+    }
     let is_unnamed = default().path.to_str() == Some(directory.path.as_str());
     (is_unnamed && directory.in_memory).then(|| {
         warning(
@@ -136,6 +151,12 @@ mod tests {
             ..directory(true)
         };
         assert!(directory_warning(&named).is_none());
+        let looped = Directory {
+            layers: vec!["loop over /srv/image".to_owned()],
+            ..directory(false)
+        };
+        let found = directory_warning(&looped).expect("it is on a loop device");
+        assert_eq!(found.code, "directory_on_loop");
     }
 
     #[test]

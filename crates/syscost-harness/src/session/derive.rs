@@ -25,7 +25,13 @@ pub fn derived<'a>(
             .filter(|(source, _)| row.is_computed_from(source))
             .collect();
         match without_number(&sources) {
-            None => compute(&mut state, how, &sources),
+            None => match none_here(&sources) {
+                Some(reason) => {
+                    let refusal = Failure::Unsupported(reason);
+                    state.take(Pass::Evidence, 0, 0, None, Err(refusal));
+                }
+                None => compute(&mut state, how, &sources),
+            },
             // What cannot be had here is missing for that reason, not for want of other rows.
             Some(reason) => match (row.benchmark.support)(&row.case) {
                 Err(refusal) => state.take(Pass::Evidence, 0, 0, None, Err(refusal.into())),
@@ -52,6 +58,15 @@ fn without_number(sources: &[(&Row, &Measurement)]) -> Option<String> {
         "it is computed from {}, which has no number",
         missing.name
     ))
+}
+
+/// Why none of these rows can be measured here, if so.
+fn none_here(sources: &[(&Row, &Measurement)]) -> Option<String> {
+    let is_there = |(_, row): &&(&Row, &Measurement)| row.status != Status::Unsupported;
+    match sources.iter().find(is_there) {
+        Some(_) => None,
+        None => sources.iter().find_map(|(_, row)| row.reason.clone()),
+    }
 }
 
 /// The only sample of a round is of a shared core.

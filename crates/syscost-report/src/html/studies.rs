@@ -57,7 +57,7 @@ fn one(judged: &JudgedStudy, runs: &[&Run]) -> Markup {
                 ul {
                     @for missing in &study.not_here {
                         li { (missing.what) ": " (missing.why)
-                            @if let Some(instead) = &missing.instead { " Instead: " (instead) }
+                            @if let Some(instead) = &missing.instead { "; instead, " (instead) }
                         }
                     }
                 }

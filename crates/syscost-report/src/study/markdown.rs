@@ -112,7 +112,7 @@ fn closing(study: &Study) -> String {
         out += "\n## What cannot be repeated here\n\n";
     }
     for one in &study.not_here {
-        let instead = one.instead.iter().map(|text| format!(" Instead: {text}"));
+        let instead = one.instead.iter().map(|text| format!("; instead, {text}"));
         out += &format!(
             "- {}: {}{}\n",
             one.what,

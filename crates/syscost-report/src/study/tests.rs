@@ -110,6 +110,15 @@ fn a_hand_made_study_in_a_terminal() {
 }
 
 #[test]
+fn the_list_has_a_line_with_the_title_of_each_study() {
+    let list = list([&hand_made()].into_iter(), &TableOptions::default());
+    assert_eq!(
+        list,
+        "hand-made  A system call that is none\n           2 quantities; An old machine; An older machine\n"
+    );
+}
+
+#[test]
 fn a_hand_made_study_as_published() {
     assert_snapshot!(published(&hand_made(), &TableOptions::default()));
 }

@@ -19,33 +19,24 @@ pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions
     let paint = painter(options);
     let studies: Vec<&Study> = studies.collect();
     let widest = studies.iter().map(|study| width(&study.id)).max();
-    let mut out = String::new();
+    let widest = widest.unwrap_or(0);
+    let mut page = Page {
+        out: String::new(),
+        columns: options.width.max(60),
+        paint,
+    };
     for study in studies {
-        let id = format!("{:1$}", study.id, widest.unwrap_or(0));
-        out += &format!(
-            "{}  {}\n{:3$}  {}\n",
-            paint.text(paint::HEADING, &id),
-            study.title,
-            "",
-            widest.unwrap_or(0),
-        );
+        let id = paint.text(paint::HEADING, &format!("{:widest$}", study.id));
+        page.line(&format!("{id}  {}", study.title));
         let machines: Vec<&str> = study.machines.iter().map(|one| one.name.as_str()).collect();
-        out.truncate(out.trim_end().len());
-        out += &format!(
-            "\n{:1$}  {2}\n",
-            "",
-            widest.unwrap_or(0),
-            paint.text(
-                paint::DIM,
-                &format!(
-                    "{} quantities; {}",
-                    study.quantities.len(),
-                    machines.join("; ")
-                )
-            )
+        let what = format!(
+            "{} quantities; {}",
+            study.quantities.len(),
+            machines.join("; ")
         );
+        page.paragraph(widest + 2, paint::DIM, &what);
     }
-    out
+    page.out
 }
 
 /// What was published, without a run.
@@ -257,7 +248,7 @@ fn closing(page: &mut Page, study: &Study) {
         page.paragraph(0, paint::HEADING, "What cannot be repeated here");
     }
     for one in &study.not_here {
-        let instead = one.instead.iter().map(|text| format!(" Instead: {text}"));
+        let instead = one.instead.iter().map(|text| format!("; instead, {text}"));
         let text = format!("- {}: {}{}", one.what, one.why, instead.collect::<String>());
         page.paragraph(2, anstyle::Style::new(), &text);
     }
