@@ -64,6 +64,9 @@ _syscost() {
             syscost,show)
                 cmd="syscost__subcmd__show"
                 ;;
+            syscost,study)
+                cmd="syscost__subcmd__study"
+                ;;
             syscost__subcmd__help,ab)
                 cmd="syscost__subcmd__help__subcmd__ab"
                 ;;
@@ -112,6 +115,9 @@ _syscost() {
             syscost__subcmd__help,show)
                 cmd="syscost__subcmd__help__subcmd__show"
                 ;;
+            syscost__subcmd__help,study)
+                cmd="syscost__subcmd__help__subcmd__study"
+                ;;
             syscost__subcmd__help__subcmd__history,changes)
                 cmd="syscost__subcmd__help__subcmd__history__subcmd__changes"
                 ;;
@@ -132,6 +138,18 @@ _syscost() {
                 ;;
             syscost__subcmd__help__subcmd__history,untag)
                 cmd="syscost__subcmd__help__subcmd__history__subcmd__untag"
+                ;;
+            syscost__subcmd__help__subcmd__study,list)
+                cmd="syscost__subcmd__help__subcmd__study__subcmd__list"
+                ;;
+            syscost__subcmd__help__subcmd__study,report)
+                cmd="syscost__subcmd__help__subcmd__study__subcmd__report"
+                ;;
+            syscost__subcmd__help__subcmd__study,run)
+                cmd="syscost__subcmd__help__subcmd__study__subcmd__run"
+                ;;
+            syscost__subcmd__help__subcmd__study,show)
+                cmd="syscost__subcmd__help__subcmd__study__subcmd__show"
                 ;;
             syscost__subcmd__history,changes)
                 cmd="syscost__subcmd__history__subcmd__changes"
@@ -181,6 +199,36 @@ _syscost() {
             syscost__subcmd__history__subcmd__help,untag)
                 cmd="syscost__subcmd__history__subcmd__help__subcmd__untag"
                 ;;
+            syscost__subcmd__study,help)
+                cmd="syscost__subcmd__study__subcmd__help"
+                ;;
+            syscost__subcmd__study,list)
+                cmd="syscost__subcmd__study__subcmd__list"
+                ;;
+            syscost__subcmd__study,report)
+                cmd="syscost__subcmd__study__subcmd__report"
+                ;;
+            syscost__subcmd__study,run)
+                cmd="syscost__subcmd__study__subcmd__run"
+                ;;
+            syscost__subcmd__study,show)
+                cmd="syscost__subcmd__study__subcmd__show"
+                ;;
+            syscost__subcmd__study__subcmd__help,help)
+                cmd="syscost__subcmd__study__subcmd__help__subcmd__help"
+                ;;
+            syscost__subcmd__study__subcmd__help,list)
+                cmd="syscost__subcmd__study__subcmd__help__subcmd__list"
+                ;;
+            syscost__subcmd__study__subcmd__help,report)
+                cmd="syscost__subcmd__study__subcmd__help__subcmd__report"
+                ;;
+            syscost__subcmd__study__subcmd__help,run)
+                cmd="syscost__subcmd__study__subcmd__help__subcmd__run"
+                ;;
+            syscost__subcmd__study__subcmd__help,show)
+                cmd="syscost__subcmd__study__subcmd__help__subcmd__show"
+                ;;
             *)
                 ;;
         esac
@@ -188,7 +236,7 @@ _syscost() {
 
     case "${cmd}" in
         syscost)
-            opts="-h -V --help --version run show numbers compare ab report plot history export clean list explain doctor serve selftest help"
+            opts="-h -V --help --version run show numbers compare ab report plot history export clean list explain doctor study serve selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -394,7 +442,7 @@ _syscost() {
             return 0
             ;;
         syscost__subcmd__help)
-            opts="run show numbers compare ab report plot history export clean list explain doctor serve selftest help"
+            opts="run show numbers compare ab report plot history export clean list explain doctor study serve selftest help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -718,6 +766,76 @@ _syscost() {
         syscost__subcmd__help__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__study)
+            opts="list show run report"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__study__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__study__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__study__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__help__subcmd__study__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1264,6 +1382,216 @@ _syscost() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study)
+            opts="-h --help list show run report help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__help)
+            opts="list show run report help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__help__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__help__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__list)
+            opts="-h --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__report)
+            opts="-v -h --study --format --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --study)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__run)
+            opts="-o -v -h --profile --budget --seed --peer --token-file --nfs --dir --format --output --no-save --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --profile)
+                    COMPREPLY=($(compgen -W "quick standard careful" -- "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nfs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        syscost__subcmd__study__subcmd__show)
+            opts="-h --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -39,6 +39,7 @@ complete -c syscost -n "__fish_syscost_needs_command" -f -a "clean" -d 'Remove w
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "list" -d 'List every benchmark, and why one cannot run here'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "explain" -d 'Explain a benchmark: what it measures and what it does not, how to read it, what proves it'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
+complete -c syscost -n "__fish_syscost_needs_command" -f -a "study" -d 'Published experiments: repeat them here, beside their authors\' figures and syscost\'s method'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "serve" -d 'Serve as the far end of another machine\'s network measurements'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
 complete -c syscost -n "__fish_syscost_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -189,6 +190,43 @@ complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l watch -d 'Sho
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and not __fish_seen_subcommand_from list show run report help" -s h -l help -d 'Print help'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and not __fish_seen_subcommand_from list show run report help" -f -a "list" -d 'List the studies'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and not __fish_seen_subcommand_from list show run report help" -f -a "show" -d 'Print what was published, with its doubts'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and not __fish_seen_subcommand_from list show run report help" -f -a "run" -d 'Repeat studies on this machine, and judge them'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and not __fish_seen_subcommand_from list show run report help" -f -a "report" -d 'Print the studies of a kept run again'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and not __fish_seen_subcommand_from list show run report help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from list" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from show" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l profile -d 'How much to take: quick, standard (up to a minute a study) or careful' -r -f -a "quick\t'The rows people look at first, six to fifty-one rounds, seconds'
+standard\t'Six rounds, up to twenty-five, three minutes'
+careful\t'Twelve rounds, up to thirty, many minutes'"
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l budget -d 'Seconds the run may take' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l seed -d 'Seed of every shuffle and padding, to repeat a run\'s order' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l peer -d 'Far end of what a study measures between two machines: one that runs `syscost serve`' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l token-file -d 'File with the far end\'s token' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l nfs -d 'NFS server of what a study measures on remote files' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l dir -d 'Directory of what a study measures on files' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l format -d 'What to print on standard output' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -s o -l output -d 'Write the run document to this file as well' -r -F
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l no-save -d 'Do not keep the run in the data folder'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Show the evidence of every quantity'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from report" -l study -d 'Only these studies: ids, or TOML files; without any, those whose rows the run has' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from report" -l format -d 'What to print' -r -f -a "table\t'Text for people'
+json\t'One JSON document'"
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from report" -s v -l verbose -d 'Show the evidence of every quantity'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the studies'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from help" -f -a "show" -d 'Print what was published, with its doubts'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from help" -f -a "run" -d 'Repeat studies on this machine, and judge them'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from help" -f -a "report" -d 'Print the studies of a kept run again'
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand serve" -l listen -d 'Address to listen on; may be repeated. The default is the loopback addresses, 127.0.0.1 and ::1' -r
 complete -c syscost -n "__fish_syscost_using_subcommand serve" -l token-file -d 'File with the token that clients must know; a missing one is created with a new token, readable by its owner only. Without this option a new token is printed' -r -F
 complete -c syscost -n "__fish_syscost_using_subcommand serve" -l data-ports -d 'Ports of the measured connections, e.g. `8000-8009`, for a firewall to allow; the default is any free port' -r
@@ -199,22 +237,23 @@ complete -c syscost -n "__fish_syscost_using_subcommand serve" -s h -l help -d '
 complete -c syscost -n "__fish_syscost_using_subcommand selftest" -l format -d 'What to print' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"
 complete -c syscost -n "__fish_syscost_using_subcommand selftest" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "run" -d 'Measure, print a table, keep the run'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "show" -d 'Print the table of a kept run again, or some of its rows'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "numbers" -d 'The latency numbers every programmer should know, of this machine'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "compare" -d 'Compare runs: what became better, what worse, what cannot be told'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "ab" -d 'Compare two programs or environments, measured in turn so that the machine\'s drift cancels'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "report" -d 'Write one or several runs as a page to look at in a browser'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "plot" -d 'Write one chart, for papers and documents'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "history" -d 'The kept runs: list them, follow a metric over time, tag, prune'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "export" -d 'Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "clean" -d 'Remove what killed runs left behind: scratch folders, queues, semaphores'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "list" -d 'List every benchmark, and why one cannot run here'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "explain" -d 'Explain a benchmark: what it measures and what it does not, how to read it, what proves it'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "serve" -d 'Serve as the far end of another machine\'s network measurements'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
-complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor serve selftest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "run" -d 'Measure, print a table, keep the run'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "show" -d 'Print the table of a kept run again, or some of its rows'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "numbers" -d 'The latency numbers every programmer should know, of this machine'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "compare" -d 'Compare runs: what became better, what worse, what cannot be told'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "ab" -d 'Compare two programs or environments, measured in turn so that the machine\'s drift cancels'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "report" -d 'Write one or several runs as a page to look at in a browser'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "plot" -d 'Write one chart, for papers and documents'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "history" -d 'The kept runs: list them, follow a metric over time, tag, prune'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "export" -d 'Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "clean" -d 'Remove what killed runs left behind: scratch folders, queues, semaphores'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "list" -d 'List every benchmark, and why one cannot run here'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "explain" -d 'Explain a benchmark: what it measures and what it does not, how to read it, what proves it'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "doctor" -d 'Check whether this machine is fit to be measured, and what to do where not'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "study" -d 'Published experiments: repeat them here, beside their authors\' figures and syscost\'s method'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "serve" -d 'Serve as the far end of another machine\'s network measurements'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "selftest" -d 'Measure operations of known cost, lies that must be refuted, and neighbours that must be seen'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and not __fish_seen_subcommand_from run show numbers compare ab report plot history export clean list explain doctor study serve selftest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the kept runs, newest first'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "show" -d 'Follow a metric over time, or several at a glance'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "changes" -d 'List every change of level, of any metric, newest first'
@@ -222,3 +261,7 @@ complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_su
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "untag" -d 'Take a tag from a run'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "prune" -d 'Remove old runs, after asking'
 complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "path" -d 'Print the folder where runs are kept'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from study" -f -a "list" -d 'List the studies'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from study" -f -a "show" -d 'Print what was published, with its doubts'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from study" -f -a "run" -d 'Repeat studies on this machine, and judge them'
+complete -c syscost -n "__fish_syscost_using_subcommand help; and __fish_seen_subcommand_from study" -f -a "report" -d 'Print the studies of a kept run again'
