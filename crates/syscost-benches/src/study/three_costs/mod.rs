@@ -92,6 +92,11 @@ impl Pairs {
         Ok(total.get() / operations as f64)
     }
 
+    /// What a typical operation of the last run took, in ticks: the median, which interruptions do not move.
+    fn typical(&self) -> f64 {
+        spread(&self.elapsed, 0.0).middle as f64
+    }
+
     /// States what the mean hides: the first operation, how far single ones lie apart, and how many of them took no longer
     /// than the overhead alone.
     fn tell(&self, b: &mut Bencher, overhead: f64, ticks_per_ns: f64) {
@@ -101,6 +106,7 @@ impl Pairs {
         }
         let Spread {
             tenth,
+            middle: _,
             ninetieth,
             no_longer_percent,
         } = spread(&self.elapsed, overhead);
@@ -112,6 +118,17 @@ impl Pairs {
         );
         b.detail("zero_or_less_percent", no_longer_percent);
     }
+
+    /// States by how much typical pairs around an operation are longer than `empty` ones.
+    fn tell_beside(&self, empty: &Pairs, b: &mut Bencher, ticks_per_ns: f64) {
+        let longer = self.typical() - empty.typical();
+        b.detail("typical_pair_less_empty_ns", longer / ticks_per_ns);
+        let of_empty = spread(&empty.elapsed, 0.0);
+        b.detail(
+            "empty_pair_p90_less_p10_ns",
+            (of_empty.ninetieth - of_empty.tenth) as f64 / ticks_per_ns,
+        );
+    }
 }
 
 /// How far single pairs lie apart.
@@ -119,6 +136,8 @@ impl Pairs {
 struct Spread {
     /// A tenth of them are no longer, in ticks.
     tenth: i64,
+    /// The median, in ticks.
+    middle: i64,
     /// Nine tenths of them are no longer, in ticks.
     ninetieth: i64,
     /// The share of those that are no longer than the overhead.
@@ -132,6 +151,7 @@ fn spread(elapsed: &[i64], overhead: f64) -> Spread {
     let no_longer = sorted.partition_point(|one| *one as f64 <= overhead);
     Spread {
         tenth: at(1),
+        middle: at(5),
         ninetieth: at(9),
         no_longer_percent: 100.0 * no_longer as f64 / sorted.len() as f64,
     }
@@ -201,6 +221,7 @@ mod tests {
         let elapsed: Vec<i64> = (0..=10).rev().map(|number| 10 * number).collect();
         let expected = Spread {
             tenth: 10,
+            middle: 50,
             ninetieth: 90,
             no_longer_percent: 100.0 * 3.0 / 11.0,
         };

@@ -6,9 +6,10 @@
 //! memory. What they do is not published: here nothing else. The text announces up to six arguments; its tables end with five.
 //! ## Does not measure
 //! A call: it takes a few cycles, and the core overlaps them with the pair of readings, which by itself varies by more
-//! (`single_p90_less_p10_ns`). What is left may be anything, zero or less included (`zero_or_less_percent` of single calls).
+//! (`empty_pair_p90_less_p10_ns`). What is left may be anything, zero or less included (`zero_or_less_percent` of single calls).
 //! ## Reading it
-//! Compare with `call.integer`, which times many calls at once.
+//! Compare with `call.integer`, which times many calls at once. The detail `typical_pair_less_empty_ns` is by how much a typical pair with a
+//! call is longer than one without: where it is nothing, the call disappeared in the pair.
 //! ## Source
 //! The three-costs experiment, section 3.2 (docs/studies/three-costs.md).
 
@@ -59,11 +60,7 @@ impl WithCall for Measure<'_, '_> {
             Ok(mean / ticks_per_ns)
         })?;
         pairs.tell(b, taken_off, ticks_per_ns);
-        let empty = super::spread(&empty.elapsed, taken_off);
-        b.detail(
-            "empty_pair_p90_less_p10_ns",
-            (empty.ninetieth - empty.tenth) as f64 / ticks_per_ns,
-        );
+        pairs.tell_beside(&empty, b, ticks_per_ns);
         Ok(())
     }
 }

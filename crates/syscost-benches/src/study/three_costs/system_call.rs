@@ -120,6 +120,7 @@ fn measure(
         Ok(mean / ticks_per_ns)
     })?;
     pairs.tell(b, taken_off, ticks_per_ns);
+    pairs.tell_beside(&empty, b, ticks_per_ns);
     Ok(())
 }
 
