@@ -7,6 +7,8 @@
 mod call_and_switch;
 mod callee;
 mod procedure;
+mod three_costs;
+mod unoptimised;
 
 use syscost_harness::prelude::*;
 
@@ -17,12 +19,20 @@ pub(crate) const GROUP: Group = Group {
         call_and_switch::function_call::BENCHMARK,
         call_and_switch::system_call::BENCHMARK,
         call_and_switch::thread_switch::BENCHMARK,
+        three_costs::clock_read::BENCHMARK,
+        three_costs::system_call::BENCHMARK,
+        three_costs::procedure_call::BENCHMARK,
+        three_costs::task_create::BENCHMARK,
+        three_costs::switch::BENCHMARK,
     ],
     hidden: true,
 };
 
 /// The studies, as TOML, in the order of lists.
-pub const STUDIES: &[&str] = &[include_str!("call_and_switch/study.toml")];
+pub const STUDIES: &[&str] = &[
+    include_str!("call_and_switch/study.toml"),
+    include_str!("three_costs/study.toml"),
+];
 
 #[cfg(test)]
 mod tests {

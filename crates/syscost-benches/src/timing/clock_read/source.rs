@@ -44,6 +44,18 @@ pub(super) const NAMES: &[&str] = &[
     "time",
 ];
 
+/// What the processor's counter counts, per ns.
+pub(crate) fn counter_ticks_per_ns(run_clock: &Clock) -> f64 {
+    let counter = clock::Source::preferred();
+    if run_clock.source() == counter {
+        return run_clock.ticks_per_ns();
+    }
+    // The run does not trust the counter, so nobody has calibrated it yet.
+    let first = Bracket::take(counter);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    clock::ticks_per_ns(&first, &Bracket::take(counter))
+}
+
 impl Source {
     /// The source of a case's parameter `source`.
     pub(in crate::timing) fn of(case: &Case) -> Result<Self, Unsupported> {
@@ -114,16 +126,9 @@ impl Source {
 
     /// What its readings count, per ns.
     pub(in crate::timing) fn units_per_ns(self, run_clock: &Clock) -> f64 {
-        let counter = clock::Source::preferred();
-        if !self.is_counter() {
-            1.0
-        } else if run_clock.source() == counter {
-            run_clock.ticks_per_ns()
-        } else {
-            // The run does not trust the counter, so nobody has calibrated it yet.
-            let first = Bracket::take(counter);
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            clock::ticks_per_ns(&first, &Bracket::take(counter))
+        match self.is_counter() {
+            true => counter_ticks_per_ns(run_clock),
+            false => 1.0,
         }
     }
 
