@@ -6,7 +6,9 @@
 
 mod call_and_switch;
 mod callee;
+mod clock_read_switch;
 mod procedure;
+mod switch_costs;
 #[allow(dead_code)] // until the studies that use it are here
 mod unoptimised;
 
@@ -19,12 +21,28 @@ pub(crate) const GROUP: Group = Group {
         call_and_switch::function_call::BENCHMARK,
         call_and_switch::system_call::BENCHMARK,
         call_and_switch::thread_switch::BENCHMARK,
+        switch_costs::r#loop::BENCHMARK,
+        switch_costs::function_call::BENCHMARK,
+        switch_costs::system_call::BENCHMARK,
+        switch_costs::pipe_write_read::BENCHMARK,
+        switch_costs::process_switch::BENCHMARK,
+        switch_costs::thread_switch::BENCHMARK,
+        switch_costs::yield_alone::BENCHMARK,
+        clock_read_switch::clock_read::BENCHMARK,
+        clock_read_switch::long_steps::BENCHMARK,
+        clock_read_switch::largest_step::BENCHMARK,
+        clock_read_switch::read_zero_bytes::BENCHMARK,
+        clock_read_switch::process_switch::BENCHMARK,
     ],
     hidden: true,
 };
 
 /// The studies, as TOML, in the order of lists.
-pub const STUDIES: &[&str] = &[include_str!("call_and_switch/study.toml")];
+pub const STUDIES: &[&str] = &[
+    include_str!("call_and_switch/study.toml"),
+    include_str!("switch_costs/study.toml"),
+    include_str!("clock_read_switch/study.toml"),
+];
 
 #[cfg(test)]
 mod tests {

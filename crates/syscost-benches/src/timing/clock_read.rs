@@ -24,7 +24,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::audit::{AuditError, count_syscalls};
 
-pub(super) use source::{Source, clock_gettime, time_of_day};
+pub(crate) use source::time_of_day;
+pub(super) use source::{Source, clock_gettime};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.clock_read",

@@ -1,6 +1,6 @@
 //! Reading time, and what the machine does to it.
 
-mod clock_read;
+pub(crate) mod clock_read;
 mod clock_step;
 mod core_frequency;
 mod r#loop;

@@ -143,6 +143,6 @@ fn cycles_of(run: &Run, row: &Measurement, value: f64, cycles: Cycles) -> Option
             let ghz = row.core_cycles? / row.estimate.median.filter(|median| *median > 0.0)?;
             Some(value * ghz)
         }
-        Cycles::Tsc => (run.clock.source == "tsc").then(|| value * run.clock.ghz),
+        Cycles::Tsc => (run.clock.source == "tsc").then_some(value * run.clock.ghz),
     }
 }
