@@ -20,8 +20,10 @@ struct Report {
     received: u64,
     /// Where it was at the end; `None` where the kernel does not tell.
     cpu: Option<u32>,
-    /// How often it slept meanwhile.
-    voluntary_switches: u64,
+    /// How often it was switched out meanwhile, asleep or not.
+    switches: u64,
+    /// Page faults meanwhile.
+    faults: u64,
 }
 
 /// What both did.
@@ -33,8 +35,10 @@ pub(super) struct Passed {
     pub(super) received: u64,
     /// Whether both ended on one CPU; `None` where the kernel does not tell.
     pub(super) on_one_cpu: Option<bool>,
-    /// How often either slept.
-    pub(super) voluntary_switches: u64,
+    /// How often either was switched out: whoever waits sleeps, and whoever has woken the other may have to make room for it.
+    pub(super) switches: u64,
+    /// Page faults of both.
+    pub(super) faults: u64,
 }
 
 /// Starts two processes that may use these CPUs, which pass a byte from one to the other `messages` times, an even number; the
@@ -64,7 +68,8 @@ pub(super) fn pass(messages: u64, cpus: &[u32]) -> Result<Passed, Failure> {
         ns: first.passed_ns,
         received: first.received + second.received,
         on_one_cpu: first.cpu.zip(second.cpu).map(|(one, other)| one == other),
-        voluntary_switches: first.voluntary_switches + second.voluntary_switches,
+        switches: first.switches + second.switches,
+        faults: first.faults + second.faults,
     })
 }
 
@@ -89,11 +94,13 @@ fn to_and_fro(pipes: &Pipes, side: Side, round_trips: u64) -> Result<Report, Fai
         }
     }
     let passed_ns = passed_ns(begun, now_ns()?);
+    let used = Usage::thread()? - before;
     Ok(Report {
         passed_ns,
         received,
         cpu: cpu::current().ok(),
-        voluntary_switches: (Usage::thread()? - before).voluntary_switches,
+        switches: used.voluntary_switches + used.involuntary_switches,
+        faults: used.minor_faults + used.major_faults,
     })
 }
 
@@ -110,7 +117,7 @@ mod tests {
         let passed = pass(20, &cpus[..1]).unwrap();
         assert_eq!(passed.received, 20);
         assert_eq!(passed.on_one_cpu, Some(true));
-        // On one CPU whoever waits for an answer sleeps; the last to write does not.
-        assert!(passed.voluntary_switches >= 10, "{passed:?}");
+        // On one CPU no byte is read before its writer is switched out.
+        assert!(passed.switches >= 19, "{passed:?}");
     }
 }

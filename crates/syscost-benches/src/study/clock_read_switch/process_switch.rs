@@ -48,7 +48,8 @@ struct Seen {
     least_together: u64,
     messages: u64,
     received: u64,
-    voluntary_switches: u64,
+    switches: u64,
+    faults: u64,
     least_ns: f64,
 }
 
@@ -60,7 +61,8 @@ impl Seen {
             self.together += u64::from(run.on_one_cpu == Some(true));
             self.messages += messages;
             self.received += run.received;
-            self.voluntary_switches += run.voluntary_switches;
+            self.switches += run.switches;
+            self.faults += run.faults;
         }
         let least = runs
             .iter()
@@ -107,8 +109,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         percent(seen.least_together, seen.results),
     );
     b.detail(
-        "voluntary_switches_per_byte_count",
-        seen.voluntary_switches as f64 / seen.messages as f64,
+        "switches_per_byte_count",
+        seen.switches as f64 / seen.messages as f64,
+    );
+    b.detail(
+        "page_faults_per_run_count",
+        seen.faults as f64 / seen.runs as f64,
     );
     b.detail("clock_step_percent", 100.0 * STEP_NS / seen.least_ns);
     Ok(())
@@ -124,7 +130,8 @@ mod tests {
             ns,
             received: 20,
             on_one_cpu: Some(on_one_cpu),
-            voluntary_switches: 20,
+            switches: 20,
+            faults: 3,
         };
         let mut seen = Seen::default();
         let runs = [
