@@ -21,7 +21,7 @@ const CALLS: u64 = 10_000_000;
 /// Turns of the shorter loops, as published.
 const TURNS: u64 = 100_000;
 
-/// Turns of loops whose every turn enters the kernel and does no more, or gives the CPU away: a fifth of those published.
+/// Turns of loops whose every turn enters the kernel and does no more: fewer than those published.
 const ENTRIES: u64 = 20_000;
 
 /// Operations of which the system calls are counted, where those of a whole result would take too long.
