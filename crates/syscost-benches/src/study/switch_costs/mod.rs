@@ -14,8 +14,8 @@ use syscost_harness::prelude::*;
 use super::procedure::now_ns;
 use super::unoptimised::repeat;
 
-/// Turns of loops with a function or system call: a tenth of those published, since the row would take too long; so many that the
-/// clock's own cost is no part of a result.
+/// Turns of loops with a function or system call: a tenth of those published, for a row must end in time. The two
+/// readings of the clock are no part of a result all the same.
 const CALLS: u64 = 10_000_000;
 
 /// Turns of the shorter loops, as published.
