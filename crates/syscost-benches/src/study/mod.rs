@@ -6,7 +6,9 @@
 
 mod call_and_switch;
 mod callee;
+mod clock_read_switch;
 mod procedure;
+mod switch_costs;
 mod three_costs;
 mod unoptimised;
 
@@ -24,6 +26,18 @@ pub(crate) const GROUP: Group = Group {
         three_costs::procedure_call::BENCHMARK,
         three_costs::task_create::BENCHMARK,
         three_costs::switch::BENCHMARK,
+        switch_costs::r#loop::BENCHMARK,
+        switch_costs::function_call::BENCHMARK,
+        switch_costs::system_call::BENCHMARK,
+        switch_costs::pipe_write_read::BENCHMARK,
+        switch_costs::process_switch::BENCHMARK,
+        switch_costs::thread_switch::BENCHMARK,
+        switch_costs::yield_alone::BENCHMARK,
+        clock_read_switch::clock_read::BENCHMARK,
+        clock_read_switch::long_steps::BENCHMARK,
+        clock_read_switch::largest_step::BENCHMARK,
+        clock_read_switch::read_zero_bytes::BENCHMARK,
+        clock_read_switch::process_switch::BENCHMARK,
     ],
     hidden: true,
 };
@@ -32,6 +46,8 @@ pub(crate) const GROUP: Group = Group {
 pub const STUDIES: &[&str] = &[
     include_str!("call_and_switch/study.toml"),
     include_str!("three_costs/study.toml"),
+    include_str!("switch_costs/study.toml"),
+    include_str!("clock_read_switch/study.toml"),
 ];
 
 #[cfg(test)]

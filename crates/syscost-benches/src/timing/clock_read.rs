@@ -24,8 +24,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::audit::{AuditError, count_syscalls};
 
-pub(crate) use source::counter_ticks_per_ns;
-pub(super) use source::{Source, clock_gettime, time_of_day};
+pub(super) use source::{Source, clock_gettime};
+pub(crate) use source::{counter_ticks_per_ns, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.clock_read",

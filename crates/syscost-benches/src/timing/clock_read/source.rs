@@ -212,7 +212,7 @@ pub(in crate::timing) fn clock_gettime(id: libc::clockid_t) -> io::Result<u64> {
 
 /// `gettimeofday` through the C library, in ns.
 #[inline(always)]
-pub(in crate::timing) fn time_of_day() -> io::Result<u64> {
+pub(crate) fn time_of_day() -> io::Result<u64> {
     let mut now = libc::timeval {
         tv_sec: 0,
         tv_usec: 0,

@@ -1,0 +1,38 @@
+//! The largest step of gettimeofday in 100 000 readings, as the clock-read-switch experiment took it.
+//!
+//! ## Measures
+//! gettimeofday 100 000 times in a row through the C library, into an array that was touched before; the largest difference between two
+//! readings in a row. The histogram holds every step of all results.
+//! ## Does not measure
+//! What a reading takes: it grows the longer one looks, since it is the longest time that something else took the CPU.
+//! ## Reading it
+//! Compare with the detail `longest_step_ns` of `timing.clock_step{source=gettimeofday}`, and with `timing.noise`.
+//! ## Source
+//! The clock-read-switch experiment, part 1 (docs/studies/clock-read-switch.md).
+
+use syscost_harness::prelude::*;
+
+use super::readings::measure;
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    id: "study.clock_read_switch.largest_step",
+    title: "Largest step of gettimeofday, as published",
+    // It is about what others take of the CPU.
+    disregards_neighbours: |_| true,
+    expect: &[at_least(Counter::Syscall(Sysno::GETTIMEOFDAY), 0.0)],
+    run,
+    source: include_str!("largest_step.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let mut all_ns = Vec::new();
+    measure(b, |series| {
+        all_ns.extend_from_slice(&series.steps_ns);
+        Some(series.largest_ns())
+    })?;
+    let largest_ns = all_ns.iter().copied().fold(0.0, f64::max);
+    b.detail("largest_step_us", largest_ns / 1e3);
+    all_ns.iter().for_each(|ns| b.record_single(*ns));
+    Ok(())
+}

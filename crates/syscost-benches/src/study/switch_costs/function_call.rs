@@ -1,0 +1,35 @@
+//! A call of a function that does nothing, as the switch-costs experiment timed it.
+//!
+//! ## Measures
+//! A loop with the call less the same loop without, by the CPU time of the process, per turn. The program was compiled without optimisation; here
+//! a model of such code keeps the counter in memory. Published are 100 000 000 turns; here 10 000 000, for a row must end in time.
+//! ## Does not measure
+//! A call alone: the loop waits for its counter in memory, and the core makes the call meanwhile, so that less than a call is left once
+//! the empty loop is taken off.
+//! ## Reading it
+//! Compare with `call.integer{arguments=0}`.
+//! ## Source
+//! The switch-costs experiment, "Cost of minimum function call" (docs/studies/switch-costs.md).
+
+use syscost_harness::prelude::*;
+
+use super::super::unoptimised;
+use super::{CALLS, CPU_TIME, per_turn};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    id: "study.switch_costs.function_call",
+    title: "Least function call, as published",
+    quantity: Quantity::Level,
+    // The clock is read four times a result.
+    expect: &[at_most(Counter::OtherSyscalls, 0.001)],
+    run,
+    source: include_str!("function_call.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    b.as_published(CALLS, || {
+        let without = per_turn(CPU_TIME, CALLS, || ());
+        Ok(per_turn(CPU_TIME, CALLS, || unoptimised::none()) - without)
+    })
+}

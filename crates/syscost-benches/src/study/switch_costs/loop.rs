@@ -1,0 +1,37 @@
+//! A turn of an empty loop, as the switch-costs experiment timed it.
+//!
+//! ## Measures
+//! An empty loop of 100 000 000 turns, and of 100 000, by the CPU time of the process, per turn. The program was compiled without
+//! optimisation; here a model of such code keeps the counter in memory.
+//! ## Does not measure
+//! What a loop costs around a call: the core works on both at once.
+//! ## Reading it
+//! Compare with `timing.loop{shape=memory}`.
+//! ## Source
+//! The switch-costs experiment, "For loop overhead" (docs/studies/switch-costs.md).
+
+use syscost_harness::prelude::*;
+
+use super::{CPU_TIME, TURNS, per_turn};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    id: "study.switch_costs.loop",
+    title: "Empty loop, one turn, as published",
+    cases: Cases::Grid(&[("turns", &["100M", "100K"])]),
+    // The clock is read twice a result.
+    expect: &[at_most(Counter::OtherSyscalls, 0.001)],
+    run,
+    source: include_str!("loop.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Turns of the longer loop, as published.
+const LONG: u64 = 100_000_000;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let turns = match b.case().get("turns") {
+        "100M" => LONG,
+        _ => TURNS,
+    };
+    b.as_published(turns, || Ok(per_turn(CPU_TIME, turns, || ())))
+}

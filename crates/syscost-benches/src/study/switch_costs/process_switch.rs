@@ -1,0 +1,202 @@
+//! Parent and child that pass a byte to and fro, by elapsed time, by CPU time, and their difference, as the switch-costs experiment took it.
+//!
+//! ## Measures
+//! Round trips through two pipes from before the parent's first write to after its last read, per round trip: `clock=monotonic` by elapsed
+//! time, `clock=cpu_time` by the CPU time of the parent; `clock=difference` is a run of each, their difference halved. Nothing is
+//! pinned, as published. Published are 100 000 round trips; here 10 000, for a row must end in time. One round trip comes before, as published.
+//! ## Does not measure
+//! A switch. The CPU time of the parent has the kernel's part of its own writes, reads and switches in it, so that these are taken off; and the child's
+//! time is not in it, so that all that the child does stays. The details tell how much of the difference that is. CPU time is counted in
+//! ns by the scheduler (`cpu_clock_smallest_step_ns`); on systems that count it by the tick it could not be used at all.
+//! ## Reading it
+//! Compare with half of `switch.pipe{between=processes,cpus=same}`.
+//! ## Source
+//! The switch-costs experiment, "Cost of process switching" (docs/studies/switch-costs.md).
+
+use std::sync::Arc;
+
+use rustix::time::ClockId;
+use syscost_harness::prelude::*;
+use syscost_sys::counters::Usage;
+use syscost_sys::cpu;
+use syscost_sys::partner::{Between, Partner, Shared, Slot};
+
+use super::super::procedure::{OneCpu, Unpinned, now_ns};
+use super::super::unoptimised::InMemory;
+use super::{By, CPU_TIME, cpu_clock_step_ns};
+use crate::switch::ping_pong::{Side, Wake};
+use crate::switch::pipe::Pipes;
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    id: "study.switch_costs.process_switch",
+    title: "Process switch, as published",
+    cases: Cases::Grid(&[("clock", By::NAMES)]),
+    // Less CPU time than elapsed time is no law: it is another run.
+    quantity: Quantity::Level,
+    expect: &[at_least(Counter::VoluntarySwitches, 0.0)],
+    // Nobody knows beforehand where tasks are that nobody pins.
+    disregards_neighbours: |_| true,
+    run,
+    source: include_str!("process_switch.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// A tenth of those published.
+const ROUND_TRIPS: u64 = 10_000;
+
+/// What the child says when it is done.
+#[derive(Debug, Clone, Copy)]
+struct Report {
+    answered: u64,
+    cpu_time_ns: f64,
+    switches: u64,
+    cpu: u32,
+}
+
+/// What was seen in all runs, by whatever clock they were timed.
+#[derive(Default)]
+struct Seen {
+    runs: u64,
+    answered: u64,
+    elapsed_ns: f64,
+    parent_ns: f64,
+    child_ns: f64,
+    switches: u64,
+    on_one_cpu: OneCpu,
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let by = By::of(b.case())?;
+    let unpinned = Unpinned::new(b)?;
+    let cpus = b.allowed().to_vec();
+    let mut seen = Seen::default();
+    b.as_published(by.runs() * ROUND_TRIPS, || {
+        by.result(0.5, |clock| round_trips(clock, &cpus, &mut seen))
+    })?;
+    drop(unpinned);
+    let round_trips = (seen.runs * ROUND_TRIPS) as f64;
+    b.claim_equal(
+        "answers per round trip",
+        1.0,
+        seen.answered as f64 / round_trips,
+        "child",
+    );
+    b.detail("placed_on_one_cpu_percent", seen.on_one_cpu.percent());
+    b.detail(
+        "switches_per_round_trip_count",
+        seen.switches as f64 / round_trips,
+    );
+    b.detail("parent_cpu_time_ns", seen.parent_ns / round_trips);
+    b.detail("child_cpu_time_ns", seen.child_ns / round_trips);
+    let waiting_ns = seen.elapsed_ns - seen.parent_ns;
+    b.detail(
+        "child_part_of_difference_percent",
+        100.0 * seen.child_ns / waiting_ns,
+    );
+    b.detail(
+        "elapsed_without_cpu_time_ns",
+        (waiting_ns - seen.child_ns) / round_trips,
+    );
+    if let Some(step_ns) = cpu_clock_step_ns() {
+        b.detail("cpu_clock_smallest_step_ns", step_ns);
+    }
+    Ok(())
+}
+
+/// A round trip by this clock, in ns.
+fn round_trips(clock: ClockId, cpus: &[u32], seen: &mut Seen) -> Result<f64, Failure> {
+    let failed = |cause| Failure::of("pass a byte through a pipe", cause);
+    let pipes = Arc::new(Pipes::open()?);
+    let report = Shared::new(Slot::default())?;
+    let (theirs, said) = (Arc::clone(&pipes), report.clone());
+    let child = Partner::start(Between::Processes, cpus, move || -> Result<(), Failure> {
+        said.put(answer(&theirs)?);
+        Ok(())
+    })?;
+    let trip = || {
+        pipes.wake(Side::Partner)?;
+        pipes.sleep(Side::Own)
+    };
+    trip().map_err(failed)?;
+    let other = match clock {
+        ClockId::Monotonic => CPU_TIME,
+        _ => ClockId::Monotonic,
+    };
+    let before = Usage::thread()?;
+    let mut number = InMemory::new(0_u64);
+    let begun_other = now_ns(other);
+    let begun = now_ns(clock);
+    while number.get() < ROUND_TRIPS {
+        trip().map_err(failed)?;
+        number.set(number.get() + 1);
+    }
+    let ns = now_ns(clock) - begun;
+    let other_ns = now_ns(other) - begun_other;
+    let used = Usage::thread()? - before;
+    let own = cpu::current();
+    child.join()?;
+    let report = report.get();
+    let report =
+        report.ok_or_else(|| Failure::Failed("the child ended without a report".into()))?;
+
+    let (elapsed_ns, parent_ns) = match clock {
+        ClockId::Monotonic => (ns, other_ns),
+        _ => (other_ns, ns),
+    };
+    seen.runs += 1;
+    seen.answered += report.answered;
+    seen.elapsed_ns += elapsed_ns;
+    seen.parent_ns += parent_ns;
+    seen.child_ns += report.cpu_time_ns;
+    seen.switches += used.voluntary_switches + used.involuntary_switches + report.switches;
+    if let Ok(own) = own {
+        seen.on_one_cpu.note(own, report.cpu);
+    }
+    Ok(ns / ROUND_TRIPS as f64)
+}
+
+/// The child: an answer to each byte, the first of which is not counted.
+fn answer(pipes: &Pipes) -> Result<Report, Failure> {
+    let failed = |cause| Failure::of("pass a byte through a pipe", cause);
+    let trip = || {
+        pipes.sleep(Side::Partner)?;
+        pipes.wake(Side::Own)
+    };
+    trip().map_err(failed)?;
+    let before = Usage::thread()?;
+    let begun = now_ns(CPU_TIME);
+    let mut answered = 0;
+    for _ in 0..ROUND_TRIPS {
+        trip().map_err(failed)?;
+        answered += 1;
+    }
+    let cpu_time_ns = now_ns(CPU_TIME) - begun;
+    let used = Usage::thread()? - before;
+    Ok(Report {
+        answered,
+        cpu_time_ns,
+        switches: used.voluntary_switches + used.involuntary_switches,
+        cpu: cpu::current()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_trip_is_answered_and_both_clocks_are_read() {
+        let Ok(cpus) = cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let mut seen = Seen::default();
+        let elapsed = round_trips(ClockId::Monotonic, &cpus, &mut seen).unwrap();
+        round_trips(CPU_TIME, &cpus, &mut seen).unwrap();
+        assert_eq!((seen.runs, seen.answered), (2, 2 * ROUND_TRIPS));
+        assert!(elapsed > 0.0 && seen.child_ns > 0.0);
+        assert!(seen.parent_ns < seen.elapsed_ns);
+        // Each side sleeps for most of its bytes, wherever it runs.
+        assert!(seen.switches > ROUND_TRIPS, "{}", seen.switches);
+    }
+}
