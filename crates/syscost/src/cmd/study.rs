@@ -93,8 +93,7 @@ fn show(name: &str, format: Format) -> Result<u8> {
 
 fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     let studies = find_all(&arguments.studies)?;
-    let rows = studies.iter().flat_map(Study::rows);
-    let selectors: Vec<String> = rows.map(str::to_owned).collect();
+    let selectors = selectors(&studies, arguments.peer.is_some());
     if selectors.is_empty() {
         let what = "these studies name no rows to measure: give `as_published` or `ours`";
         return Err(Failed::Usage(what.to_owned()).into());
@@ -116,6 +115,15 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
             }
         },
     )
+}
+
+/// What to measure for these studies: a study's `*`, of what the run decides, is a selector's as well. What needs a far end is
+/// left out where none is given: there are no such rows then.
+fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
+    let rows = studies.iter().flat_map(Study::rows);
+    rows.filter(|row| has_peer || !row.contains("path=remote"))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn as_run(arguments: StudyRunArguments, selectors: Vec<String>) -> RunArguments {
@@ -151,9 +159,8 @@ fn report(run: &str, studies: &[String], format: Format, is_verbose: bool) -> Re
         names => find_all(names)?,
     };
     let has = |run: &Run, study: &Study| {
-        let rows = study.rows();
         let mut measured = run.measurements.iter();
-        measured.any(|row| row.id.starts_with("study.") && rows.contains(row.name.as_str()))
+        measured.any(|row| row.id.starts_with("study.") && study.is_judged_by(&row.name))
     };
     let is_named = |study: &Study| !STUDIES.iter().any(|text| text.contains(&study.id));
     let run = kept::find(run, |run| {
@@ -182,5 +189,23 @@ fn print(studies: &[Study], run: &Run, format: Format, is_verbose: bool) -> Resu
             }
             super::print(&text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selection;
+
+    #[test]
+    fn what_a_study_names_can_be_selected_in_any_directory() {
+        let studies = published();
+        let selected = selectors(&studies, false);
+        let rows = selection::rows(&selected).expect("every name is one of the catalogue");
+        for name in &selected {
+            let is_there = |row: &syscost_harness::Row| syscost_results::study::means(name, &row.name());
+            assert!(rows.iter().any(is_there), "{name}");
+        }
+        assert!(selectors(&studies, true).len() >= selected.len());
     }
 }
