@@ -7,6 +7,8 @@
 mod call_and_switch;
 mod callee;
 mod procedure;
+#[allow(dead_code)] // until the studies that use it are here
+mod unoptimised;
 
 use syscost_harness::prelude::*;
 
