@@ -7,8 +7,8 @@
 mod call_and_switch;
 mod callee;
 mod procedure;
-#[allow(dead_code)] // until the studies that use it are here
 mod unoptimised;
+mod whole_system;
 
 use syscost_harness::prelude::*;
 
@@ -19,12 +19,23 @@ pub(crate) const GROUP: Group = Group {
         call_and_switch::function_call::BENCHMARK,
         call_and_switch::system_call::BENCHMARK,
         call_and_switch::thread_switch::BENCHMARK,
+        whole_system::timing_overhead::BENCHMARK,
+        whole_system::procedure_call::BENCHMARK,
+        whole_system::system_call::BENCHMARK,
+        whole_system::task_creation::BENCHMARK,
+        whole_system::switch::BENCHMARK,
+        whole_system::memory_access::BENCHMARK,
+        whole_system::memory_bandwidth::BENCHMARK,
+        whole_system::page_fault::BENCHMARK,
     ],
     hidden: true,
 };
 
 /// The studies, as TOML, in the order of lists.
-pub const STUDIES: &[&str] = &[include_str!("call_and_switch/study.toml")];
+pub const STUDIES: &[&str] = &[
+    include_str!("call_and_switch/study.toml"),
+    include_str!("whole_system/study.toml"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -97,7 +97,7 @@ pub(super) trait WithCall {
 /// Does `with` with a call of the callee with this many arguments; nothing where there is no such callee (more than 7).
 pub(super) fn with_call<W: WithCall>(arguments: u64, with: W) -> Option<W::Output> {
     Some(match arguments {
-        0 => with.run(none),
+        0 => with.run(|| none()),
         1 => with.run(|| one(1)),
         2 => with.run(|| two(1, 2)),
         3 => with.run(|| three(1, 2, 3)),

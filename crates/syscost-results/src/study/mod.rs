@@ -200,9 +200,12 @@ pub fn means(meant: &str, name: &str) -> bool {
     let (other_id, other) = split(name);
     id == other_id
         && case.len() == other.len()
-        && case.iter().zip(&other).all(|((key, value), (other_key, other))| {
-            key == other_key && (*value == "*" || value == other)
-        })
+        && case
+            .iter()
+            .zip(&other)
+            .all(|((key, value), (other_key, other))| {
+                key == other_key && (*value == "*" || value == other)
+            })
 }
 
 /// A row's id, and its parameters with their values.

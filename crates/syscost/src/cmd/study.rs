@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use syscost_benches::STUDIES;
+use syscost_benches::{CATALOGUE, STUDIES};
+use syscost_harness::{Catalogue, Row};
 use syscost_report::table::TableOptions;
 use syscost_report::{sentence, study as render};
 use syscost_results::Run;
-use syscost_results::study::{JudgedStudy, Study, judge};
+use syscost_results::study::{JudgedStudy, Study, judge, means};
 
 use crate::cli::{Format, RunArguments, StudyArguments, StudyCommand, StudyRunArguments};
 use crate::error::exit;
@@ -117,11 +118,19 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     )
 }
 
-/// What to measure for these studies: a study's `*`, of what the run decides, is a selector's as well. What needs a far end is
-/// left out where none is given: there are no such rows then.
+/// What to measure for these studies: a study's `*`, of what the run decides, is a selector's as well. Where no row has such a
+/// name on this machine, e.g. none of a far end, the study goes without.
 fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
-    let rows = studies.iter().flat_map(Study::rows);
-    rows.filter(|row| has_peer || !row.contains("path=remote"))
+    let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let rows: Vec<String> = Catalogue::rows(everything).iter().map(Row::name).collect();
+    let is_here = |meant: &str| match meant.contains("path=remote") {
+        // Its rows are known as soon as the far end is.
+        true => has_peer,
+        false => !meant.contains('*') || rows.iter().any(|name| means(meant, name)),
+    };
+    let names = studies.iter().flat_map(Study::rows);
+    names
+        .filter(|name| is_here(name))
         .map(str::to_owned)
         .collect()
 }
@@ -203,7 +212,7 @@ mod tests {
         let selected = selectors(&studies, false);
         let rows = selection::rows(&selected).expect("every name is one of the catalogue");
         for name in &selected {
-            let is_there = |row: &syscost_harness::Row| syscost_results::study::means(name, &row.name());
+            let is_there = |row: &Row| means(name, &row.name());
             assert!(rows.iter().any(is_there), "{name}");
         }
         assert!(selectors(&studies, true).len() >= selected.len());
