@@ -11,7 +11,9 @@ use syscost_report::{sentence, study as render};
 use syscost_results::Run;
 use syscost_results::study::{JudgedStudy, Study, judge, means};
 
-use crate::cli::{Format, RunArguments, StudyArguments, StudyCommand, StudyRunArguments};
+use crate::cli::{
+    Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
+};
 use crate::error::exit;
 use crate::{Failed, kept, terminal};
 
@@ -100,8 +102,11 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let (format, is_verbose) = (arguments.format, arguments.verbose);
+    let budget = arguments
+        .budget
+        .or_else(|| budget(&arguments, studies.len()));
     super::run::measured(
-        as_run(arguments, selectors),
+        as_run(arguments, selectors, budget),
         &|run, _comparison, arguments, saved_to| {
             if arguments.output.as_deref() == Some(Path::new("-")) {
                 return Ok(());
@@ -135,11 +140,25 @@ fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
         .collect()
 }
 
-fn as_run(arguments: StudyRunArguments, selectors: Vec<String>) -> RunArguments {
+/// What a standard run of so many studies may take: published procedures repeat an operation much more often than a sample of
+/// syscost's does, so that a selection's time is too short for them.
+fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
+    /// Up to a minute, with the look at the machine beforehand.
+    const STUDY: Duration = Duration::from_secs(57);
+    let studies = u32::try_from(studies).unwrap_or(u32::MAX);
+    let is_standard = matches!(arguments.profile, ProfileName::Standard);
+    is_standard.then(|| STUDY.saturating_mul(studies))
+}
+
+fn as_run(
+    arguments: StudyRunArguments,
+    selectors: Vec<String>,
+    budget: Option<Duration>,
+) -> RunArguments {
     RunArguments {
         selectors,
         profile: arguments.profile,
-        budget: arguments.budget,
+        budget,
         cpus: None,
         seed: arguments.seed,
         format: arguments.format,

@@ -40,6 +40,8 @@ impl Timer<'_> {
 struct Trials {
     clock: Clock,
     deviations: Vec<f64>,
+    /// Of all trials: what nothing came between.
+    least: f64,
 }
 
 impl Trials {
@@ -52,6 +54,7 @@ impl Trials {
             Source::Tsc => Ok(Self {
                 clock,
                 deviations: Vec::new(),
+                least: f64::INFINITY,
             }),
             Source::Cntvct | Source::ClockGettime | Source::Mock => {
                 let reason = "the time-stamp counter is not fit to be a clock here";
@@ -71,6 +74,7 @@ impl Trials {
         let results: Vec<f64> = results.collect::<Result<_, _>>()?;
         let (mean, deviation) = mean_and_deviation(&results);
         self.deviations.push(deviation);
+        self.least = results.into_iter().fold(self.least, f64::min);
         Ok(mean)
     }
 
@@ -91,6 +95,15 @@ impl Trials {
     /// How much the trials of a result differ, typically: their standard deviation.
     fn deviation(&self) -> f64 {
         super::procedure::median(&self.deviations)
+    }
+
+    /// Like this one, of something else.
+    fn beside(&self) -> Self {
+        Self {
+            clock: self.clock,
+            deviations: Vec::new(),
+            least: f64::INFINITY,
+        }
     }
 
     /// Tells it as published, of times.
@@ -121,6 +134,7 @@ mod tests {
         let mut trials = Trials {
             clock: Clock::system(),
             deviations: Vec::new(),
+            least: f64::INFINITY,
         };
         let mut number = 0.0;
         let result = trials.mean(|_| {
@@ -128,7 +142,7 @@ mod tests {
             Ok(number)
         });
         assert_eq!((result.unwrap(), number), (5.5, 10.0));
-        assert_eq!(trials.deviations.len(), 1);
+        assert_eq!((trials.deviations.len(), trials.least), (1, 1.0));
     }
 
     #[test]
