@@ -307,6 +307,25 @@ broken = "No system call happened."
     }
 
     #[test]
+    fn rows_are_found_in_whatever_directory_and_by_whatever_far_end_there_was() {
+        let in_any = STUDY.replace("\"syscall.null\"", "\"fs.read{dir=*,size=4K}\"");
+        let rows = vec![row("fs.read{dir=ssd,size=4K}", vec![vec![100.0; 2]; 6])];
+        let judged = judge(
+            &Study::parse(&in_any).expect("it is right"),
+            &run("r", rows),
+        );
+        let ours = judged.judged[0].ours.as_ref().and_then(Seen::figure);
+        assert_eq!(ours.expect("it is there").value, 100.0);
+        let far = STUDY.replace("\"syscall.null\"", "\"net.x{path=remote,family=*}\"");
+        let judged = judge(
+            &Study::parse(&far).expect("it is right"),
+            &run("r", Vec::new()),
+        );
+        let ours = judged.judged[0].ours.as_ref().expect("it is asked for");
+        assert!(ours.reason().expect("there is none").contains("--peer"));
+    }
+
+    #[test]
     fn a_row_without_a_number_says_why() {
         let mut withheld = published_row();
         withheld.status = Status::Withheld;

@@ -91,9 +91,10 @@ pub struct Quantity {
     pub unit: Unit,
     /// How it was measured, in one or two sentences.
     pub procedure: String,
-    /// The row that repeats the procedure; absent where it cannot be repeated.
+    /// The row that repeats the procedure; absent where it cannot be repeated. A parameter that only a run decides has
+    /// the value `*`: the directory, or the address family of a far end (see [`means`]).
     pub as_published: Option<String>,
-    /// The row that measures the same thing by syscost's method; absent where nothing does.
+    /// The row that measures the same thing by syscost's method, named in the same way; absent where nothing does.
     pub ours: Option<String>,
     /// What that row's figure is multiplied by, where it is of something else: 0.5 of a round trip that is two switches.
     pub ours_scale: Option<f64>,
@@ -192,14 +193,42 @@ pub enum ChartKind {
     Curve,
 }
 
+/// Whether a study's name of a row means the row of this name: the same benchmark with the same parameters in the same
+/// order, of which those that the study gives as `*` have any value.
+pub fn means(meant: &str, name: &str) -> bool {
+    let (id, case) = split(meant);
+    let (other_id, other) = split(name);
+    id == other_id
+        && case.len() == other.len()
+        && case
+            .iter()
+            .zip(&other)
+            .all(|((key, value), (other_key, other))| {
+                key == other_key && (*value == "*" || value == other)
+            })
+}
+
+/// A row's id, and its parameters with their values.
+fn split(name: &str) -> (&str, Vec<(&str, &str)>) {
+    let (id, case) = name.split_once('{').unwrap_or((name, ""));
+    let case = case.strip_suffix('}').unwrap_or(case).split(',');
+    let parameters = case.map(|one| one.split_once('=').unwrap_or((one, "")));
+    (id, parameters.collect())
+}
+
 impl Study {
-    /// The names of the rows it is judged by, each once.
+    /// The names of the rows it is judged by, each once, with `*` for what only a run decides.
     pub fn rows(&self) -> BTreeSet<&str> {
         self.quantities
             .iter()
             .flat_map(|quantity| [&quantity.as_published, &quantity.ours])
             .filter_map(|row| row.as_deref())
             .collect()
+    }
+
+    /// Whether it is judged by the row of this name.
+    pub fn is_judged_by(&self, name: &str) -> bool {
+        self.rows().into_iter().any(|meant| means(meant, name))
     }
 
     /// The machine of this id.
@@ -210,5 +239,26 @@ impl Study {
     /// The quantity of this id.
     pub fn quantity(&self, id: &str) -> Option<&Quantity> {
         self.quantities.iter().find(|quantity| quantity.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_what_the_run_decides() {
+        let meant = "fs.read{dir=*,cache=cold,size=4K}";
+        assert!(means(meant, "fs.read{dir=/mnt/a,cache=cold,size=4K}"));
+        for other in [
+            "fs.read{dir=default,cache=warm,size=4K}",
+            "fs.read{dir=default,cache=cold,size=4K,op=x}",
+            "fs.read_mmap{dir=default,cache=cold,size=4K}",
+            "fs.read",
+        ] {
+            assert!(!means(meant, other), "{other}");
+        }
+        assert!(means("syscall.null", "syscall.null"));
+        assert!(!means("syscall.null", "syscall.null{call=getpid}"));
     }
 }

@@ -142,6 +142,15 @@ fn comparison(published: &View, ours: &View) -> (bool, String) {
     (agree, text)
 }
 
+/// A sentence of its own: what would follow a colon, with a capital.
+fn begun(text: String) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => text,
+    }
+}
+
 /// What follows for a quantity from its rows, and from the figures seen of them.
 pub(super) fn verdict(
     quantity: &Quantity,
@@ -175,7 +184,7 @@ pub(super) fn verdict(
                     sentences.push(format!("No figure by {whose}: {reason}."));
                 }
             }
-            sentences.extend(why());
+            sentences.extend(why().map(begun));
         }
     }
     if is_broken {
@@ -236,6 +245,15 @@ mod tests {
         let (is_broken, sentences) = of_claims(&[claim(1.0)], &row);
         assert!(!is_broken);
         assert!(sentences[0].starts_with("Not counted here"));
+    }
+
+    #[test]
+    fn a_reason_that_follows_nothing_begins_a_sentence() {
+        assert_eq!(
+            begun("the kernel answers.".to_owned()),
+            "The kernel answers."
+        );
+        assert_eq!(begun(String::new()), "");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Cycles;
+use super::{Cycles, means};
 use crate::stats::order::median;
 use crate::{Flag, Measurement, Run, Status, Unit};
 
@@ -71,9 +71,16 @@ fn missing(reason: impl Into<String>) -> Seen {
     Seen::Missing { reason }
 }
 
-/// The row of this name if it has a number; why there is none.
+/// What needs a far end is named so.
+const REMOTE: &str = "path=remote";
+
+/// The row that a study means by this name, the first if there are several, if it has a number; why there is none.
 pub(super) fn row<'r>(run: &'r Run, name: &str) -> Result<&'r Measurement, String> {
-    Err(match run.measurements.iter().find(|row| row.name == name) {
+    let mut rows = run.measurements.iter();
+    Err(match rows.find(|row| means(name, &row.name)) {
+        None if name.contains(REMOTE) => {
+            "no far end was given: --peer HOST --token-file FILE".to_owned()
+        }
         None => "not part of this run".to_owned(),
         Some(row) if row.status == Status::Ok => return Ok(row),
         Some(row) => match (&row.reason, row.status) {

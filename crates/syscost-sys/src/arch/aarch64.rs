@@ -60,6 +60,22 @@ pub fn cycle_counter_rdtscp() -> u64 {
     0
 }
 
+/// Nothing on this target; see [`rdtscp`].
+#[inline(always)]
+pub fn serialize() {}
+
+/// Nothing on this target; see [`rdtscp`].
+#[inline(always)]
+pub fn serialized_start() -> u64 {
+    0
+}
+
+/// Nothing on this target; see [`rdtscp`].
+#[inline(always)]
+pub fn serialized_stop() -> u64 {
+    0
+}
+
 #[inline(always)]
 pub(crate) fn start() -> u64 {
     cycle_counter_fenced()

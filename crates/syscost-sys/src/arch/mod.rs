@@ -5,6 +5,7 @@
 //! | unfenced | `rdtsc` | `mrs cntvct_el0` | 0 |
 //! | fenced | `lfence; rdtsc; lfence` | `isb; mrs cntvct_el0; isb` | 0 |
 //! | `rdtscp` | `rdtscp` | 0 | 0 |
+//! | serialized | `cpuid; rdtsc` and `rdtscp; cpuid` | 0 | 0 |
 //!
 //! The counter counts ticks of a fixed frequency, not the core's clock cycles. Ask
 //! [`cycle_counter`] or [`rdtscp`] once, outside the measured loop; the readers themselves check
@@ -35,6 +36,7 @@ use x86_64 as imp;
 pub(crate) use imp::{add_chain, counter_is_invariant, independent, multiply_chain, start, stop};
 pub use imp::{
     cycle_counter, cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced, rdtscp,
+    serialize, serialized_start, serialized_stop,
 };
 
 /// The counter this target has, if any: the preferred source of a [`Clock`](crate::clock::Clock).
@@ -76,5 +78,9 @@ mod tests {
         }
         let before = cycle_counter_fenced();
         assert!(cycle_counter_rdtscp() >= before);
+        let begun = serialized_start();
+        serialize();
+        let ended = serialized_stop();
+        assert!(before <= begun && begun < ended && ended <= cycle_counter_fenced());
     }
 }

@@ -4,13 +4,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use syscost_benches::STUDIES;
+use syscost_benches::{CATALOGUE, STUDIES};
+use syscost_harness::{Catalogue, Row};
 use syscost_report::table::TableOptions;
 use syscost_report::{sentence, study as render};
 use syscost_results::Run;
-use syscost_results::study::{JudgedStudy, Study, judge};
+use syscost_results::study::{JudgedStudy, Study, judge, means};
 
-use crate::cli::{Format, RunArguments, StudyArguments, StudyCommand, StudyRunArguments};
+use crate::cli::{
+    Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
+};
 use crate::error::exit;
 use crate::{Failed, kept, terminal};
 
@@ -93,15 +96,17 @@ fn show(name: &str, format: Format) -> Result<u8> {
 
 fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     let studies = find_all(&arguments.studies)?;
-    let rows = studies.iter().flat_map(Study::rows);
-    let selectors: Vec<String> = rows.map(str::to_owned).collect();
+    let selectors = selectors(&studies, arguments.peer.is_some());
     if selectors.is_empty() {
         let what = "these studies name no rows to measure: give `as_published` or `ours`";
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let (format, is_verbose) = (arguments.format, arguments.verbose);
+    let budget = arguments
+        .budget
+        .or_else(|| budget(&arguments, studies.len()));
     super::run::measured(
-        as_run(arguments, selectors),
+        as_run(arguments, selectors, budget),
         &|run, _comparison, arguments, saved_to| {
             if arguments.output.as_deref() == Some(Path::new("-")) {
                 return Ok(());
@@ -118,11 +123,42 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     )
 }
 
-fn as_run(arguments: StudyRunArguments, selectors: Vec<String>) -> RunArguments {
+/// What to measure for these studies: a study's `*`, of what the run decides, is a selector's as well. Where no row has such a
+/// name on this machine, e.g. none of a far end, the study goes without.
+fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
+    let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let rows: Vec<String> = Catalogue::rows(everything).iter().map(Row::name).collect();
+    let is_here = |meant: &str| match meant.contains("path=remote") {
+        // Its rows are known as soon as the far end is.
+        true => has_peer,
+        false => !meant.contains('*') || rows.iter().any(|name| means(meant, name)),
+    };
+    let names = studies.iter().flat_map(Study::rows);
+    names
+        .filter(|name| is_here(name))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What a standard run of so many studies may take: published procedures repeat an operation much more often than a sample of
+/// syscost's does, so that a selection's time is too short for them.
+fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
+    /// Up to a minute, with the look at the machine beforehand.
+    const STUDY: Duration = Duration::from_secs(57);
+    let studies = u32::try_from(studies).unwrap_or(u32::MAX);
+    let is_standard = matches!(arguments.profile, ProfileName::Standard);
+    is_standard.then(|| STUDY.saturating_mul(studies))
+}
+
+fn as_run(
+    arguments: StudyRunArguments,
+    selectors: Vec<String>,
+    budget: Option<Duration>,
+) -> RunArguments {
     RunArguments {
         selectors,
         profile: arguments.profile,
-        budget: arguments.budget,
+        budget,
         cpus: None,
         seed: arguments.seed,
         format: arguments.format,
@@ -169,10 +205,8 @@ fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Resu
 }
 
 fn has_rows_of(run: &Run, study: &Study) -> bool {
-    let rows = study.rows();
-    run.measurements
-        .iter()
-        .any(|row| rows.contains(row.name.as_str()))
+    let mut rows = run.measurements.iter();
+    rows.any(|row| study.is_judged_by(&row.name))
 }
 
 /// Whether a run repeats a procedure of this study; rows of the catalogue alone are in most runs.
@@ -181,7 +215,7 @@ fn has_procedures_of(run: &Run, study: &Study) -> bool {
         .quantities
         .iter()
         .filter_map(|one| one.as_published.as_ref());
-    procedures.any(|name| run.measurements.iter().any(|row| row.name == *name))
+    procedures.any(|name| run.measurements.iter().any(|row| means(name, &row.name)))
 }
 
 /// The published studies that a run repeats.
@@ -211,5 +245,23 @@ fn print(studies: &[Study], run: &Run, format: Format, is_verbose: bool) -> Resu
             }
             super::print(&text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selection;
+
+    #[test]
+    fn what_a_study_names_can_be_selected_in_any_directory() {
+        let studies = published();
+        let selected = selectors(&studies, false);
+        let rows = selection::rows(&selected).expect("every name is one of the catalogue");
+        for name in &selected {
+            let is_there = |row: &Row| means(name, &row.name());
+            assert!(rows.iter().any(is_there), "{name}");
+        }
+        assert!(selectors(&studies, true).len() >= selected.len());
     }
 }

@@ -1,0 +1,58 @@
+//! Calls with up to seven arguments, as the whole-system experiment timed them.
+//!
+//! ## Measures
+//! A loop of 1 000 000 calls of a function that does nothing, between CPUID and RDTSC before and RDTSCP and CPUID behind, per call; the mean of 10 such
+//! trials. Everything is a model of code compiled without optimisation: the loop's counter is kept in memory, and the
+//! callee stores its arguments to its frame. Whether the loop was taken off is not published: here nothing is.
+//! ## Does not measure
+//! What a call costs in a program: that is compiled with optimisation. The detail `empty_loop_ns` is what a turn of the
+//! loop takes without a call, `loop_percent` its share, both of the shortest trials.
+//! ## Reading it
+//! Compare with `call.integer`. Each argument adds a store, and the seventh one goes over the stack.
+//! ## Source
+//! The whole-system experiment, CPU (docs/studies/whole-system.md).
+
+use syscost_harness::prelude::*;
+
+use super::super::unoptimised::{WithCall, repeat, with_call};
+use super::{MANY, TRIALS, Trials};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    id: "study.whole_system.procedure_call",
+    title: "Procedure call, as published",
+    cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7"])]),
+    quantity: Quantity::Level,
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    run,
+    source: include_str!("procedure_call.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let arguments = b.case().number("arguments");
+    let trials = Trials::new(b)?;
+    with_call(arguments, Measure { b, trials })
+        .unwrap_or_else(|| Err(Failure::Broken(format!("no callee takes {arguments}"))))
+}
+
+struct Measure<'b, 'c> {
+    b: &'b mut Bencher<'c>,
+    trials: Trials,
+}
+
+impl WithCall for Measure<'_, '_> {
+    type Output = Result<(), Failure>;
+
+    fn run(mut self, call: impl Fn()) -> Self::Output {
+        self.b.as_published(TRIALS * MANY, || {
+            self.trials.per_operation(MANY, || Ok(repeat(MANY, &call)))
+        })?;
+        self.trials.tell(self.b);
+        let mut empty = self.trials.beside();
+        empty.per_operation(MANY, || Ok(repeat(MANY, || ())))?;
+        self.b.detail("empty_loop_ns", empty.least);
+        let percent = 100.0 * empty.least / self.trials.least;
+        self.b.detail("loop_percent", percent);
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! Reading the time-stamp counter, as the whole-system experiment timed it.
+//!
+//! ## Measures
+//! A loop of 1 000 000 readings by RDTSC, each stored, between CPUID and RDTSC before and RDTSCP and CPUID behind, per reading; the mean of 10 such
+//! trials. The loop is a model of code compiled without optimisation: its counter and what was read are kept in memory. What the published overhead is of
+//! is not said; it is too little for a pair with CPUID.
+//! ## Does not measure
+//! What a measurement adds: the two CPUIDs that serialise it stand outside of the readings, and a reading takes its time while others go on.
+//! The detail `cpuid_ns` is one of them, `pair_ns` what a pair of readings counts with nothing between.
+//! ## Reading it
+//! Compare with `timing.clock_read{source=tsc}`. In a virtual machine CPUID is executed by the hypervisor and takes microseconds.
+//! ## Source
+//! The whole-system experiment, CPU (docs/studies/whole-system.md).
+
+use syscost_harness::prelude::*;
+use syscost_sys::arch;
+
+use super::super::procedure::median;
+use super::super::unoptimised::{InMemory, repeat};
+use super::{MANY, TRIALS, Timer, Trials};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    id: "study.whole_system.timing_overhead",
+    title: "Reading the counter, as published",
+    quantity: Quantity::Level,
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    run,
+    source: include_str!("timing_overhead.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// Times that CPUID, and a pair around nothing, are timed.
+const PAIRS: u32 = 201;
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let mut trials = Trials::new(b)?;
+    b.as_published(TRIALS * MANY, || {
+        let mut reading = InMemory::new(0);
+        trials.per_operation(MANY, || {
+            repeat(MANY, || reading.set(arch::cycle_counter_unfenced()));
+            Ok(())
+        })
+    })?;
+    trials.tell(b);
+    let timer = Timer {
+        clock: &trials.clock,
+    };
+    let pairs = |work: fn()| {
+        let pairs = (0..PAIRS).map(|_| timer.time(work).1);
+        median(&pairs.collect::<Vec<_>>())
+    };
+    let (pair, with_cpuid) = (pairs(|| ()), pairs(arch::serialize));
+    b.detail("pair_ns", pair);
+    b.detail("cpuid_ns", with_cpuid - pair);
+    Ok(())
+}
