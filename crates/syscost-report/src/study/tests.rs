@@ -1,4 +1,5 @@
 use insta::assert_snapshot;
+use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::study::{Study, judge};
 use syscost_results::{Evidence, Fact, RoundSamples, Run, Status, Unit, Verdict};
 
@@ -90,6 +91,10 @@ fn run() -> Run {
     }];
     row.samples = Some(vec![RoundSamples {
         values: vec![2.9, 3.1, 9.0],
+        disturbed: vec![Disturbance {
+            sample: 2,
+            cause: Cause::SharedCore,
+        }],
         ..RoundSamples::default()
     }]);
     run.measurements.push(row);

@@ -173,8 +173,8 @@ fn of(
                     format!("{} cycles", units::cycles(cycles))
                 });
                 let note = match index {
-                    0 => spread(quantity.unit, view),
-                    _ => interval(view),
+                    0 | 1 => spread(quantity.unit, view),
+                    _ => interval(quantity.unit, view),
                 };
                 page.figure(
                     label,
@@ -213,15 +213,20 @@ fn spread(unit: Unit, view: &View) -> String {
     }
 }
 
-fn interval(view: &View) -> String {
+/// The interval of syscost's figure.
+fn interval(unit: Unit, view: &View) -> String {
     match (view.low, view.high) {
-        (Some(low), Some(high)) if view.value > 0.0 => {
+        (Some(low), Some(high)) if low > 0.0 && high <= 2.0 * low => {
             let half = (high - view.value).max(view.value - low);
             format!(
                 "±{:.1} %, {} processes",
                 100.0 * half / view.value,
                 view.from
             )
+        }
+        (Some(low), Some(high)) => {
+            let [low, high] = [low, high].map(|end| units::quantity(unit, end));
+            format!("{low} to {high}, {} processes", view.from)
         }
         _ => format!("{} processes: too few for an interval", view.from),
     }

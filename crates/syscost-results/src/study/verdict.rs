@@ -111,13 +111,8 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, Vec<String>) {
 }
 
 fn overlap(one: &View, other: &View) -> bool {
-    let ends = |view: &View| {
-        (
-            view.low.unwrap_or(view.value),
-            view.high.unwrap_or(view.value),
-        )
-    };
-    let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
+    let middle = |view: &View| view.middle.unwrap_or((view.value, view.value));
+    let ((low, high), (other_low, other_high)) = (middle(one), middle(other));
     low <= other_high && other_low <= high
 }
 
@@ -174,6 +169,8 @@ pub(super) fn verdict(
             kind = if agree { Kind::Agrees } else { Kind::Differs };
             match why().filter(|_| !agree) {
                 Some(why) => sentences.push(format!("{text}: {why}")),
+                // Figures of two different things agree by chance.
+                None if agree && is_broken => {}
                 None => sentences.push(format!("{text}.")),
             }
         }
@@ -268,6 +265,7 @@ mod tests {
             value,
             low: Some(value - half),
             high: Some(value + half),
+            middle: Some((value - half, value + half)),
             cycles: None,
             from: 1,
         };

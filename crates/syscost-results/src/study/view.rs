@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{Cycles, means};
-use crate::stats::order::median;
-use crate::{Flag, Measurement, Run, Status, Unit};
+use crate::stats::order::{median, quantile};
+use crate::{Measurement, RoundSamples, Run, Status, Unit};
 
 /// A figure of this machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,6 +17,9 @@ pub struct View {
     pub high: Option<f64>,
     /// The figure in the study's cycles; null if it is no time, or the frequency is not known.
     pub cycles: Option<f64>,
+    /// What most of it lies between: the middle half of the results, or the interval; figures are compared by it.
+    #[serde(skip)]
+    pub(super) middle: Option<(f64, f64)>,
     /// From how many results of the procedure, or fresh processes.
     pub from: u64,
 }
@@ -42,6 +45,7 @@ impl Seen {
                 value: factor * view.value,
                 low: view.low.map(|low| factor * low),
                 high: view.high.map(|high| factor * high),
+                middle: view.middle.map(|(low, high)| (factor * low, factor * high)),
                 cycles: view.cycles.map(|cycles| factor * cycles),
                 from: view.from,
             }),
@@ -95,35 +99,53 @@ pub(super) fn row<'r>(run: &'r Run, name: &str) -> Result<&'r Measurement, Strin
 /// most of them.
 pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     let rounds = row.samples.iter().flatten();
-    let all: Vec<f64> = rounds
-        .flat_map(|round| match round.raw.is_empty() {
-            true => &round.values,
-            false => &round.raw,
-        })
-        .copied()
-        .collect();
-    let Some(value) = median(&all) else {
-        return missing("its samples were not kept (--no-samples)");
-    };
-    Seen::Figure(View {
-        value,
-        low: all.iter().copied().reduce(f64::min),
-        high: all.iter().copied().reduce(f64::max),
-        cycles: cycles_of(run, row, value, cycles),
-        from: all.len() as u64,
-    })
+    let all = rounds.flat_map(|round| printed(round).iter().copied());
+    results(run, row, cycles, all.collect())
+        .unwrap_or_else(|| missing("its samples were not kept (--no-samples)"))
+}
+
+/// What the procedure printed in a round: nothing but its own arithmetic is taken off.
+fn printed(round: &RoundSamples) -> &[f64] {
+    match round.raw.is_empty() {
+        true => &round.values,
+        false => &round.raw,
+    }
 }
 
 /// The same procedure, of the results that nothing disturbed.
 pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
-    match row.estimate.undisturbed_percent {
-        None => return missing("nobody looked whether the core was shared"),
-        Some(percent) if percent == 0.0 || row.flags.contains(&Flag::Disturbed) => {
-            return missing("the core was never ours while it ran");
-        }
-        Some(_) => {}
+    if row.estimate.undisturbed_percent.is_none() {
+        return missing("nobody looked whether the core was shared: it is not bound to one");
     }
-    estimate(run, row, cycles)
+    let mut quiet = Vec::new();
+    for round in row.samples.iter().flatten() {
+        let disturbed: Vec<usize> = round
+            .disturbed
+            .iter()
+            .map(|one| one.sample as usize)
+            .collect();
+        let values = printed(round).iter().enumerate();
+        quiet.extend(
+            values
+                .filter(|(sample, _)| !disturbed.contains(sample))
+                .map(|(_, value)| *value),
+        );
+    }
+    results(run, row, cycles, quiet)
+        .unwrap_or_else(|| missing("the core was ours throughout none of its results"))
+}
+
+/// The median of results, from the least to the most of them; nothing of none.
+fn results(run: &Run, row: &Measurement, cycles: Cycles, all: Vec<f64>) -> Option<Seen> {
+    let value = median(&all)?;
+    Some(Seen::Figure(View {
+        value,
+        low: all.iter().copied().reduce(f64::min),
+        high: all.iter().copied().reduce(f64::max),
+        middle: quantile(&all, 0.25).zip(quantile(&all, 0.75)),
+        cycles: cycles_of(run, row, value, cycles),
+        from: all.len() as u64,
+    }))
 }
 
 /// What syscost says.
@@ -135,6 +157,7 @@ pub(super) fn estimate(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
         value,
         low: row.estimate.ci95_low,
         high: row.estimate.ci95_high,
+        middle: row.estimate.ci95_low.zip(row.estimate.ci95_high),
         cycles: cycles_of(run, row, value, cycles),
         from: u64::from(row.estimate.rounds),
     })
