@@ -264,6 +264,6 @@ mod tests {
         assert_eq!(doubts("setuid", "opteron"), 2);
         assert_eq!(doubts("getpid", "xeon-e7310"), 1);
         assert_eq!(doubts("setuid", "i7-4770k"), 0);
-        assert_eq!(doubts("call-3", "i7-4770k"), 0);
+        assert_eq!(doubts("call-2", "i7-4770k"), 0);
     }
 }
