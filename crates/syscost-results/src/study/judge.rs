@@ -330,6 +330,14 @@ broken = "No system call happened."
         let mut withheld = published_row();
         withheld.status = Status::Withheld;
         withheld.reason = Some("it lied".into());
+        let mut larger = row("syscall.null", vec![vec![100.0; 2]; 6]);
+        larger.status = Status::AboveRange;
+        larger.unit = Unit::Bytes;
+        larger.estimate.ci95_low = Some(f64::from(1 << 20));
+        larger.reason = Some("its time ended".into());
+        let judged = &judge(&study(), &run("r", vec![larger])).judged[0];
+        let reason = judged.ours.as_ref().and_then(Seen::reason);
+        assert_eq!(reason, Some("larger than 1 MiB: its time ended"));
         let mut never_ours = row("syscall.null", vec![vec![100.0; 2]; 6]);
         never_ours.estimate.median = None;
         let judged = &judge(&study(), &run("r", vec![withheld, never_ours])).judged[0];

@@ -89,6 +89,12 @@ pub(super) fn row<'r>(run: &'r Run, name: &str) -> Result<&'r Measurement, Strin
         Some(row) if row.status == Status::Ok => return Ok(row),
         Some(row) => match (&row.reason, row.status) {
             (Some(reason), Status::Withheld) => format!("withheld: {reason}"),
+            (Some(reason), Status::AboveRange) => match (row.estimate.ci95_low, row.unit) {
+                (Some(low), Unit::Bytes) => {
+                    format!("larger than {:.0} MiB: {reason}", low / f64::from(1 << 20))
+                }
+                (_, _) => format!("larger than all that was tried: {reason}"),
+            },
             (Some(reason), _) => reason.clone(),
             (None, status) => format!("{status:?}").to_lowercase(),
         },

@@ -195,7 +195,8 @@ mod tests {
         round_trips(CPU_TIME, &cpus, &mut seen).unwrap();
         assert_eq!((seen.runs, seen.answered), (2, 2 * ROUND_TRIPS));
         assert!(elapsed > 0.0 && seen.child_ns > 0.0);
-        assert!(seen.parent_ns < seen.elapsed_ns);
+        // Two clocks: of a task that hardly waits they are nearly the same.
+        assert!(seen.parent_ns < 1.5 * seen.elapsed_ns);
         // Each side sleeps for most of its bytes, wherever it runs.
         assert!(seen.switches > ROUND_TRIPS, "{}", seen.switches);
     }
