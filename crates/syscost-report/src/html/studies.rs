@@ -129,6 +129,7 @@ fn cell(unit: Unit, seen: Option<&Seen>) -> Markup {
     }
 }
 
+/// A figure with its interval.
 fn value(view: &View) -> Value {
     Value {
         median: view.value,
@@ -147,10 +148,16 @@ fn exactly(median: f64) -> Value {
 
 /// The views of this machine, with what a chart calls them.
 fn here(judged: &JudgedQuantity) -> [(&'static str, Option<Value>); 2] {
-    let of = |seen: &Option<Seen>| seen.as_ref().and_then(Seen::figure).map(value);
+    fn of(seen: &Option<Seen>) -> Option<&View> {
+        seen.as_ref().and_then(Seen::figure)
+    }
     [
-        ("as published, here", of(&judged.as_published)),
-        ("syscost's method", of(&judged.ours)),
+        // From the least to the most that it printed is no interval.
+        (
+            "as published, here",
+            of(&judged.as_published).map(|view| exactly(view.value)),
+        ),
+        ("syscost's method", of(&judged.ours).map(value)),
     ]
 }
 

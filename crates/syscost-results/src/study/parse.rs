@@ -41,7 +41,13 @@ impl Study {
             line: error.span().map_or(1, |span| line_of(span.start)),
             problem: error.message().replace('\n', ", "),
         };
-        let study: Study = toml::from_str(text).map_err(read_as)?;
+        let deserializer = toml::Deserializer::parse(text).map_err(read_as)?;
+        let study: Study = serde_path_to_error::deserialize(deserializer).map_err(|error| {
+            let field = error.path().to_string();
+            let StudyError { line, problem } = read_as(error.into_inner());
+            let problem = format!("field `{field}`: {problem}");
+            StudyError { line, problem }
+        })?;
         let places: Places = toml::from_str(text).map_err(read_as)?;
         let at = |list: &[Spanned<toml::Value>], index: usize| {
             list.get(index).map_or(1, |one| line_of(one.span().start))
