@@ -1,7 +1,7 @@
 //! A published experiment beside a run: for terminals, and as a page of documents.
 //!
-//! - [`text`]: four views of each quantity and what follows from them. [`list`]: the studies there are.
-//! - [`markdown`]: the published side alone, for docs/studies/.
+//! - [`text()`]: four views of each quantity and what follows from them. [`list()`]: the studies there are.
+//! - [`page`], [`index`]: the published side alone, for docs/studies/.
 
 mod markdown;
 #[cfg(test)]
