@@ -174,7 +174,7 @@ fn picture(
     };
     let chart = match kind {
         ChartKind::Machines => Chart::Bars(machines(quantities)),
-        ChartKind::Curve => curve(quantities),
+        ChartKind::Curve => curve(quantities)?,
         ChartKind::Distribution => {
             let row = quantities.iter().find_map(|(quantity, _)| {
                 let name = quantity.as_published.as_ref()?;
@@ -211,24 +211,116 @@ fn machines(quantities: &[(&Quantity, &JudgedQuantity)]) -> Vec<Bar> {
     bars
 }
 
-/// Lines over the number that each quantity's title begins with, e.g. `64K`.
-fn curve(quantities: &[(&Quantity, &JudgedQuantity)]) -> Chart {
+/// The parameters of a row, of its name `id{key=value,...}`.
+fn parameters(name: &str) -> impl Iterator<Item = (&str, &str)> {
+    let inner = name
+        .split_once('{')
+        .and_then(|(_, inner)| inner.strip_suffix('}'));
+    let pairs = inner.unwrap_or_default().split(',');
+    pairs.filter_map(|pair| pair.split_once('='))
+}
+
+/// The parameter that tells the procedures' rows apart, if its values are numbers.
+fn varying<'q>(quantities: &[(&'q Quantity, &JudgedQuantity)]) -> Option<(&'q str, Vec<f64>)> {
+    let names = quantities
+        .iter()
+        .map(|(quantity, _)| quantity.as_published.as_deref());
+    let names: Vec<&str> = names.collect::<Option<_>>()?;
+    parameters(names.first()?).find_map(|(key, _)| {
+        let of = |name: &&str| {
+            let (_, value) = parameters(name).find(|(other, _)| *other == key)?;
+            number(value)
+        };
+        let values: Vec<f64> = names.iter().map(of).collect::<Option<_>>()?;
+        let differ = values.iter().any(|value| *value != values[0]);
+        differ.then_some((key, values))
+    })
+}
+
+/// Lines over the parameter that tells the quantities' rows apart.
+fn curve(quantities: &[(&Quantity, &JudgedQuantity)]) -> Option<Chart> {
+    let (parameter, values) = varying(quantities)?;
     let mut lines: Vec<Line> = ["as published, here", "syscost's method"]
         .map(|label| Line {
             label: label.to_owned(),
             points: Vec::new(),
         })
         .into();
-    for (quantity, judged) in quantities {
-        let at = quantity.title.split_whitespace().next().and_then(number);
-        let Some(at) = at else { continue };
+    for ((_, judged), at) in quantities.iter().zip(values) {
         for (line, (_, value)) in lines.iter_mut().zip(here(judged)) {
             line.points.extend(value.map(|value| (at, value)));
         }
     }
-    lines.retain(|line| !line.points.is_empty());
-    Chart::Curve {
-        parameter: "bytes".to_owned(),
+    lines.retain(|line| line.points.len() > 1);
+    Some(Chart::Curve {
+        parameter: parameter.to_owned(),
         lines,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_results::study::{Study, judge};
+
+    const CURVE: &str = r#"
+id = "sizes"
+title = "Sizes"
+source = "A note"
+about = "Two sizes."
+
+[[quantity]]
+id = "small"
+title = "Access, few bytes"
+table = "Memory"
+unit = "ns"
+procedure = "A chain."
+as_published = "study.x{order=random,size=16K}"
+
+[[quantity]]
+id = "large"
+title = "Access, many bytes"
+table = "Memory"
+unit = "ns"
+procedure = "A chain."
+as_published = "study.x{order=random,size=4M}"
+
+[[chart]]
+title = "Access by size"
+kind = "curve"
+quantities = ["small", "large"]
+"#;
+
+    #[test]
+    fn a_curve_is_over_the_parameter_that_differs() {
+        let study = Study::parse(CURVE).expect("it is right");
+        let mut run = crate::fixture::run();
+        for (name, ns) in [
+            ("study.x{order=random,size=16K}", 1.0),
+            ("study.x{order=random,size=4M}", 9.0),
+        ] {
+            let mut row = run.measurements[0].clone();
+            row.name = name.to_owned();
+            row.status = syscost_results::Status::Ok;
+            row.samples = Some(vec![syscost_results::RoundSamples {
+                values: vec![ns; 3],
+                ..Default::default()
+            }]);
+            run.measurements.push(row);
+        }
+        let judged = judge(&study, &run);
+        let pairs: Vec<_> = study.quantities.iter().zip(&judged.judged).collect();
+        let Some(Chart::Curve { parameter, lines }) = curve(&pairs) else {
+            panic!("a curve");
+        };
+        assert_eq!(parameter, "size");
+        let points: Vec<(f64, f64)> = lines[0]
+            .points
+            .iter()
+            .map(|(at, value)| (*at, value.median))
+            .collect();
+        assert_eq!(points, [(16_384.0, 1.0), (4_194_304.0, 9.0)]);
+        let page = section(&[judged], &[&run]).into_string();
+        assert!(page.contains("<figcaption>Access by size</figcaption>"));
     }
 }
