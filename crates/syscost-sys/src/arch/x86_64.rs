@@ -94,49 +94,16 @@ pub fn serialize() {
 /// `cpuid; rdtsc`: the time after everything before it, as Intel's white paper on benchmark code begins a measurement. In ticks.
 #[inline(always)]
 pub fn serialized_start() -> u64 {
-    let (low, high): (u32, u32);
-    // SAFETY: as `serialize` and `cycle_counter_unfenced`.
-    unsafe {
-        asm!(
-            "mov {rbx}, rbx",
-            "cpuid",
-            "mov rbx, {rbx}",
-            "rdtsc",
-            rbx = out(reg) _,
-            inout("eax") 0_u32 => low,
-            inout("ecx") 0_u32 => _,
-            out("edx") high,
-            options(nostack, preserves_flags),
-        );
-    }
-    u64::from(high) << 32 | u64::from(low)
+    serialize();
+    cycle_counter_unfenced()
 }
 
 /// `rdtscp; cpuid`: the time before everything behind it, as the same paper ends one. In ticks. Ask [`rdtscp`] first.
 #[inline(always)]
 pub fn serialized_stop() -> u64 {
-    let (low, high): (u64, u64);
-    // SAFETY: as `serialize` and `cycle_counter_rdtscp`.
-    unsafe {
-        asm!(
-            "rdtscp",
-            "mov {low:e}, eax",
-            "mov {high:e}, edx",
-            "mov eax, 0",
-            "mov ecx, 0",
-            "mov {rbx}, rbx",
-            "cpuid",
-            "mov rbx, {rbx}",
-            low = out(reg) low,
-            high = out(reg) high,
-            rbx = out(reg) _,
-            out("eax") _,
-            out("ecx") _,
-            out("edx") _,
-            options(nostack, preserves_flags),
-        );
-    }
-    high << 32 | low
+    let ticks = cycle_counter_rdtscp();
+    serialize();
+    ticks
 }
 
 #[inline(always)]

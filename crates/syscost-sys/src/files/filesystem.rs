@@ -18,6 +18,8 @@ pub struct Filesystem {
     pub source: String,
     /// Where.
     pub mount_point: PathBuf,
+    /// Whether it is an overlay whose upper folder is in memory.
+    pub is_upper_in_memory: bool,
     /// The options of the mount and of the file system, with commas.
     pub options: String,
     /// The block device below, e.g. `vda`.
@@ -51,8 +53,7 @@ pub(super) fn is_nfs_kind(kind: &str) -> bool {
 impl Filesystem {
     /// Whether its files are nowhere but in memory; those of an overlay are where its upper folder is.
     pub fn is_in_memory(&self) -> bool {
-        let upper = || self.upper().and_then(|upper| filesystem(upper).ok());
-        IN_MEMORY.contains(&self.kind.as_str()) || upper().is_some_and(|upper| upper.is_in_memory())
+        IN_MEMORY.contains(&self.kind.as_str()) || self.is_upper_in_memory
     }
 
     /// Whether the kernel's NFS client serves it.
@@ -99,6 +100,8 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
         describe(&mut found, &name);
     }
     if found.kind == "overlay" {
+        let upper = found.upper().and_then(|upper| filesystem(upper).ok());
+        found.is_upper_in_memory = upper.is_some_and(|upper| upper.is_in_memory());
         let layer = match found.upper() {
             Some(upper) => format!("overlay over {}", upper.display()),
             None => "overlay, not writable".to_owned(),
