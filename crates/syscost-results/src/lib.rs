@@ -10,6 +10,7 @@
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`mod@study`]: published experiments beside a run.
 //! - [`mod@curve`]: names from which curves are drawn.
+//! - [`row_name`]: the parts of a row's name.
 //! - [`machine`]: the facts of the measured machine. [`directory`]: those of a measured directory.
 //! - [`stats`]: medians, exact intervals, bootstrap, drift, modes.
 //! - [`simulate`]: noise models that check the intervals.
@@ -26,6 +27,7 @@ pub mod history;
 pub mod machine;
 pub mod measurement;
 pub mod numbers;
+pub mod row_name;
 pub mod run;
 pub mod simulate;
 pub mod stats;

@@ -55,10 +55,3 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     let number = digits.parse::<f64>().ok()?;
     Some(number * factor).filter(|number| number.is_finite())
 }
-
-/// A row's parameters as its name writes them and in the name's order, each with its key.
-pub(super) fn parameters(row: &Measurement) -> impl Iterator<Item = (&str, &str)> {
-    let (_, case) = row.name.split_once('{').unwrap_or_default();
-    let parameters = case.strip_suffix('}').unwrap_or_default().split(',');
-    parameters.filter_map(|parameter| Some((parameter.split_once('=')?.0, parameter)))
-}

@@ -1,10 +1,11 @@
 //! From a run's rows to a chart.
 
+use syscost_results::row_name::parameters;
 use syscost_results::{Measurement, Status, Unit};
 
 use crate::sentence;
 
-use super::parameters::{number, numbers, parameters, values, varying};
+use super::parameters::{number, numbers, values, varying};
 use super::{Bar, Chart, Distribution, Line, Panel, Value, scale};
 
 /// A kind of chart.
@@ -244,7 +245,7 @@ fn axes<'a>(rows: &[&'a Measurement]) -> Option<(&'a str, &'a str)> {
         return Some((MATRIX.1, MATRIX.0));
     }
     let keys = varying(rows);
-    let mut named: Vec<&str> = parameters(rows.first()?)
+    let mut named: Vec<&str> = parameters(&rows.first()?.name)
         .map(|(key, _)| key)
         .filter(|key| keys.iter().any(|one| one == key))
         .collect();
@@ -340,11 +341,11 @@ fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
     rows.iter()
         .map(|row| {
             // Rows of several benchmarks keep all of their case: its parameters mean different things.
-            let parameters: Vec<&str> = parameters(row)
+            let parameters: Vec<String> = parameters(&row.name)
                 .filter(|(key, _)| {
                     !but.contains(key) && (!one_benchmark || varying.iter().any(|one| one == key))
                 })
-                .map(|(_, parameter)| parameter)
+                .map(|(key, value)| format!("{key}={value}"))
                 .collect();
             match (one_benchmark, parameters.join(",")) {
                 (_, parameters) if parameters.is_empty() => row.id.clone(),

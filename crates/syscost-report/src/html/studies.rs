@@ -1,6 +1,7 @@
 //! Published experiments beside the run: a table for each, and its charts.
 
 use maud::{Markup, html};
+use syscost_results::row_name::parameters;
 use syscost_results::study::{ChartKind, JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, View};
 use syscost_results::{Run, Unit};
 
@@ -209,15 +210,6 @@ fn machines(quantities: &[(&Quantity, &JudgedQuantity)]) -> Vec<Bar> {
         }
     }
     bars
-}
-
-/// The parameters of a row, of its name `id{key=value,...}`.
-fn parameters(name: &str) -> impl Iterator<Item = (&str, &str)> {
-    let inner = name
-        .split_once('{')
-        .and_then(|(_, inner)| inner.strip_suffix('}'));
-    let pairs = inner.unwrap_or_default().split(',');
-    pairs.filter_map(|pair| pair.split_once('='))
 }
 
 /// The parameter that tells the procedures' rows apart, if its values are numbers.

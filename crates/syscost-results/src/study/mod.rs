@@ -1,8 +1,9 @@
-//! Published experiments: what they printed, beside what the same procedure and syscost's own method give on this machine.
+//! Published experiments: what they printed, beside what the same procedure and syscost's own method give
+//! on this machine.
 //!
-//! A [`Study`] is data, read from TOML: the machines it was made on, its quantities with their published figures, the
-//! rows of the catalogue that repeat its procedure and those that measure the same thing by syscost's method, and what
-//! each name claims. [`judge`] puts a run beside it. Nothing here measures.
+//! A [`Study`] is data, read from TOML: the machines it was made on, its quantities with their published
+//! figures, the rows of the catalogue that repeat its procedure and those that measure the same thing by
+//! syscost's method, and what each name claims. [`judge`] puts a run beside it. Nothing here measures.
 
 mod judge;
 mod parse;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::Unit;
+use crate::row_name::parameters;
 
 pub use judge::{Converted, JudgedFigure, JudgedQuantity, JudgedStudy, figures, judge};
 pub use parse::StudyError;
@@ -91,12 +93,14 @@ pub struct Quantity {
     pub unit: Unit,
     /// How it was measured, in one or two sentences.
     pub procedure: String,
-    /// The row that repeats the procedure; absent where it cannot be repeated. A parameter that only a run decides has
-    /// the value `*`: the directory, or the address family of a far end (see [`means`]).
+    /// The row that repeats the procedure; absent where it cannot be repeated. A parameter that only a run
+    /// decides has the value `*`: the directory, or the address family of a far end (see [`means`]).
     pub as_published: Option<String>,
-    /// The row that measures the same thing by syscost's method, named in the same way; absent where nothing does.
+    /// The row that measures the same thing by syscost's method, named in the same way; absent where
+    /// nothing does.
     pub ours: Option<String>,
-    /// What that row's figure is multiplied by, where it is of something else: 0.5 of a round trip that is two switches.
+    /// What that row's figure is multiplied by, where it is of something else: 0.5 of a round trip that is
+    /// two switches.
     pub ours_scale: Option<f64>,
     /// What was published.
     #[serde(default)]
@@ -120,8 +124,8 @@ pub struct Figure {
     pub cycles: Option<f64>,
     /// The figure in words, where it is no single number, e.g. `2 to 3`.
     pub words: Option<String>,
-    /// Single results that the text prints, in cycles if `cycles` is given, else in the quantity's unit: their
-    /// mean should be the figure.
+    /// Single results that the text prints, in cycles if `cycles` is given, else in the quantity's unit:
+    /// their mean should be the figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<f64>,
     /// Where in the text, e.g. `Table 1`.
@@ -193,27 +197,20 @@ pub enum ChartKind {
     Curve,
 }
 
-/// Whether a study's name of a row means the row of this name: the same benchmark with the same parameters in the same
-/// order, of which those that the study gives as `*` have any value.
+/// Whether a study's name of a row means the row of this name: the same benchmark with the same parameters
+/// in the same order, of which those that the study gives as `*` have any value.
 pub fn means(meant: &str, name: &str) -> bool {
-    let (id, case) = split(meant);
-    let (other_id, other) = split(name);
-    id == other_id
-        && case.len() == other.len()
-        && case
-            .iter()
-            .zip(&other)
-            .all(|((key, value), (other_key, other))| {
-                key == other_key && (*value == "*" || value == other)
-            })
-}
-
-/// A row's id, and its parameters with their values.
-fn split(name: &str) -> (&str, Vec<(&str, &str)>) {
-    let (id, case) = name.split_once('{').unwrap_or((name, ""));
-    let case = case.strip_suffix('}').unwrap_or(case).split(',');
-    let parameters = case.map(|one| one.split_once('=').unwrap_or((one, "")));
-    (id, parameters.collect())
+    let (Some((meant_id, _)), Some((id, _))) = (meant.split_once('{'), name.split_once('{')) else {
+        return meant == name;
+    };
+    let meant_all: Vec<(&str, &str)> = parameters(meant).collect();
+    let all: Vec<(&str, &str)> = parameters(name).collect();
+    let mut pairs = meant_all.iter().zip(&all);
+    meant_id == id
+        && meant_all.len() == all.len()
+        && pairs.all(|((key, value), (other_key, other))| {
+            key == other_key && (*value == "*" || value == other)
+        })
 }
 
 impl Study {

@@ -17,7 +17,8 @@ pub struct View {
     pub high: Option<f64>,
     /// The figure in the study's cycles; null if it is no time, or the frequency is not known.
     pub cycles: Option<f64>,
-    /// What most of it lies between: the middle half of the results, or the interval; figures are compared by it.
+    /// What most of it lies between: the middle half of the results, or the interval; figures are compared
+    /// by it.
     #[serde(skip)]
     pub(super) middle: Option<(f64, f64)>,
     /// From how many results of the procedure, or fresh processes.
@@ -78,7 +79,8 @@ fn missing(reason: impl Into<String>) -> Seen {
 /// What needs a far end is named so.
 const REMOTE: &str = "path=remote";
 
-/// The row that a study means by this name, the first if there are several, if it has a number; why there is none.
+/// The row that a study means by this name, the first if there are several, if it has a number; why there
+/// is none.
 pub(super) fn row<'r>(run: &'r Run, name: &str) -> Result<&'r Measurement, String> {
     let mut rows = run.measurements.iter();
     Err(match rows.find(|row| means(name, &row.name)) {
@@ -101,8 +103,8 @@ pub(super) fn row<'r>(run: &'r Run, name: &str) -> Result<&'r Measurement, Strin
     })
 }
 
-/// What the published procedure printed, on whatever core it had: the median of all its results, from the least to the
-/// most of them.
+/// What the published procedure printed, on whatever core it had: the median of all its results, from the
+/// least to the most of them.
 pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     let rounds = row.samples.iter().flatten();
     let all = rounds.flat_map(|round| printed(round).iter().copied());
