@@ -207,9 +207,9 @@ standard\t'Six rounds, up to twenty-five, three minutes'
 careful\t'Twelve rounds, up to thirty, many minutes'"
 complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l budget -d 'Seconds the run may take' -r
 complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l seed -d 'Seed of every shuffle and padding, to repeat a run\'s order' -r
-complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l peer -d 'Far end of what a study measures between two machines: one that runs `syscost serve`' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l peer -d 'Far end of the network measurements: a machine that runs `syscost serve`. Without one only loopback is measured' -r
 complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l token-file -d 'File with the far end\'s token' -r -F
-complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l nfs -d 'NFS server of what a study measures on remote files' -r
+complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l nfs -d 'NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are asked of its port mapper; a folder is made in the export, and removed again' -r
 complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l dir -d 'Directory of what a study measures on files' -r
 complete -c syscost -n "__fish_syscost_using_subcommand study; and __fish_seen_subcommand_from run" -l format -d 'What to print on standard output' -r -f -a "table\t'Text for people'
 json\t'One JSON document'"

@@ -28,14 +28,15 @@ pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArgumen
 pub use numbers::NumbersArguments;
 pub use plot::{PlotArguments, PlotKind, PlotTheme};
 pub use report::ReportArguments;
-pub use run::RunArguments;
+pub use run::{FarEnds, RunArguments};
 pub use serve::ServeArguments;
 pub use show::ShowArguments;
 pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 
 /// What does this computer charge for its primitives?
 ///
-/// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks, memory, the network and file systems on this machine. Every number comes with a 95 %
+/// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks,
+/// memory, the network and file systems on this machine. Every number comes with a 95 %
 /// confidence interval over fresh processes and with evidence: what the benchmark claims is compared with what the kernel
 /// counted, and a refuted claim withholds its number.
 #[derive(Debug, Parser)]

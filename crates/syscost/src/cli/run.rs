@@ -50,17 +50,9 @@ pub struct RunArguments {
     /// this class takes its CPU from everybody else, for moments
     #[arg(long)]
     pub real_time: bool,
-    /// Far end of the network measurements: a machine that runs `syscost serve`. Without one only
-    /// loopback is measured
-    #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
-    pub peer: Option<Endpoint>,
-    /// File with the far end's token
-    #[arg(long, value_name = "FILE", requires = "peer")]
-    pub token_file: Option<PathBuf>,
-    /// NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are asked of
-    /// its port mapper; a folder is made in the export, and removed again
-    #[arg(long, value_name = "nfs://HOST[:PORT[:MOUNTPORT]]/PATH", value_parser = export)]
-    pub nfs: Option<Export>,
+    /// The machines that are measured against.
+    #[command(flatten)]
+    pub far: FarEnds,
     /// Congestion control of all TCP connections, e.g. `cubic`; the default is the system's. The
     /// kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control
     #[arg(long, value_name = "NAME", value_parser = congestion)]
@@ -102,6 +94,22 @@ pub struct RunArguments {
     pub verbose: bool,
 }
 
-pub(super) fn export(text: &str) -> Result<Export, String> {
+/// Other machines that are measured against.
+#[derive(Debug, Args)]
+pub struct FarEnds {
+    /// Far end of the network measurements: a machine that runs `syscost serve`. Without one only
+    /// loopback is measured
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
+    pub peer: Option<Endpoint>,
+    /// File with the far end's token
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub token_file: Option<PathBuf>,
+    /// NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are asked of
+    /// its port mapper; a folder is made in the export, and removed again
+    #[arg(long, value_name = "nfs://HOST[:PORT[:MOUNTPORT]]/PATH", value_parser = export)]
+    pub nfs: Option<Export>,
+}
+
+fn export(text: &str) -> Result<Export, String> {
     text.parse()
 }

@@ -5,11 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use syscost_harness::directory::Directory;
-use syscost_net::address::Endpoint;
-use syscost_net::nfs::Export;
 
-use super::run::export;
-use super::serve::endpoint;
+use super::run::FarEnds;
 use super::{Format, ProfileName, directory, seconds};
 
 /// Arguments of `study`.
@@ -79,15 +76,9 @@ pub struct StudyRunArguments {
     /// Seed of every shuffle and padding, to repeat a run's order
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Far end of what a study measures between two machines: one that runs `syscost serve`
-    #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
-    pub peer: Option<Endpoint>,
-    /// File with the far end's token
-    #[arg(long, value_name = "FILE", requires = "peer")]
-    pub token_file: Option<PathBuf>,
-    /// NFS server of what a study measures on remote files
-    #[arg(long, value_name = "nfs://HOST[:PORT[:MOUNTPORT]]/PATH", value_parser = export)]
-    pub nfs: Option<Export>,
+    /// The machines that are measured against.
+    #[command(flatten)]
+    pub far: FarEnds,
     /// Directory of what a study measures on files
     #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
     pub dir: Option<Directory>,

@@ -49,14 +49,18 @@ pub(super) fn measured(arguments: RunArguments, show: Show<'_>) -> Result<u8> {
         .map(|name| store.find(name))
         .transpose()?;
     let interrupted = interrupt::catch()?;
-    let named = arguments.peer.as_ref().zip(arguments.token_file.as_ref());
+    let named = arguments
+        .far
+        .peer
+        .as_ref()
+        .zip(arguments.far.token_file.as_ref());
     let mut far_end = named
         .map(|(endpoint, token_file)| FarEnd::find(endpoint, token_file))
         .transpose()?;
     if let Some(far_end) = &far_end {
         far_end.give()?;
     }
-    let mut nfs = arguments.nfs.as_ref().map(NfsEnd::find).transpose()?;
+    let mut nfs = arguments.far.nfs.as_ref().map(NfsEnd::find).transpose()?;
     directories::give(&arguments.dir)?;
     let rows = match &arguments.resume {
         Some(_) => Vec::new(),

@@ -96,7 +96,7 @@ fn show(name: &str, format: Format) -> Result<u8> {
 
 fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     let studies = find_all(&arguments.studies)?;
-    let selectors = selectors(&studies, arguments.peer.is_some());
+    let selectors = selectors(&studies, arguments.far.peer.is_some());
     if selectors.is_empty() {
         let what = "these studies name no rows to measure: give `as_published` or `ours`";
         return Err(Failed::Usage(what.to_owned()).into());
@@ -123,8 +123,8 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     )
 }
 
-/// What to measure for these studies: a study's `*`, of what the run decides, is a selector's as well. Where no row has such a
-/// name on this machine, e.g. none of a far end, the study goes without.
+/// What to measure for these studies: a study's `*`, of what the run decides, is a selector's as well.
+/// Where no row has such a name on this machine, e.g. none of a far end, the study goes without.
 fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let rows: Vec<String> = Catalogue::rows(everything).iter().map(Row::name).collect();
@@ -140,8 +140,8 @@ fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
         .collect()
 }
 
-/// What a standard run of so many studies may take: published procedures repeat an operation much more often than a sample of
-/// syscost's does, so that a selection's time is too short for them.
+/// What a standard run of this many studies may take: published procedures repeat an operation much more
+/// often than a sample of syscost's does, so that a selection's time is too short for them.
 fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
     /// Up to a minute, with the look at the machine beforehand.
     const STUDY: Duration = Duration::from_secs(57);
@@ -164,9 +164,7 @@ fn as_run(
         format: arguments.format,
         output: arguments.output,
         real_time: false,
-        peer: arguments.peer,
-        token_file: arguments.token_file,
-        nfs: arguments.nfs,
+        far: arguments.far,
         congestion: None,
         dir: arguments.dir.into_iter().collect(),
         allow_drop_caches: false,
@@ -183,14 +181,13 @@ fn as_run(
 
 fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Result<u8> {
     let named = find_all(names)?;
+    let known = published();
     let run = kept::find(run, |run| match &named[..] {
-        [] => published()
-            .iter()
-            .any(|study| has_procedures_of(run, study)),
+        [] => known.iter().any(|study| has_procedures_of(run, study)),
         named => named.iter().any(|study| has_rows_of(run, study)),
     })?;
     let studies = match named.is_empty() {
-        true => repeated_in(&run),
+        true => repeated_in(&run, known),
         false => named,
     };
     if studies.is_empty() {
@@ -218,17 +215,17 @@ fn has_procedures_of(run: &Run, study: &Study) -> bool {
     procedures.any(|name| run.measurements.iter().any(|row| means(name, &row.name)))
 }
 
-/// The published studies that a run repeats.
-fn repeated_in(run: &Run) -> Vec<Study> {
-    let studies = published().into_iter();
+/// Those of these studies that a run repeats.
+fn repeated_in(run: &Run, studies: Vec<Study>) -> Vec<Study> {
+    let studies = studies.into_iter();
     studies
         .filter(|study| has_procedures_of(run, study))
         .collect()
 }
 
-/// Those studies, judged by the run.
+/// The published studies that a run repeats, judged by it.
 pub(super) fn judged(run: &Run) -> Vec<JudgedStudy> {
-    let studies = repeated_in(run);
+    let studies = repeated_in(run, published());
     studies.iter().map(|study| judge(study, run)).collect()
 }
 
