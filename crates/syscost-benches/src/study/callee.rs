@@ -1,7 +1,7 @@
 //! Shared: functions that do nothing, for those who timed calls.
 //!
-//! Compiled with optimisation, but neither inlined nor left out: an empty assembly statement is all they do, which a
-//! compiler must execute each time.
+//! Compiled with optimisation, but neither inlined nor left out: an empty assembly statement is all they
+//! do, which a compiler must execute each time.
 #![allow(unsafe_code)] // assembly without an instruction
 
 use std::arch::asm;
@@ -62,7 +62,8 @@ pub(super) fn unknown<T>(value: T) -> T {
     black_box(value)
 }
 
-/// Runs `turn` this many times, adding the turn's number to a sum that a compiler must keep: the loop of an experiment.
+/// Runs `turn` this many times, adding the turn's number to a sum that a compiler must keep: the loop of an
+/// experiment.
 #[inline(always)]
 pub(super) fn repeat(turns: u64, mut turn: impl FnMut()) -> u64 {
     let mut sum = 0_u64;

@@ -1,8 +1,9 @@
-//! Published experiments, repeated: each folder is one of them, its `study.toml` its figures, its files its procedures.
+//! Published experiments, repeated: each folder is one of them, its `study.toml` its figures, its files its
+//! procedures.
 //!
-//! A procedure is written as its authors describe it: the same loops, counts, clocks, statistics and rounding, with what is
-//! wrong about them. Its row claims only what the procedure does; what the published name claims stands in `study.toml`,
-//! and is compared with what was counted.
+//! A procedure is written as its authors describe it: the same loops, counts, clocks, statistics and
+//! rounding, with what is wrong about them. Its row claims only what the procedure does; what the published
+//! name claims stands in `study.toml`, and is compared with what was counted.
 
 mod call_and_switch;
 mod callee;
@@ -83,7 +84,8 @@ mod tests {
                     .into_iter()
                     .flatten()
                 {
-                    // There are no rows of a far end where none is given: of these the benchmark must be there.
+                    // There are no rows of a far end where none is given: of these the benchmark must be
+                    // there.
                     let id = name.split('{').next();
                     let is_meant = |row: &&Row| match name.contains("path=remote") {
                         true => Some(row.benchmark.id) == id,

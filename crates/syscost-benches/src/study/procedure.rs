@@ -54,7 +54,8 @@ impl OneCpu {
     }
 }
 
-/// The task and those it starts may run on all CPUs of the run until this is dropped, as where nobody pinned them.
+/// The task and those it starts may run on all CPUs of the run until this is dropped, as where nobody
+/// pinned them.
 pub(super) struct Unpinned {
     home: u32,
 }

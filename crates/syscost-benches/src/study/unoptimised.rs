@@ -1,8 +1,10 @@
-//! Shared: a labelled model of C compiled without optimisation (`gcc` without `-O`), which syscost's own code is not.
+//! Shared: a labelled model of C compiled without optimisation (`gcc` without `-O`), which syscost's own
+//! code is not.
 //!
-//! Such code keeps each variable in memory: a loop reads its counter from the stack, adds one and writes it back every turn,
-//! and a callee first stores its arguments to its frame, though nobody reads them. Volatile accesses to variables of the stack
-//! do the same here, and nothing is inlined. What the model leaves out: the callee's two instructions for a frame pointer.
+//! Such code keeps each variable in memory: a loop reads its counter from the stack, adds one and writes it
+//! back every turn, and a callee first stores its arguments to its frame, though nobody reads them.
+//! Volatile accesses to variables of the stack do the same here, and nothing is inlined. What the model
+//! leaves out: the callee's two instructions for a frame pointer.
 #![allow(unsafe_code)] // volatile accesses
 
 use std::mem::MaybeUninit;
@@ -55,7 +57,8 @@ macro_rules! callees {
         pub(super) extern "C" fn $name($($argument: i32),*) {
             $(
                 let mut place = MaybeUninit::<i32>::uninit();
-                // SAFETY: a variable of the frame is valid and aligned. Each lasts to the end: none shares its place.
+                // SAFETY: a variable of the frame is valid and aligned. Each lasts to the end: none shares
+                // its place.
                 unsafe { ptr::write_volatile(place.as_mut_ptr(), $argument) };
             )*
             body();
@@ -89,8 +92,8 @@ callees! {
     seven(a, b, c, d, e, f, g);
 }
 
-/// What to do with a call of one of the callees. A trait because each callee is to be called directly, as in a program
-/// that names it, and not through a pointer.
+/// What to do with a call of one of the callees. A trait because each callee is to be called directly, as
+/// in a program that names it, and not through a pointer.
 pub(super) trait WithCall {
     /// What comes of it.
     type Output;
@@ -99,7 +102,8 @@ pub(super) trait WithCall {
     fn run(self, call: impl Fn()) -> Self::Output;
 }
 
-/// Does `with` with a call of the callee with this many arguments; nothing where there is no such callee (more than 7).
+/// Does `with` with a call of the callee with this many arguments; nothing where there is no such callee
+/// (more than 7).
 pub(super) fn with_call<W: WithCall>(arguments: u64, with: W) -> Option<W::Output> {
     Some(match arguments {
         0 => with.run(|| none()),

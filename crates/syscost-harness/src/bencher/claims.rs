@@ -136,8 +136,8 @@ impl Bencher<'_> {
         self.findings.larger = Some(reason.into());
     }
 
-    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. What is not finite, a
-    /// share of nothing, is no number, which JSON has no word for either: it is left out.
+    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. What is
+    /// not finite, a share of nothing, is no number, which JSON has no word for either: it is left out.
     pub fn detail(&mut self, name: &str, value: f64) {
         if value.is_finite() {
             self.findings.details.insert(name.to_owned(), value);

@@ -28,9 +28,9 @@ pub(super) fn share(used: &TaskReading, passed_ns: f64) -> Option<f64> {
 }
 
 /// Whether time that did not double with the work may be that of others, who had this share of the one CPU of
-/// all tasks. Tasks that yield let them run for milliseconds in some batches and not in others, so it may more
-/// than double beside any of them. Where others have most of the time, one slice of theirs may be all that is
-/// timed, whatever the work.
+/// all tasks. Tasks that yield let them run for milliseconds in some batches and not in others, so it may
+/// more than double beside any of them. Where others have most of the time, one slice of theirs may be all
+/// that is timed, whatever the work.
 pub(super) fn may_be_theirs(others: f64, is_longer: bool) -> bool {
     others > MOSTLY_OTHERS || (others > MAX_OTHERS && is_longer)
 }

@@ -8,8 +8,9 @@ use crate::expect::Manner;
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    /// Repeats a published procedure as a whole: each sample is one result as the procedure would print it, in the
-    /// benchmark's own unit. It does `operations` operations each time, and counts are per one of these.
+    /// Repeats a published procedure as a whole: each sample is one result as the procedure would print it,
+    /// in the benchmark's own unit. It does `operations` operations each time, and counts are per one of
+    /// these.
     pub fn as_published(
         &mut self,
         operations: u64,

@@ -14,8 +14,8 @@ use crate::failure::Failure;
 /// Bytes of the file that is tried.
 const BYTES: usize = 64 << 10;
 
-/// The warning about a directory that nobody named and that is in memory, where people expect a disk, or about one
-/// whose device is a file of another file system.
+/// The warning about a directory that nobody named and that is in memory, where people expect a disk, or
+/// about one whose device is a file of another file system.
 pub fn directory_warning(directory: &Directory) -> Option<Warning> {
     let looped = directory
         .layers

@@ -16,8 +16,8 @@ use crate::fs::waits::{self, Charged, MAX_SLEEPS, Waits};
 /// From this share of the written pages on they were written through the page cache.
 const MIN_BUFFERED: f64 = 0.95;
 
-/// Bytes per write that the thread may be charged for what it does not write itself: a page of the file system's own
-/// becomes dirty now and then, by the times of the file for instance.
+/// Bytes per write that the thread may be charged for what it does not write itself: a page of the file
+/// system's own becomes dirty now and then, by the times of the file for instance.
 const MAX_METADATA: f64 = 256.0;
 
 pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<(), Failure> {

@@ -1,15 +1,16 @@
 //! Calls of seven signatures, as the call-and-switch experiment timed them.
 //!
 //! ## Measures
-//! A loop that calls a function which does nothing, less the same loop without the call, less two readings of the timer, per call; the
-//! median of 21 such results, rounded to one decimal of a nanosecond. The loop adds up its counter, so that it is not left out. How many
-//! turns it made is not published: here 100 000.
+//! A loop that calls a function which does nothing, less the same loop without the call, less two readings
+//! of the timer, per call; the median of 21 such results, rounded to one decimal of a nanosecond. The loop
+//! adds up its counter, so that it is not left out. How many turns it made is not published: here 100 000.
 //! ## Does not measure
-//! A difference of less than a tenth of a nanosecond, a quarter to a half of a cycle: the rounding hides it. What one
-//! call takes alone: the core overlaps it with the loop.
+//! A difference of less than a tenth of a nanosecond, a quarter to a half of a cycle: the rounding hides
+//! it. What one call takes alone: the core overlaps it with the loop.
 //! ## Reading it
-//! Compare with `call.integer`, `call.double`, `call.struct_argument` and `call.struct_return`. Subtracting the loop takes off work that the core did
-//! at the same time as the call, so the difference is less than the call: it may be anything down to zero.
+//! Compare with `call.integer`, `call.double`, `call.struct_argument` and `call.struct_return`. Subtracting
+//! the loop takes off work that the core did at the same time as the call, so the difference is less than
+//! the call: it may be anything down to zero.
 //! ## Source
 //! The call-and-switch experiment, part 1 (docs/studies/call-and-switch.md).
 

@@ -18,8 +18,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> f64 {
     now_ns(ClockId::Monotonic) - begun
 }
 
-/// The published arithmetic: the loop with the operation less the loop without, less two readings of the timer, per
-/// operation; the median of 21 such results, with one decimal.
+/// The published arithmetic: the loop with the operation less the loop without, less two readings of the
+/// timer, per operation; the median of 21 such results, with one decimal.
 fn median_of_runs(
     operations: u64,
     mut without: impl FnMut() -> u64,

@@ -1,9 +1,9 @@
 //! getpid, as the call-and-switch experiment timed it.
 //!
 //! ## Measures
-//! A loop with 32 system calls a turn, less the same loop without, less two readings of the timer, per call; the median of 21 such results,
-//! rounded to one decimal. The calls go through the C library's syscall function, as published. How many turns the loop made is not
-//! published: here 500.
+//! A loop with 32 system calls a turn, less the same loop without, less two readings of the timer, per
+//! call; the median of 21 such results, rounded to one decimal. The calls go through the C library's
+//! syscall function, as published. How many turns the loop made is not published: here 500.
 //! ## Does not measure
 //! What a neighbour on the same core adds: nobody looked.
 //! ## Reading it

@@ -1,12 +1,14 @@
 //! Two threads that wake each other by semaphores, as the call-and-switch experiment timed them.
 //!
 //! ## Measures
-//! Round trips of two threads, each of which posts the other's semaphore and waits for its own, less two readings of the timer, divided by twice
-//! their number; after 200 round trips to warm up; the median of 7 such results, rounded to one decimal. Nothing is pinned, as published.
-//! How many round trips there were is not published: here 500.
+//! Round trips of two threads, each of which posts the other's semaphore and waits for its own, less two
+//! readings of the timer, divided by twice their number; after 200 round trips to warm up; the median of 7
+//! such results, rounded to one decimal. Nothing is pinned, as published. How many round trips there were
+//! is not published: here 500.
 //! ## Does not measure
-//! A switch from one thread to the other, unless both share a CPU: left alone, the scheduler puts them on two, and the time is that of
-//! waking an idle CPU. The detail `on_one_cpu_percent` tells how often they ended on one.
+//! A switch from one thread to the other, unless both share a CPU: left alone, the scheduler puts them on
+//! two, and the time is that of waking an idle CPU. The detail `on_one_cpu_percent` tells how often they
+//! ended on one.
 //! ## Reading it
 //! Compare with `switch.semaphore{between=threads,cpus=same}`, half of whose round trip is a switch.
 //! ## Source
@@ -27,13 +29,12 @@ use crate::switch::semaphore::Semaphores;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.call_and_switch.thread_switch",
     title: "Thread switch by semaphores, as published",
-    expect: &[at_least(Counter::Reported(TRIPS), 1.0)],
+    // The measuring thread sleeps for its partner, or finds that it was quick enough.
+    expect: &[at_most(Counter::VoluntarySwitches, 4.0)],
     run,
     source: include_str!("thread_switch.rs"),
     ..Benchmark::DEFAULT
 };
-
-const TRIPS: &str = "round trips that the other thread counted";
 
 /// Round trips before those that are timed.
 const WARM_UPS: u64 = 200;
@@ -62,7 +63,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Ok(rounded(median(&runs), 1))
     })?;
     drop(unpinned);
-    b.report(TRIPS, seen.counted_by_partner as f64);
+    b.claim_equal(
+        "round trips that the other thread counted",
+        seen.round_trips,
+        seen.counted_by_partner,
+        "both threads",
+    );
     b.detail("on_one_cpu_percent", seen.on_one_cpu.percent());
     b.detail(
         "voluntary_switches_per_round_trip_count",

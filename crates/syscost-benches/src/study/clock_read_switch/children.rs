@@ -35,14 +35,15 @@ pub(super) struct Passed {
     pub(super) received: u64,
     /// Whether both ended on one CPU; `None` where the kernel does not tell.
     pub(super) on_one_cpu: Option<bool>,
-    /// How often either was switched out: whoever waits sleeps, and whoever has woken the other may have to make room for it.
+    /// How often either was switched out: whoever waits sleeps, and whoever has woken the other may have to
+    /// make room for it.
     pub(super) switches: u64,
     /// Page faults of both.
     pub(super) faults: u64,
 }
 
-/// Starts two processes that may use these CPUs, which pass a byte from one to the other `messages` times, an even number; the
-/// one that writes first waits until the other is ready to receive it.
+/// Starts two processes that may use these CPUs, which pass a byte from one to the other `messages` times,
+/// an even number; the one that writes first waits until the other is ready to receive it.
 pub(super) fn pass(messages: u64, cpus: &[u32]) -> Result<Passed, Failure> {
     let pipes = Arc::new(Pipes::open()?);
     let child = |side: Side| -> Result<(Partner, Shared<Slot<Report>>), Failure> {

@@ -1,4 +1,5 @@
-//! The clock-read-switch experiment: readings of gettimeofday, reads of no bytes, two processes that pass a byte to and fro.
+//! The clock-read-switch experiment: readings of gettimeofday, reads of no bytes, two processes that pass a
+//! byte to and fro.
 
 mod children;
 pub(super) mod clock_read;

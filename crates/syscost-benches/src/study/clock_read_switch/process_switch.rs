@@ -1,13 +1,16 @@
-//! Two child processes that pass a byte to and fro, the least of several runs, as the clock-read-switch experiment took it.
+//! Two child processes that pass a byte to and fro, the least of several runs, as the clock-read-switch
+//! experiment took it.
 //!
 //! ## Measures
-//! 20, 200 or 20 000 bytes passed from one child to the other and back through two pipes, between two readings of gettimeofday by the
-//! child that writes first, which waits until the other is ready; per byte; the least of several runs, each with children of its own. How
-//! many runs is not published: here 10, and 2 of 20 000. `hint=none` lets the kernel place the children, as published. `hint=same_cpu` stands
-//! for the published hint to keep them together: it binds both to one CPU, since Linux has no such hint.
+//! 20, 200 or 20 000 bytes passed from one child to the other and back through two pipes, between two
+//! readings of gettimeofday by the child that writes first, which waits until the other is ready; per byte;
+//! the least of several runs, each with children of its own. How many runs is not published: here 10, and 2
+//! of 20 000. `hint=none` lets the kernel place the children, as published. `hint=same_cpu` stands for the
+//! published hint to keep them together: it binds both to one CPU, since Linux has no such hint.
 //! ## Does not measure
-//! A switch, unless both share a CPU: left alone, each may have one that waits idle for it. The details tell: `placed_on_one_cpu_percent` of
-//! all runs ended with both on one CPU, `placed_best_on_one_cpu_percent` of those that were the least of a result.
+//! A switch, unless both share a CPU: left alone, each may have one that waits idle for it. The details
+//! tell: `placed_on_one_cpu_percent` of all runs ended with both on one CPU,
+//! `placed_best_on_one_cpu_percent` of those that were the least of a result.
 //! ## Reading it
 //! Compare with half of `switch.pipe{between=processes,cpus=same}`.
 //! ## Source
@@ -45,12 +48,12 @@ struct Seen {
     runs: u64,
     together: u64,
     results: u64,
-    least_together: u64,
+    best_together: u64,
     messages: u64,
     received: u64,
     switches: u64,
     faults: u64,
-    least_ns: f64,
+    best_ns: f64,
 }
 
 impl Seen {
@@ -68,8 +71,8 @@ impl Seen {
             .iter()
             .min_by(|one, other| one.ns.total_cmp(&other.ns))?;
         self.results += 1;
-        self.least_together += u64::from(least.on_one_cpu == Some(true));
-        self.least_ns = least.ns;
+        self.best_together += u64::from(least.on_one_cpu == Some(true));
+        self.best_ns = least.ns;
         Some(least.ns)
     }
 }
@@ -106,7 +109,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.detail("placed_on_one_cpu_percent", together);
     b.detail(
         "placed_best_on_one_cpu_percent",
-        percent(seen.least_together, seen.results),
+        percent(seen.best_together, seen.results),
     );
     b.detail(
         "switches_per_byte_count",
@@ -116,7 +119,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "page_faults_per_run_count",
         seen.faults as f64 / seen.runs as f64,
     );
-    b.detail("clock_step_percent", 100.0 * STEP_NS / seen.least_ns);
+    b.detail("clock_step_percent", 100.0 * STEP_NS / seen.best_ns);
     Ok(())
 }
 
@@ -141,7 +144,7 @@ mod tests {
         ];
         assert_eq!(seen.note(&runs, 20), Some(49_000.0));
         assert_eq!((seen.runs, seen.together), (3, 1));
-        assert_eq!((seen.results, seen.least_together), (1, 1));
+        assert_eq!((seen.results, seen.best_together), (1, 1));
         assert_eq!((seen.messages, seen.received), (60, 60));
     }
 }

@@ -1,10 +1,12 @@
 //! A read of 0 bytes, the least of many runs, as the clock-read-switch experiment took it.
 //!
 //! ## Measures
-//! A number of reads of 0 bytes in a row between two readings of gettimeofday, per read; the least of many repetitions. What was read is not
-//! published, nor how many repetitions there were: here it is /dev/zero, and 1000, 100 and 10 repetitions of 100, 1000 and 10 000 reads.
+//! A number of reads of 0 bytes in a row between two readings of gettimeofday, per read; the least of many
+//! repetitions. What was read is not published, nor how many repetitions there were: here it is /dev/zero,
+//! and 1000, 100 and 10 repetitions of 100, 1000 and 10 000 reads.
 //! ## Does not measure
-//! A part of a microsecond: the clock does not show it, and the least of many results is one that the clock's steps made shorter than it was. The detail
+//! A part of a microsecond: the clock does not show it, and the least of many results is one that the
+//! clock's steps made shorter than it was. The detail
 //! `clock_step_percent` is one such step in percent of what was timed.
 //! ## Reading it
 //! Compare with `syscall.read_zero_bytes{of=zero}`.

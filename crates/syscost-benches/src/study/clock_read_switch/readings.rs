@@ -41,7 +41,8 @@ impl Series {
         series
     }
 
-    /// The most frequent number of equal readings in a row, the smallest of several; `None` where the clock did not go on twice.
+    /// The most frequent number of equal readings in a row, the smallest of several; `None` where the clock
+    /// did not go on twice.
     pub(super) fn usual_length(&self) -> Option<u32> {
         let most = self.lengths.values().copied().max()?;
         let mut usual = self.lengths.iter().filter(|(_, times)| **times == most);
@@ -68,7 +69,8 @@ struct Counted {
     switches: u64,
 }
 
-/// Repeats the readings, each time with the result that `of` takes from them, and tells what was counted beside.
+/// Repeats the readings, each time with the result that `of` takes from them, and tells what was counted
+/// beside.
 pub(super) fn measure(
     b: &mut Bencher,
     mut of: impl FnMut(&Series) -> Option<f64>,

@@ -1,11 +1,12 @@
 //! A call of a function that does nothing, as the switch-costs experiment timed it.
 //!
 //! ## Measures
-//! A loop with the call less the same loop without, by the CPU time of the process, per turn. The program was compiled without optimisation; here
-//! a model of such code keeps the counter in memory. Published are 100 000 000 turns; here 10 000 000, for a row must end in time.
+//! A loop with the call less the same loop without, by the CPU time of the process, per turn. The program
+//! was compiled without optimisation; here a model of such code keeps the counter in memory. Published are
+//! 100 000 000 turns; here 10 000 000, for a row must end in time.
 //! ## Does not measure
-//! A call alone: the loop waits for its counter in memory, and the core makes the call meanwhile, so that less than a call is left once
-//! the empty loop is taken off.
+//! A call alone: the loop waits for its counter in memory, and the core makes the call meanwhile, so that
+//! less than a call is left once the empty loop is taken off.
 //! ## Reading it
 //! Compare with `call.integer{arguments=0}`.
 //! ## Source

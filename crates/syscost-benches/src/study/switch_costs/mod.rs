@@ -1,4 +1,5 @@
-//! The switch-costs experiment: an empty loop, the least function and system call, and switches as elapsed time less CPU time.
+//! The switch-costs experiment: an empty loop, the least function and system call, and switches as elapsed
+//! time less CPU time.
 
 pub(super) mod function_call;
 pub(super) mod r#loop;
@@ -14,8 +15,8 @@ use syscost_harness::prelude::*;
 use super::procedure::now_ns;
 use super::unoptimised::repeat;
 
-/// Turns of loops with a function or system call: a tenth of those published, for a row must end in time. The two
-/// readings of the clock are no part of a result all the same.
+/// Turns of loops with a function or system call: a tenth of those published, for a row must end in time.
+/// The two readings of the clock are no part of a result all the same.
 const CALLS: u64 = 10_000_000;
 
 /// Turns of the shorter loops, as published.

@@ -1,12 +1,14 @@
 //! One process that writes a byte into a pipe and reads it back, as the switch-costs experiment timed it.
 //!
 //! ## Measures
-//! 100 000 times a write of one byte into a pipe and its read by the same process, per pair; the loop is not taken off. By which clock is not
-//! published: here the CPU time of the process, as in that text's other loops.
+//! 100 000 times a write of one byte into a pipe and its read by the same process, per pair; the loop is
+//! not taken off. By which clock is not published: here the CPU time of the process, as in that text's
+//! other loops.
 //! ## Does not measure
 //! A switch: the byte is there before it is read.
 //! ## Reading it
-//! Compare with `syscall.write_null` and `syscall.read_zero`: two system calls, and the pipe's lock, page and wake-up list.
+//! Compare with `syscall.write_null` and `syscall.read_zero`: two system calls, and the pipe's lock, page
+//! and wake-up list.
 //! ## Source
 //! The switch-costs experiment, "Read & Write overhead" (docs/studies/switch-costs.md).
 

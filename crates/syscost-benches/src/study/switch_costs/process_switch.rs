@@ -1,13 +1,17 @@
-//! Parent and child that pass a byte to and fro, by elapsed time, by CPU time, and their difference, as the switch-costs experiment took it.
+//! Parent and child that pass a byte to and fro, by elapsed time, by CPU time, and their difference, as the
+//! switch-costs experiment took it.
 //!
 //! ## Measures
-//! Round trips through two pipes from before the parent's first write to after its last read, per round trip: `clock=monotonic` by elapsed
-//! time, `clock=cpu_time` by the CPU time of the parent; `clock=difference` is a run of each, their difference halved. Nothing is
-//! pinned, as published. Published are 100 000 round trips; here 10 000, for a row must end in time. One round trip comes before, as published.
+//! Round trips through two pipes from before the parent's first write to after its last read, per round
+//! trip: `clock=monotonic` by elapsed time, `clock=cpu_time` by the CPU time of the parent;
+//! `clock=difference` is a run of each, their difference halved. Nothing is pinned, as published. Published
+//! are 100 000 round trips; here 10 000, for a row must end in time. One round trip comes before, as
+//! published.
 //! ## Does not measure
-//! A switch. The CPU time of the parent has the kernel's part of its own writes, reads and switches in it, so that these are taken off; and the child's
-//! time is not in it, so that all that the child does stays. The details tell how much of the difference that is. CPU time is counted in
-//! ns by the scheduler (`cpu_clock_smallest_step_ns`); on systems that count it by the tick it could not be used at all.
+//! A switch. The CPU time of the parent has the kernel's part of its own writes, reads and switches in it,
+//! so that these are taken off; and the child's time is not in it, so that all that the child does stays.
+//! The details tell how much of the difference that is. CPU time is counted in ns by the scheduler
+//! (`cpu_clock_smallest_step_ns`); on systems that count it by the tick it could not be used at all.
 //! ## Reading it
 //! Compare with half of `switch.pipe{between=processes,cpus=same}`.
 //! ## Source
@@ -118,9 +122,11 @@ fn round_trips(clock: ClockId, cpus: &[u32], seen: &mut Seen) -> Result<f64, Fai
         pipes.sleep(Side::Own)
     };
     trip().map_err(failed)?;
-    let other = match clock {
-        ClockId::Monotonic => CPU_TIME,
-        _ => ClockId::Monotonic,
+    let is_elapsed = clock == ClockId::Monotonic;
+    let other = if is_elapsed {
+        CPU_TIME
+    } else {
+        ClockId::Monotonic
     };
     let before = Usage::thread()?;
     let mut number = InMemory::new(0_u64);
@@ -139,9 +145,9 @@ fn round_trips(clock: ClockId, cpus: &[u32], seen: &mut Seen) -> Result<f64, Fai
     let report =
         report.ok_or_else(|| Failure::Failed("the child ended without a report".into()))?;
 
-    let (elapsed_ns, parent_ns) = match clock {
-        ClockId::Monotonic => (ns, other_ns),
-        _ => (other_ns, ns),
+    let (elapsed_ns, parent_ns) = match is_elapsed {
+        true => (ns, other_ns),
+        false => (other_ns, ns),
     };
     seen.runs += 1;
     seen.answered += report.answered;

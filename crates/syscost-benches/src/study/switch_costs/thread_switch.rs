@@ -1,14 +1,18 @@
-//! Two threads that yield, by elapsed time, by CPU time, and their difference, as the switch-costs experiment took it.
+//! Two threads that yield, by elapsed time, by CPU time, and their difference, as the switch-costs
+//! experiment took it.
 //!
 //! ## Measures
-//! From before the start of the first of two threads, each of which calls sched_yield 5000 times, to after the end of the second, divided
-//! by 5000: `clock=monotonic` by elapsed time, `clock=cpu_time` by the CPU time of the process, that is of both threads; `clock=difference`
-//! is a run of each and their difference. Nothing is pinned, as published. Published are 100 000 yields; beside other programs, each
-//! of which may be given the CPU for milliseconds, these would take minutes.
+//! From before the start of the first of two threads, each of which calls sched_yield 5000 times, to after
+//! the end of the second, divided by 5000: `clock=monotonic` by elapsed time, `clock=cpu_time` by the CPU
+//! time of the process, that is of both threads; `clock=difference` is a run of each and their difference.
+//! Nothing is pinned, as published. Published are 100 000 yields; beside other programs, each of which may
+//! be given the CPU for milliseconds, these would take minutes.
 //! ## Does not measure
-//! A switch from one thread to the other, unless both share a CPU: otherwise nobody is there to yield to. The detail
+//! A switch from one thread to the other, unless both share a CPU: otherwise nobody is there to yield to.
+//! The detail
 //! `switches_per_yield_count` tells how many there were. Where they do share one, each of the 5000 is two yields and two switches, and all of it is CPU
-//! time: the difference is what others had of the CPU. A 5000th of starting two threads is in it as well, some 10 to 20 ns.
+//! time: the difference is what others had of the CPU. A 5000th of starting two threads is in it as well,
+//! some 10 to 20 ns.
 //! ## Reading it
 //! Compare with `switch.yield{between=threads,cpus=same,tasks=2}` and with `study.switch_costs.yield_alone`.
 //! ## Source

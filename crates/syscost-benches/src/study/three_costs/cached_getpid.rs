@@ -1,5 +1,5 @@
-//! Shared: a labelled model of getpid in a C library that remembers its answer, as glibc's did from 2.3.4 to 2.24: the first call asks
-//! the kernel, all others read a variable.
+//! Shared: a labelled model of getpid in a C library that remembers its answer, as glibc's did from 2.3.4
+//! to 2.24: the first call asks the kernel, all others read a variable.
 #![allow(unsafe_code)] // the first call
 
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};

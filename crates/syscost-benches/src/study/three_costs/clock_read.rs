@@ -1,14 +1,17 @@
-//! rdtsc twice in a row, as the three-costs experiment timed it: the overhead that it takes off everything else.
+//! rdtsc twice in a row, as the three-costs experiment timed it: the overhead that it takes off everything
+//! else.
 //!
 //! ## Measures
-//! The difference of two readings with nothing between them, 10 000 times in a loop of code that is not optimised; the mean, and of three
-//! such runs the mean. The reading is a bare `rdtsc` in a function, which without optimisation is called.
+//! The difference of two readings with nothing between them, 10 000 times in a loop of code that is not
+//! optimised; the mean, and of three such runs the mean. The reading is a bare `rdtsc` in a function, which
+//! without optimisation is called.
 //! ## Does not measure
-//! What a pair adds to an operation: the readings are ordered neither with each other nor with what is between them, so a part of
-//! the operation overlaps with the pair, or the pair with the operation. The details `single_p10_ns` to `single_p90_ns` tell how
-//! far single pairs lie apart.
+//! What a pair adds to an operation: the readings are ordered neither with each other nor with what is
+//! between them, so a part of the operation overlaps with the pair, or the pair with the operation. The
+//! details `single_p10_ns` to `single_p90_ns` tell how far single pairs lie apart.
 //! ## Reading it
-//! Compare with `timing.clock_step{source=tsc}`, the step from one reading to the next, without the call of the function.
+//! Compare with `timing.clock_step{source=tsc}`, the step from one reading to the next, without the call of
+//! the function.
 //! ## Source
 //! The three-costs experiment, section 3.1 (docs/studies/three-costs.md).
 

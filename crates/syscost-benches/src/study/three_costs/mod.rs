@@ -1,4 +1,5 @@
-//! The three-costs experiment: one pair of rdtsc around each single operation, 10 000 times, three runs averaged.
+//! The three-costs experiment: one pair of rdtsc around each single operation, 10 000 times, three runs
+//! averaged.
 
 mod cached_getpid;
 pub(super) mod clock_read;
@@ -23,8 +24,8 @@ const TASKS: u64 = 1_000;
 /// Runs whose mean is a result.
 const RUNS: u64 = 3;
 
-/// The counter as the programs read it: by a function of their own, which without optimisation is called and keeps what it
-/// read in memory. Nothing orders it with the instructions around it.
+/// The counter as the programs read it: by a function of their own, which without optimisation is called
+/// and keeps what it read in memory. Nothing orders it with the instructions around it.
 #[inline(never)]
 extern "C" fn rdtsc() -> u64 {
     InMemory::new(arch::cycle_counter_unfenced()).get()
@@ -44,7 +45,32 @@ fn overhead(pairs: &mut Pairs) -> Result<f64, Failure> {
     mean_of_runs(|| pairs.around(0.0, || Ok(()), Ok))
 }
 
-/// Pairs of readings around single operations. The published programs kept only the sum; here each stays for the details.
+/// Measures an operation by a pair of readings around each: three runs, each of which begins with
+/// `prepare`, less the overhead; and what their mean hides.
+fn measure(
+    b: &mut Bencher,
+    mut prepare: impl FnMut(),
+    mut operation: impl FnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let ticks_per_ns = counter_ticks_per_ns(b.clock());
+    let mut empty = Pairs::new(ITERATIONS);
+    let mut pairs = Pairs::new(ITERATIONS);
+    let mut taken_off = 0.0;
+    b.as_published(ITERATIONS * RUNS, || {
+        taken_off = overhead(&mut empty)?;
+        let mean = mean_of_runs(|| {
+            prepare();
+            pairs.around(taken_off, &mut operation, Ok)
+        })?;
+        Ok(mean / ticks_per_ns)
+    })?;
+    pairs.tell(b, taken_off, ticks_per_ns);
+    pairs.tell_beside(&empty, b, ticks_per_ns);
+    Ok(())
+}
+
+/// Pairs of readings around single operations. The published programs kept only the sum; here each stays
+/// for the details.
 struct Pairs {
     /// Of the last run, in ticks.
     elapsed: Vec<i64>,
@@ -61,7 +87,8 @@ impl Pairs {
         }
     }
 
-    /// One run: the mean of what an operation took, in ticks, less `overhead`. `after` each of them is outside of the pair.
+    /// One run: the mean of what an operation took, in ticks, less `overhead`. `after` each of them is
+    /// outside of the pair.
     #[inline(always)]
     fn around<T>(
         &mut self,
@@ -97,8 +124,8 @@ impl Pairs {
         spread(&self.elapsed, 0.0).middle as f64
     }
 
-    /// States what the mean hides: the first operation, how far single ones lie apart, and how many of them took no longer
-    /// than the overhead alone.
+    /// States what the mean hides: the first operation, how far single ones lie apart, and how many of them
+    /// took no longer than the overhead alone.
     fn tell(&self, b: &mut Bencher, overhead: f64, ticks_per_ns: f64) {
         let ns = |ticks: i64| (ticks as f64 - overhead) / ticks_per_ns;
         if let Some(first) = self.first {

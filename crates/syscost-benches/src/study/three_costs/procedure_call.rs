@@ -1,22 +1,25 @@
 //! Calls of 0 to 5 arguments, as the three-costs experiment timed them.
 //!
 //! ## Measures
-//! A pair of `rdtsc` around each single call, less the mean of pairs with nothing between them, 10 000 times; the mean, and of three such runs
-//! the mean. The text compiles without optimisation: the callees store their arguments to their frame, and the loop's counter is in
-//! memory. What they do is not published: here nothing else. The text announces up to six arguments; its tables end with five.
+//! A pair of `rdtsc` around each single call, less the mean of pairs with nothing between them, 10 000
+//! times; the mean, and of three such runs the mean. The text compiles without optimisation: the callees
+//! store their arguments to their frame, and the loop's counter is in memory. What they do is not
+//! published: here nothing else. The text announces up to six arguments; its tables end with five.
 //! ## Does not measure
-//! A call: it takes a few cycles, and the core overlaps them with the pair of readings, which by itself varies by more
-//! (`empty_pair_p90_less_p10_ns`). What is left may be anything, zero or less included (`zero_or_less_percent` of single calls).
+//! A call: it takes a few cycles, and the core overlaps them with the pair of readings, which by itself
+//! varies by more (`empty_pair_p90_less_p10_ns`). What is left may be anything, zero or less included
+//! (`zero_or_less_percent` of single calls).
 //! ## Reading it
-//! Compare with `call.integer`, which times many calls at once. The detail `typical_pair_less_empty_ns` is by how much a typical pair with a
-//! call is longer than one without: where it is nothing, the call disappeared in the pair.
+//! Compare with `call.integer`, which times many calls at once. The detail `typical_pair_less_empty_ns` is
+//! by how much a typical pair with a call is longer than one without: where it is nothing, the call
+//! disappeared in the pair.
 //! ## Source
 //! The three-costs experiment, section 3.2 (docs/studies/three-costs.md).
 
 use syscost_harness::prelude::*;
 
 use super::super::unoptimised::{WithCall, with_call};
-use super::{ITERATIONS, Pairs, RUNS, counter_ticks_per_ns, mean_of_runs, overhead, support};
+use super::{measure, support};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.three_costs.procedure_call",
@@ -45,22 +48,10 @@ impl WithCall for Measure<'_, '_> {
     type Output = Result<(), Failure>;
 
     fn run(self, call: impl Fn()) -> Result<(), Failure> {
-        let b = self.0;
-        let ticks_per_ns = counter_ticks_per_ns(b.clock());
-        let mut empty = Pairs::new(ITERATIONS);
-        let mut pairs = Pairs::new(ITERATIONS);
-        let mut taken_off = 0.0;
-        b.as_published(ITERATIONS * RUNS, || {
-            taken_off = overhead(&mut empty)?;
-            let one = || {
-                call();
-                Ok(())
-            };
-            let mean = mean_of_runs(|| pairs.around(taken_off, one, Ok))?;
-            Ok(mean / ticks_per_ns)
-        })?;
-        pairs.tell(b, taken_off, ticks_per_ns);
-        pairs.tell_beside(&empty, b, ticks_per_ns);
-        Ok(())
+        let one = || {
+            call();
+            Ok(())
+        };
+        measure(self.0, || (), one)
     }
 }

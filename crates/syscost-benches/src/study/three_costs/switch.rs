@@ -1,17 +1,20 @@
 //! Switches between processes and threads, as the three-costs experiment timed them.
 //!
 //! ## Measures
-//! A pair of `rdtsc` around: making a child, waking each other, and waiting for the child's end. Less the cost of making one, which was measured
-//! before (`study.three_costs.task_create`), and halved, because it is called two switches; the mean of a run, and of three runs the mean.
-//! Processes: fork; the parent writes to one pipe and reads from another, the child the other way round; waitpid. Threads:
-//! clone; the child writes a byte that the parent reads; waitpid. All on one CPU. Published are 10 000 tasks a run; here 1000, for time.
-//! Where the pipes are made is not published: here once, before.
+//! A pair of `rdtsc` around: making a child, waking each other, and waiting for the child's end. Less the
+//! cost of making one, which was measured before (`study.three_costs.task_create`), and halved, because it
+//! is called two switches; the mean of a run, and of three runs the mean. Processes: fork; the parent
+//! writes to one pipe and reads from another, the child the other way round; waitpid. Threads: clone; the
+//! child writes a byte that the parent reads; waitpid. All on one CPU. Published are 10 000 tasks a run;
+//! here 1000, for time. Where the pipes are made is not published: here once, before.
 //! ## Does not measure
-//! A switch. The cost of the call that makes a task is taken off, what the task costs afterwards is not: its first page faults, its end,
-//! the wait for it, and the switches of these. The details `iteration_ns` and `creation_ns` are what was measured and what was taken off;
+//! A switch. The cost of the call that makes a task is taken off, what the task costs afterwards is not:
+//! its first page faults, its end, the wait for it, and the switches of these. The details `iteration_ns`
+//! and `creation_ns` are what was measured and what was taken off;
 //! `typical_ns` is the same arithmetic with medians, `without_pipes_ns` that where parent and child never wake each other.
 //! ## Reading it
-//! Compare with half of `switch.pipe`, whose two tasks live on. How many switches there were was counted: `switches_per_iteration_count`.
+//! Compare with half of `switch.pipe`, whose two tasks live on. How many switches there were was counted:
+//! `switches_per_iteration_count`.
 //! ## Source
 //! The three-costs experiment, section 3.3 (docs/studies/three-costs.md).
 #![allow(unsafe_code)] // clone
@@ -70,7 +73,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Per iteration. A child's last switch, from its end to its parent, is in its account when the parent reads it.
+    /// Per iteration. A child's last switch, from its end to its parent, is in its account when the parent
+    /// reads it.
     fn per_iteration(&self) -> f64 {
         (self.of_parent + self.of_children) as f64 / self.iterations.max(1) as f64
     }

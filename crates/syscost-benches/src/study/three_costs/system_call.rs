@@ -1,16 +1,17 @@
 //! getpid and setuid, as the three-costs experiment timed them.
 //!
 //! ## Measures
-//! A pair of `rdtsc` around each single call, less the mean of pairs with nothing between them, 10 000 times in a loop of code
-//! that is not optimised; the mean, and of three such runs the mean. `getpid_cached` is a model of the C library of those years,
-//! whose getpid asks the kernel once and then reads a variable; `getpid` enters the kernel each time, which shows what the figure
-//! would have been. The user that setuid was given is not published: here the caller's own.
+//! A pair of `rdtsc` around each single call, less the mean of pairs with nothing between them, 10 000
+//! times in a loop of code that is not optimised; the mean, and of three such runs the mean.
+//! `getpid_cached` is a model of the C library of those years, whose getpid asks the kernel once and then
+//! reads a variable; `getpid` enters the kernel each time, which shows what the figure would have been. The
+//! user that setuid was given is not published: here the caller's own.
 //! ## Does not measure
 //! A system call, of `getpid_cached`: of 10 000 calls one enters the kernel, and nobody sees which.
 //! ## Reading it
-//! Compare with `syscall.null{call=getpid}` and `syscall.setuid`. The detail `first_operation_ns` is the first call of the process,
-//! which the text found dearer than the others. Single calls shorter than a pair of readings come out as nothing or less
-//! (`zero_or_less_percent`).
+//! Compare with `syscall.null{call=getpid}` and `syscall.setuid`. The detail `first_operation_ns` is the
+//! first call of the process, which the text found dearer than the others. Single calls shorter than a pair
+//! of readings come out as nothing or less (`zero_or_less_percent`).
 //! ## Source
 //! The three-costs experiment, section 3.1 (docs/studies/three-costs.md).
 #![allow(unsafe_code)] // raw system calls
@@ -23,9 +24,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::audit::{AuditError, count_syscalls};
 use syscost_sys::raw::{syscall0, syscall1};
 
-use super::{
-    ITERATIONS, Pairs, RUNS, cached_getpid, counter_ticks_per_ns, mean_of_runs, overhead, support,
-};
+use super::{ITERATIONS, cached_getpid, measure, support};
 use crate::syscall::checked;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
@@ -99,29 +98,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         other => Err(Failure::Broken(format!("no call is named {other}"))),
     }
-}
-
-/// Three runs, each of which begins with `prepare`.
-fn measure(
-    b: &mut Bencher,
-    mut prepare: impl FnMut(),
-    mut call: impl FnMut() -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let ticks_per_ns = counter_ticks_per_ns(b.clock());
-    let mut empty = Pairs::new(ITERATIONS);
-    let mut pairs = Pairs::new(ITERATIONS);
-    let mut taken_off = 0.0;
-    b.as_published(ITERATIONS * RUNS, || {
-        taken_off = overhead(&mut empty)?;
-        let mean = mean_of_runs(|| {
-            prepare();
-            pairs.around(taken_off, &mut call, Ok)
-        })?;
-        Ok(mean / ticks_per_ns)
-    })?;
-    pairs.tell(b, taken_off, ticks_per_ns);
-    pairs.tell_beside(&empty, b, ticks_per_ns);
-    Ok(())
 }
 
 /// Counts how many calls of a run the kernel answers.

@@ -1,14 +1,16 @@
 //! fork and clone, as the three-costs experiment timed them.
 //!
 //! ## Measures
-//! A pair of `rdtsc` around each fork or clone in the parent; the child leaves at once, and is waited for outside of the pair. The mean of a run,
-//! and of three runs the mean. Nothing is taken off: the printed means have the four decimals of 10 000 whole numbers. Published are
-//! 10 000 tasks a run; here 1000, for time. The flags of clone are not published: here memory, files and handlers are shared.
+//! A pair of `rdtsc` around each fork or clone in the parent; the child leaves at once, and is waited for
+//! outside of the pair. The mean of a run, and of three runs the mean. Nothing is taken off: the printed
+//! means have the four decimals of 10 000 whole numbers. Published are 10 000 tasks a run; here 1000, for
+//! time. The flags of clone are not published: here memory, files and handlers are shared.
 //! ## Does not measure
-//! The child's own part, unless the scheduler lets it run before the call has come back: that is then in the number.
+//! The child's own part, unless the scheduler lets it run before the call has come back: that is then in
+//! the number.
 //! ## Reading it
-//! Compare with `task.fork{until=created}` and `task.clone_thread{until=created}`, which keep the child from running within the call. How much
-//! memory the parent has decides what a fork costs.
+//! Compare with `task.fork{until=created}` and `task.clone_thread{until=created}`, which keep the child
+//! from running within the call. How much memory the parent has decides what a fork costs.
 //! ## Source
 //! The three-costs experiment, section 3.3 (docs/studies/three-costs.md).
 #![allow(unsafe_code)] // clone

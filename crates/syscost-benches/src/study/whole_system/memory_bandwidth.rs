@@ -1,13 +1,16 @@
 //! Reading and writing memory by two threads, as the whole-system experiment timed it.
 //!
 //! ## Measures
-//! Two threads, each of which goes once through an array of its own, word by word: bytes per second of both together, between CPUID and RDTSC before and RDTSCP and CPUID behind;
-//! the mean of 10 such trials. `op=read` adds the words up, `op=write` stores a constant. The loop is a model of code compiled without optimisation: the counter and the sum
-//! are kept in memory. Published are 1 GB and no loop: here both arrays are 64 MiB together. `cpus=one`: the program is pinned to one CPU, as the text says that it
-//! pins; `cpus=all`: it is not.
+//! Two threads, each of which goes once through an array of its own, word by word: bytes per second of both
+//! together, between CPUID and RDTSC before and RDTSCP and CPUID behind; the mean of 10 such trials.
+//! `op=read` adds the words up, `op=write` stores a constant. The loop is a model of code compiled without
+//! optimisation: the counter and the sum are kept in memory. Published are 1 GB and no loop: here both
+//! arrays are 64 MiB together. `cpus=one`: the program is pinned to one CPU, as the text says that it pins;
+//! `cpus=all`: it is not.
 //! ## Does not measure
-//! What the memory delivers: the loop, not the memory, is the limit where every word costs several instructions. The detail `on_one_cpu_percent` tells how often both threads
-//! were on one CPU, where they only take turns.
+//! What the memory delivers: the loop, not the memory, is the limit where every word costs several
+//! instructions. The detail `on_one_cpu_percent` tells how often both threads were on one CPU, where they
+//! only take turns.
 //! ## Reading it
 //! Compare with `memory.bandwidth`, whose loops are unrolled and read as much at once as the processor can.
 //! ## Source
@@ -52,7 +55,8 @@ fn cases() -> Vec<Case> {
         .into()
 }
 
-/// What one thread does with its array; how many words it went through, by the sum of what it read or by what it stored.
+/// What one thread does with its array; how many words it went through, by the sum of what it read or by
+/// what it stored.
 type Stream = fn(&mut [u64]) -> u64;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -63,7 +67,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     let unpinned = match b.case().get("cpus") {
         "all" => Some(Unpinned::new(b)?),
-        _ => None,
+        "one" => None,
+        other => return Err(Failure::Broken(format!("no threads are on {other} CPUs"))),
     };
     let mut trials = Trials::new(b)?;
     // Filled, so that no page is missing.

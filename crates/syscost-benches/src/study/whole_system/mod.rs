@@ -1,5 +1,5 @@
-//! The whole-system experiment: processor, memory, network and file system of one machine, by trials between two readings of the
-//! time-stamp counter.
+//! The whole-system experiment: processor, memory, network and file system of one machine, by trials
+//! between two readings of the time-stamp counter.
 
 pub(super) mod memory_access;
 pub(super) mod memory_bandwidth;
@@ -51,11 +51,7 @@ impl Trials {
         arch::rdtscp()?;
         let clock = *b.clock();
         match clock.source() {
-            Source::Tsc => Ok(Self {
-                clock,
-                deviations: Vec::new(),
-                least: f64::INFINITY,
-            }),
+            Source::Tsc => Ok(Self::by(clock)),
             Source::Cntvct | Source::ClockGettime | Source::Mock => {
                 let reason = "the time-stamp counter is not fit to be a clock here";
                 Err(Failure::Unsupported(reason.to_owned()))
@@ -78,7 +74,7 @@ impl Trials {
         Ok(mean)
     }
 
-    /// The mean of ten trials of so many operations, in ns for each.
+    /// The mean of ten trials of `operations` each, in ns an operation.
     #[inline(always)]
     fn per_operation<T>(
         &mut self,
@@ -97,13 +93,18 @@ impl Trials {
         super::procedure::median(&self.deviations)
     }
 
-    /// Like this one, of something else.
-    fn beside(&self) -> Self {
+    /// Of trials that this clock times.
+    fn by(clock: Clock) -> Self {
         Self {
-            clock: self.clock,
+            clock,
             deviations: Vec::new(),
             least: f64::INFINITY,
         }
+    }
+
+    /// Like this one, of something else.
+    fn beside(&self) -> Self {
+        Self::by(self.clock)
     }
 
     /// Tells it as published, of times.
@@ -131,11 +132,7 @@ mod tests {
         let (mean, deviation) = mean_and_deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
         assert_eq!(mean, 5.0);
         assert!((deviation - 32_f64.sqrt() / 7_f64.sqrt()).abs() < 1e-12);
-        let mut trials = Trials {
-            clock: Clock::system(),
-            deviations: Vec::new(),
-            least: f64::INFINITY,
-        };
+        let mut trials = Trials::by(Clock::system());
         let mut number = 0.0;
         let result = trials.mean(|_| {
             number += 1.0;

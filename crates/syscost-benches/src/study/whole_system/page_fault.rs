@@ -1,14 +1,18 @@
 //! Page faults of a mapped file, as the whole-system experiment timed them.
 //!
 //! ## Measures
-//! 20 pages of a mapped file that are read for the first time, in an order that was shuffled as Fisher and Yates do, with MADV_RANDOM and after the file was taken out of the page cache
-//! (DONTNEED), between CPUID and RDTSC before and RDTSCP and CPUID behind, per page; the mean of 10 such trials. The file's length is not published: here it has 1024 pages;
-//! a trial touched more.
+//! 20 pages of a mapped file that are read for the first time, in an order that was shuffled as Fisher and
+//! Yates do, with MADV_RANDOM and after the file was taken out of the page cache (DONTNEED), between CPUID
+//! and RDTSC before and RDTSCP and CPUID behind, per page; the mean of 10 such trials. The file's length is
+//! not published: here it has 1024 pages; a trial touched more.
 //! ## Does not measure
-//! What the kernel takes for a fault: the page is not in memory, so the time is mostly that of reading it from the storage. The details count it: `major_faults_percent` of
-//! the pages touched, `not_cached_percent` of the file's pages before, by mincore, and `pages_read_per_fault_count` afterwards.
+//! What the kernel takes for a fault: the page is not in memory, so the time is mostly that of reading it
+//! from the storage. The details count it: `major_faults_percent` of the pages touched,
+//! `not_cached_percent` of the file's pages before, by mincore, and `pages_read_per_fault_count`
+//! afterwards.
 //! ## Reading it
-//! Compare with `memory.page_fault{kind=file_cold}`, which is the same thing by its name, and with `file_warm_alone`, a fault without the device.
+//! Compare with `memory.page_fault{kind=file_cold}`, which is the same thing by its name, and with
+//! `file_warm_alone`, a fault without the device.
 //! ## Source
 //! The whole-system experiment, memory (docs/studies/whole-system.md).
 

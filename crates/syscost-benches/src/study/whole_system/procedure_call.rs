@@ -1,12 +1,13 @@
 //! Calls with up to seven arguments, as the whole-system experiment timed them.
 //!
 //! ## Measures
-//! A loop of 1 000 000 calls of a function that does nothing, between CPUID and RDTSC before and RDTSCP and CPUID behind, per call; the mean of 10 such
-//! trials. Everything is a model of code compiled without optimisation: the loop's counter is kept in memory, and the
-//! callee stores its arguments to its frame. Whether the loop was taken off is not published: here nothing is.
+//! A loop of 1 000 000 calls of a function that does nothing, between CPUID and RDTSC before and RDTSCP and
+//! CPUID behind, per call; the mean of 10 such trials. Everything is a model of code compiled without
+//! optimisation: the loop's counter is kept in memory, and the callee stores its arguments to its frame.
+//! Whether the loop was taken off is not published: here nothing is.
 //! ## Does not measure
-//! What a call costs in a program: that is compiled with optimisation. The detail `empty_loop_ns` is what a turn of the
-//! loop takes without a call, `loop_percent` its share, both of the shortest trials.
+//! What a call costs in a program: that is compiled with optimisation. The detail `empty_loop_ns` is what a
+//! turn of the loop takes without a call, `loop_percent` its share, both of the shortest trials.
 //! ## Reading it
 //! Compare with `call.integer`. Each argument adds a store, and the seventh one goes over the stack.
 //! ## Source

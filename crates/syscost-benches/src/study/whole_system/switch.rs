@@ -1,8 +1,10 @@
 //! Switches by pipes, as the whole-system experiment timed them.
 //!
 //! ## Measures
-//! 500 round trips of two tasks that wake each other by two pipes, on one CPU, between CPUID and RDTSC before and RDTSCP and CPUID behind, per switch, of which a round trip has two; the
-//! mean of 10 such trials. `between=threads` is what the text calls kernel, `between=processes` what it calls user. A trial had 1 000 000 of them.
+//! 500 round trips of two tasks that wake each other by two pipes, on one CPU, between CPUID and RDTSC
+//! before and RDTSCP and CPUID behind, per switch, of which a round trip has two; the mean of 10 such
+//! trials. `between=threads` is what the text calls kernel, `between=processes` what it calls user. A trial
+//! had 1 000 000 of them.
 //! ## Does not measure
 //! A switch without the write and the read that bring it about.
 //! ## Reading it
@@ -58,7 +60,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Switches of both kinds: a task is switched away from when it waits, or as soon as its write has woken the other one.
+/// Switches of both kinds: a task is switched away from when it waits, or as soon as its write has woken
+/// the other one.
 fn all(used: Usage) -> u64 {
     used.voluntary_switches + used.involuntary_switches
 }

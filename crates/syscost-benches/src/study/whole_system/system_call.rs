@@ -1,12 +1,14 @@
 //! A least system call, as the whole-system experiment timed it.
 //!
 //! ## Measures
-//! A loop of 10 000 calls of the C library's getpid, between CPUID and RDTSC before and RDTSCP and CPUID behind, per call; the mean of 10 such trials. The loop
-//! is a model of code compiled without optimisation. Which system call it was is not published, and a trial had 1 000 000.
+//! A loop of 10 000 calls of the C library's getpid, between CPUID and RDTSC before and RDTSCP and CPUID
+//! behind, per call; the mean of 10 such trials. The loop is a model of code compiled without optimisation.
+//! Which system call it was is not published, and a trial had 1 000 000.
 //! ## Does not measure
 //! A system call that does something. What a neighbour on the same core adds: nobody looked.
 //! ## Reading it
-//! Compare with `syscall.null{call=getpid,through=libc}`. Both ways time many calls at once, so they should agree.
+//! Compare with `syscall.null{call=getpid,through=libc}`. Both ways time many calls at once, so they should
+//! agree.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).
 #![allow(unsafe_code)] // the C library's getpid

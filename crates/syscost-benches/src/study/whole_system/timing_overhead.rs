@@ -1,14 +1,17 @@
 //! Reading the time-stamp counter, as the whole-system experiment timed it.
 //!
 //! ## Measures
-//! A loop of 1 000 000 readings by RDTSC, each stored, between CPUID and RDTSC before and RDTSCP and CPUID behind, per reading; the mean of 10 such
-//! trials. The loop is a model of code compiled without optimisation: its counter and what was read are kept in memory. What the published overhead is of
-//! is not said; it is too little for a pair with CPUID.
+//! A loop of 1 000 000 readings by RDTSC, each stored, between CPUID and RDTSC before and RDTSCP and CPUID
+//! behind, per reading; the mean of 10 such trials. The loop is a model of code compiled without
+//! optimisation: its counter and what was read are kept in memory. What the published overhead is of is not
+//! said; it is too little for a pair with CPUID.
 //! ## Does not measure
-//! What a measurement adds: the two CPUIDs that serialise it stand outside of the readings, and a reading takes its time while others go on.
-//! The detail `cpuid_ns` is one of them, `pair_ns` what a pair of readings counts with nothing between.
+//! What a measurement adds: the two CPUIDs that serialise it stand outside of the readings, and a reading
+//! takes its time while others go on. The detail `cpuid_ns` is one of them, `pair_ns` what a pair of
+//! readings counts with nothing between.
 //! ## Reading it
-//! Compare with `timing.clock_read{source=tsc}`. In a virtual machine CPUID is executed by the hypervisor and takes microseconds.
+//! Compare with `timing.clock_read{source=tsc}`. In a virtual machine CPUID is executed by the hypervisor
+//! and takes microseconds.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).
 
