@@ -16,14 +16,7 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     let (left, right) = frame.edges(std::iter::empty());
     // Room for half a tick's label at both ends.
     let (left, right) = (left + 14.0, right - 26.0);
-    let total: u64 = bins.iter().map(|(_, count)| count).sum();
-    let mut below = 0;
-    let mut shown = bins.iter().filter(|(_, count)| {
-        let share = below as f64 / total.max(1) as f64;
-        below += count;
-        below as f64 / total.max(1) as f64 > SHOWN.0 && share < SHOWN.1
-    });
-    let shown: Vec<(f64, u64)> = shown.by_ref().copied().collect();
+    let (shown, note) = shown(bins);
     let scale = Scale::fit(
         shown.iter().map(|(value, _)| *value),
         Begin::Near,
@@ -52,11 +45,24 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     if !path.is_empty() {
         canvas.path(&path, "bar s0");
     }
-    let drawn: u64 = shown.iter().map(|(_, count)| count).sum();
-    if drawn < total {
-        let share = 100.0 * (total - drawn) as f64 / total as f64;
-        let note = format!("{share:.2} % of {total} lie beyond the axis");
+    if let Some(note) = note {
         canvas.text((right, top + 10.0), "tick", Anchor::End, &note);
     }
     canvas.finish(frame.labels, frame.theme)
+}
+
+/// The bins that an axis follows, and a note on how many operations lie beyond it.
+pub(super) fn shown(bins: &[(f64, u64)]) -> (Vec<(f64, u64)>, Option<String>) {
+    let total: u64 = bins.iter().map(|(_, count)| count).sum();
+    let mut below = 0;
+    let shown = bins.iter().copied().filter(|(_, count)| {
+        let share = below as f64 / total.max(1) as f64;
+        below += count;
+        below as f64 / total.max(1) as f64 > SHOWN.0 && share < SHOWN.1
+    });
+    let shown: Vec<(f64, u64)> = shown.collect();
+    let drawn: u64 = shown.iter().map(|(_, count)| count).sum();
+    let share = 100.0 * (total - drawn) as f64 / total.max(1) as f64;
+    let note = (drawn < total).then(|| format!("{share:.2} % of {total} lie beyond the axis"));
+    (shown, note)
 }

@@ -22,6 +22,7 @@ mod theme;
 use maud::Markup;
 use syscost_results::Unit;
 
+pub(crate) use text::histogram as text_histogram;
 pub use text::{TextOptions, text};
 pub use theme::Theme;
 

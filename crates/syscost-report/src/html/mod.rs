@@ -72,7 +72,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
             (facts::warnings(runs))
             (contents::list(&rows, runs))
             (headline::section(&options.headline, runs))
-            (studies::section(&options.studies, runs))
+            (studies::section(&options.studies))
             (facts::section(runs))
             @for (group, rows) in rows.groups() {
                 section id={ "group-" (group) } class="group" aria-labelledby={ "title-" (group) } {

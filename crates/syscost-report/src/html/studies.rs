@@ -1,15 +1,15 @@
 //! Published experiments beside the run: a table for each, and its charts.
 
 use maud::{Markup, html};
-use syscost_results::row_name::parameters;
-use syscost_results::study::{ChartKind, JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, View};
-use syscost_results::{Run, Unit};
+use syscost_results::Unit;
+use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen};
 
-use crate::chart::{self, Bar, Chart, Labels, Line, Theme, Value, number};
-use crate::{study, units};
+use crate::chart::{self, Labels, Theme};
+use crate::study::{self, Drawn, Picture};
+use crate::units;
 
 /// The section of all studies that the run has rows of; nothing without any.
-pub(super) fn section(studies: &[JudgedStudy], runs: &[&Run]) -> Markup {
+pub(super) fn section(studies: &[JudgedStudy]) -> Markup {
     if studies.is_empty() {
         return html! {};
     }
@@ -20,12 +20,12 @@ pub(super) fn section(studies: &[JudgedStudy], runs: &[&Run]) -> Markup {
                 "What was published, what the same procedure prints on this machine, the same on undisturbed samples only, and \
                  syscost's method: what of a difference is method, what is machine, what is a neighbour."
             }
-            @for judged in studies { (one(judged, runs)) }
+            @for judged in studies { (one(judged)) }
         }
     }
 }
 
-fn one(judged: &JudgedStudy, runs: &[&Run]) -> Markup {
+fn one(judged: &JudgedStudy) -> Markup {
     let study = &judged.study;
     let tables = study
         .quantities
@@ -36,22 +36,18 @@ fn one(judged: &JudgedStudy, runs: &[&Run]) -> Markup {
         section id={ "study-" (study.id) } aria-labelledby={ "title-study-" (study.id) } {
             h3 id={ "title-study-" (study.id) } { (study.id) ": " (study.title) }
             p { (study.about) }
-            p class="note" { "Source: " (study.source) ". Machines: "
-                @for (index, machine) in study.machines.iter().enumerate() {
-                    @if index > 0 { "; " }
-                    (machine.id) " is " (machine.name)
+            p class="note" { "Source: " (study.source) }
+            @if !study.machines.is_empty() {
+                ul class="note" {
+                    @for machine in &study.machines { li { (study::machine(machine)) } }
                 }
             }
+            @if let Some(rate) = &judged.counter { p class="note" { (study::counter(*rate)) } }
             @for chunk in tables.chunk_by(|a, b| a.0.table == b.0.table) { (table(chunk)) }
-            @for chart in &study.charts {
-                @let quantities: Vec<_> = tables.iter().filter(|(one, _)| chart.quantities.contains(&one.id)).copied().collect();
-                @if let Some(picture) = picture(chart.kind, &chart.title, &quantities, runs) {
-                    figure { figcaption { (chart.title) } (picture) }
-                }
-            }
+            @for picture in study::pictures(judged) { (figure(&picture)) }
             @if !study.doubts.is_empty() {
                 h4 { "Where the published text misleads" }
-                ul { @for doubt in &study.doubts { li { (doubt.text) } } }
+                ul { @for doubt in &study.doubts { li { (study::doubt(doubt)) } } }
             }
             @if !study.not_here.is_empty() {
                 h4 { "What cannot be repeated here" }
@@ -103,216 +99,78 @@ fn line(quantity: &Quantity, judged: &JudgedQuantity) -> Markup {
             th scope="row" title=(quantity.procedure) { (quantity.title) }
             td {
                 @for figure in &judged.published {
-                    div title=(figure.place) {
+                    div {
                         (figure.machine) ": " (study::value(quantity.unit, figure)) " " (study::cycles(figure))
+                        span class="note" { " " (study::notes(figure)) }
                         @if !figure.doubts.is_empty() {
                             span class="note" { " doubtful: " (figure.doubts.join("; ")) }
                         }
                     }
                 }
             }
-            @for seen in [&judged.as_published, &judged.undisturbed, &judged.ours] {
-                td class="num" { (cell(quantity.unit, seen.as_ref())) }
+            @for (view, seen) in study::views(judged) {
+                td class="num" { (cell(quantity.unit, judged, view, seen)) }
             }
             td { b { (word) } @if !judged.verdict.text.is_empty() { ": " (judged.verdict.text) } }
         }
     }
 }
 
-fn cell(unit: Unit, seen: Option<&Seen>) -> Markup {
+fn cell(unit: Unit, judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&Seen>) -> Markup {
     match seen {
         None => html! {},
-        Some(Seen::Missing { reason }) => html! { span class="note" title=(reason) { "none" } },
-        Some(Seen::Figure(view)) => html! {
-            (units::quantity(unit, view.value))
-            @if let Some(cycles) = view.cycles { br; (units::cycles(cycles)) " cycles" }
+        Some(Seen::Missing { reason }) => html! { span class="note" { "none: " (reason) } },
+        Some(Seen::Figure(figure)) => html! {
+            (units::quantity(unit, figure.value))
+            @if let Some(cycles) = figure.cycles { br; (units::cycles(cycles)) " cycles" }
+            br; span class="note" { (study::note(unit, judged, view, figure)) }
         },
     }
 }
 
-/// A figure with its interval.
-fn value(view: &View) -> Value {
-    Value {
-        median: view.value,
-        low: view.low,
-        high: view.high,
-    }
-}
-
-fn exactly(median: f64) -> Value {
-    Value {
-        median,
-        low: None,
-        high: None,
-    }
-}
-
-/// The views of this machine, with what a chart calls them.
-fn here(judged: &JudgedQuantity) -> [(&'static str, Option<Value>); 2] {
-    fn of(seen: &Option<Seen>) -> Option<&View> {
-        seen.as_ref().and_then(Seen::figure)
-    }
-    [
-        // From the least to the most that it printed is no interval.
-        (
-            "as published, here",
-            of(&judged.as_published).map(|view| exactly(view.value)),
-        ),
-        ("syscost's method", of(&judged.ours).map(value)),
-    ]
-}
-
-fn picture(
-    kind: ChartKind,
-    title: &str,
-    quantities: &[(&Quantity, &JudgedQuantity)],
-    runs: &[&Run],
-) -> Option<Markup> {
-    let unit = quantities.first()?.0.unit;
+/// A chart with its title, and a note on what it cannot show.
+fn figure(picture: &Picture<'_>) -> Markup {
     let labels = Labels {
-        title: title.to_owned(),
+        title: picture.title.to_owned(),
         ..Labels::default()
     };
-    let chart = match kind {
-        ChartKind::Machines => Chart::Bars(machines(quantities)),
-        ChartKind::Curve => curve(quantities)?,
-        ChartKind::Distribution => {
-            let row = quantities.iter().find_map(|(quantity, _)| {
-                let name = quantity.as_published.as_ref()?;
-                let mut rows = runs.last()?.measurements.iter();
-                rows.find(|row| row.name == *name && !row.histogram.is_empty())
-            })?;
-            return Some(chart::histogram(&row.histogram, row.unit, &labels));
-        }
-    };
-    let is_empty = match &chart {
-        Chart::Bars(bars) => bars.is_empty(),
-        Chart::Curve { lines, .. } => lines.iter().all(|line| line.points.len() < 2),
-        Chart::Ecdf(_) | Chart::Violin(_) | Chart::Heatmap { .. } | Chart::OverRuns { .. } => false,
-    };
-    (!is_empty).then(|| chart::draw(&chart, unit, &labels, Theme::Page))
-}
-
-/// A bar for each quantity and machine.
-fn machines(quantities: &[(&Quantity, &JudgedQuantity)]) -> Vec<Bar> {
-    let mut bars = Vec::new();
-    for (quantity, judged) in quantities {
-        let published = judged.published.iter().filter_map(|figure| {
-            let value = figure.value.filter(|value| *value > 0.0)?;
-            Some((figure.machine.as_str(), exactly(value)))
-        });
-        let here = here(judged).into_iter();
-        let here =
-            here.filter_map(|(label, value)| Some((label, value.filter(|v| v.median > 0.0)?)));
-        for (label, value) in published.chain(here) {
-            let label = format!("{}, {label}", quantity.title);
-            bars.push(Bar { label, value });
+    html! {
+        figure {
+            figcaption { (picture.title) }
+            (match &picture.drawn {
+                Drawn::Chart(chart) => chart::draw(chart, picture.unit, &labels, Theme::Page),
+                Drawn::Histogram(bins) => chart::histogram(bins, picture.unit, &labels),
+            })
+            @if let Some(note) = &picture.note { p class="note" { (note) } }
         }
     }
-    bars
-}
-
-/// The parameter that tells the procedures' rows apart, if its values are numbers.
-fn varying<'q>(quantities: &[(&'q Quantity, &JudgedQuantity)]) -> Option<(&'q str, Vec<f64>)> {
-    let names = quantities
-        .iter()
-        .map(|(quantity, _)| quantity.as_published.as_deref());
-    let names: Vec<&str> = names.collect::<Option<_>>()?;
-    parameters(names.first()?).find_map(|(key, _)| {
-        let of = |name: &&str| {
-            let (_, value) = parameters(name).find(|(other, _)| *other == key)?;
-            number(value)
-        };
-        let values: Vec<f64> = names.iter().map(of).collect::<Option<_>>()?;
-        let differ = values.iter().any(|value| *value != values[0]);
-        differ.then_some((key, values))
-    })
-}
-
-/// Lines over the parameter that tells the quantities' rows apart.
-fn curve(quantities: &[(&Quantity, &JudgedQuantity)]) -> Option<Chart> {
-    let (parameter, values) = varying(quantities)?;
-    let mut lines: Vec<Line> = ["as published, here", "syscost's method"]
-        .map(|label| Line {
-            label: label.to_owned(),
-            points: Vec::new(),
-        })
-        .into();
-    for ((_, judged), at) in quantities.iter().zip(values) {
-        for (line, (_, value)) in lines.iter_mut().zip(here(judged)) {
-            line.points.extend(value.map(|value| (at, value)));
-        }
-    }
-    lines.retain(|line| line.points.len() > 1);
-    Some(Chart::Curve {
-        parameter: parameter.to_owned(),
-        lines,
-    })
 }
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::study::judge;
+
     use super::*;
-    use syscost_results::study::{Study, judge};
-
-    const CURVE: &str = r#"
-id = "sizes"
-title = "Sizes"
-source = "A note"
-about = "Two sizes."
-
-[[quantity]]
-id = "small"
-title = "Access, few bytes"
-table = "Memory"
-unit = "ns"
-procedure = "A chain."
-as_published = "study.x{order=random,size=16K}"
-
-[[quantity]]
-id = "large"
-title = "Access, many bytes"
-table = "Memory"
-unit = "ns"
-procedure = "A chain."
-as_published = "study.x{order=random,size=4M}"
-
-[[chart]]
-title = "Access by size"
-kind = "curve"
-quantities = ["small", "large"]
-"#;
+    use crate::study::tests::{hand_made, run};
 
     #[test]
-    fn a_curve_is_over_the_parameter_that_differs() {
-        let study = Study::parse(CURVE).expect("it is right");
-        let mut run = crate::fixture::run();
-        for (name, ns) in [
-            ("study.x{order=random,size=16K}", 1.0),
-            ("study.x{order=random,size=4M}", 9.0),
+    fn the_page_says_what_the_terminal_says() {
+        let mut run = run();
+        run.measurements
+            .retain(|row| !row.name.starts_with("syscall.null"));
+        let page = section(&[judge(&hand_made(), &run)]).into_string();
+        for expected in [
+            "<figcaption>Calls across the machines</figcaption>",
+            "<figcaption>How long a call took</figcaption>",
+            "old: An old machine, 2 GHz",
+            "time by the stated clock",
+            "none: not part of this run",
+            "ticks of the time-stamp counter",
+            "(see: getpid)",
+            "runs 39, 40, 44",
+            "✓ 1 of 1 claims",
         ] {
-            let mut row = run.measurements[0].clone();
-            row.name = name.to_owned();
-            row.status = syscost_results::Status::Ok;
-            row.samples = Some(vec![syscost_results::RoundSamples {
-                values: vec![ns; 3],
-                ..Default::default()
-            }]);
-            run.measurements.push(row);
+            assert!(page.contains(expected), "{expected}: {page}");
         }
-        let judged = judge(&study, &run);
-        let pairs: Vec<_> = study.quantities.iter().zip(&judged.judged).collect();
-        let Some(Chart::Curve { parameter, lines }) = curve(&pairs) else {
-            panic!("a curve");
-        };
-        assert_eq!(parameter, "size");
-        let points: Vec<(f64, f64)> = lines[0]
-            .points
-            .iter()
-            .map(|(at, value)| (*at, value.median))
-            .collect();
-        assert_eq!(points, [(16_384.0, 1.0), (4_194_304.0, 9.0)]);
-        let page = section(&[judged], &[&run]).into_string();
-        assert!(page.contains("<figcaption>Access by size</figcaption>"));
     }
 }

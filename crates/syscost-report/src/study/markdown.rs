@@ -61,7 +61,7 @@ fn of(study: &Study, quantity: &Quantity) -> String {
     let mut out = format!("\n### {}\n\n{}\n", quantity.title, quantity.procedure);
     let figures = syscost_results::study::figures(study, quantity);
     if !figures.is_empty() {
-        out += "\n| Machine | Published | Cycles | Where | |\n|---|---|---|---|---|\n";
+        out += "\n| Machine | Published | Cycles | Where | Doubtful |\n|---|---|---|---|---|\n";
     }
     for figure in &figures {
         out += &line(quantity, figure);
@@ -84,15 +84,13 @@ fn of(study: &Study, quantity: &Quantity) -> String {
 }
 
 fn line(quantity: &Quantity, figure: &JudgedFigure) -> String {
-    let mut notes = figure.doubts.clone();
-    notes.extend(super::conversion(figure));
     format!(
         "| {} | {} | {} | {} | {} |\n",
         figure.machine,
         super::value(quantity.unit, figure),
         super::cycles(figure),
-        cell(&figure.place),
-        cell(&notes.join("; "))
+        cell(&super::notes(figure)),
+        cell(&figure.doubts.join("; "))
     )
 }
 
@@ -102,11 +100,7 @@ fn closing(study: &Study) -> String {
         out += "\n## Where the published text misleads\n\n";
     }
     for doubt in &study.doubts {
-        let shown = match doubt.shown_by.is_empty() {
-            true => String::new(),
-            false => format!(" Shown by: {}.", doubt.shown_by.join(", ")),
-        };
-        out += &format!("- {}{shown}\n", doubt.text);
+        out += &format!("- {}\n", super::doubt(doubt));
     }
     if !study.not_here.is_empty() {
         out += "\n## What cannot be repeated here\n\n";

@@ -3,13 +3,18 @@
 //! - [`text()`]: four views of each quantity and what follows from them. [`list()`]: the studies there are.
 //! - [`page`], [`index`]: the published side alone, for docs/studies/.
 
+mod charts;
 mod markdown;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
+mod words;
 
 use syscost_results::Unit;
 use syscost_results::study::{Converted, JudgedFigure};
+
+pub(crate) use charts::{Drawn, Picture, pictures};
+pub(crate) use words::{ViewOf, counter, doubt, machine, note, notes, views};
 
 pub use markdown::{index, page};
 pub use text::{list, published, text};
@@ -25,7 +30,7 @@ pub(crate) fn value(unit: Unit, figure: &JudgedFigure) -> String {
             format!("{value} ns")
         }
         (Some(value), _) => units::quantity(unit, value),
-        (None, Some(words)) if figure.cycles.is_none() => format!("{words} {}", unit.symbol()),
+        (None, Some(words)) if figure.cycles.is_none() => in_unit(unit, words),
         (None, _) => String::new(),
     }
 }
@@ -36,6 +41,14 @@ pub(crate) fn cycles(figure: &JudgedFigure) -> String {
         (Some(cycles), Some(Converted::Cycles)) => format!("{} cycles", units::cycles(cycles)),
         (Some(cycles), _) => format!("{cycles} cycles"),
         (None, _) => String::new(),
+    }
+}
+
+/// Words that end with a number, are in the unit: `2 to 3 ns`; others stand alone.
+fn in_unit(unit: Unit, words: &str) -> String {
+    match words.ends_with(|last: char| last.is_ascii_digit()) {
+        true => format!("{words} {}", unit.symbol()),
+        false => words.to_owned(),
     }
 }
 

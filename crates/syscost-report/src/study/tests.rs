@@ -43,6 +43,21 @@ at_least = 1.0
 broken = "No system call happened: {} of {tries_count} entered the kernel."
 
 [[quantity]]
+id = "law"
+title = "Law of contention"
+table = "System calls"
+unit = "ns"
+procedure = "Only the shape of a curve is printed."
+ours = "study.hand_made.getpid"
+published = [{ machine = "old", words = "linear", place = "Figure 1" }]
+
+[[quantity.claim]]
+counted = "tries_count"
+at_least = 1.0
+holds = "It was tried {} times."
+broken = "It was never tried."
+
+[[quantity]]
 id = "switch"
 title = "Switch"
 table = "Switches"
@@ -54,18 +69,28 @@ published = [{ machine = "old", cycles = 4000.0, place = "Table 2" }]
 text = "The figure is of a cache."
 shown_by = ["getpid"]
 
+[[chart]]
+title = "Calls across the machines"
+kind = "machines"
+quantities = ["getpid"]
+
+[[chart]]
+title = "How long a call took"
+kind = "distribution"
+quantities = ["getpid"]
+
 [[not_here]]
 what = "An old C library"
 why = "it is not to be had"
 instead = "a model of it"
 "#;
 
-fn hand_made() -> Study {
+pub(crate) fn hand_made() -> Study {
     Study::parse(HAND_MADE).expect("it is right")
 }
 
 /// A hand-made run with the study's row.
-fn run() -> Run {
+pub(crate) fn run() -> Run {
     let mut run = fixture::run();
     let mut row = run.measurements[0].clone();
     row.name = "study.hand_made.getpid".to_owned();
@@ -89,6 +114,7 @@ fn run() -> Run {
         verdict: Verdict::Confirmed,
         reason: None,
     }];
+    row.histogram = vec![(2.9, 70), (3.1, 20), (9.0, 10)];
     row.samples = Some(vec![RoundSamples {
         values: vec![2.9, 3.1, 9.0],
         disturbed: vec![Disturbance {
@@ -119,7 +145,7 @@ fn the_list_has_a_line_with_the_title_of_each_study() {
     let list = list([&hand_made()].into_iter(), &TableOptions::default());
     assert_eq!(
         list,
-        "hand-made  A system call that is none\n           2 quantities; An old machine; An older machine\n"
+        "hand-made  A system call that is none\n           3 quantities; An old machine; An older machine\n"
     );
 }
 

@@ -1,10 +1,11 @@
 //! A study in a terminal.
 
-use syscost_results::Unit;
-use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, Study, View};
+use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, Study};
 use textwrap::wrap;
 
+use super::Drawn;
 use crate::TableOptions;
+use crate::chart::{self, Labels, TextOptions};
 use crate::paint::{self, Paint, width};
 use crate::units;
 
@@ -103,17 +104,11 @@ fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -
     page.paragraph(0, paint::DIM, &format!("Source: {}", study.source));
     page.paragraph(0, anstyle::Style::new(), &study.about);
     for machine in &study.machines {
-        let clock = machine
-            .clock_ghz
-            .map_or_else(|| "no clock stated".to_owned(), |ghz| format!("{ghz} GHz"));
-        let note = machine.note.iter().map(|note| format!("; {note}"));
-        let text = format!(
-            "{}: {}, {clock}{}",
-            machine.id,
-            machine.name,
-            note.collect::<String>()
-        );
+        let text = super::machine(machine);
         page.paragraph(2, paint::DIM, &text);
+    }
+    if let Some(rate) = judged.and_then(|judged| judged.counter) {
+        page.paragraph(2, paint::DIM, &super::counter(rate));
     }
     let mut table = "";
     for (index, quantity) in study.quantities.iter().enumerate() {
@@ -124,6 +119,9 @@ fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -
         }
         let judged = judged.map(|judged| &judged.judged[index]);
         of(&mut page, study, quantity, judged, options);
+    }
+    if let Some(judged) = judged {
+        charts(&mut page, judged);
     }
     closing(&mut page, study);
     page.out
@@ -144,13 +142,11 @@ fn of(
     let alone = syscost_results::study::figures(study, quantity);
     for figure in &alone {
         let label = format!("published, {}", figure.machine);
-        let mut notes = vec![figure.place.clone()];
-        notes.extend(super::conversion(figure));
         page.figure(
             &label,
             &super::value(quantity.unit, figure),
             &super::cycles(figure),
-            &notes.join("; "),
+            &super::notes(figure),
         );
         for doubt in &figure.doubts {
             page.paragraph(8, paint::CARE, &format!("doubtful: {doubt}"));
@@ -159,28 +155,20 @@ fn of(
     let Some(judged) = judged else {
         return;
     };
-    let views = [
-        ("as published, here", &judged.as_published),
-        ("the same, undisturbed", &judged.undisturbed),
-        ("syscost's method, here", &judged.ours),
-    ];
-    for (index, (label, seen)) in views.into_iter().enumerate() {
+    for (view, seen) in super::views(judged) {
+        let label = view.label();
         match seen {
             None => {}
             Some(Seen::Missing { reason }) => page.figure(label, "-", "", reason),
-            Some(Seen::Figure(view)) => {
-                let cycles = view.cycles.map_or_else(String::new, |cycles| {
+            Some(Seen::Figure(figure)) => {
+                let cycles = figure.cycles.map_or_else(String::new, |cycles| {
                     format!("{} cycles", units::cycles(cycles))
                 });
-                let note = match index {
-                    0 | 1 => spread(quantity.unit, view),
-                    _ => interval(quantity.unit, view),
-                };
                 page.figure(
                     label,
-                    &units::quantity(quantity.unit, view.value),
+                    &units::quantity(quantity.unit, figure.value),
                     &cycles,
-                    &note,
+                    &super::note(quantity.unit, judged, view, figure),
                 );
             }
         }
@@ -194,41 +182,42 @@ fn of(
     let text = format!("{sign}: {}", judged.verdict.text);
     page.paragraph(4, style, text.trim_end_matches(": "));
     if options.verbose {
-        for evidence in &judged.evidence {
-            page.paragraph(6, paint::DIM, &crate::sentence::evidence(evidence));
+        let all = [
+            ("as published", &judged.evidence),
+            ("syscost's method", &judged.ours_evidence),
+        ];
+        for (whose, evidence) in all {
+            for one in evidence {
+                let text = format!("{whose}: {}", crate::sentence::evidence(one));
+                page.paragraph(6, paint::DIM, &text);
+            }
         }
     }
 }
 
-/// From the least to the most that the procedure printed.
-fn spread(unit: Unit, view: &View) -> String {
-    match (view.low, view.high) {
-        (Some(low), Some(high)) if view.from > 1 => format!(
-            "{} to {}, {} results",
-            units::quantity(unit, low),
-            units::quantity(unit, high),
-            view.from
-        ),
-        _ => "one result".to_owned(),
-    }
-}
-
-/// The interval of syscost's figure.
-fn interval(unit: Unit, view: &View) -> String {
-    match (view.low, view.high) {
-        (Some(low), Some(high)) if low > 0.0 && high <= 2.0 * low => {
-            let half = (high - view.value).max(view.value - low);
-            format!(
-                "±{:.1} %, {} processes",
-                100.0 * half / view.value,
-                view.from
-            )
+/// The charts of a study.
+fn charts(page: &mut Page, judged: &JudgedStudy) {
+    let options = TextOptions {
+        width: page.columns,
+        color: page.paint.color,
+    };
+    for picture in super::pictures(judged) {
+        let labels = Labels {
+            title: picture.title.to_owned(),
+            ..Labels::default()
+        };
+        let drawn = match &picture.drawn {
+            Drawn::Chart(chart) => chart::text(chart, picture.unit, &labels, options),
+            Drawn::Histogram(bins) => {
+                Some(chart::text_histogram(bins, picture.unit, &labels, options))
+            }
+        };
+        for line in drawn.iter().flat_map(|drawn| ["", drawn.trim_end()]) {
+            page.line(line);
         }
-        (Some(low), Some(high)) => {
-            let [low, high] = [low, high].map(|end| units::quantity(unit, end));
-            format!("{low} to {high}, {} processes", view.from)
+        if let Some(note) = &picture.note {
+            page.paragraph(0, paint::DIM, note);
         }
-        _ => format!("{} processes: too few for an interval", view.from),
     }
 }
 
@@ -238,15 +227,8 @@ fn closing(page: &mut Page, study: &Study) {
         page.paragraph(0, paint::HEADING, "Where the published text misleads");
     }
     for doubt in &study.doubts {
-        let shown = match doubt.shown_by.is_empty() {
-            true => String::new(),
-            false => format!(" (see: {})", doubt.shown_by.join(", ")),
-        };
-        page.paragraph(
-            2,
-            anstyle::Style::new(),
-            &format!("- {}{shown}", doubt.text),
-        );
+        let text = format!("- {}", super::doubt(doubt));
+        page.paragraph(2, anstyle::Style::new(), &text);
     }
     if !study.not_here.is_empty() {
         page.line("");

@@ -13,6 +13,12 @@ const ROUNDING: f64 = 0.01;
 /// The mean of printed runs may differ by this share from the printed mean.
 const MEAN_ROUNDING: f64 = 0.005;
 
+/// Texts that average average at least three runs; of fewer the others are not legible.
+const MIN_RUNS: usize = 3;
+
+/// What procedures call the detail with the standard deviation of their trials; the unit follows.
+const TRIALS_STDDEV: &str = "trials_stddev_";
+
 /// What was computed rather than printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,6 +37,8 @@ pub struct JudgedStudy {
     pub study: Study,
     /// Id of the run.
     pub run: String,
+    /// Rate of this machine's time-stamp counter in GHz, where the study's cycles are its ticks.
+    pub counter: Option<f64>,
     /// Its quantities, in their order.
     pub judged: Vec<JudgedQuantity>,
 }
@@ -50,6 +58,13 @@ pub struct JudgedQuantity {
     pub ours: Option<Seen>,
     /// What was counted of the published procedure.
     pub evidence: Vec<Evidence>,
+    /// What was counted of syscost's method.
+    pub ours_evidence: Vec<Evidence>,
+    /// Standard deviation of the procedure's trials, in the quantity's unit, where it prints one.
+    pub trials_stddev: Option<f64>,
+    /// How often each value was seen, for the chart of it: value in the quantity's unit, count.
+    #[serde(skip)]
+    pub histogram: Vec<(f64, u64)>,
     /// What follows.
     pub verdict: Sentence,
 }
@@ -67,6 +82,8 @@ pub struct JudgedFigure {
     pub converted: Option<Converted>,
     /// The figure in words, where it is no number.
     pub words: Option<String>,
+    /// Single results that the text prints; see [`Figure::runs`].
+    pub runs: Vec<f64>,
     /// Where in the text.
     pub place: String,
     /// What is doubtful: as the study says, and where its own numbers disagree.
@@ -96,7 +113,7 @@ fn figure(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Judged
         ));
     }
     let printed = figure.cycles.or(figure.value);
-    if let (Some(printed), false) = (printed, figure.runs.is_empty()) {
+    if let (Some(printed), true) = (printed, figure.runs.len() >= MIN_RUNS) {
         let mean = figure.runs.iter().sum::<f64>() / figure.runs.len() as f64;
         if off(mean, printed) > MEAN_ROUNDING {
             doubts.push(format!(
@@ -118,6 +135,7 @@ fn figure(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Judged
         cycles,
         converted,
         words: figure.words.clone(),
+        runs: figure.runs.clone(),
         place: figure.place.clone(),
         doubts,
     }
@@ -129,6 +147,10 @@ pub fn judge(study: &Study, run: &Run) -> JudgedStudy {
     JudgedStudy {
         study: study.clone(),
         run: run.id.clone(),
+        counter: match study.cycles {
+            Cycles::Tsc => (run.clock.source == "tsc").then_some(run.clock.ghz),
+            Cycles::Core => None,
+        },
         judged: judged.map(|quantity| of(study, quantity, run)).collect(),
     }
 }
@@ -159,10 +181,9 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
         Some(Seen::Figure(_)) => undisturbed.clone(),
         Some(Seen::Missing { .. }) | None => as_published.clone(),
     };
-    let evidence = match &rows.as_published {
-        Some(Ok(row)) => row.evidence.clone(),
-        Some(Err(_)) | None => Vec::new(),
-    };
+    let published_row = Rows::found(&rows.as_published);
+    let evidence =
+        |row: Option<&Measurement>| row.map_or_else(Vec::new, |row| row.evidence.clone());
     JudgedQuantity {
         id: quantity.id.clone(),
         published: figures(study, quantity),
@@ -170,7 +191,14 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
         as_published,
         undisturbed,
         ours,
-        evidence,
+        evidence: evidence(published_row),
+        ours_evidence: evidence(Rows::found(&rows.ours)),
+        trials_stddev: published_row.and_then(|row| {
+            let mut details = row.details.iter();
+            let (_, value) = details.find(|(name, _)| name.starts_with(TRIALS_STDDEV))?;
+            Some(*value)
+        }),
+        histogram: published_row.map_or_else(Vec::new, |row| row.histogram.clone()),
     }
 }
 
@@ -216,7 +244,7 @@ as_published = "study.mine.getpid"
 ours = "syscall.null"
 why = "it reads the clock each time."
 published = [
-  { machine = "old", cycles = 200.0, value = 90.0, runs = [180.0, 200.0], place = "page 1" },
+  { machine = "old", cycles = 200.0, value = 90.0, runs = [180.0, 190.0, 200.0], place = "page 1" },
   { machine = "old", cycles = 20.0, place = "page 2" },
   { machine = "unclocked", cycles = 20.0, place = "page 3" },
 ]
@@ -252,7 +280,7 @@ broken = "No system call happened."
             first.doubts,
             [
                 "200 cycles at 2 GHz are 100.00 ns, not 90",
-                "the mean of its 2 printed runs is 190.00, not 200"
+                "the mean of its 3 printed runs is 190.00, not 200"
             ]
         );
         assert_eq!(

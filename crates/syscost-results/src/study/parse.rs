@@ -1,6 +1,6 @@
 //! From TOML to a study, or to one line on what is wrong where.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -20,14 +20,44 @@ pub struct StudyError {
 /// Where each part stands, which a [`Study`] no longer knows.
 #[derive(Deserialize)]
 struct Places {
+    id: Spanned<String>,
     #[serde(default, rename = "machine")]
-    machines: Vec<Spanned<toml::Value>>,
+    machines: Vec<Spanned<Fields>>,
     #[serde(default, rename = "quantity")]
-    quantities: Vec<Spanned<toml::Value>>,
+    quantities: Vec<Spanned<QuantityPlaces>>,
     #[serde(default, rename = "doubt")]
-    doubts: Vec<Spanned<toml::Value>>,
+    doubts: Vec<Fields>,
     #[serde(default, rename = "chart")]
-    charts: Vec<Spanned<toml::Value>>,
+    charts: Vec<Fields>,
+}
+
+/// Where each field of a part stands.
+type Fields = BTreeMap<String, Spanned<toml::Value>>;
+
+#[derive(Deserialize)]
+struct QuantityPlaces {
+    id: Spanned<String>,
+    ours_scale: Option<Spanned<f64>>,
+    #[serde(default)]
+    published: Vec<Spanned<Fields>>,
+    #[serde(default, rename = "claim")]
+    claims: Vec<Spanned<Fields>>,
+}
+
+/// Where something is wrong, as an offset into the text, and what.
+type Wrong = (usize, String);
+
+/// Where this field stands.
+fn field(fields: &Fields, name: &str) -> usize {
+    fields.get(name).map_or(0, |one| one.span().start)
+}
+
+/// Where this field of a part stands, or the part if it has no such field.
+fn field_or_part(part: &Spanned<Fields>, name: &str) -> usize {
+    let fields = part.get_ref();
+    fields
+        .get(name)
+        .map_or(part.span().start, |one| one.span().start)
 }
 
 impl Study {
@@ -49,64 +79,69 @@ impl Study {
             StudyError { line, problem }
         })?;
         let places: Places = toml::from_str(text).map_err(read_as)?;
-        let at = |list: &[Spanned<toml::Value>], index: usize| {
-            list.get(index).map_or(1, |one| line_of(one.span().start))
-        };
-        let wrong = |line, problem| Err(StudyError { line, problem });
-
-        if study.id.is_empty() || !study.id.chars().all(is_of_an_id) {
-            return wrong(
-                1,
-                "field `id`: small letters, digits and hyphens".to_owned(),
-            );
+        match wrong_in(&study, &places) {
+            None => Ok(study),
+            Some((offset, problem)) => Err(StudyError {
+                line: line_of(offset),
+                problem,
+            }),
         }
-        let mut machines = BTreeSet::new();
-        for (index, machine) in study.machines.iter().enumerate() {
-            if !machines.insert(machine.id.as_str()) {
-                let problem = format!("machine `{}`, field `id`: there are two", machine.id);
-                return wrong(at(&places.machines, index), problem);
-            }
-            if machine.clock_ghz.is_some_and(|ghz| !is_positive(ghz)) {
-                let problem = format!("machine `{}`, field `clock_ghz`: more than 0", machine.id);
-                return wrong(at(&places.machines, index), problem);
-            }
-        }
-        let mut quantities = BTreeSet::new();
-        for (index, quantity) in study.quantities.iter().enumerate() {
-            let unique = quantities.insert(quantity.id.as_str());
-            let problem = match unique {
-                true => problem_of(quantity, &machines),
-                false => Some("field `id`: there are two".to_owned()),
-            };
-            if let Some(problem) = problem {
-                let problem = format!("quantity `{}`, {problem}", quantity.id);
-                return wrong(at(&places.quantities, index), problem);
-            }
-        }
-        if quantities.is_empty() {
-            return wrong(
-                1,
-                "field `quantity`: there is none; each begins with [[quantity]]".into(),
-            );
-        }
-        let unknown = |ids: &[String]| {
-            let id = ids.iter().find(|id| !quantities.contains(id.as_str()))?;
-            Some(format!("no quantity is called `{id}`"))
-        };
-        for (index, doubt) in study.doubts.iter().enumerate() {
-            if let Some(problem) = unknown(&doubt.shown_by) {
-                let problem = format!("doubt, field `shown_by`: {problem}");
-                return wrong(at(&places.doubts, index), problem);
-            }
-        }
-        for (index, chart) in study.charts.iter().enumerate() {
-            if let Some(problem) = unknown(&chart.quantities) {
-                let problem = format!("chart `{}`, field `quantities`: {problem}", chart.title);
-                return wrong(at(&places.charts, index), problem);
-            }
-        }
-        Ok(study)
     }
+}
+
+/// The first thing that is wrong in what could be read.
+fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
+    if study.id.is_empty() || !study.id.chars().all(is_of_an_id) {
+        let problem = "field `id`: small letters, digits and hyphens".to_owned();
+        return Some((places.id.span().start, problem));
+    }
+    let mut machines = BTreeSet::new();
+    for (machine, place) in study.machines.iter().zip(&places.machines) {
+        let wrong = |name: &str, problem: &str| {
+            let problem = format!("machine `{}`, field `{name}`: {problem}", machine.id);
+            Some((field_or_part(place, name), problem))
+        };
+        if !machines.insert(machine.id.as_str()) {
+            return wrong("id", "there are two");
+        }
+        if machine.clock_ghz.is_some_and(|ghz| !is_positive(ghz)) {
+            return wrong("clock_ghz", "more than 0");
+        }
+    }
+    let mut quantities = BTreeSet::new();
+    for (quantity, place) in study.quantities.iter().zip(&places.quantities) {
+        let wrong = match quantities.insert(quantity.id.as_str()) {
+            true => wrong_with_quantity(quantity, place, &machines),
+            false => Some((
+                place.get_ref().id.span().start,
+                "field `id`: there are two".to_owned(),
+            )),
+        };
+        if let Some((offset, problem)) = wrong {
+            return Some((offset, format!("quantity `{}`, {problem}", quantity.id)));
+        }
+    }
+    if quantities.is_empty() {
+        let problem = "field `quantity`: there is none; each begins with [[quantity]]";
+        return Some((0, problem.to_owned()));
+    }
+    let unknown = |ids: &[String]| {
+        let id = ids.iter().find(|id| !quantities.contains(id.as_str()))?;
+        Some(format!("no quantity is called `{id}`"))
+    };
+    for (doubt, place) in study.doubts.iter().zip(&places.doubts) {
+        if let Some(problem) = unknown(&doubt.shown_by) {
+            let problem = format!("doubt, field `shown_by`: {problem}");
+            return Some((field(place, "shown_by"), problem));
+        }
+    }
+    for (chart, place) in study.charts.iter().zip(&places.charts) {
+        if let Some(problem) = unknown(&chart.quantities) {
+            let problem = format!("chart `{}`, field `quantities`: {problem}", chart.title);
+            return Some((field(place, "quantities"), problem));
+        }
+    }
+    None
 }
 
 fn is_of_an_id(letter: char) -> bool {
@@ -117,59 +152,74 @@ fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-fn problem_of(quantity: &Quantity, machines: &BTreeSet<&str>) -> Option<String> {
+fn wrong_with_quantity(
+    quantity: &Quantity,
+    place: &Spanned<QuantityPlaces>,
+    machines: &BTreeSet<&str>,
+) -> Option<Wrong> {
     if quantity.as_published.is_none() && quantity.ours.is_none() && quantity.published.is_empty() {
         let needs = "fields `published`, `as_published`, `ours`: one of them is needed";
-        return Some(needs.to_owned());
+        return Some((place.span().start, needs.to_owned()));
     }
-    if let Some(problem) = quantity
-        .published
-        .iter()
-        .find_map(|one| problem_with(one, machines))
+    let place = place.get_ref();
+    let figures = quantity.published.iter().zip(&place.published);
+    for (figure, place) in figures {
+        if let Some((offset, problem)) = wrong_with_figure(figure, place, machines) {
+            return Some((offset, format!("field `published`, {problem}")));
+        }
+    }
+    if let (Some(scale), Some(place)) = (quantity.ours_scale, &place.ours_scale)
+        && !is_positive(scale)
     {
-        return Some(format!("field `published`, {problem}"));
+        let problem = "field `ours_scale`: more than 0".to_owned();
+        return Some((place.span().start, problem));
     }
-    if quantity.ours_scale.is_some_and(|scale| !is_positive(scale)) {
-        return Some("field `ours_scale`: more than 0".to_owned());
-    }
-    let unbound = quantity
-        .claims
-        .iter()
-        .find(|claim| claim.at_least.is_none() && claim.at_most.is_none())?;
-    Some(format!(
+    let mut claims = quantity.claims.iter().zip(&place.claims);
+    let (claim, place) =
+        claims.find(|(claim, _)| claim.at_least.is_none() && claim.at_most.is_none())?;
+    let problem = format!(
         "field `claim`, of `{}`: `at_least` or `at_most` is needed",
-        unbound.counted
-    ))
+        claim.counted
+    );
+    Some((place.span().start, problem))
 }
 
-fn problem_with(figure: &Figure, machines: &BTreeSet<&str>) -> Option<String> {
+fn wrong_with_figure(
+    figure: &Figure,
+    place: &Spanned<Fields>,
+    machines: &BTreeSet<&str>,
+) -> Option<Wrong> {
     if !machines.contains(figure.machine.as_str()) {
         let known: Vec<&str> = machines.iter().copied().collect();
-        return Some(format!(
+        let problem = format!(
             "field `machine`: no machine is called `{}`; there are: {}",
             figure.machine,
             known.join(", ")
-        ));
+        );
+        return Some((field_or_part(place, "machine"), problem));
     }
-    let numbers = [figure.value, figure.cycles];
-    if numbers
-        .iter()
-        .flatten()
-        .chain(&figure.runs)
-        .any(|one| !is_positive(*one))
-    {
-        return Some(format!(
-            "of machine `{}`: figures are more than 0",
-            figure.machine
-        ));
+    let numbers = [
+        ("value", figure.value.as_slice()),
+        ("cycles", figure.cycles.as_slice()),
+        ("runs", &figure.runs),
+    ];
+    for (name, all) in numbers {
+        if all.iter().any(|one| !is_positive(*one)) {
+            let problem = format!(
+                "field `{name}` of machine `{}`: figures are more than 0",
+                figure.machine
+            );
+            return Some((field_or_part(place, name), problem));
+        }
     }
-    let has_any = figure.words.is_some() || numbers.iter().any(Option::is_some);
-    (!has_any).then(|| {
+    let has_any = figure.words.is_some() || figure.value.is_some() || figure.cycles.is_some();
+    let problem = || {
         format!(
             "of machine `{}`: `value`, `cycles` or `words` is needed",
             figure.machine
         )
-    })
+    };
+    (!has_any).then(|| (place.span().start, problem()))
 }
 
 #[cfg(test)]
@@ -224,7 +274,7 @@ published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
         let wrong = error(&GOOD.replace("machine = \"laptop\"", "machine = \"desk\""));
         assert_eq!(
             wrong,
-            "mine.toml:12: quantity `getppid`, field `published`, field `machine`: no machine is called `desk`; there are: laptop"
+            "mine.toml:19: quantity `getppid`, field `published`, field `machine`: no machine is called `desk`; there are: laptop"
         );
         let wrong = error(&GOOD.replace("cycles = 200.0, ", ""));
         assert!(
@@ -235,11 +285,40 @@ published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
         assert!(wrong.contains("figures are more than 0"), "{wrong}");
         let wrong = error(&GOOD.replace("id = \"mine\"", "id = "));
         assert!(wrong.starts_with("mine.toml:2: "), "{wrong}");
+        let wrong = error(&GOOD.replace("id = \"mine\"", "id = \"My study\""));
+        assert!(wrong.starts_with("mine.toml:2: field `id`"), "{wrong}");
+        let scaled = GOOD.replace("ours =", "ours_scale = -1.0\nours =");
+        let wrong = error(&scaled);
+        assert!(
+            wrong.starts_with("mine.toml:18: ") && wrong.contains("ours_scale"),
+            "{wrong}"
+        );
+        let claim = "\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n";
+        let wrong = error(&format!("{GOOD}{claim}"));
+        assert!(
+            wrong.starts_with("mine.toml:21: ") && wrong.contains("`at_least`"),
+            "{wrong}"
+        );
+        let several = GOOD.replace(
+            "published = [{",
+            "published = [\n  { machine = \"laptop\", value = 9.0, place = \"page 1\" },\n  {",
+        );
+        let wrong = error(&several.replace("cycles = 200.0", "cycles = 0.0"));
+        assert!(
+            wrong.starts_with("mine.toml:21: ") && wrong.contains("`cycles`"),
+            "{wrong}"
+        );
+        let chart = "\n[[chart]]\ntitle = \"All\"\nkind = \"curve\"\nquantities = [\"getpid\"]\n";
+        let wrong = error(&format!("{GOOD}{chart}"));
+        assert!(
+            wrong.starts_with("mine.toml:24: ") && wrong.contains("`getpid`"),
+            "{wrong}"
+        );
         assert!(error("").contains("missing field `id`"));
         let twice = format!("{GOOD}{}", &GOOD[GOOD.find("[[quantity]]").unwrap()..]);
         assert_eq!(
             error(&twice),
-            "mine.toml:20: quantity `getppid`, field `id`: there are two"
+            "mine.toml:21: quantity `getppid`, field `id`: there are two"
         );
     }
 }

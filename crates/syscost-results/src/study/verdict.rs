@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::view::{Seen, View};
 use super::{Claim, Quantity};
-use crate::{Fact, Measurement};
+use crate::{Fact, Measurement, Unit};
 
 /// Figures nearer to each other than this share agree, whatever their intervals say.
 const AGREE: f64 = 0.05;
@@ -38,6 +38,22 @@ pub(super) struct Rows<'r> {
     pub(super) ours: Option<Result<&'r Measurement, String>>,
 }
 
+impl<'r> Rows<'r> {
+    /// The row, where it is named and has a number.
+    pub(super) fn found(row: &Option<Result<&'r Measurement, String>>) -> Option<&'r Measurement> {
+        row.as_ref()?.as_ref().ok().copied()
+    }
+
+    /// The row that a quantity's claims are about: of the published procedure, or of syscost's method where
+    /// the procedure is not repeated.
+    fn claimed(&self) -> Option<&'r Measurement> {
+        match &self.as_published {
+            Some(_) => Self::found(&self.as_published),
+            None => Self::found(&self.ours),
+        }
+    }
+}
+
 /// What was counted of a row: a claim's observation, or a detail.
 fn counted(row: &Measurement, name: &str) -> Option<String> {
     let evidence = row.evidence.iter().find(|one| one.claim == name);
@@ -67,9 +83,12 @@ fn number(value: f64) -> String {
     format!("{value:.*}", digits.max(0) as usize)
 }
 
-/// A sentence with `{}` replaced by a count, and `{name}` by that of the row.
-fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> String {
-    let mut filled = String::new();
+/// What a count is called in a sentence that needs it and does not have it.
+const NOT_COUNTED: &str = "(not counted)";
+
+/// A sentence with `{}` replaced by a count, and `{name}` by that of the row; whether all of them are known.
+fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> (String, bool) {
+    let (mut filled, mut knows_all) = (String::new(), true);
     let mut rest = sentence;
     while let Some((before, behind)) = rest.split_once('{') {
         let Some((name, behind)) = behind.split_once('}') else {
@@ -80,12 +99,13 @@ fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> String {
             "" => filled += count,
             name => {
                 let known = row.and_then(|row| counted(row, name));
-                filled += known.as_deref().unwrap_or("(not counted)");
+                knows_all &= known.is_some();
+                filled += known.as_deref().unwrap_or(NOT_COUNTED);
             }
         }
         rest = behind;
     }
-    filled + rest
+    (filled + rest, knows_all)
 }
 
 /// The sentences of the claims, the broken ones first, and whether any is broken.
@@ -100,8 +120,8 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, Vec<String>) {
         let holds = claim.at_least.is_none_or(|least| count >= least)
             && claim.at_most.is_none_or(|most| count <= most);
         match (holds, &claim.holds) {
-            (false, _) => broken.push(filled(&claim.broken, &shown, Some(row))),
-            (true, Some(sentence)) => held.push(filled(sentence, &shown, Some(row))),
+            (false, _) => broken.push(filled(&claim.broken, &shown, Some(row)).0),
+            (true, Some(sentence)) => held.push(filled(sentence, &shown, Some(row)).0),
             (true, None) => {}
         }
     }
@@ -116,19 +136,30 @@ fn overlap(one: &View, other: &View) -> bool {
     low <= other_high && other_low <= high
 }
 
+/// Below this share of the other figure a percentage says less than the ratio the other way round.
+const TINY: f64 = 0.1;
+
 /// How far the published way is from syscost's: `is 3.1 times` syscost's figure.
-fn comparison(published: &View, ours: &View) -> (bool, String) {
+fn comparison(published: &View, ours: &View, unit: Unit) -> (bool, String) {
     let ratio = published.value / ours.value;
     let agree = (ratio - 1.0).abs() <= AGREE || overlap(published, ours);
-    let text = match (agree, ratio) {
-        (true, _) => "Both ways agree".to_owned(),
-        (false, ratio) if ratio >= 2.0 => {
-            format!(
-                "The published way gives {} times syscost's figure",
-                number(ratio)
-            )
-        }
-        (false, ratio) => format!(
+    let (published, ours) = (number(published.value), number(ours.value));
+    let symbol = unit.symbol();
+    let text = match ratio {
+        _ if agree => "Both ways agree".to_owned(),
+        ratio if ratio < 0.0 => format!(
+            "The published way gives a cost below zero, {published} {symbol}, which nothing can have"
+        ),
+        0.0 => format!("The published way gives 0 {symbol} where syscost's gives {ours} {symbol}"),
+        ratio if ratio < TINY => format!(
+            "syscost's figure is {} times what the published way gives",
+            number(1.0 / ratio)
+        ),
+        ratio if ratio >= 2.0 => format!(
+            "The published way gives {} times syscost's figure",
+            number(ratio)
+        ),
+        ratio => format!(
             "The published way gives {:.0} % {} than syscost's",
             100.0 * (ratio - 1.0).abs(),
             if ratio > 1.0 { "more" } else { "less" }
@@ -153,19 +184,21 @@ pub(super) fn verdict(
     published: Option<&Seen>,
     ours: Option<&Seen>,
 ) -> Sentence {
-    let row = rows.as_published.as_ref().and_then(|row| row.as_ref().ok());
+    let row = rows.claimed();
     let (is_broken, mut sentences) = match row {
         Some(row) => of_claims(&quantity.claims, row),
         None => (false, Vec::new()),
     };
     let why = || {
         let why = quantity.why.as_deref()?;
-        Some(filled(why, "", row.copied()))
+        let (why, knows_all) = filled(why, "", row);
+        // A reason made of counts says nothing without them.
+        knows_all.then_some(why)
     };
     let mut kind = Kind::NotCompared;
     match (published, ours) {
         (Some(Seen::Figure(published)), Some(Seen::Figure(ours))) if ours.value > 0.0 => {
-            let (agree, text) = comparison(published, ours);
+            let (agree, text) = comparison(published, ours, quantity.unit);
             kind = if agree { Kind::Agrees } else { Kind::Differs };
             match why().filter(|_| !agree) {
                 Some(why) => sentences.push(format!("{text}: {why}")),
@@ -245,6 +278,16 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_made_of_counts_is_not_given_without_them() {
+        let (text, knows_all) = filled("of {tries} {nothing}", "", Some(&row()));
+        assert_eq!(
+            (text.as_str(), knows_all),
+            ("of 10000 (not counted)", false)
+        );
+        assert!(filled("of {tries}", "", Some(&row())).1);
+    }
+
+    #[test]
     fn a_reason_that_follows_nothing_begins_a_sentence() {
         assert_eq!(
             begun("the kernel answers.".to_owned()),
@@ -269,12 +312,29 @@ mod tests {
             cycles: None,
             from: 1,
         };
-        assert!(comparison(&view(10.4, 0.1), &view(10.0, 0.1)).0);
-        assert!(comparison(&view(20.0, 9.0), &view(12.0, 1.5)).0);
-        let (agree, text) = comparison(&view(31.0, 0.1), &view(10.0, 0.1));
-        assert!(!agree);
-        assert_eq!(text, "The published way gives 3.10 times syscost's figure");
-        let (_, text) = comparison(&view(8.0, 0.1), &view(10.0, 0.1));
-        assert_eq!(text, "The published way gives 20 % less than syscost's");
+        let compared =
+            |published: View, ours: View| comparison(&published, &ours, Unit::Nanoseconds);
+        assert!(compared(view(10.4, 0.1), view(10.0, 0.1)).0);
+        assert!(compared(view(20.0, 9.0), view(12.0, 1.5)).0);
+        for (published, expected) in [
+            (31.0, "The published way gives 3.10 times syscost's figure"),
+            (8.0, "The published way gives 20 % less than syscost's"),
+            (
+                0.02,
+                "syscost's figure is 500 times what the published way gives",
+            ),
+            (
+                0.0,
+                "The published way gives 0 ns where syscost's gives 10 ns",
+            ),
+            (
+                -3.5,
+                "The published way gives a cost below zero, -3.50 ns, which nothing can have",
+            ),
+        ] {
+            let (agree, text) = compared(view(published, 0.1), view(10.0, 0.1));
+            assert!(!agree);
+            assert_eq!(text, expected);
+        }
     }
 }

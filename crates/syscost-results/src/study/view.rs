@@ -178,9 +178,19 @@ fn cycles_of(run: &Run, row: &Measurement, value: f64, cycles: Cycles) -> Option
     match cycles {
         // The row's own median is from undisturbed samples; another value of it ran at the same frequency.
         Cycles::Core => {
-            let ghz = row.core_cycles? / row.estimate.median.filter(|median| *median > 0.0)?;
-            Some(value * ghz)
+            let by_median =
+                || Some(row.core_cycles? / row.estimate.median.filter(|median| *median > 0.0)?);
+            Some(value * by_median().or_else(|| usual_ghz(row))?)
         }
         Cycles::Tsc => (run.clock.source == "tsc").then_some(value * run.clock.ghz),
     }
+}
+
+/// The frequency of the core around a row's rounds, in GHz: their median.
+fn usual_ghz(row: &Measurement) -> Option<f64> {
+    let rounds = row.samples.iter().flatten();
+    let all: Vec<f64> = rounds
+        .filter_map(|round| round.core_ghz.or(round.usual_ghz))
+        .collect();
+    median(&all)
 }

@@ -3,6 +3,7 @@
 mod bars;
 mod braille;
 mod grid;
+mod histogram;
 mod lines;
 
 use syscost_results::Unit;
@@ -57,13 +58,31 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
         ),
         Chart::Violin(_) | Chart::OverRuns { .. } => return None,
     };
+    Some(framed(&body, labels, options))
+}
+
+/// How often each value was seen, a line for each range of values.
+pub(crate) fn histogram(
+    bins: &[(f64, u64)],
+    unit: Unit,
+    labels: &Labels,
+    options: TextOptions,
+) -> String {
+    framed(&histogram::draw(bins, unit, options), labels, options)
+}
+
+/// A drawing with its title above and its source beneath.
+fn framed(body: &str, labels: &Labels, options: TextOptions) -> String {
     let paint = options.paint();
-    let mut out = format!("{}\n\n{body}", paint.text(HEADING, &labels.title));
+    let mut out = match labels.title.as_str() {
+        "" => body.to_owned(),
+        title => format!("{}\n\n{body}", paint.text(HEADING, title)),
+    };
     for line in textwrap::wrap(&labels.source, options.width()) {
         out.push_str(&paint.text(DIM, &line));
         out.push('\n');
     }
-    Some(out)
+    out
 }
 
 /// A distribution's samples, ascending.

@@ -158,3 +158,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_histogram_has_a_line_for_each_range_and_says_what_lies_beyond() {
+    let options = TextOptions {
+        width: 80,
+        color: false,
+    };
+    let few = [(20.0, 900), (30.0, 90), (40.0, 10)];
+    let drawn = histogram(&few, Unit::Nanoseconds, &Labels::default(), options);
+    let lines: Vec<&str> = drawn.lines().filter(|line| line.contains(" ns")).collect();
+    assert_eq!(lines.len(), 3, "{drawn}");
+    assert!(
+        lines[0].starts_with("20.0 ns") && lines[0].contains("90"),
+        "{drawn}"
+    );
+    assert!(!drawn.contains("beyond"), "{drawn}");
+    let mut many: Vec<(f64, u64)> = (20..90).map(|ns| (f64::from(ns), 1000)).collect();
+    many.push((1e6, 1));
+    let drawn = histogram(&many, Unit::Nanoseconds, &Labels::default(), options);
+    assert!(drawn.lines().count() < 22, "{drawn}");
+    assert!(drawn.contains("lie beyond the axis"), "{drawn}");
+}

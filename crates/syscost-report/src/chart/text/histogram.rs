@@ -1,0 +1,61 @@
+//! How often each value was seen, a line for each range of values.
+
+use syscost_results::Unit;
+
+use super::{TextOptions, bars};
+use crate::chart::histogram::shown;
+use crate::chart::{Bar, Begin, Scale, Value};
+use crate::paint::DIM;
+use crate::units::quantity;
+
+/// More lines than this are merged.
+const MAX_LINES: usize = 16;
+
+pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> String {
+    let (shown, note) = shown(bins);
+    let total: u64 = bins.iter().map(|(_, count)| count).sum();
+    let bars: Vec<Bar> = lines(&shown)
+        .into_iter()
+        .map(|(low, high, count)| Bar {
+            label: range(unit, low, high),
+            value: Value {
+                median: 100.0 * count as f64 / total.max(1) as f64,
+                low: None,
+                high: None,
+            },
+        })
+        .collect();
+    let mut out = bars::draw(&bars, Unit::Percent, options);
+    if let Some(note) = note {
+        out.push_str(&options.paint().text(DIM, &note));
+        out.push('\n');
+    }
+    out
+}
+
+/// At most [`MAX_LINES`] ranges with values in them: the least and the greatest value of each, and the count.
+fn lines(shown: &[(f64, u64)]) -> Vec<(f64, f64, u64)> {
+    if shown.len() <= MAX_LINES {
+        return shown
+            .iter()
+            .map(|(value, count)| (*value, *value, *count))
+            .collect();
+    }
+    let values = shown.iter().map(|(value, _)| *value);
+    let scale = Scale::fit(values, Begin::Near, (0.0, MAX_LINES as f64));
+    let line_of = |value: f64| (scale.place(value) as usize).min(MAX_LINES - 1);
+    let chunks = shown.chunk_by(|(one, _), (other, _)| line_of(*one) == line_of(*other));
+    chunks
+        .map(|chunk| {
+            let count = chunk.iter().map(|(_, count)| count).sum();
+            (chunk[0].0, chunk[chunk.len() - 1].0, count)
+        })
+        .collect()
+}
+
+fn range(unit: Unit, low: f64, high: f64) -> String {
+    match low == high {
+        true => quantity(unit, low),
+        false => format!("{} to {}", quantity(unit, low), quantity(unit, high)),
+    }
+}
