@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use syscost_results::{Flag, Measurement, Run, Status};
+use syscost_results::precision::Grade;
+use syscost_results::{Estimate, Flag, Measurement, Run, Status};
 use textwrap::wrap;
 
 use crate::{
@@ -68,9 +69,26 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, paint: Paint) -> String 
     out.text
 }
 
-/// Whether the table shows the flag: partial evidence has a mark of its own.
+/// Whether the table shows the flag: partial evidence has a mark of its own, and a wide interval its grade.
 pub(crate) fn is_shown(flag: Flag) -> bool {
-    flag != Flag::PartlyUnverified
+    !matches!(flag, Flag::PartlyUnverified | Flag::NotConverged)
+}
+
+/// What stands behind a row's numbers: the grade of its precision, then its flags.
+pub(crate) fn signs(estimate: &Estimate, flags: &[Flag]) -> Vec<&'static str> {
+    let grade = Grade::of(estimate).map(Grade::sign);
+    let grade = grade.filter(|sign| !sign.is_empty());
+    grade.into_iter().chain(short_flags(flags)).collect()
+}
+
+/// What the signs of these estimates' grades mean, in one line; nothing where all are fine.
+pub(crate) fn grades<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Option<String> {
+    let found: BTreeSet<Grade> = estimates.filter_map(Grade::of).collect();
+    let signed = found.into_iter().filter(|grade| !grade.sign().is_empty());
+    let words: Vec<String> = signed
+        .map(|grade| format!("{} {}", grade.sign(), grade.meaning()))
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// The short names of the flags that are shown, first the one that must be read where not all fit.
@@ -185,6 +203,12 @@ fn legend(run: &Run, out: &mut Out) {
     }
     if shown.iter().any(|row| row.status == Status::AboveRange) {
         out.dim("> larger than all that was tried in the time and room there was");
+    }
+    let estimates = shown.iter().filter(|row| row.status == Status::Ok);
+    if let Some(grades) = grades(estimates.map(|row| &row.estimate)) {
+        out.dim(&format!(
+            "{grades}: how far the 95 % interval reaches from the median"
+        ));
     }
     for meaning in meanings(shown.iter().flat_map(|row| &row.flags)) {
         out.dim(&meaning);

@@ -319,10 +319,10 @@ pub(crate) fn mark_style(mark: Mark) -> anstyle::Style {
     }
 }
 
-/// The short names of a row's flags; what the mark says already is left out.
+/// The grade of a row's precision and the short names of its flags; what the mark says already is left out.
 fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
     match row.figures {
-        Some(_) => footer::short_flags(&row.measurement.flags),
+        Some(_) => footer::signs(&row.measurement.estimate, &row.measurement.flags),
         None => Vec::new(),
     }
 }

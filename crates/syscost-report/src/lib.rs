@@ -1,5 +1,6 @@
 //! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, with no terminal, file or clock involved.
 //!
+//! - [`mod@summary`]: the first answer: the numbers people look for first.
 //! - [`mod@table`]: the table people read in a terminal.
 //! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
@@ -24,6 +25,7 @@ mod paint;
 pub mod sentence;
 mod side_by_side;
 pub mod study;
+pub mod summary;
 pub mod table;
 pub mod units;
 
@@ -32,5 +34,4 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
-pub use sentence::summary;
 pub use table::{TableOptions, table};

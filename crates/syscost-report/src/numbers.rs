@@ -99,15 +99,13 @@ struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn new(number: &'a Number) -> Self {
-        let figures = Figures::new(
-            Unit::Nanoseconds,
-            &Estimate {
-                median: number.median_ns,
-                ci95_low: number.ci95_low_ns,
-                ci95_high: number.ci95_high_ns,
-                ..Estimate::default()
-            },
-        );
+        let estimate = Estimate {
+            median: number.median_ns,
+            ci95_low: number.ci95_low_ns,
+            ci95_high: number.ci95_high_ns,
+            ..Estimate::default()
+        };
+        let figures = Figures::new(Unit::Nanoseconds, &estimate);
         Row {
             number,
             time: figures.as_ref().map_or_else(String::new, |figures| {
@@ -115,7 +113,7 @@ impl<'a> Row<'a> {
             }),
             half_width: figures.map_or_else(String::new, |figures| figures.half_width),
             human: number.human_s.map_or_else(String::new, human),
-            flags: footer::short_flags(&number.flags).join(", "),
+            flags: footer::signs(&estimate, &number.flags).join(", "),
         }
     }
 }

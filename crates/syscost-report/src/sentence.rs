@@ -1,12 +1,14 @@
 //! The words of statuses, flags and summaries, the same in every renderer.
 
 mod directory;
+mod settings;
 mod shared;
 
-use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Status, Verdict};
+use syscost_results::{Evidence, Fact, Flag, Machine, Measurement, Run, Status, Verdict};
 
 use crate::units::{duration, quantity};
 pub use directory::directory;
+pub use settings::{precision, settings};
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 
 /// What all the evidence of a measurement comes to.
@@ -177,6 +179,15 @@ pub fn summary(run: &Run) -> String {
     )
 }
 
+/// The hardware and kernel in a few words: `AMD EPYC, 2 CPUs, KVM, Linux 6.18.44`.
+pub fn hardware(machine: &Machine) -> String {
+    let mut parts = vec![machine.cpu_model.clone(), cpus(machine.cpus_online)];
+    parts.extend(machine.hypervisor.clone());
+    parts.push(machine.kernel.clone());
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
 /// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core frequency, as far as they are known.
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
@@ -212,13 +223,9 @@ pub fn peer(run: &Run) -> Option<String> {
         true => peer.name.clone(),
         false => format!("{} ({})", peer.name, peer.address),
     };
-    let mut parts = vec![machine.cpu_model.clone()];
-    parts.push(cpus(machine.cpus_online));
-    parts.extend(machine.hypervisor.clone());
-    parts.push(machine.kernel.clone());
-    parts.push(format!("syscost {}", peer.version));
-    parts.retain(|part| !part.is_empty());
-    Some(format!("far end {name}: {}", parts.join(", ")))
+    let hardware = hardware(machine);
+    let version = &peer.version;
+    Some(format!("far end {name}: {hardware}, syscost {version}"))
 }
 
 /// The NFS server that was measured against without a mount, in a line, if there was one.

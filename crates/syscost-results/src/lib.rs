@@ -8,6 +8,7 @@
 //! - [`mod@compare`]: two sides of runs, row by row. [`history`]: a metric over time.
 //! - [`measurement`]: one row of it: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are.
 //! - [`mod@study`]: published experiments beside a run.
 //! - [`mod@curve`]: names from which curves are drawn.
 //! - [`row_name`]: the parts of a row's name.
@@ -27,11 +28,13 @@ pub mod history;
 pub mod machine;
 pub mod measurement;
 pub mod numbers;
+pub mod precision;
 pub mod row_name;
 pub mod run;
 pub mod simulate;
 pub mod stats;
 pub mod study;
+pub mod summary;
 
 pub use directory::Directory;
 pub use machine::Machine;

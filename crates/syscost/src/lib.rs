@@ -16,6 +16,7 @@ mod kept;
 mod nfs;
 mod peer;
 mod progress;
+mod references;
 mod selection;
 mod terminal;
 

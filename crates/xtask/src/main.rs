@@ -22,6 +22,8 @@ enum Chore {
     Lint,
     /// Begin a new benchmark: its file from a template, and its two lines in the group's list
     NewBench(cmd::new_bench::Arguments),
+    /// Make a reference that ships with the program of a run document
+    Reference(cmd::reference::Arguments),
     /// Check run documents against the schema, and what a schema cannot say
     Validate(cmd::validate::Arguments),
     /// Compare rows with other tools that measure the same work
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Chore::Gen(arguments) => cmd::generate::run(&arguments),
         Chore::Lint => cmd::lint::run(),
         Chore::NewBench(arguments) => cmd::new_bench::run(&arguments),
+        Chore::Reference(arguments) => cmd::reference::run(&arguments),
         Chore::Validate(arguments) => cmd::validate::run(&arguments),
         Chore::Versus(arguments) => cmd::versus::run(&arguments),
         Chore::Coverage(arguments) => cmd::coverage::run(&arguments),

@@ -190,7 +190,7 @@ impl<'t, 'a> Block<'t, 'a> {
     fn flags(&self, cells: &[Cell<'_>]) -> String {
         let of_one = |(place, cell): (&usize, &Cell<'_>)| {
             let row = cell.row.filter(|_| cell.word.is_empty())?;
-            let flags = footer::short_flags(&row.flags);
+            let flags = footer::signs(&row.estimate, &row.flags);
             let more = match flags.len() {
                 0 | 1 => String::new(),
                 count => format!(" +{}", count - 1),

@@ -89,6 +89,13 @@ pub struct RunArguments {
     /// Exit with 3 if a row failed or a number was withheld, other than one that is there to be refuted
     #[arg(long)]
     pub strict: bool,
+    /// Print every row; otherwise a run of everything ends with a summary
+    #[arg(long)]
+    pub all: bool,
+    /// What the summary puts the numbers beside: a shipped reference (`syscost numbers --help` names them), a document,
+    /// an id or a tag; the default is the shipped one of the most similar machine
+    #[arg(long, value_name = "REFERENCE")]
+    pub beside: Option<String>,
     /// Show the evidence of every row
     #[arg(short, long)]
     pub verbose: bool,

@@ -11,8 +11,10 @@ use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, congestion, drop_caches, real_time};
+use syscost_report::summary::summary;
 use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
+use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches};
@@ -22,6 +24,7 @@ use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
+use crate::references::{self, Reference};
 use crate::{
     directories, files, interrupt, selection,
     terminal::{self, say},
@@ -48,6 +51,7 @@ pub(super) fn measured(arguments: RunArguments, show: Show<'_>) -> Result<u8> {
         .as_ref()
         .map(|name| store.find(name))
         .transpose()?;
+    references::check(arguments.beside.as_deref())?;
     let interrupted = interrupt::catch()?;
     let named = arguments
         .far
@@ -270,17 +274,30 @@ fn print(
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: name(saved_to),
             };
-            super::print(&table(run, &options))?;
+            super::print(&match is_summary(run, arguments) {
+                true => {
+                    let reference = references::beside(arguments.beside.as_deref(), run)?;
+                    let reference = reference.as_ref().map(Reference::as_beside);
+                    summary(run, reference, &options)
+                }
+                false => table(run, &options),
+            })?;
             if let Some(comparison) = comparison {
                 let text = super::compare::text(comparison, arguments.verbose, true);
                 super::print(&format!("\n{text}"))?;
             }
-            if let Some(path) = saved_to {
-                super::print(&next(path))?;
+            match saved_to {
+                Some(path) if !is_summary(run, arguments) => super::print(&next(path)),
+                Some(_) | None => Ok(()),
             }
-            Ok(())
         }
     }
+}
+
+/// Whether the summary answers what was asked: of a run of everything, unless every row is wanted.
+fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
+    let wants_rows = arguments.all || arguments.verbose || !arguments.selectors.is_empty();
+    !wants_rows && has_many(run)
 }
 
 /// What commands call a run: a kept one is the latest, another is named by its file.

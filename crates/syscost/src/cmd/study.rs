@@ -175,6 +175,8 @@ fn as_run(
         compare_with: None,
         fail_on: None,
         strict: false,
+        all: false,
+        beside: None,
         verbose: arguments.verbose,
     }
 }

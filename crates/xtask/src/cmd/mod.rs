@@ -7,6 +7,7 @@ pub(crate) mod generate;
 pub(crate) mod lint;
 pub(crate) mod new_bench;
 pub(crate) mod pictures;
+pub(crate) mod reference;
 pub(crate) mod spread;
 pub(crate) mod steady;
 pub(crate) mod stream;

@@ -1,0 +1,106 @@
+//! How the machine is set up, and how precise that let the run be, in a line each.
+
+use syscost_results::precision::{self, Precision};
+use syscost_results::{Run, Unit};
+
+use crate::units::quantity;
+
+/// What of the machine's set-up changes costs: mitigations, frequency governor, huge pages, clock, frequency.
+pub fn settings(run: &Run) -> String {
+    let machine = &run.machine;
+    let mut parts = vec![mitigations(run)];
+    let governor = machine.governor.as_deref();
+    parts.push(format!("governor {}", governor.unwrap_or("unknown")));
+    parts.extend(
+        machine
+            .transparent_hugepages
+            .iter()
+            .map(|setting| format!("THP {setting}")),
+    );
+    parts.push(format!("clock {}", run.clock.source));
+    parts.extend(
+        run.core_ghz
+            .map(|ghz| format!("core {}", quantity(Unit::Gigahertz, ghz))),
+    );
+    parts.join(", ")
+}
+
+/// How many CPU weaknesses the kernel mitigates, and which are left open.
+fn mitigations(run: &Run) -> String {
+    let all = &run.machine.mitigations;
+    let count = |word: &str| all.values().filter(|what| what.starts_with(word)).count();
+    let open = all
+        .iter()
+        .filter(|(_, what)| what.starts_with("Vulnerable"));
+    let open: Vec<&str> = open.map(|(name, _)| name.as_str()).collect();
+    match (all.is_empty(), count("Mitigation"), &open[..]) {
+        (true, _, _) => "mitigations unknown".to_owned(),
+        (false, 0, []) => "no mitigations needed".to_owned(),
+        (false, active, []) => format!("mitigations: {active} active"),
+        (false, active, open) => {
+            format!(
+                "mitigations: {active} active (vulnerable: {})",
+                open.join(" ")
+            )
+        }
+    }
+}
+
+/// How precise the run's numbers are, and what limits that: how much of the time the cores were ours.
+pub fn precision(run: &Run) -> Option<String> {
+    let Precision {
+        half, nine_of_ten, ..
+    } = precision::of(run)?;
+    let [half, nine_of_ten] = [half, nine_of_ten].map(percent);
+    let used = run.noise.iter().filter(|noise| noise.used);
+    let ours = used.filter_map(|noise| noise.measured_alone_percent.or(noise.alone_percent));
+    let ours: Vec<f64> = ours.map(f64::round).collect();
+    let least = ours.iter().copied().reduce(f64::min);
+    let most = ours.iter().copied().reduce(f64::max);
+    let why = match least.zip(most) {
+        None => String::new(),
+        Some((least, most)) if least == most => format!("; cores ours {least} % of the time"),
+        Some((least, most)) => format!("; cores ours {least}-{most} % of the time"),
+    };
+    Some(format!(
+        "precision: half the rows ±{half}, nine of ten ±{nine_of_ten}{why}"
+    ))
+}
+
+/// Two digits of a percentage.
+fn percent(value: f64) -> String {
+    match value {
+        below if below < 9.95 => format!("{value:.1} %"),
+        _ => format!("{value:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn what_is_open_is_named() {
+        let mut run = fixture::run();
+        let mut set = |list: &[(&str, &str)]| {
+            let pairs = list
+                .iter()
+                .map(|(name, what)| ((*name).to_owned(), (*what).to_owned()));
+            run.machine.mitigations = pairs.collect();
+            mitigations(&run)
+        };
+        assert_eq!(set(&[]), "mitigations unknown");
+        assert_eq!(set(&[("l1tf", "Not affected")]), "no mitigations needed");
+        let some = [
+            ("l1tf", "Not affected"),
+            ("spectre_v2", "Mitigation: Retpolines"),
+        ];
+        assert_eq!(set(&some), "mitigations: 1 active");
+        let open = [
+            ("mds", "Vulnerable: no microcode"),
+            ("spectre_v1", "Mitigation: usercopy"),
+        ];
+        assert_eq!(set(&open), "mitigations: 1 active (vulnerable: mds)");
+    }
+}

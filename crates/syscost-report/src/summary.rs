@@ -1,0 +1,344 @@
+//! The first answer: the machine, the few numbers people look for first, what is normal beside them, and
+//! where the rest is.
+
+use syscost_results::summary::{Aside, Block, Line, summary as blocks};
+use syscost_results::{Run, Status, Unit};
+use textwrap::wrap;
+
+use crate::layout::mark_style;
+use crate::paint::{self, Paint, cut_end, width};
+use crate::sentence::{self, Mark};
+use crate::units::{self, Figures, quantity};
+use crate::{TableOptions, footer};
+
+/// Columns between two columns.
+const GAP: usize = 2;
+/// Columns of a mark with a blank on both sides.
+const MARK: usize = 3;
+/// Columns that signs need at least.
+const SIGNS: usize = 3;
+/// What is withheld or failed is named, of more rows than this the first.
+const NAMES: usize = 2;
+/// Warnings in full, of more the first.
+const WARNINGS: usize = 3;
+
+/// What is normal: another run, and what to call it.
+#[derive(Debug, Clone, Copy)]
+pub struct Reference<'r> {
+    /// What it is called, e.g. `epyc-guest`.
+    pub name: &'r str,
+    /// The run.
+    pub run: &'r Run,
+}
+
+impl Reference<'_> {
+    /// What it is, in a line.
+    pub(crate) fn sentence(&self) -> String {
+        let hardware = sentence::hardware(&self.run.machine);
+        let day = self.run.started.get(..10).unwrap_or(&self.run.started);
+        format!("reference: {}, {hardware}, {day}", self.name)
+    }
+}
+
+/// The summary of a run, ending in a newline; at most 50 lines from 80 columns on.
+pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptions) -> String {
+    let mut page = Page {
+        out: String::new(),
+        columns: options.width.max(60),
+        paint: Paint {
+            color: options.color,
+        },
+    };
+    page.dim(&sentence::hardware(&run.machine));
+    page.dim(&sentence::settings(run));
+    if let Some(text) = sentence::precision(run) {
+        page.dim(&text);
+    }
+    if let Some(reference) = reference {
+        page.dim(&reference.sentence());
+    }
+    let blocks = blocks(run, reference.map(|reference| reference.run));
+    let widths = Widths::new(&blocks, page.columns);
+    for block in &blocks {
+        page.line("");
+        page.heading(block, &widths);
+        for line in &block.lines {
+            page.row(block.aside, line, &widths);
+        }
+    }
+    page.line("");
+    page.closing(run, &blocks, options);
+    page.out
+}
+
+/// A line's texts before they are laid out.
+struct Cells {
+    median: String,
+    half_width: String,
+    aside: String,
+    reference: String,
+    /// Grade and flags.
+    signs: String,
+}
+
+impl Cells {
+    fn of(aside: Aside, line: &Line<'_>) -> Option<Self> {
+        let row = line.row;
+        let figures = Figures::of(row)?;
+        let beside = match aside {
+            Aside::P99 => row.estimate.p99.map(|p99| quantity(row.unit, p99)),
+            Aside::Cycles => row.core_cycles.map(units::cycles),
+        };
+        Some(Cells {
+            median: format!("{} {}", figures.median, figures.unit)
+                .trim_end()
+                .to_owned(),
+            half_width: figures.half_width,
+            aside: beside.unwrap_or_default(),
+            reference: line
+                .reference
+                .map_or_else(String::new, |value| quantity(row.unit, value)),
+            signs: footer::signs(&row.estimate, &row.flags).join(" "),
+        })
+    }
+}
+
+struct Widths {
+    title: usize,
+    median: usize,
+    half_width: usize,
+    aside: usize,
+    reference: usize,
+}
+
+impl Widths {
+    fn new(blocks: &[Block<'_>], columns: usize) -> Self {
+        let lines = || {
+            let lines = blocks
+                .iter()
+                .flat_map(|block| block.lines.iter().map(|line| (block.aside, line)));
+            lines.filter_map(|(aside, line)| Cells::of(aside, line))
+        };
+        let widest = |text: fn(&Cells) -> &String, heading: &str| {
+            let widths = lines().map(|cells| width(text(&cells)));
+            widths.max().unwrap_or(0).max(width(heading))
+        };
+        let has_reference = lines().any(|cells| !cells.reference.is_empty());
+        let titles = blocks.iter().flat_map(|block| &block.lines);
+        let title = titles.map(|line| width(line.title)).max().unwrap_or(0);
+        let median = widest(|cells| &cells.median, "median");
+        let half_width = widest(|cells| &cells.half_width, "± 95 %");
+        let aside = widest(|cells| &cells.aside, "cycles");
+        let reference = match has_reference {
+            true => widest(|cells| &cells.reference, "reference"),
+            false => 0,
+        };
+        let numbers = median + half_width + aside + reference + 4 * GAP;
+        // Two columns before the title; behind the numbers the mark and the signs.
+        let around = GAP + MARK + SIGNS;
+        Widths {
+            title: title.min(columns.saturating_sub(numbers + around)),
+            median,
+            half_width,
+            aside,
+            reference,
+        }
+    }
+}
+
+struct Page {
+    out: String,
+    columns: usize,
+    paint: Paint,
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    fn dim(&mut self, text: &str) {
+        for line in wrap(text, self.columns) {
+            let line = self.paint.text(paint::DIM, &line);
+            self.line(&line);
+        }
+    }
+
+    fn heading(&mut self, block: &Block<'_>, widths: &Widths) {
+        let aside = match block.aside {
+            Aside::P99 => "p99",
+            Aside::Cycles => "cycles",
+        };
+        let title = cut_end(block.title, widths.title);
+        let pad = " ".repeat(widths.title + 2 * GAP - width(&title));
+        let reference = if widths.reference > 0 {
+            "reference"
+        } else {
+            ""
+        };
+        let rest = format!(
+            "{:>median$}  {:>half$}  {aside:>beside$}  {reference:>last$}",
+            "median",
+            "± 95 %",
+            median = widths.median,
+            half = widths.half_width,
+            beside = widths.aside,
+            last = widths.reference,
+        );
+        let title = self.paint.text(paint::HEADING, &title);
+        let rest = self.paint.text(paint::DIM, rest.trim_end());
+        self.line(&format!("{title}{pad}{rest}"));
+    }
+
+    fn row(&mut self, aside: Aside, line: &Line<'_>, widths: &Widths) {
+        let title = format!(
+            "  {:<width$}",
+            cut_end(line.title, widths.title),
+            width = widths.title
+        );
+        let Some(cells) = Cells::of(aside, line) else {
+            let room = self.columns.saturating_sub(widths.title + 2 * GAP);
+            let words = cut_end(&sentence::no_number(line.row), room);
+            let style = match line.row.status {
+                Status::Withheld | Status::Failed => paint::BAD,
+                _ => paint::DIM,
+            };
+            let words = self.paint.text(style, &words);
+            self.line(&format!("{title}  {words}"));
+            return;
+        };
+        let mark = Mark::of(&line.row.evidence);
+        let numbers = format!(
+            "{:>half$}  {:>beside$}  {:>last$}",
+            cells.half_width,
+            cells.aside,
+            cells.reference,
+            half = widths.half_width,
+            beside = widths.aside,
+            last = widths.reference,
+        );
+        let used = width(&title) + widths.median + width(&numbers) + 2 * GAP + MARK;
+        let behind = cut_end(&cells.signs, self.columns.saturating_sub(used));
+        let text = format!(
+            "{title}  {:>median$}  {}{} {}",
+            cells.median,
+            self.paint.text(paint::DIM, &numbers),
+            self.paint
+                .text(mark_style(mark), &format!(" {}", mark.sign())),
+            self.paint.text(paint::CARE, &behind),
+            median = widths.median,
+        );
+        self.line(&text);
+        if let Some((value, what)) = line.part {
+            let value = quantity(Unit::Nanoseconds, value);
+            let what = format!("    {what}");
+            let columns = [widths.title + GAP, widths.median];
+            let text = format!("{what:<0$}  {value:>1$}", columns[0], columns[1]);
+            self.line(&text);
+        }
+    }
+
+    fn closing(&mut self, run: &Run, blocks: &[Block<'_>], options: &TableOptions) {
+        let lines = blocks.iter().flat_map(|block| &block.lines);
+        self.dim("✓ confirmed by counts, ? not verifiable here, ± larger side of 95 % interval");
+        if let Some(grades) = footer::grades(lines.map(|line| &line.row.estimate)) {
+            self.dim(&grades);
+        }
+        let more = run.warnings.len().saturating_sub(WARNINGS);
+        for (index, warning) in run.warnings.iter().take(WARNINGS).enumerate() {
+            let more = match index + 1 == WARNINGS && more > 0 {
+                true => format!(" (and {more} more)"),
+                false => String::new(),
+            };
+            let room = self.columns.saturating_sub(width(&more));
+            let warning = cut_end(&format!("! {}", warning.message), room) + &more;
+            let warning = self.paint.text(paint::CARE, &warning);
+            self.line(&warning);
+        }
+        for status in [Status::Withheld, Status::Failed] {
+            let rows = run.measurements.iter().filter(|row| row.status == status);
+            let names: Vec<&str> = rows.map(|row| row.name.as_str()).collect();
+            if !names.is_empty() {
+                let more = match names.len().checked_sub(NAMES) {
+                    None | Some(0) => String::new(),
+                    Some(more) => format!(" and {more} more"),
+                };
+                let shown = names[..names.len().min(NAMES)].join(", ");
+                let text = format!("{}: {shown}{more}", sentence::status(status));
+                self.line(&cut_end(&text, self.columns));
+            }
+        }
+        self.line(&sentence::summary(run));
+        if let Some(path) = &options.saved_to {
+            self.line(&format!("saved to {path}"));
+        }
+        let name = &options.name;
+        self.dim(&format!(
+            "Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    /// A run with every row of the summary, each as long as rows get.
+    fn full() -> Run {
+        let mut run = fixture::run();
+        run.measurements.clear();
+        for names in syscost_results::summary::sources() {
+            let name = names[0].replace('*', "0");
+            let mut row = fixture::measured(
+                &name,
+                [1180.0, 1234.5, 1390.0, 1100.0],
+                Some(4567.0),
+                Vec::new(),
+            );
+            row.estimate.p99 = Some(45_465.5);
+            row.details.insert("switch_ns".to_owned(), 617.25);
+            run.measurements.push(row);
+        }
+        run
+    }
+
+    #[test]
+    fn a_summary_is_at_most_fifty_lines_and_as_wide_as_asked() {
+        let run = full();
+        let reference = Reference {
+            name: "epyc-guest",
+            run: &run,
+        };
+        for columns in [80, 120] {
+            let options = TableOptions {
+                width: columns,
+                saved_to: Some(
+                    "~/.local/share/syscost/runs/20261125T135701.853Z-d5a1b4.json".to_owned(),
+                ),
+                ..TableOptions::default()
+            };
+            let text = summary(&run, Some(reference), &options);
+            assert!(text.lines().count() <= 50, "{text}");
+            for line in text.lines() {
+                assert!(width(line) <= columns, "{line}");
+            }
+            insta::assert_snapshot!(format!("summary_at_{columns}_columns"), text);
+        }
+    }
+
+    #[test]
+    fn a_row_without_a_number_says_why_and_rows_that_failed_are_named() {
+        let mut run = full();
+        run.measurements[0].status = Status::Failed;
+        run.measurements[0].reason = Some("the clock went backwards".to_owned());
+        let text = summary(&run, None, &TableOptions::default());
+        assert!(text.contains("failed: the clock went backwards"), "{text}");
+        assert!(
+            text.contains("failed: timing.clock_read{source=monotonic}"),
+            "{text}"
+        );
+        assert!(!text.contains("reference"), "{text}");
+    }
+}

@@ -1,0 +1,126 @@
+//! The lines of the summary, and the rows that give their numbers.
+
+use super::{Aside, Wanted};
+
+/// The blocks, each with its title, what stands in its aside column, and its lines.
+pub(super) const BLOCKS: &[(&str, Aside, &[Wanted])] = &[
+    ("Kernel", Aside::P99, KERNEL),
+    ("Scheduling and IPC", Aside::P99, SCHEDULING),
+    ("Memory hierarchy", Aside::Cycles, MEMORY),
+    ("CPU", Aside::Cycles, CPU),
+    ("Network and files", Aside::P99, NETWORK_AND_FILES),
+];
+
+const fn line(title: &'static str, rows: &'static [&'static str]) -> Wanted {
+    Wanted {
+        title,
+        rows,
+        part: None,
+    }
+}
+
+const KERNEL: &[Wanted] = &[
+    line("Clock reading", &["timing.clock_read{source=monotonic}"]),
+    line("Null system call", &["syscall.null{call=getppid}"]),
+    line("Signal, caught", &["signal.catch{call=tgkill}"]),
+    line(
+        "Minor page fault",
+        &["memory.page_fault{kind=anonymous_write}"],
+    ),
+    line("fork, exec, exit, wait", &["task.exec{via=fork}"]),
+    line(
+        "Thread, created and joined",
+        &["task.pthread{until=reaped}"],
+    ),
+];
+
+const SCHEDULING: &[Wanted] = &[
+    Wanted {
+        part: Some(("switch_ns", "each switch")),
+        ..line(
+            "Context switch (pipe ping-pong)",
+            &["switch.pipe{between=processes,cpus=same}"],
+        )
+    },
+    Wanted {
+        part: Some(("switch_ns", "each switch")),
+        ..line(
+            "The same, to another CPU",
+            &["switch.pipe{between=processes,cpus=same_cache}"],
+        )
+    },
+    line(
+        "Wakeup latency, idle CPU",
+        &["switch.wakeup{via=futex,class=normal,cpu=idle,cpus=same_cache}"],
+    ),
+    line(
+        "Unix socket round trip, 64 B",
+        &["ipc.round_trip{via=unix_stream,between=processes,cpus=same,size=64}"],
+    ),
+    line(
+        "Pipe bandwidth, 64 KiB",
+        &["ipc.bandwidth{via=pipe,between=processes,cpus=same,size=64K}"],
+    ),
+];
+
+const MEMORY: &[Wanted] = &[
+    line(
+        "L1 load-to-use latency",
+        &[
+            "memory.cache_latency{level=1}",
+            "memory.latency{pages=4K,order=random,size=16K}",
+        ],
+    ),
+    line(
+        "L2 load-to-use latency",
+        &[
+            "memory.cache_latency{level=2}",
+            "memory.latency{pages=4K,order=random,size=240K}",
+        ],
+    ),
+    line("L3 load-to-use latency", &["memory.cache_latency{level=3}"]),
+    line(
+        "Memory latency",
+        &[
+            "memory.cache_latency{level=memory}",
+            "memory.latency{pages=2M,order=random,size=128M}",
+        ],
+    ),
+    line(
+        "TLB misses, 4096 pages",
+        &["memory.tlb{pages=4K,count=4096}"],
+    ),
+    line(
+        "Core-to-core round trip",
+        &["memory.core_to_core{via=exchange,from=*,to=*}"],
+    ),
+    line(
+        "Memory read bandwidth",
+        &["memory.bandwidth{op=read,simd=*,size=512M,threads=1}"],
+    ),
+];
+
+const CPU: &[Wanted] = &[
+    line("Function call", &["call.integer{arguments=0}"]),
+    line(
+        "64-bit division",
+        &["op.integer{op=divide,type=i64,shape=latency}"],
+    ),
+    line(
+        "Branch misprediction",
+        &["op.branch_miss{branch=conditional}"],
+    ),
+    line("Atomic fetch-and-add", &["op.atomic{op=fetch_add}"]),
+];
+
+const NETWORK_AND_FILES: &[Wanted] = &[
+    line(
+        "TCP round trip, loopback, 64 B",
+        &["net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}"],
+    ),
+    line(
+        "Random read, 4 KiB, cold",
+        &["fs.read{dir=*,access=random,cache=cold,size=4K}"],
+    ),
+    line("fsync, 4 KiB", &["fs.sync{dir=*,call=fsync,size=4K}"]),
+];

@@ -1,0 +1,55 @@
+//! `cargo xtask reference RUN NAME`: a run document as a reference that ships with the program.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use syscost_results::{Run, Status, document};
+
+use crate::workspace;
+
+/// Details that renderers put beside a median.
+const DETAILS: [&str; 1] = ["switch_ns"];
+
+/// Arguments of `reference`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A run document, as `syscost run --output FILE` writes it
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// What the reference is called, e.g. `epyc-guest`
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let text = workspace::read(&arguments.run)?;
+    let run = document::read(text.as_bytes()).context("reading the run document")?;
+    if !run.complete {
+        bail!("the run broke off: a reference is a complete one");
+    }
+    let file = format!("crates/syscost/references/{}.json", arguments.name);
+    let path = workspace::root().join(&file);
+    std::fs::write(&path, serde_json::to_vec(&pruned(run))?)
+        .with_context(|| format!("writing {}", path.display()))?;
+    println!("wrote {file}; list it in crates/syscost/src/references.rs");
+    Ok(())
+}
+
+/// The numbers and what tells machines apart; no samples, and nothing that names a machine's owner.
+fn pruned(mut run: Run) -> Run {
+    run.measurements.retain(|row| row.status == Status::Ok);
+    for row in &mut run.measurements {
+        row.samples = None;
+        row.histogram.clear();
+        row.evidence.clear();
+        row.details
+            .retain(|name, _| DETAILS.contains(&name.as_str()));
+    }
+    run.machine.hostname = String::new();
+    run.machine.kernel_cmdline = None;
+    run.machine.kernel_version = None;
+    run.warnings.clear();
+    run
+}
