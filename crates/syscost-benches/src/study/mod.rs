@@ -8,6 +8,7 @@
 mod call_and_switch;
 mod callee;
 mod clock_read_switch;
+mod cpu_time;
 mod procedure;
 mod switch_costs;
 mod three_costs;
@@ -110,14 +111,41 @@ mod tests {
     }
 
     #[test]
-    fn every_claim_is_of_a_procedure() {
+    fn every_claim_is_of_a_row() {
         for study in studies() {
             for quantity in study.quantities.iter().filter(|one| !one.claims.is_empty()) {
+                // Of the published procedure, or of syscost's row where it is not repeated.
                 assert!(
-                    quantity.as_published.is_some(),
+                    quantity.as_published.is_some() || quantity.ours.is_some(),
                     "{}: {}",
                     study.id,
                     quantity.id
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_reason_holds_without_a_count() {
+        for study in studies() {
+            for quantity in &study.quantities {
+                let why = quantity.why.as_deref().unwrap_or_default();
+                assert!(!why.contains('{'), "{}: {}", study.id, quantity.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_claim_can_be_refuted() {
+        // Nothing that is counted is less than 0, and no share is more than all of it.
+        for study in studies() {
+            let quantities = study.quantities.iter();
+            for (id, claim) in quantities.flat_map(|one| one.claims.iter().map(|c| (&one.id, c))) {
+                assert!(claim.at_least.is_none_or(|least| least > 0.0), "{id}");
+                let is_share = claim.counted.ends_with("_percent");
+                assert!(
+                    !is_share || claim.at_most.is_none_or(|most| most < 100.0),
+                    "{id}"
                 );
             }
         }

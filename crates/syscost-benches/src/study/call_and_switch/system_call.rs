@@ -5,7 +5,8 @@
 //! call; the median of 21 such results, rounded to one decimal. The calls go through the C library's
 //! syscall function, as published. How many turns the loop made is not published: here 500.
 //! ## Does not measure
-//! What a neighbour on the same core adds: nobody looked.
+//! A call that nothing disturbs: the text does not look at what else ran on the core. Here the results that
+//! nothing disturbed stand beside all of them.
 //! ## Reading it
 //! Compare with `syscall.null{call=getpid}`. Both ways time many calls at once, so they should agree.
 //! ## Source

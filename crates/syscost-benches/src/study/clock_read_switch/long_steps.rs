@@ -3,7 +3,8 @@
 //!
 //! ## Measures
 //! gettimeofday 100 000 times in a row through the C library, into an array that was touched before; the
-//! share of the readings that came more than one microsecond after the one before.
+//! share of the readings that came more than one microsecond after the one before. The text counts steps of
+//! many microseconds and states no limit: that it is one is our reading.
 //! ## Does not measure
 //! What a reading takes: what lies between two readings is what the machine did meanwhile. The details tell
 //! how often it switched to another task or served a page fault; interrupts and a hypervisor leave no such

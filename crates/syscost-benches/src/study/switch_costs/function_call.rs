@@ -5,8 +5,9 @@
 //! was compiled without optimisation; here a model of such code keeps the counter in memory. Published are
 //! 100 000 000 turns; here 10 000 000, for a row must end in time.
 //! ## Does not measure
-//! A call alone: the loop waits for its counter in memory, and the core makes the call meanwhile, so that
-//! less than a call is left once the empty loop is taken off.
+//! A call alone: the loop waits for its counter in memory, and the core makes the call meanwhile. Where the
+//! compiler put the counter changes how long each of both loops takes. What is left once the empty loop is
+//! taken off may be less than a call, or more.
 //! ## Reading it
 //! Compare with `call.integer{arguments=0}`.
 //! ## Source

@@ -2,10 +2,10 @@
 //!
 //! ## Measures
 //! A loop with the call less the same loop without, by the CPU time of the process, per turn. Which call it
-//! was is not published; of
-//! 0.9 ns there can only be one that the C library answers itself. `getpid=cached` is a model of it: getpid of an old C library, which asks the kernel once and
-//! then returns what it remembers. `getpid=entered` is the same procedure with the C library's getpid of
-//! today, which always asks. The program was compiled without optimisation; here a model of such code keeps
+//! was is not published; of 0.9 ns there can only be one that the C library answers itself. `getpid=cached`
+//! is a model of it: getpid of an old C library, which asks the kernel once and then returns what it
+//! remembers. `getpid=entered` is the same procedure with the C library's getpid of today, which always
+//! asks. The program was compiled without optimisation; here a model of such code keeps
 //! the counter in memory. Published are 100 000 000 turns; here 10 000 000 of the cached call and 20 000 of
 //! the other.
 //! ## Does not measure

@@ -9,10 +9,10 @@
 //! be given the CPU for milliseconds, these would take minutes.
 //! ## Does not measure
 //! A switch from one thread to the other, unless both share a CPU: otherwise nobody is there to yield to.
-//! The detail
-//! `switches_per_yield_count` tells how many there were. Where they do share one, each of the 5000 is two yields and two switches, and all of it is CPU
-//! time: the difference is what others had of the CPU. A 5000th of starting two threads is in it as well,
-//! some 10 to 20 ns.
+//! The detail `switches_per_yield_count` tells how many there were. Where they do share one, each of the
+//! 5000 is two yields and two switches, and all of it is CPU time: the difference is what others had of the
+//! CPU. `kernel_percent` is the kernel's share of the CPU time, by getrusage. A 5000th of starting two
+//! threads is in the results as well, some 10 to 20 ns.
 //! ## Reading it
 //! Compare with `switch.yield{between=threads,cpus=same,tasks=2}` and with `study.switch_costs.yield_alone`.
 //! ## Source
@@ -26,6 +26,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
 use syscost_sys::cpu;
 
+use super::super::cpu_time::CpuTime;
 use super::super::procedure::{OneCpu, Unpinned, now_ns};
 use super::super::unoptimised::repeat;
 use super::{AUDITED, By};
@@ -36,7 +37,9 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Grid(&[("clock", By::NAMES)]),
     // Two threads that run at once take more CPU time than elapses.
     quantity: Quantity::Level,
-    expect: &[at_least(Counter::VoluntarySwitches, 0.0)],
+    // The task that starts the two sleeps until they have ended: once in a run, of 10 000 yields. Half of
+    // that, for a run whose threads were quicker.
+    expect: &[at_least(Counter::VoluntarySwitches, 0.000_05)],
     // Nobody knows beforehand where tasks are that nobody pins.
     disregards_neighbours: |_| true,
     run,
@@ -56,6 +59,7 @@ struct Seen {
     runs: u64,
     yields: u64,
     switches: u64,
+    cpu_time: CpuTime,
     on_one_cpu: OneCpu,
 }
 
@@ -72,6 +76,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })?;
     drop(unpinned);
     b.detail("placed_on_one_cpu_percent", seen.on_one_cpu.percent());
+    b.detail("kernel_percent", seen.cpu_time.kernel_percent());
     b.detail(
         "switches_per_yield_count",
         seen.switches as f64 / seen.yields as f64,
@@ -85,7 +90,7 @@ fn yields(clock: ClockId, each: u64, seen: &mut Seen) -> Result<f64, Failure> {
         let made = repeat(each, sched_yield);
         (made, cpu::current())
     };
-    let before = Usage::process()?;
+    let before = (Usage::process()?, CpuTime::now()?);
     let begun = now_ns(clock);
     let threads = [(); THREADS as usize].map(|()| thread::Builder::new().spawn(yielder));
     let ended = threads.map(|thread| {
@@ -94,11 +99,13 @@ fn yields(clock: ClockId, each: u64, seen: &mut Seen) -> Result<f64, Failure> {
         ended.map_err(|_| Failure::Failed("a thread panicked".into()))
     });
     let ns = now_ns(clock) - begun;
-    let used = Usage::process()? - before;
+    let used = Usage::process()? - before.0;
+    let cpu_time = CpuTime::now()? - before.1;
     let [first, second] = ended;
     let ((first, one), (second, other)) = (first?, second?);
     seen.runs += 1;
     seen.yields += first + second;
+    seen.cpu_time += cpu_time;
     seen.switches += used.voluntary_switches + used.involuntary_switches;
     if let (Ok(one), Ok(other)) = (one, other) {
         seen.on_one_cpu.note(one, other);

@@ -5,13 +5,14 @@
 //! cost of making one, which was measured before (`study.three_costs.task_create`), and halved, because it
 //! is called two switches; the mean of a run, and of three runs the mean. Processes: fork; the parent
 //! writes to one pipe and reads from another, the child the other way round; waitpid. Threads: clone; the
-//! child writes a byte that the parent reads; waitpid. All on one CPU. Published are 10 000 tasks a run;
+//! child writes a byte that the parent reads; waitpid; of these the text has the write alone, the rest is our
+//! reading. All on one CPU. Published are 10 000 tasks a run;
 //! here 1000, for time. Where the pipes are made is not published: here once, before.
 //! ## Does not measure
 //! A switch. The cost of the call that makes a task is taken off, what the task costs afterwards is not:
 //! its first page faults, its end, the wait for it, and the switches of these. The details `iteration_ns`
-//! and `creation_ns` are what was measured and what was taken off;
-//! `typical_ns` is the same arithmetic with medians, `without_pipes_ns` that where parent and child never wake each other.
+//! and `creation_ns` are what was measured and what was taken off; `typical_ns` is the same arithmetic with
+//! medians, `without_pipes_ns` that where parent and child never wake each other.
 //! ## Reading it
 //! Compare with half of `switch.pipe`, whose two tasks live on. How many switches there were was counted:
 //! `switches_per_iteration_count`.

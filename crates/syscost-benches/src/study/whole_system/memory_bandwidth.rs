@@ -4,8 +4,8 @@
 //! Two threads, each of which goes once through an array of its own, word by word: bytes per second of both
 //! together, between CPUID and RDTSC before and RDTSCP and CPUID behind; the mean of 10 such trials.
 //! `op=read` adds the words up, `op=write` stores a constant. The loop is a model of code compiled without
-//! optimisation: the counter and the sum are kept in memory. Published are 1 GB and no loop: here both
-//! arrays are 64 MiB together. `cpus=one`: the program is pinned to one CPU, as the text says that it pins;
+//! optimisation: the counter and the sum are kept in memory. Published are 1 GB and no loop: that each thread
+//! has an array of its own is our reading, and here both arrays are 64 MiB together. `cpus=one`: the program is pinned to one CPU, as the text says that it pins;
 //! `cpus=all`: it is not.
 //! ## Does not measure
 //! What the memory delivers: the loop, not the memory, is the limit where every word costs several

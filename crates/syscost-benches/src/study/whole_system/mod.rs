@@ -176,7 +176,7 @@ mod tests {
         );
         assert_eq!(
             with(|one| one.table == "File system" && !one.published.is_empty()),
-            ["file-cache"]
+            ["file-cache", "contention-law"]
         );
         let is_call = |one: &Quantity| one.id.starts_with("call-") && one.published.is_empty();
         assert_eq!(with(is_call).len(), 8, "whose figures are not published");

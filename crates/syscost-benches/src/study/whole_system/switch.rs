@@ -3,8 +3,8 @@
 //! ## Measures
 //! 500 round trips of two tasks that wake each other by two pipes, on one CPU, between CPUID and RDTSC
 //! before and RDTSCP and CPUID behind, per switch, of which a round trip has two; the mean of 10 such
-//! trials. `between=threads` is what the text calls kernel, `between=processes` what it calls user. A trial
-//! had 1 000 000 of them.
+//! trials. `between=threads` stands for what the text calls kernel, `between=processes` for what it calls
+//! user; that, and that a round trip is halved, is our reading. A trial had 1 000 000 of them.
 //! ## Does not measure
 //! A switch without the write and the read that bring it about.
 //! ## Reading it

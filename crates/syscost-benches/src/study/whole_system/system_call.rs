@@ -5,7 +5,8 @@
 //! behind, per call; the mean of 10 such trials. The loop is a model of code compiled without optimisation.
 //! Which system call it was is not published, and a trial had 1 000 000.
 //! ## Does not measure
-//! A system call that does something. What a neighbour on the same core adds: nobody looked.
+//! A system call that does something. A call that nothing disturbs: the text does not look at what else ran
+//! on the core. Here the results that nothing disturbed stand beside all of them.
 //! ## Reading it
 //! Compare with `syscall.null{call=getpid,through=libc}`. Both ways time many calls at once, so they should
 //! agree.

@@ -1,9 +1,11 @@
 //! Making a thread or a process, as the whole-system experiment timed it.
 //!
 //! ## Measures
-//! `task=thread`: 20 times pthread_create and pthread_join; `task=process`: 5 times fork, a child that leaves at once, and waitpid; between CPUID and RDTSC before and
-//! RDTSCP and CPUID behind, per task; the mean of 10 such trials. Whether the published time ends with the
-//! task's own end is not said: here it does, so that every task has run. A trial had 1 000 000 of them.
+//! `task=thread`: 20 times pthread_create and pthread_join; `task=process`: 5 times fork, a child that leaves
+//! at once, and waitpid; between CPUID and RDTSC before and RDTSCP and CPUID behind, per task; the mean of
+//! 10 such trials. That the text's kernel task is a thread is our reading. Whether the published time ends
+//! with the task's own end is not said: here it does, so that every task has run. A trial had 1 000 000 of
+//! them.
 //! ## Does not measure
 //! Making the task alone: its start, its end and the switches to it and back are in the time. A process
 //! copies the tables of its maker's memory, which is small here.
