@@ -213,7 +213,7 @@ mod tests {
             (1 << 30, "1G"),
         ] {
             assert_eq!(size_name(bytes), name);
-            assert_eq!(Case::new([("bytes", name)]).number("bytes"), bytes as u64);
+            assert_eq!(Case::new([("size", name)]).number("size"), bytes as u64);
         }
         for text in ["", "K", "4k", "-1", "99999999999G"] {
             assert_eq!(number(text), None, "{text}");

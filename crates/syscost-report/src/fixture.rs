@@ -134,7 +134,7 @@ fn measurements() -> Vec<Measurement> {
                 samples: 270,
                 ..Estimate::default()
             },
-            ..measured("call.struct_return{bytes=16}", [0.0; 4], None, confirmed())
+            ..measured("call.struct_return{size=16}", [0.0; 4], None, confirmed())
         },
         on_a_shared_core(
             measured(

@@ -9,7 +9,7 @@ use syscost_results::stats::staircase::{LEAST_POINTS, Plateau, Staircase, stairc
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::memory::Pages;
 
-use super::chases::{self, BYTES};
+use super::chases::{self, SIZE};
 use super::latency::ORDER;
 use super::tlb::COUNT;
 
@@ -41,13 +41,13 @@ pub(super) fn is_of_translation(row: &Row) -> bool {
 
 /// The plateaus of memory's latency.
 pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    found(&points(sources, BYTES, "memory.latency"))
+    found(&points(sources, SIZE, "memory.latency"))
 }
 
 /// The plateaus of the latency of a line on each of this many pages, without what as many dense
 /// lines cost more than the fewest.
 pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    let dense = points(sources, BYTES, "memory.latency");
+    let dense = points(sources, SIZE, "memory.latency");
     let Some((_, nearest)) = dense.first().copied() else {
         return Err(Failure::Unsupported(
             "no dense lines were measured".to_owned(),
