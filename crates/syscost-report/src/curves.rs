@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn a_long_curve_is_thinned_and_says_by_how_much() {
-        let curve = (0..100).map(|power| format!("m.l{{pages=4k,size={power}}}"));
-        let mut rows = rows(curve.chain(["m.l{pages=2m,size=1}".to_owned()]));
+        let curve = (0..100).map(|power| format!("m.l{{pages=4K,size={power}}}"));
+        let mut rows = rows(curve.chain(["m.l{pages=2M,size=1}".to_owned()]));
         rows[50].status = Status::Withheld;
         let shown = brief(&rows);
         let indexes: Vec<usize> = shown.iter().map(|row| row.index).collect();

@@ -49,7 +49,7 @@ fn steps(label: &str, factor: f64) -> Line {
 fn a_curve_of_steps() {
     let chart = Chart::Curve {
         parameter: "size".to_owned(),
-        lines: vec![steps("pages=4k", 1.0), steps("pages=2m", 0.7)],
+        lines: vec![steps("pages=4K", 1.0), steps("pages=2M", 0.7)],
     };
     assert_snapshot!(drawn(&chart, 80));
 }
