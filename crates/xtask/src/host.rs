@@ -37,7 +37,7 @@ mod tests {
             ("switch.pipe{between=processes,cpus=same}", false),
             ("switch.pipe{between=processes,cpus=same_cache}", true),
             ("sync.futex_wake{cpus=other,waiters=1}", true),
-            ("timing.sleep{by=nanosleep,us=50}", true),
+            ("timing.sleep{via=clock_nanosleep,delay=50us}", true),
             ("timing.noise", true),
             ("memory.tlb_shootdown{call=munmap,threads=0}", false),
             ("memory.tlb_shootdown{call=munmap,threads=1}", true),

@@ -269,7 +269,7 @@ fn parameters_stand_in_the_order_of_the_name() {
 #[test]
 fn a_long_name_is_wrapped_not_cut() {
     let label = format!(
-        "by=clock_nanosleep,us=50,slack_ns=default,{}",
+        "via=clock_nanosleep,delay=50us,slack=default,{}",
         "x".repeat(99)
     );
     let chart = Chart::Bars(vec![Bar {
