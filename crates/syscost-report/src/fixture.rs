@@ -156,11 +156,7 @@ fn measurements() -> Vec<Measurement> {
                     Verdict::Refuted,
                 )
             }],
-            ..without(
-                "syscall.null{call=getpid,through=libc}",
-                Status::Withheld,
-                None,
-            )
+            ..without("syscall.null{call=getpid,via=libc}", Status::Withheld, None)
         },
         Measurement {
             flags: vec![Flag::NotConverged, Flag::Noisy],

@@ -131,7 +131,7 @@ fn network(run: &Run) -> impl Iterator<Item = Level> {
         ("streams", "1"),
         ("size", "64K"),
         ("direction", "send"),
-        ("method", "write"),
+        ("via", "write"),
     ];
     const LOOPBACK: &[(&str, &str)] = &[("path", "loopback"), ("family", "ipv4"), ("cpus", "same")];
     const REMOTE: &[(&str, &str)] = &[("path", "remote")];
@@ -291,7 +291,7 @@ mod tests {
                 1.0,
             ),
             of_network(
-                "net.tcp.bandwidth{path=remote,family=ipv6,streams=1,size=64K,direction=send,method=write}",
+                "net.tcp.bandwidth{path=remote,family=ipv6,streams=1,size=64K,direction=send,via=write}",
                 Unit::BytesPerSecond,
                 1.1e8,
             ),

@@ -86,7 +86,7 @@ const CALLS: &[Peer] = &[
         package: "linux-perf",
     },
     Peer {
-        row: "syscall.null{call=getppid,through=libc}",
+        row: "syscall.null{call=getppid,via=libc}",
         name: "perf bench syscall basic",
         command: PERF_GETPPID,
         placement: Cpus::One,

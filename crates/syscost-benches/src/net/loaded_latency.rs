@@ -3,7 +3,7 @@
 //! ## Measures
 //! The round trip of a 64-byte message over a dedicated connection, while `load` other connections
 //! stream to the far end as fast as possible (as
-//! `net.tcp.bandwidth{size=64K,direction=send,method=write}` does); `load=0` is the same without
+//! `net.tcp.bandwidth{size=64K,direction=send,via=write}` does); `load=0` is the same without
 //! them. The value is the mean of the round trips of a sample; the distribution is of all of them.
 //! `load_bytes_per_s` is the streams' bandwidth meanwhile: in every sample each of them must have
 //! moved bytes.

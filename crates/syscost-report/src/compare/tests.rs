@@ -118,7 +118,7 @@ fn comparison() -> Comparison {
         }],
         paired: false,
         missing: vec![Missing {
-            name: "syscall.null{call=getpid,through=libc}".to_owned(),
+            name: "syscall.null{call=getpid,via=libc}".to_owned(),
             reason: "withheld on the new side".to_owned(),
             lost: true,
         }],

@@ -69,7 +69,7 @@ const fn by_loopback(title: &'static str, bytes: f64) -> Wanted {
                 ("streams", "1"),
                 ("size", "64K"),
                 ("direction", "send"),
-                ("method", "write"),
+                ("via", "write"),
             ],
         )
     }
@@ -89,7 +89,7 @@ const fn to_far_end(title: &'static str, bytes: f64) -> Wanted {
                 ("streams", "1"),
                 ("size", "64K"),
                 ("direction", "send"),
-                ("method", "write"),
+                ("via", "write"),
             ],
         )
     }

@@ -112,7 +112,7 @@ pub(super) const TASKS: &[Peer] = &[
         package: "rt-tests",
     },
     Peer {
-        row: "switch.wakeup{by=timer,class=normal,cpu=idle}",
+        row: "switch.wakeup{via=timer,class=normal,cpu=idle}",
         name: "cyclictest --policy other, slack 1 ns",
         command: CYCLICTEST_WITHOUT_SLACK,
         placement: Cpus::One,

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! A system call that does something. What a neighbour on the same core adds: nobody looked.
 //! ## Reading it
-//! Compare with `syscall.null{call=getpid,through=libc}`. Both ways time many calls at once, so they should
+//! Compare with `syscall.null{call=getpid,via=libc}`. Both ways time many calls at once, so they should
 //! agree.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).
