@@ -165,7 +165,7 @@ fn measurements() -> Vec<Measurement> {
                 ("median_undisturbed_ns".to_owned(), 12100.123456),
             ]),
             ..measured(
-                "syscall.poll{descriptors=500,kind=tcp,ready=last}",
+                "syscall.poll{descriptors=500,of=tcp,ready=last}",
                 [11_900.0, 12_345.0, 13_100.0, 11_801.0],
                 Some(45_590.0),
                 confirmed(),

@@ -89,7 +89,7 @@ fn comparison() -> Comparison {
                 )
             },
             row(
-                "syscall.poll{descriptors=500,kind=tcp,ready=last}",
+                "syscall.poll{descriptors=500,of=tcp,ready=last}",
                 12_345.0,
                 11_610.0,
                 1.01,
