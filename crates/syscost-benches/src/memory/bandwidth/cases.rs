@@ -36,7 +36,7 @@ impl Level {
 /// first-, second- and third-level cache of servers and most others.
 pub(in crate::memory) const LEVELS: [Level; 4] = [
     Level {
-        name: "l1",
+        name: "1",
         each: 24 << 10,
         is_shared: false,
         also: &[
@@ -50,13 +50,13 @@ pub(in crate::memory) const LEVELS: [Level; 4] = [
         ],
     },
     Level {
-        name: "l2",
+        name: "2",
         each: 384 << 10,
         is_shared: false,
         also: &[Stream::Memset, Stream::Memcpy],
     },
     Level {
-        name: "l3",
+        name: "3",
         each: 12 << 20,
         is_shared: false,
         also: &[Stream::Memset, Stream::Memcpy],
