@@ -81,7 +81,7 @@ fn comparison() -> Comparison {
                 unit: Unit::Gigahertz,
                 better: Better::Higher,
                 ..row(
-                    "timing.core_frequency{chain=add}",
+                    "timing.core_frequency{op=add}",
                     3.6,
                     3.0,
                     1.001,
