@@ -288,9 +288,9 @@ mod tests {
     #[test]
     fn what_only_careful_runs_have_is_there_for_who_names_nothing_else() {
         let of = |selector| names(&[selector], Profile::Standard);
-        assert!(!of("memory.latency{order=random}").is_empty());
+        assert!(!of("memory.latency{access=random}").is_empty());
         assert!(
-            of("memory.latency{order=random}")
+            of("memory.latency{access=random}")
                 .iter()
                 .all(|name| !name.contains("1G"))
         );

@@ -10,7 +10,7 @@ use syscost_results::{Evidence, Verdict};
 use syscost_sys::memory::Pages;
 
 use super::chases::{self, SIZE};
-use super::latency::ORDER;
+use super::latency::ACCESS;
 use super::tlb::COUNT;
 
 /// The parameter that counts levels from the core on.
@@ -31,7 +31,7 @@ pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f
 
 /// Whether caches are read off this row: random order, in the largest pages, where translation disturbs least.
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    row.case.get(ORDER) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
+    row.case.get(ACCESS) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
 }
 
 /// Whether the cost of translation is read off this row: lines page by page, and dense ones where translation disturbs least.

@@ -111,7 +111,7 @@ pub(super) const LIST: &[Wanted] = &[
         // A short run has no curve to read a plateau off, but this much is in every first cache.
         otherwise: Some((
             "memory.latency",
-            &[("pages", "4K"), ("order", "random"), ("size", "16K")],
+            &[("pages", "4K"), ("access", "random"), ("size", "16K")],
         )),
         ..wanted(L1, "memory.cache_latency", &[("level", "1")])
     },
@@ -124,7 +124,7 @@ pub(super) const LIST: &[Wanted] = &[
         // Beyond the first cache and within the second of most processors.
         otherwise: Some((
             "memory.latency",
-            &[("pages", "4K"), ("order", "random"), ("size", "240K")],
+            &[("pages", "4K"), ("access", "random"), ("size", "240K")],
         )),
         ..wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")])
     },
@@ -144,7 +144,7 @@ pub(super) const LIST: &[Wanted] = &[
         // Beyond most last caches, in pages that hardly ever need a walk through page tables.
         otherwise: Some((
             "memory.latency",
-            &[("pages", "2M"), ("order", "random"), ("size", "128M")],
+            &[("pages", "2M"), ("access", "random"), ("size", "128M")],
         )),
         ..wanted(
             "Main memory reference",
