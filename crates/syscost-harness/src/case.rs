@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use syscost_results::row_name;
+
 use crate::benchmark::Setup;
 use crate::expect::Expect;
 
@@ -91,6 +93,11 @@ impl Case {
     /// The value of a parameter that is a number, or 0. `4K` is 4096, as [`size_name`] writes it.
     pub fn number(&self, key: &str) -> u64 {
         number(self.get(key)).unwrap_or(0)
+    }
+
+    /// The value of a parameter that is a time, in nanoseconds: `50us`. `None` if it is none.
+    pub fn nanoseconds(&self, key: &str) -> Option<u64> {
+        row_name::nanoseconds(self.get(key))
     }
 
     /// The case's own expectations.
@@ -213,7 +220,7 @@ mod tests {
             (1 << 30, "1G"),
         ] {
             assert_eq!(size_name(bytes), name);
-            assert_eq!(Case::new([("bytes", name)]).number("bytes"), bytes as u64);
+            assert_eq!(Case::new([("size", name)]).number("size"), bytes as u64);
         }
         for text in ["", "K", "4k", "-1", "99999999999G"] {
             assert_eq!(number(text), None, "{text}");

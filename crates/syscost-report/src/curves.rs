@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn a_long_curve_is_thinned_and_says_by_how_much() {
-        let curve = (0..100).map(|power| format!("m.l{{pages=4k,bytes={power}}}"));
-        let mut rows = rows(curve.chain(["m.l{pages=2m,bytes=1}".to_owned()]));
+        let curve = (0..100).map(|power| format!("m.l{{pages=4K,size={power}}}"));
+        let mut rows = rows(curve.chain(["m.l{pages=2M,size=1}".to_owned()]));
         rows[50].status = Status::Withheld;
         let shown = brief(&rows);
         let indexes: Vec<usize> = shown.iter().map(|row| row.index).collect();
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn short_curves_and_other_cases_are_whole() {
-        let few = rows((0..14).map(|size| format!("m.l{{bytes={size}}}")));
+        let few = rows((0..14).map(|size| format!("m.l{{size={size}}}")));
         assert_eq!(brief(&few).len(), 14);
         let words = rows((0..40).map(|word| format!("m.l{{kind=w{word}}}")));
         assert_eq!(brief(&words).len(), 40);

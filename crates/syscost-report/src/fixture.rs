@@ -134,7 +134,7 @@ fn measurements() -> Vec<Measurement> {
                 samples: 270,
                 ..Estimate::default()
             },
-            ..measured("call.struct_return{bytes=16}", [0.0; 4], None, confirmed())
+            ..measured("call.struct_return{size=16}", [0.0; 4], None, confirmed())
         },
         on_a_shared_core(
             measured(
@@ -156,11 +156,7 @@ fn measurements() -> Vec<Measurement> {
                     Verdict::Refuted,
                 )
             }],
-            ..without(
-                "syscall.null{call=getpid,through=libc}",
-                Status::Withheld,
-                None,
-            )
+            ..without("syscall.null{call=getpid,via=libc}", Status::Withheld, None)
         },
         Measurement {
             flags: vec![Flag::NotConverged, Flag::Noisy],
@@ -169,7 +165,7 @@ fn measurements() -> Vec<Measurement> {
                 ("median_undisturbed_ns".to_owned(), 12100.123456),
             ]),
             ..measured(
-                "syscall.poll{descriptors=500,kind=tcp,ready=last}",
+                "syscall.poll{descriptors=500,of=tcp,ready=last}",
                 [11_900.0, 12_345.0, 13_100.0, 11_801.0],
                 Some(45_590.0),
                 confirmed(),

@@ -28,11 +28,11 @@ pub(crate) struct Level {
 }
 
 /// What runs call levels, and people.
-const CACHES: [(&str, &str, &str); 4] = [
-    ("1", "l1", "L1 cache"),
-    ("2", "l2", "L2 cache"),
-    ("3", "l3", "L3 cache"),
-    ("4", "l4", "L4 cache"),
+const CACHES: [(&str, &str); 4] = [
+    ("1", "L1 cache"),
+    ("2", "L2 cache"),
+    ("3", "L3 cache"),
+    ("4", "L4 cache"),
 ];
 
 /// The levels that a run found, nearest first; none of a run that did not look for them.
@@ -48,7 +48,7 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
     };
     let shown = |row: Option<&Measurement>| row.and_then(with_flags).unwrap_or_default();
     let mut levels = Vec::new();
-    for (level, name, title) in CACHES {
+    for (level, title) in CACHES {
         let (size, latency) = (
             row("memory.cache_size", level),
             row("memory.cache_latency", level),
@@ -72,7 +72,7 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
                 system.map_or_else(String::new, |bytes| quantity(Unit::Bytes, bytes)),
                 shown(latency),
                 cycles(run, latency),
-                shown(row("memory.peak_bandwidth", name)),
+                shown(row("memory.peak_bandwidth", level)),
             ],
             differs,
         });
@@ -131,7 +131,7 @@ fn network(run: &Run) -> impl Iterator<Item = Level> {
         ("streams", "1"),
         ("size", "64K"),
         ("direction", "send"),
-        ("method", "write"),
+        ("via", "write"),
     ];
     const LOOPBACK: &[(&str, &str)] = &[("path", "loopback"), ("family", "ipv4"), ("cpus", "same")];
     const REMOTE: &[(&str, &str)] = &[("path", "remote")];
@@ -278,7 +278,7 @@ mod tests {
             row("memory.cache_latency", "1", Unit::Nanoseconds, 1.5),
             large,
             row("memory.cache_latency", "memory", Unit::Nanoseconds, 120.0),
-            row("memory.peak_bandwidth", "l1", Unit::BytesPerSecond, 3e11),
+            row("memory.peak_bandwidth", "1", Unit::BytesPerSecond, 3e11),
             row("memory.tlb_miss", "1", Unit::Nanoseconds, 2.0),
             of_network(
                 "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
@@ -291,7 +291,7 @@ mod tests {
                 1.0,
             ),
             of_network(
-                "net.tcp.bandwidth{path=remote,family=ipv6,streams=1,size=64K,direction=send,method=write}",
+                "net.tcp.bandwidth{path=remote,family=ipv6,streams=1,size=64K,direction=send,via=write}",
                 Unit::BytesPerSecond,
                 1.1e8,
             ),

@@ -299,7 +299,7 @@ mod tests {
         run.measurements.extend([
             row("op.integer{op=add,type=i64,shape=latency}", 0.271),
             row("op.branch_miss{branch=conditional}", 4.9),
-            row("signal.catch{call=tgkill}", 1034.0),
+            row("signal.catch{via=tgkill}", 1034.0),
             row("task.fork", 151_000.0),
         ]);
         run

@@ -294,10 +294,7 @@ mod tests {
         let mark = |name| Mark::of(&fixture::row(&run, name).evidence);
         assert_eq!(mark("syscall.null{call=getppid}"), Mark::Confirmed);
         assert_eq!(mark("signal.catch"), Mark::Unverified);
-        assert_eq!(
-            mark("syscall.null{call=getpid,through=libc}"),
-            Mark::Refuted
-        );
+        assert_eq!(mark("syscall.null{call=getpid,via=libc}"), Mark::Refuted);
         assert_eq!(Mark::of(&[]), Mark::Unverified);
     }
 
@@ -305,7 +302,7 @@ mod tests {
     fn a_refuted_claim_is_told_with_both_counts() {
         let run = fixture::run();
         assert_eq!(
-            no_number(fixture::row(&run, "syscall.null{call=getpid,through=libc}")),
+            no_number(fixture::row(&run, "syscall.null{call=getpid,via=libc}")),
             "withheld: getpid system calls per operation: expected 1, observed 0 (seccomp audit): the C library \
              answered from its own memory"
         );

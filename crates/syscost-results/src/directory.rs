@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_rows_name_tells_its_directory() {
         assert_eq!(label_of("fs.read{dir=ssd,size=4K}"), Some("ssd"));
-        assert_eq!(label_of("fs.sync{call=fsync,dir=a-b}"), Some("a-b"));
+        assert_eq!(label_of("fs.sync{via=fsync,dir=a-b}"), Some("a-b"));
         for name in ["fs.read", "fs.nfs{op=null}", "a.b{subdir=x}"] {
             assert_eq!(label_of(name), None, "{name}");
         }

@@ -184,7 +184,7 @@ fn nearness(typed: &str, known: &str) -> f64 {
 }
 
 /// What a person writes to mean rows: a group, an id, the beginning of ids up to a dot, a row's name, a pattern of ids or names, or an id with some
-/// of the case's parameters, in any order: `memory.latency{bytes=1G}`.
+/// of the case's parameters, in any order: `memory.latency{size=1G}`.
 pub(crate) struct Selector {
     text: String,
     pattern: Pattern,
@@ -265,11 +265,11 @@ mod tests {
             1,
             "the name of a row"
         );
-        let sizes = of("memory.bandwidth{bytes=*K,op=memcpy}");
+        let sizes = of("memory.bandwidth{size=*K,op=memcpy}");
         assert!(sizes.len() < both.len() && sizes.iter().all(|name| both.contains(name)));
         assert_eq!(
-            of("*.bandwidth{bytes=24K}"),
-            of("memory.bandwidth{bytes=24K}")
+            of("*.bandwidth{size=24K}"),
+            of("memory.bandwidth{size=24K}")
         );
         assert!(rows(&["memory.bandwidth{op=mem}".to_owned()]).is_err());
     }
@@ -288,13 +288,13 @@ mod tests {
     #[test]
     fn what_only_careful_runs_have_is_there_for_who_names_nothing_else() {
         let of = |selector| names(&[selector], Profile::Standard);
-        assert!(!of("memory.latency{order=random}").is_empty());
+        assert!(!of("memory.latency{access=random}").is_empty());
         assert!(
-            of("memory.latency{order=random}")
+            of("memory.latency{access=random}")
                 .iter()
                 .all(|name| !name.contains("1G"))
         );
-        assert_eq!(of("memory.latency{bytes=1G}").len(), 1);
+        assert_eq!(of("memory.latency{size=1G}").len(), 1);
     }
 
     #[test]

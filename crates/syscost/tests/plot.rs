@@ -73,7 +73,7 @@ fn every_kind_draws() {
         ("ecdf", "syscall.null"),
         ("violin", "syscall.null"),
         ("curve", "syscall.poll"),
-        ("heatmap", "syscall.poll{*kind=tcp*}"),
+        ("heatmap", "syscall.poll{*of=tcp*}"),
     ] {
         let light = plot(&[name, "--kind", kind]);
         assert_ne!(

@@ -5,7 +5,7 @@ mod common;
 use common::{Program, row};
 use serde_json::{Value, json};
 
-const ROW: &str = "switch.wakeup{by=timer,class=fifo,cpu=idle}";
+const ROW: &str = "switch.wakeup{via=timer,class=fifo,cpu=idle}";
 
 fn measured(more: &[&str]) -> Value {
     let mut arguments = vec![

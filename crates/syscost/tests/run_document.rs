@@ -242,15 +242,15 @@ fn a_derived_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
     assert_eq!(
         names,
         [
-            "selftest.spin{us=5}",
-            "selftest.spin{us=50}",
+            "selftest.spin{delay=5us}",
+            "selftest.spin{delay=50us}",
             "selftest.ratio"
         ]
     );
     let ratio = row(&run, "selftest.ratio");
     assert_eq!(ratio["status"], "ok", "{ratio}");
     let [short, long] =
-        ["selftest.spin{us=5}", "selftest.spin{us=50}"].map(|n| rounds_of(row(&run, n)));
+        ["selftest.spin{delay=5us}", "selftest.spin{delay=50us}"].map(|n| rounds_of(row(&run, n)));
     let ratios = |short: &[(u64, f64, bool)], long: &[(u64, f64, bool)]| -> Vec<(u64, f64)> {
         std::iter::zip(short, long)
             .map(|((round, short, _), (_, long, _))| (*round, long / short))

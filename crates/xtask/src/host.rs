@@ -37,10 +37,10 @@ mod tests {
             ("switch.pipe{between=processes,cpus=same}", false),
             ("switch.pipe{between=processes,cpus=same_cache}", true),
             ("sync.futex_wake{cpus=other,waiters=1}", true),
-            ("timing.sleep{by=nanosleep,us=50}", true),
+            ("timing.sleep{via=clock_nanosleep,delay=50us}", true),
             ("timing.noise", true),
-            ("memory.tlb_shootdown{call=munmap,threads=0}", false),
-            ("memory.tlb_shootdown{call=munmap,threads=1}", true),
+            ("memory.tlb_shootdown{via=munmap,threads=0}", false),
+            ("memory.tlb_shootdown{via=munmap,threads=1}", true),
         ] {
             assert_eq!(is_of_the_host(name), is_of_host, "{name}");
         }

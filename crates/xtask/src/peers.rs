@@ -86,7 +86,7 @@ const CALLS: &[Peer] = &[
         package: "linux-perf",
     },
     Peer {
-        row: "syscall.null{call=getppid,through=libc}",
+        row: "syscall.null{call=getppid,via=libc}",
         name: "perf bench syscall basic",
         command: PERF_GETPPID,
         placement: Cpus::One,
@@ -99,7 +99,7 @@ const CALLS: &[Peer] = &[
         package: "linux-perf",
     },
     Peer {
-        row: "timing.sleep{by=clock_nanosleep,us=1000,slack_ns=default}",
+        row: "timing.sleep{via=clock_nanosleep,delay=1ms,slack=default}",
         name: "cyclictest --policy other",
         command: CYCLICTEST,
         placement: Cpus::One,
@@ -112,7 +112,7 @@ const CALLS: &[Peer] = &[
         package: "rt-tests",
     },
     Peer {
-        row: "timing.sleep{by=clock_nanosleep,us=1000,slack_ns=1}",
+        row: "timing.sleep{via=clock_nanosleep,delay=1ms,slack=1ns}",
         name: "cyclictest --policy other, slack 1 ns",
         command: CYCLICTEST_WITHOUT_SLACK,
         placement: Cpus::One,

@@ -23,27 +23,27 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect call",
     cases: Cases::List(&[
         CaseSpec {
-            params: &[("through", "pointer"), ("target", "predicted")],
+            params: &[("via", "pointer"), ("target", "predicted")],
             expect: &[],
         },
         CaseSpec {
-            params: &[("through", "plt"), ("target", "predicted")],
+            params: &[("via", "plt"), ("target", "predicted")],
             expect: &[],
         },
         CaseSpec {
-            params: &[("through", "virtual"), ("target", "predicted")],
+            params: &[("via", "virtual"), ("target", "predicted")],
             expect: &[],
         },
         CaseSpec {
-            params: &[("through", "table"), ("target", "predicted")],
+            params: &[("via", "table"), ("target", "predicted")],
             expect: &[],
         },
         CaseSpec {
-            params: &[("through", "table"), ("target", "unpredicted")],
+            params: &[("via", "table"), ("target", "unpredicted")],
             expect: &[],
         },
     ]),
-    quick: |case| case.get("through") == "virtual" && case.get("target") == "predicted",
+    quick: |case| case.get("via") == "virtual" && case.get("target") == "predicted",
     support: |case| kernel(case, 0).map(drop),
     run: |b| {
         let seed = b.random().u64(..);
@@ -55,7 +55,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn kernel(case: &Case, seed: u64) -> Result<Kernel, Unsupported> {
-    call(match (case.get("through"), case.get("target")) {
+    call(match (case.get("via"), case.get("target")) {
         ("pointer", "predicted") => Call::Pointer,
         ("plt", "predicted") => Call::LinkageStub,
         ("virtual", "predicted") => Call::Virtual,

@@ -19,7 +19,7 @@ use super::no_such_case;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.struct_return",
     title: "Call, structure returned",
-    cases: Cases::Grid(&[("bytes", &["16", "64"])]),
+    cases: Cases::Grid(&[("size", &["16", "64"])]),
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;
@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    call(match case.get("bytes") {
+    call(match case.get("size") {
         "16" => Call::StructReturn16,
         "64" => Call::StructReturn64,
         _ => return Err(no_such_case(case)),

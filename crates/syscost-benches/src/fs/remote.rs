@@ -113,7 +113,7 @@ const MOUNTED: [Pair; 7] = [
         "fs.write",
         &[("access", "random"), ("cache", "buffered"), ("size", "4K")],
     ),
-    same("fsync_4K", "fs.sync", &[("call", "fsync"), ("size", "4K")]),
+    same("fsync_4K", "fs.sync", &[("via", "fsync"), ("size", "4K")]),
     same("open", "fs.metadata", &[("op", "open"), ("sync", "none")]),
     same("stat", "fs.metadata", &[("op", "stat"), ("sync", "none")]),
     same(

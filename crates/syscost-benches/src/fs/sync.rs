@@ -43,8 +43,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Write a block and make it safe",
     cases: Cases::Here(cases),
     disregards_neighbours: |_| true,
-    quick: |case| case.get(CALL) == "fsync" && case.get(SIZE) == "4K",
-    careful: |case| case.get(CALL) != "fsync" && case.get(SIZE) == "64K",
+    quick: |case| case.get(VIA) == "fsync" && case.get(SIZE) == "4K",
+    careful: |case| case.get(VIA) != "fsync" && case.get(SIZE) == "64K",
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
     support: waits::needs_device,
     run,
@@ -52,7 +52,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const CALL: &str = "call";
+const VIA: &str = "via";
 
 /// Bytes of the file at least, and its blocks at least.
 const MIN_BYTES: u64 = 1 << 20;
@@ -70,7 +70,7 @@ fn cases() -> Vec<Case> {
         ("dsync", ALL),
         ("sync", &["4K"]),
     ] {
-        let of = |size: &&'static str| Case::new([(CALL, call), (SIZE, *size)]);
+        let of = |size: &&'static str| Case::new([(VIA, call), (SIZE, *size)]);
         cases.extend(sizes.iter().map(of));
     }
     in_each_directory(&cases)
@@ -89,9 +89,9 @@ enum Call {
 
 impl Call {
     fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(CALL);
+        let name = case.get(VIA);
         let found = Self::ALL.into_iter().find(|call| call.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("knows no {CALL}={name}")))
+        found.ok_or_else(|| Failure::Broken(format!("knows no {VIA}={name}")))
     }
 
     const ALL: [Call; 4] = [Self::Fsync, Self::Fdatasync, Self::Dsync, Self::Sync];
@@ -279,10 +279,10 @@ mod tests {
     #[test]
     fn a_call_is_found_by_its_name_and_is_what_it_says() {
         for call in Call::ALL {
-            assert_eq!(Call::of(&Case::new([(CALL, call.name())])), Ok(call));
+            assert_eq!(Call::of(&Case::new([(VIA, call.name())])), Ok(call));
             assert_eq!(name(call.flags()), call.opened(), "{call:?}");
         }
-        let follows = |name| Call::of(&Case::new([(CALL, name)])).unwrap().follows();
+        let follows = |name| Call::of(&Case::new([(VIA, name)])).unwrap().follows();
         assert_eq!(follows("fsync"), Some(Sysno::FSYNC));
         assert_eq!(follows("fdatasync"), Some(Sysno::FDATASYNC));
         assert_eq!((follows("dsync"), follows("sync")), (None, None));

@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     quick: |case| {
         let ways = ["pipe", "shared_spin"];
-        is_plain(case) && ways.contains(&case.get("via")) && case.number("bytes") == 65536
+        is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 65536
     },
     support: channel::support,
     run,

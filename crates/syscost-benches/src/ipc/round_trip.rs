@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     quick: |case| {
         // A pipe's is `switch.pipe`.
         let ways = ["unix_stream", "shared_spin"];
-        is_plain(case) && ways.contains(&case.get("via")) && case.number("bytes") == 64
+        is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 64
     },
     support: channel::support,
     run,

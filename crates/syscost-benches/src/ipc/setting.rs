@@ -36,7 +36,7 @@ impl Setting {
         let case = b.case();
         let between = Between::from_name(case.get("between"))
             .ok_or_else(|| Failure::Broken("does not say between what".into()))?;
-        let bytes = case.number("bytes") as usize;
+        let bytes = case.number("size") as usize;
         Ok(Self::new(b, between, Placement::of(case)?, bytes))
     }
 
@@ -115,7 +115,7 @@ pub(super) fn case(via: &str, between: Between, placement: Placement, bytes: u32
         ("via", via.to_owned()),
         ("between", between.name().to_owned()),
         (Placement::KEY, placement.name().to_owned()),
-        ("bytes", bytes.to_string()),
+        ("size", size_name(bytes as usize)),
     ])
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! Bytes that the program's instructions load and store per second, by all threads together. Each
-//! thread is on a CPU of its own and has arrays of its own, which it touched first. `bytes` is the
+//! thread is on a CPU of its own and has arrays of its own, which it touched first. `size` is the
 //! size of all arrays of all threads: 24 KiB each lie in a first-level cache, 384 KiB in a
 //! second-level one, 12 MiB beyond it, and 512 MiB for all together in memory. `read` only loads;
 //! `write` stores a constant (a fill is the same); `copy` is a = b, `scale` a = s b, `add` a = b +
@@ -94,7 +94,7 @@ fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failu
 /// Claims that the streams of this many threads go through the memory that the case tells, with its
 /// instructions.
 fn claim_stream(b: &mut Bencher, threads: usize, streaming: &Streaming) {
-    let named = b.case().number("bytes") as f64;
+    let named = b.case().number("size") as f64;
     let bytes = (threads * streaming.course().footprint()) as f64;
     // What is left over of whole kilobytes and parts.
     let share = Bound::Within(0.9, 1.0);

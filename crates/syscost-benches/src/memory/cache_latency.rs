@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 
-use super::chases::BYTES;
+use super::chases::SIZE;
 use super::hierarchy::{self, LEVEL, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -39,7 +39,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let mut evidence = vec![hierarchy::rises(&curve)];
     let plateau = match case.get(LEVEL) {
         "memory" => {
-            let points = hierarchy::points(sources, BYTES, "memory.latency");
+            let points = hierarchy::points(sources, SIZE, "memory.latency");
             let (plateau, claim) = hierarchy::memory(&points, &curve)?;
             evidence.push(claim);
             evidence.push(reported::is_beyond(reported::last_bytes(), plateau.to));

@@ -16,7 +16,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::chases::BYTES;
+use super::chases::SIZE;
 use super::hierarchy::{self, LEVEL, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -41,7 +41,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let stated = reported::cache_bytes(level as u32);
     let mut derived = Derived {
         value: end,
-        limits: hierarchy::around(&hierarchy::points(sources, BYTES, "memory.latency"), end),
+        limits: hierarchy::around(&hierarchy::points(sources, SIZE, "memory.latency"), end),
         evidence: [hierarchy::rises(&curve), reported::is_level(stated, end)]
             .into_iter()
             .chain(hierarchy::without_translation(sources))

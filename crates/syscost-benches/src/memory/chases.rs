@@ -7,7 +7,7 @@ use syscost_sys::memory::{Memory, Pages};
 use super::hierarchy::reported;
 
 /// The parameter that says how long the memory is, in bytes.
-pub(super) const BYTES: &str = "bytes";
+pub(super) const SIZE: &str = "size";
 
 /// A cycle of this many lines is walked once before anything is timed. Of longer ones the
 /// measurement walks only a part, which no cache holds more of than of the rest.

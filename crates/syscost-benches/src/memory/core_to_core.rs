@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
                 .get(index)
                 .is_some_and(|cpu| case.number(key) == u64::from(*cpu))
         };
-        is("from", 0) && is("to", 1) && case.get("method") == "exchange"
+        is("from", 0) && is("to", 1) && case.get("via") == "exchange"
     },
     support: |case| match case.get("from") == case.get("to") {
         true => Err(Unsupported::new("this process may use one CPU only")),
@@ -64,7 +64,7 @@ fn cases() -> Vec<Case> {
             .filter(|(from, to)| from != to || cpus.len() == 1)
             .map(|(from, to)| {
                 Case::new([
-                    ("method", method.name().to_owned()),
+                    ("via", method.name().to_owned()),
                     ("from", from.to_string()),
                     ("to", to.to_string()),
                 ])
@@ -81,7 +81,7 @@ fn cases() -> Vec<Case> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let number = |key| b.case().number(key) as u32;
-    let method = Method::of(b.case());
+    let method = Method::of(b.case())?;
     let placement = Placement::Pair(number("from"), number("to"));
     b.operations_per_turn(pair::PER_TURN);
     let watches = !b.is_timed();

@@ -9,8 +9,8 @@ use syscost_results::stats::staircase::{LEAST_POINTS, Plateau, Staircase, stairc
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::memory::Pages;
 
-use super::chases::{self, BYTES};
-use super::latency::ORDER;
+use super::chases::{self, SIZE};
+use super::latency::ACCESS;
 use super::tlb::COUNT;
 
 /// The parameter that counts levels from the core on.
@@ -31,7 +31,7 @@ pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f
 
 /// Whether caches are read off this row: random order, in the largest pages, where translation disturbs least.
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    row.case.get(ORDER) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
+    row.case.get(ACCESS) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
 }
 
 /// Whether the cost of translation is read off this row: lines page by page, and dense ones where translation disturbs least.
@@ -41,13 +41,13 @@ pub(super) fn is_of_translation(row: &Row) -> bool {
 
 /// The plateaus of memory's latency.
 pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    found(&points(sources, BYTES, "memory.latency"))
+    found(&points(sources, SIZE, "memory.latency"))
 }
 
 /// The plateaus of the latency of a line on each of this many pages, without what as many dense
 /// lines cost more than the fewest.
 pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    let dense = points(sources, BYTES, "memory.latency");
+    let dense = points(sources, SIZE, "memory.latency");
     let Some((_, nearest)) = dense.first().copied() else {
         return Err(Failure::Unsupported(
             "no dense lines were measured".to_owned(),

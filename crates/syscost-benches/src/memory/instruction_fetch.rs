@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! Bytes of instructions executed per second, of code without a branch except the one from its end to its beginning, gone through again and
-//! again. `bytes` is how long it is: 16 KiB lie in a first-level instruction cache, 512 KiB in a second-level cache, 16 MiB beyond it on most
+//! again. `size` is how long it is: 16 KiB lie in a first-level instruction cache, 512 KiB in a second-level cache, 16 MiB beyond it on most
 //! machines. It consists of instructions that do nothing (`op=nop`, 8 bytes each on x86-64, 4 on aarch64) or of additions to seven registers in
 //! turn (`op=add`, 4 bytes each). Each KiB adds its own number to a register. The code is written when the benchmark starts, into small pages
 //! (`page_bytes`), as most programs have theirs.
@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// The parameter that says how long the code is.
-const BYTES: &str = "bytes";
+const SIZE: &str = "size";
 
 /// How long, by name.
 const SIZES: [(&str, usize); 3] = [("16K", 16 << 10), ("512K", 512 << 10), ("16M", 16 << 20)];
@@ -42,7 +42,7 @@ const SIZES: [(&str, usize); 3] = [("16K", 16 << 10), ("512K", 512 << 10), ("16M
 const LAPS: u64 = 3;
 
 fn cases() -> Vec<Case> {
-    let case = |filler: Filler, bytes| Case::new([("op", filler.name()), (BYTES, bytes)]);
+    let case = |filler: Filler, bytes| Case::new([("op", filler.name()), (SIZE, bytes)]);
     Filler::ALL
         .into_iter()
         .flat_map(|filler| SIZES.map(|(bytes, _)| case(filler, bytes)))
@@ -54,7 +54,7 @@ fn code(case: &Case) -> Result<(Filler, usize), Unsupported> {
     let filler = Filler::ALL
         .into_iter()
         .find(|filler| filler.name() == case.get("op"));
-    let size = SIZES.into_iter().find(|(name, _)| *name == case.get(BYTES));
+    let size = SIZES.into_iter().find(|(name, _)| *name == case.get(SIZE));
     filler
         .zip(size.map(|(_, bytes)| bytes))
         .ok_or_else(|| Unsupported::new(format!("there is no code of {}", case.suffix())))
@@ -107,6 +107,6 @@ mod tests {
             assert!(bytes.is_multiple_of(Fetch::BLOCK) && bytes <= Fetch::MOST);
         }
         assert_eq!(code(&cases[1]), Ok((Filler::Nop, 512 << 10)));
-        assert!(code(&Case::new([("op", "nop"), (BYTES, "17K")])).is_err());
+        assert!(code(&Case::new([("op", "nop"), (SIZE, "17K")])).is_err());
     }
 }

@@ -1,9 +1,9 @@
 //! One load that depends on the one before it, by how much memory is in use, how it is visited, and in pages of which size.
 //!
 //! ## Measures
-//! A pointer chase through `bytes` of memory: every cache line of it holds the address of another, all on one single cycle, and one register goes round
+//! A pointer chase through `size` bytes of memory: every cache line of it holds the address of another, all on one single cycle, and one register goes round
 //! on it. The processor cannot know an address before the load before it is done, so the time of a step is the latency of a load. With
-//! `order=random` each line is visited once in a round and the next can be anywhere; `sequential` goes on to the neighbouring line, `stride` 256 bytes further.
+//! `access=random` each line is visited once in a round and the next can be anywhere; `sequential` goes on to the neighbouring line, `stride` 256 bytes further.
 //! ## Does not measure
 //! Bandwidth, or how many loads can be under way at once: `memory.parallelism`. Latency while the memory is busy: `memory.loaded_latency`. Memory of another
 //! node: the kernel gives pages near to the CPU that fills them.
@@ -24,15 +24,15 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 
-use super::chases::{self, BYTES};
+use super::chases::{self, SIZE};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 /// The parameter that says how the memory is visited.
-pub(super) const ORDER: &str = "order";
+pub(super) const ACCESS: &str = "access";
 
-/// Bytes from line to line with `order=stride`.
+/// Bytes from line to line with `access=stride`.
 const STRIDE: usize = 256;
 
 /// Sizes at which other orders than the random one are measured.
@@ -60,9 +60,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     quick: |case| {
         let is_one = |(bytes, pages): &(usize, Pages)| {
-            case.number(BYTES) as usize == *bytes && case.get(Pages::KEY) == pages.name()
+            case.number(SIZE) as usize == *bytes && case.get(Pages::KEY) == pages.name()
         };
-        case.get(ORDER) == "random" && QUICK.iter().any(is_one)
+        case.get(ACCESS) == "random" && QUICK.iter().any(is_one)
     },
     careful: |case| !is_common(case),
     support: chases::support,
@@ -73,7 +73,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Whether every profile has this case. The largest ones take long to fill.
 fn is_common(case: &Case) -> bool {
-    sizes().contains(&(case.number(BYTES) as usize))
+    sizes().contains(&(case.number(SIZE) as usize))
 }
 
 /// The largest size of careful runs in these pages.
@@ -103,8 +103,8 @@ fn cases() -> Vec<Case> {
         .map(|(pages, order, bytes)| {
             let case = Case::new([
                 (Pages::KEY, pages.name().to_owned()),
-                (ORDER, order.to_owned()),
-                (BYTES, size_name(bytes)),
+                (ACCESS, order.to_owned()),
+                (SIZE, size_name(bytes)),
             ]);
             match bytes < DEAR {
                 true => case,
@@ -135,11 +135,12 @@ fn sizes() -> Vec<usize> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = b.case().number(BYTES) as usize;
-    let (spacing, order) = match b.case().get(ORDER) {
+    let bytes = b.case().number(SIZE) as usize;
+    let (spacing, order) = match b.case().get(ACCESS) {
         "random" => (LINE, Order::Random(b.random().u64(..))),
         "sequential" => (LINE, Order::Ascending),
-        _ => (STRIDE, Order::Ascending),
+        "stride" => (STRIDE, Order::Ascending),
+        name => return Err(Failure::Broken(format!("knows no access {name:?}"))),
     };
     let memory = filled(bytes, chases::pages(b.case())?)?;
     let route = Route {

@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), on the measured CPU, while a thread on each other CPU
-//! reads memory from end to end as fast as it can, but pauses for `delay` nanoseconds after every 16 KiB. The shorter the pause, the more bandwidth is
+//! reads memory from end to end as fast as it can, but pauses for `delay` after every 16 KiB. The shorter the pause, the more bandwidth is
 //! used, so the rows are a curve of latency by bandwidth: each row has the bandwidth that the other CPUs reached together as `bandwidth_bytes_per_s`.
 //! `delay=idle` is without them: they wait and leave memory alone.
 //! ## Does not measure
@@ -44,11 +44,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how long the others pause, in ns.
+/// The parameter that says how long the others pause.
 const DELAY: &str = "delay";
 
+/// The value of it that says that they do nothing but pause.
+const IDLE: &str = "idle";
+
 /// From nothing to all there is. Pauses are shorter than a batch, so that something is read during each.
-const DELAYS: [&str; 7] = ["idle", "10000", "3000", "1000", "300", "100", "0"];
+const DELAYS: [&str; 7] = [IDLE, "10us", "3us", "1us", "300ns", "100ns", "0"];
 
 /// Seconds that a row takes to get its memory: half a second, once a round, is shared by all of them.
 const SECONDS: f64 = 0.5 / DELAYS.len() as f64;
@@ -97,7 +100,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     chases::claim_beyond_caches(b, BYTES);
     chases::claim_random(b, &chase);
     // None of those that only wait.
-    let delay_ns = b.case().get(DELAY).parse().ok();
+    let delay_ns = match b.case().get(DELAY) {
+        IDLE => None,
+        name => Some(b.case().nanoseconds(DELAY).ok_or_else(|| {
+            Failure::Broken(format!("has a delay of {name:?}, which is no time"))
+        })?),
+    };
     let (clock, random) = (*b.clock(), b.random().u64(..));
     b.operations_per_turn(chase.operations_per_turn());
     b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));

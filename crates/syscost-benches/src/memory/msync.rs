@@ -25,15 +25,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "msync",
     cases: Cases::List(&[
         CaseSpec {
-            params: &[(FLAG, "async"), (PAGE, "dirty")],
+            params: &[(OP, "async"), (STATE, "dirty")],
             expect: &[],
         },
         CaseSpec {
-            params: &[(FLAG, "sync"), (PAGE, "clean")],
+            params: &[(OP, "sync"), (STATE, "clean")],
             expect: &[WAITS, exactly(Counter::Reported(DIRTIED), 0.0)],
         },
         CaseSpec {
-            params: &[(FLAG, "sync"), (PAGE, "dirty")],
+            params: &[(OP, "sync"), (STATE, "dirty")],
             expect: &[WAITS],
         },
     ]),
@@ -43,8 +43,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const FLAG: &str = "flag";
-const PAGE: &str = "page";
+const OP: &str = "op";
+const STATE: &str = "state";
 
 const FLAGS: Argument = argument(2, "flags");
 
@@ -59,9 +59,10 @@ const PAGES: usize = 16;
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let file = FilePages::make(PAGES)?;
     let page = file.page_bytes();
-    let flag = match b.case().get(FLAG) {
+    let flag = match b.case().get(OP) {
         "async" => MsyncFlags::ASYNC,
-        _ => MsyncFlags::SYNC,
+        "sync" => MsyncFlags::SYNC,
+        name => return Err(Failure::Broken(format!("knows no op {name:?}"))),
     };
     b.expect_argument(Sysno::MSYNC, LENGTH, Given::Always(page as u64));
     b.expect_argument(Sysno::MSYNC, FLAGS, Given::Always(flag.bits().into()));
@@ -70,7 +71,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     let device = file.device()?;
     let io = IoReader::of_thread()?;
-    let is_dirty = b.case().get(PAGE) == "dirty";
+    let is_dirty = b.case().get(STATE) == "dirty";
     file.sync(page, MsyncFlags::SYNC)?;
     let written_before = device.moved()?.written;
     if is_dirty {

@@ -1,7 +1,7 @@
 //! Loads that do not depend on each other: how many misses are under way at once.
 //!
 //! ## Measures
-//! `chains` independent pointer chases around the same random cycle through `bytes` of memory, evenly spaced on it; the time is that of one load, over all
+//! `chains` independent pointer chases around the same random cycle through `size` bytes of memory, evenly spaced on it; the time is that of one load, over all
 //! chains. Sizes are chosen to be in a second cache, in a third one and in memory on most machines. Pages are huge where there are any.
 //! ## Does not measure
 //! What prefetchers do, or several cores at once: `memory.bandwidth`. With 16 chains and more each step also loads and stores its chain's place in a table, which
@@ -19,7 +19,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
 use syscost_sys::memory::Pages;
 
-use super::chases::{self, BYTES};
+use super::chases::{self, SIZE};
 
 /// The parameter that says how many chains there are.
 const CHAINS: &str = "chains";
@@ -55,7 +55,7 @@ fn cases() -> Vec<Case> {
     let case = |bytes: usize, chains: usize| {
         let case = Case::new([
             (Pages::KEY, pages.name().to_owned()),
-            (BYTES, size_name(bytes)),
+            (SIZE, size_name(bytes)),
             (CHAINS, chains.to_string()),
         ]);
         match bytes < DEAR {
@@ -79,7 +79,7 @@ thread_local! {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = b.case().number(BYTES) as usize;
+    let bytes = b.case().number(SIZE) as usize;
     let chains = b.case().number(CHAINS) as usize;
     let known = CHASES.with_borrow_mut(|chases| {
         let known = chases.iter().position(|chase| chase.route().bytes == bytes);

@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! Nothing by itself: it is the largest of the rows of `memory.bandwidth` with arrays that lie in this level, of one thread or of one on
-//! each CPU. `level=l1` are the rows with 24 KiB for each thread, `l2` those with 384 KiB, `l3` those with 12 MiB, `memory` those with 512 MiB.
+//! each CPU. `level=1` are the rows with 24 KiB for each thread, `2` those with 384 KiB, `3` those with 12 MiB, `memory` those with 512 MiB.
 //! ## Does not measure
 //! The machine's theoretical peak. What is largest among several noisy numbers is a little too large.
 //! ## Reading it
@@ -117,11 +117,11 @@ mod tests {
             median,
         };
         let derived = compute(
-            &Case::new([("level", "l1"), ("threads", "1")]),
+            &Case::new([("level", "1"), ("threads", "1")]),
             &[source(&read, 2e9), source(&copy, 3e9)],
         )
         .unwrap();
         assert_eq!(derived.value, 3e9);
-        assert!(compute(&Case::new([("level", "l1")]), &[]).is_err());
+        assert!(compute(&Case::new([("level", "1")]), &[]).is_err());
     }
 }

@@ -29,13 +29,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_shootdown",
     title: "TLB shootdown",
     cases: Cases::Here(cases),
-    quick: |case| case.get(CALL) == "madvise" && case.number(THREADS) == 1,
+    quick: |case| case.get(VIA) == "madvise" && case.number(THREADS) == 1,
     run,
     source: include_str!("tlb_shootdown.rs"),
     ..Benchmark::DEFAULT
 };
 
-const CALL: &str = "call";
+const VIA: &str = "via";
 const THREADS: &str = "threads";
 
 /// More threads than this are not measured.
@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for call in Call::ALL {
         for count in counts_to(others) {
-            let params = [(CALL, call.name().to_owned()), (THREADS, count.to_string())];
+            let params = [(VIA, call.name().to_owned()), (THREADS, count.to_string())];
             cases.push(Case::new(params).expecting([together(call.number(), 1.0)]));
         }
     }
@@ -73,7 +73,7 @@ fn counts_to(others: usize) -> Vec<usize> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let threads = b.case().number(THREADS) as usize;
-    let call = Call::from_name(b.case().get(CALL))
+    let call = Call::from_name(b.case().get(VIA))
         .ok_or_else(|| Failure::Broken("does not say which call".into()))?;
     let cpus = stage::others(b.cpu(), b.allowed(), threads)?;
     b.expect_argument(call.number(), ADDRESS, Given::Different);

@@ -1,9 +1,9 @@
 //! TCP round trip while other streams fill the path.
 //!
 //! ## Measures
-//! The round trip of a 64-byte message over a dedicated connection, while `load` other connections
+//! The round trip of a 64-byte message over a dedicated connection, while `streams` other connections
 //! stream to the far end as fast as possible (as
-//! `net.tcp.bandwidth{size=64K,direction=send,method=write}` does); `load=0` is the same without
+//! `net.tcp.bandwidth{size=64K,direction=send,via=write}` does); `streams=0` is the same without
 //! them. The value is the mean of the round trips of a sample; the distribution is of all of them.
 //! `load_bytes_per_s` is the streams' bandwidth meanwhile: in every sample each of them must have
 //! moved bytes.
@@ -12,7 +12,7 @@
 //! receivers on that of the far end (`cpus`), as they would on machines with one CPU each: most of
 //! the time is spent waiting for a turn on these.
 //! ## Reading it
-//! What is added to `load=0` is the time that a message waits behind others: in the send queue of a
+//! What is added to `streams=0` is the time that a message waits behind others: in the send queue of a
 //! network card, in the buffers of the bottleneck link (a path with large buffers and a congestion
 //! control that fills them adds tens of milliseconds: bufferbloat), or, on loopback, for a CPU.
 //! ## Source
@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// The parameter that says how many streams there are.
-const LOAD: &str = "load";
+const STREAMS: &str = "streams";
 
 /// How many there are.
 const LOADS: [usize; 3] = [0, 1, 2];
@@ -68,14 +68,14 @@ fn cases() -> Vec<Case> {
     let remote = remote_family().map(|family| (Path::REMOTE, family, None));
     let paths = [local].into_iter().chain(remote);
     let cases = paths.flat_map(|(path, family, placement)| {
-        LOADS.map(|load| setting::case(path, family, placement, [(LOAD, load.to_string())]))
+        LOADS.map(|load| setting::case(path, family, placement, [(STREAMS, load.to_string())]))
     });
     cases.collect()
 }
 
 /// How many streams fill the path of a case.
 fn load(case: &Case) -> Result<usize, Failure> {
-    let name = case.get(LOAD);
+    let name = case.get(STREAMS);
     let load = LOADS.into_iter().find(|load| load.to_string() == name);
     load.ok_or_else(|| Failure::Broken(format!("has a load of {name:?} streams")))
 }

@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "One futex from many CPUs",
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|| crowd::cases("call", &["wake", "wait"])),
+    cases: Cases::Here(|| crowd::cases("op", &["wake", "wait"])),
     expect: &[calls(Sysno::FUTEX)],
     run,
     source: include_str!("futex.rs"),
@@ -43,7 +43,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Between::Threads => Flags::PRIVATE,
         Between::Processes => Flags::empty(),
     };
-    let wakes = b.case().get("call") == "wake";
+    let wakes = b.case().get("op") == "wake";
     crowd::measure(b, move |_| {
         let word = word.clone();
         Ok(move || -> Result<(), Bad> {

@@ -71,7 +71,7 @@ fn takes(case: &Case, row: &Row) -> bool {
         .get("of")
         .split_once('_')
         .unwrap_or((case.get("of"), ""));
-    let kinds = [row.case.get("of"), row.case.get("call")];
+    let kinds = [row.case.get("of"), row.case.get("op")];
     row.benchmark.id.strip_prefix("scale.") == Some(operation)
         && (what.is_empty() || kinds.contains(&what))
         && row.case.get(crowd::AS) == case.get(crowd::AS)

@@ -52,11 +52,11 @@ pub const TRUTHS: &[Truth] = &[
         cost: Cost::CoreCycles(100.0),
     },
     Truth {
-        row: "selftest.spin{us=5}",
+        row: "selftest.spin{delay=5us}",
         cost: Cost::Nanoseconds(5_000.0),
     },
     Truth {
-        row: "selftest.spin{us=50}",
+        row: "selftest.spin{delay=50us}",
         cost: Cost::Nanoseconds(50_000.0),
     },
     Truth {

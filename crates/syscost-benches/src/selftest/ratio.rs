@@ -28,11 +28,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let of = |us: u64| {
-        let source = sources.iter().find(|source| source.case.number("us") == us);
+    let of = |delay: &str| {
+        let source = sources
+            .iter()
+            .find(|source| source.case.get("delay") == delay);
         source.map(|source| source.median)
     };
-    let (Some(long), Some(short)) = (of(50), of(5)) else {
+    let (Some(long), Some(short)) = (of("50us"), of("5us")) else {
         return Err(Failure::Unsupported("it takes both spins".to_owned()));
     };
     Ok(Derived {

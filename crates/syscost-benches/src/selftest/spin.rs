@@ -15,14 +15,17 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "selftest.spin",
     title: "Spin of a known time",
-    cases: Cases::Grid(&[("us", &["5", "50"])]),
+    cases: Cases::Grid(&[("delay", &["5us", "50us"])]),
     run,
     source: include_str!("spin.rs"),
     ..Benchmark::DEFAULT
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let length_ns = b.case().number("us") * 1000;
+    let length_ns = b
+        .case()
+        .nanoseconds("delay")
+        .ok_or_else(|| Failure::Broken("does not say how long it spins".to_owned()))?;
     // One deadline after the other, so that what a spin overshoots is not added up over a batch.
     b.batches(1, |n| {
         let start = now_ns();

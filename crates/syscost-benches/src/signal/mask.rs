@@ -22,15 +22,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal mask",
     cases: Cases::List(&[
         CaseSpec {
-            params: &[("how", "query")],
+            params: &[("op", "query")],
             expect: &[calls(Sysno::RT_SIGPROCMASK)],
         },
         CaseSpec {
-            params: &[("how", "block_unblock")],
+            params: &[("op", "block_unblock")],
             expect: &[exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), 2.0)],
         },
     ]),
-    quick: |case| case.get("how") == "block_unblock",
+    quick: |case| case.get("op") == "block_unblock",
     run,
     source: include_str!("mask.rs"),
     ..Benchmark::DEFAULT
@@ -39,7 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const SIGNAL: u64 = set_of(libc::SIGUSR1);
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    if b.case().get("how") == "query" {
+    if b.case().get("op") == "query" {
         let _restore = Blocked::one(libc::SIGUSR1)?;
         let mut mask: u64 = 0;
         let place = (&raw mut mask).expose_provenance();

@@ -2,10 +2,10 @@
 //!
 //! ## Measures
 //! Processes, all on the measured CPU, pass a token from pipe to pipe. A hop is one write, one switch and one read of eight
-//! bytes; before it passes the token on, each task reads and writes a word in every 64 bytes of its own `kib` KiB. The same
+//! bytes; before it passes the token on, each task reads and writes a word in every 64 bytes of its own `size` bytes. The same
 //! work is done by one task alone over one such memory, which stays in the caches; batches of both alternate, and only the difference
 //! is told. With `cost=switch` it is all that a switch between such tasks costs: the direct cost (pipe, scheduler, change of
-//! address space) and the cost of caches and address translations refilled. `kib=0` is the direct cost alone. With
+//! address space) and the cost of caches and address translations refilled. `size=0` is the direct cost alone. With
 //! `cost=refill` the hop of an equally large ring without memory is taken off as well, and the refilling remains.
 //!
 //! The tasks are of the scheduler's batch class, so that one that is woken does not preempt the one that woke it: a hop is
@@ -16,7 +16,7 @@
 //! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on both sides and cancels.
 //! ## Reading it
 //! While all tasks' memory together fits a cache, refilling from it costs little: the steps in a line of the chart are the
-//! sizes of the caches, `tasks` times `kib` against each. `before overhead was taken off` is a whole hop with its work,
+//! sizes of the caches, `tasks` times `size` against each. `before overhead was taken off` is a whole hop with its work,
 //! `same_work_ns` the work alone, `empty_hop_ns` the hop without memory. A refill that is less than what can be told apart is below
 //! resolution. lmbench takes the pipe's cost off, here it is a part of the switch; it also only reads its memory.
 //! ## Source
@@ -44,8 +44,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &HOP,
     quick: |case| {
         let is_one = matches!(
-            (case.get("tasks"), case.get("kib")),
-            ("2", "0") | ("8", "64")
+            (case.get("tasks"), case.get("size")),
+            ("2", "0") | ("8", "64K")
         );
         is_one && case.get("cost") == "switch"
     },
@@ -67,7 +67,7 @@ const HOP: [Expect; 4] = [
 const HERE: Placement = Placement::At(Relation::SameCpu);
 
 const TASKS: [&str; 4] = ["2", "8", "32", "96"];
-const KIB: [&str; 5] = ["0", "16", "64", "256", "1024"];
+const SIZES: [&str; 5] = ["0", "16K", "64K", "256K", "1M"];
 
 /// All sizes for the switch; fewer for the refill, which is dear and could be told from the others.
 fn cases() -> Vec<Case> {
@@ -75,7 +75,7 @@ fn cases() -> Vec<Case> {
         tasks.iter().flat_map(move |tasks| {
             sizes
                 .iter()
-                .map(move |kib| Case::new([("cost", cost), ("tasks", tasks), ("kib", kib)]))
+                .map(move |size| Case::new([("cost", cost), ("tasks", tasks), ("size", size)]))
                 .map(|case| {
                     // To make a process and its memory takes about a millisecond.
                     let seconds = 0.005 + 0.001 * case.number("tasks") as f64;
@@ -83,24 +83,24 @@ fn cases() -> Vec<Case> {
                 })
         })
     };
-    grid("switch", &TASKS, &KIB)
-        .chain(grid("refill", &TASKS[..3], &["64", "1024"]))
+    grid("switch", &TASKS, &SIZES)
+        .chain(grid("refill", &TASKS[..3], &["64K", "1M"]))
         .collect()
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (tasks, kib) = (b.case().number("tasks"), b.case().number("kib"));
+    let (tasks, bytes) = (b.case().number("tasks"), b.case().number("size"));
     let refill = b.case().get("cost") == "refill";
     b.operations_per_turn(tasks);
     // Else a task that is woken preempts the one that woke it, which is switched on once more only to sleep.
     let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    let ring = |cpus: &[u32]| ring(tasks, kib, cpus);
+    let ring = |cpus: &[u32]| ring(tasks, bytes, cpus);
     let same_work = Baseline {
         name: "the same work in one task",
         detail: "same_work_ns",
         expect: &[],
         per_turn: 1,
-        make: &|_| alone(kib),
+        make: &|_| alone(bytes),
     };
     let empty_ring = Baseline {
         name: "a hop without memory",
@@ -109,7 +109,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         per_turn: tasks,
         make: &|cpus| self::ring(tasks, 0, cpus),
     };
-    match (kib, refill) {
+    match (bytes, refill) {
         (0, _) => b.together(HERE, ring)?,
         (_, false) => b.together_difference(HERE, ring, &[same_work])?,
         (_, true) => b.together_difference(HERE, ring, &[same_work, empty_ring])?,
@@ -118,9 +118,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 /// The measuring task and its partners, each between two pipes. A turn is a round of the token.
-fn ring<'t>(tasks: u64, kib: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
+fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
     // Each is too small for `Memory::reserve` to ask.
-    enough_for((tasks * kib) as usize * 1024)?;
+    enough_for((tasks * bytes) as usize)?;
     let (first, mut inbox) = link()?;
     let mut partners = Vec::new();
     for number in 1..tasks {
@@ -128,17 +128,17 @@ fn ring<'t>(tasks: u64, kib: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
         let (outbox, next) = link()?;
         let theirs = std::mem::replace(&mut inbox, next);
         // Here, so that no task asks for memory where its calls are counted.
-        let memory = Memory::reserve(kib)?;
+        let memory = Memory::reserve(bytes)?;
         let work = move || pass_on(&theirs, &outbox, memory.fill(number));
         partners.push(Partner::start(Between::Processes, cpus, work)?);
     }
     let lead = Round {
         first,
         last: inbox,
-        memory: Memory::reserve(kib)?.fill(0),
+        memory: Memory::reserve(bytes)?.fill(0),
         rounds: 0,
         tasks,
-        kib,
+        bytes,
     };
     Ok(Team::new(partners, lead).map(drop))
 }
@@ -150,7 +150,7 @@ struct Round {
     memory: Memory,
     rounds: u64,
     tasks: u64,
-    kib: u64,
+    bytes: u64,
 }
 
 impl Lead for Round {
@@ -158,7 +158,7 @@ impl Lead for Round {
         for _ in 0..turns {
             self.first.send(1 + self.memory.visit()).map_err(failed)?;
             let sum = self.last.receive().map_err(failed)?;
-            let read = memory::sum(0..self.tasks, self.kib, self.rounds);
+            let read = memory::sum(0..self.tasks, self.bytes, self.rounds);
             expect_sum(sum, self.tasks + read)?;
             self.rounds += 1;
         }
@@ -187,12 +187,12 @@ fn pass_on(inbox: &Inbox, outbox: &Outbox, mut memory: Memory) -> Result<(), Err
 }
 
 /// The work of a hop, over and over in this task.
-fn alone<'t>(kib: u64) -> Result<Team<'t>, Failure> {
-    let mut memory = Memory::reserve(kib)?.fill(0);
+fn alone<'t>(bytes: u64) -> Result<Team<'t>, Failure> {
+    let mut memory = Memory::reserve(bytes)?.fill(0);
     let mut rounds = 0;
     let visits = move |turns| {
         for _ in 0..turns {
-            expect_sum(memory.visit(), memory::sum(0..1, kib, rounds))?;
+            expect_sum(memory.visit(), memory::sum(0..1, bytes, rounds))?;
             rounds += 1;
         }
         Ok(())

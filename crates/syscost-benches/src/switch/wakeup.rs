@@ -1,9 +1,9 @@
 //! How late a sleeping task runs again, as a distribution.
 //!
 //! ## Measures
-//! `by=timer`: a task sleeps until a point in time 100 us ahead (clock_nanosleep with TIMER_ABSTIME, timer slack 1 ns); its latency
+//! `via=timer`: a task sleeps until a point in time 100 us ahead (clock_nanosleep with TIMER_ABSTIME, timer slack 1 ns); its latency
 //! is by how much that point is past when it reads the same clock again: interrupt, leaving the idle state, wake-up, switch,
-//! return. `by=futex`: a task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 us later; its
+//! return. `via=futex`: a task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 us later; its
 //! latency is from the waker's clock reading right before its FUTEX_WAKE to the woken task's first one. With `cpus=same`, which
 //! is measured only where there is no other CPU, the waker also has to leave the CPU first.
 //! `cpu=idle`: nobody else is asked to run on the CPU of the sleeping task. `cpu=loaded`: a busy process of the normal class is
@@ -64,10 +64,10 @@ const PRIORITY: u8 = 80;
 fn cases() -> Vec<Case> {
     let waker = waker_placement().name();
     let mut cases = Vec::new();
-    for (by, cpus) in [("timer", None), ("futex", Some((Placement::KEY, waker)))] {
+    for (via, cpus) in [("timer", None), ("futex", Some((Placement::KEY, waker)))] {
         for class in ["normal", "fifo"] {
             for cpu in ["idle", "loaded"] {
-                let params = [("by", by), ("class", class), ("cpu", cpu)];
+                let params = [("via", via), ("class", class), ("cpu", cpu)];
                 cases.push(Case::new(params.into_iter().chain(cpus)));
             }
         }
@@ -96,12 +96,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "loaded" => Some(Load::start(b.cpu())?),
         _ => None,
     };
-    let mut sleeper = match b.case().get("by") {
+    let mut sleeper = match b.case().get("via") {
         "timer" => Sleeper::timer(),
-        _ => {
+        "futex" => {
             let cpus = Placement::of(b.case())?.cpus(b.cpu(), b.allowed())?;
             Sleeper::futex(&cpus, *b.clock())?
         }
+        name => return Err(Failure::Broken(format!("knows no wake-up by {name:?}"))),
     };
     sleeper.expectations().into_iter().for_each(|e| b.expect(e));
     // Before the class, in which it cannot be set; there is none in it.

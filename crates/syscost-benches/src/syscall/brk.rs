@@ -21,11 +21,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "brk",
     cases: Cases::List(&[
         CaseSpec {
-            params: &[("move", "query")],
+            params: &[("op", "query")],
             expect: &[calls(Sysno::BRK)],
         },
         CaseSpec {
-            params: &[("move", "page")],
+            params: &[("op", "page")],
             expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
         },
     ]),
@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    if b.case().get("move") == "query" {
+    if b.case().get("op") == "query" {
         // SAFETY: 0 is no possible end, so nothing moves.
         return b.try_iter(|| must(unsafe { syscall1(Sysno::BRK, 0) } > 0));
     }

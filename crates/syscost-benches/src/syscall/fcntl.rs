@@ -18,7 +18,7 @@ use super::{Bad, must, subject};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.fcntl",
     title: "fcntl",
-    cases: Cases::Grid(&[("command", &["getfd", "getfl"])]),
+    cases: Cases::Grid(&[("op", &["getfd", "getfl"])]),
     expect: &[calls(Sysno::FCNTL)],
     run,
     source: include_str!("fcntl.rs"),
@@ -27,12 +27,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (_reader, writer) = subject::pipe()?;
-    match b.case().get("command") {
+    match b.case().get("op") {
         "getfd" => b.try_iter(|| -> Result<(), Bad> {
             must(fcntl_getfd(&writer)?.contains(FdFlags::CLOEXEC))
         }),
-        _ => b.try_iter(|| -> Result<(), Bad> {
+        "getfl" => b.try_iter(|| -> Result<(), Bad> {
             must(fcntl_getfl(&writer)?.contains(OFlags::WRONLY))
         }),
+        name => Err(Failure::Broken(format!("knows no op {name:?}"))),
     }
 }

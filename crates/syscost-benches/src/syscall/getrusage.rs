@@ -20,7 +20,7 @@ use super::checked;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.getrusage",
     title: "getrusage",
-    cases: Cases::Grid(&[("who", &["thread", "process"])]),
+    cases: Cases::Grid(&[("of", &["thread", "process"])]),
     expect: &[calls(Sysno::GETRUSAGE)],
     run,
     source: include_str!("getrusage.rs"),
@@ -28,9 +28,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let who = match b.case().get("who") {
+    let who = match b.case().get("of") {
         "thread" => libc::RUSAGE_THREAD,
-        _ => libc::RUSAGE_SELF,
+        "process" => libc::RUSAGE_SELF,
+        name => return Err(Failure::Broken(format!("knows no usage of {name:?}"))),
     };
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     b.try_iter(|| {

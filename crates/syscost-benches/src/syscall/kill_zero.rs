@@ -5,7 +5,7 @@
 //! ## Does not measure
 //! Sending or catching (`signal.catch`).
 //! ## Reading it
-//! `signal.catch{call=kill}` minus this is what a signal costs once its receiver is found.
+//! `signal.catch{via=kill}` minus this is what a signal costs once its receiver is found.
 //! ## Source
 //! kill(2); libMicro's calls on the process itself.
 

@@ -44,25 +44,23 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(ABSENT)],
         },
         CaseSpec {
-            params: &[("call", "getppid"), ("through", "libc")],
+            params: &[("call", "getppid"), ("via", "libc")],
             expect: &[calls(Sysno::GETPPID)],
         },
         CaseSpec {
-            params: &[("call", "getpid"), ("through", "libc")],
+            params: &[("call", "getpid"), ("via", "libc")],
             expect: &[calls(Sysno::GETPID)],
         },
         CaseSpec {
-            params: &[("call", "gettid"), ("through", "libc")],
+            params: &[("call", "gettid"), ("via", "libc")],
             expect: &[calls(Sysno::GETTID)],
         },
         CaseSpec {
-            params: &[("call", "getuid"), ("through", "libc")],
+            params: &[("call", "getuid"), ("via", "libc")],
             expect: &[calls(Sysno::GETUID)],
         },
     ]),
-    quick: |case| {
-        case.get("through").is_empty() && ["getppid", "getuid"].contains(&case.get("call"))
-    },
+    quick: |case| case.get("via").is_empty() && ["getppid", "getuid"].contains(&case.get("call")),
     run,
     source: include_str!("null.rs"),
     ..Benchmark::DEFAULT
@@ -73,7 +71,7 @@ const ABSENT: Sysno = Sysno::NFSSERVCTL;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let name = b.case().get("call").to_owned();
-    if b.case().get("through") == "libc" {
+    if b.case().get("via") == "libc" {
         return match name.as_str() {
             // SAFETY: the call takes nothing and touches no memory.
             "getppid" => b.iter(|| unsafe { libc::getppid() }),

@@ -25,19 +25,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "vDSO against system call",
     cases: Cases::List(&[
         CaseSpec {
-            params: &[("call", "clock_gettime"), ("through", "vdso")],
+            params: &[("call", "clock_gettime"), ("via", "vdso")],
             expect: &[never(Sysno::CLOCK_GETTIME)],
         },
         CaseSpec {
-            params: &[("call", "clock_gettime"), ("through", "syscall")],
+            params: &[("call", "clock_gettime"), ("via", "syscall")],
             expect: &[calls(Sysno::CLOCK_GETTIME)],
         },
         CaseSpec {
-            params: &[("call", "getcpu"), ("through", "vdso")],
+            params: &[("call", "getcpu"), ("via", "vdso")],
             expect: &[never(Sysno::GETCPU)],
         },
         CaseSpec {
-            params: &[("call", "getcpu"), ("through", "syscall")],
+            params: &[("call", "getcpu"), ("via", "syscall")],
             expect: &[calls(Sysno::GETCPU)],
         },
     ]),
@@ -51,7 +51,11 @@ const fn never(call: Sysno) -> Expect {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let through_vdso = b.case().get("through") == "vdso";
+    let through_vdso = match b.case().get("via") {
+        "vdso" => true,
+        "syscall" => false,
+        name => return Err(Failure::Broken(format!("knows no way {name:?} of calling"))),
+    };
     if b.case().get("call") == "getcpu" {
         let own = b.cpu() as usize;
         if through_vdso {

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! A dynamic linker, start-up of a C library, or reading a program from a disk: what real programs add to this.
 //! ## Reading it
-//! What is left is the kernel's part: a new memory, its end, and that of the old one. `by=fork` less `by=vfork` is the copy of
+//! What is left is the kernel's part: a new memory, its end, and that of the old one. `via=fork` less `via=vfork` is the copy of
 //! the parent's tables of pages, which grows with `resident_bytes`. The parent is this program, with some 6 MB: from a lean one of a few
 //! hundred KB the whole takes about a fifth less, see `task.fork_by_rss`.
 //! ## Source
@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process that executes a program",
     cases: Cases::List(&[
         CaseSpec {
-            params: &[("by", "fork")],
+            params: &[("via", "fork")],
             expect: &[
                 // As for `task.fork`.
                 at_most(Counter::OtherSyscalls, 4.0),
@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             ],
         },
         CaseSpec {
-            params: &[("by", "vfork")],
+            params: &[("via", "vfork")],
             expect: &[at_most(Counter::OtherSyscalls, 0.0)],
         },
     ]),
@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    quick: |case| case.get("by") == "fork",
+    quick: |case| case.get("via") == "fork",
     run,
     source: include_str!("exec.rs"),
     ..Benchmark::DEFAULT
@@ -60,7 +60,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let command = Command::plain(marked.path());
     let mut stack = Stack::new();
     until::tell_size(b);
-    let by_fork = b.case().get("by") == "fork";
+    let by_fork = match b.case().get("via") {
+        "fork" => true,
+        "vfork" => false,
+        name => return Err(Failure::Broken(format!("makes no process by {name:?}"))),
+    };
     b.try_iter(|| {
         let child = match by_fork {
             true => fork(|| command.execute())?,

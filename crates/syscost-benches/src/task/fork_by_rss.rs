@@ -3,7 +3,7 @@
 //! ## Measures
 //! The C library's fork, its child's exit and waitpid, as `task.fork` with `until=reaped`, from a process that has so much more
 //! private memory, every page written: 0 to 1 GiB, in pages of 4 KiB or huge ones of 2 MiB. The child reads one byte of it.
-//! `fit=per_page` is the cost of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from 4 to
+//! `term=page` is the cost of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from 4 to
 //! 32 MiB in small pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the same memory from the child.
 //! ## Does not measure
 //! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`), or file mappings, whose
@@ -22,6 +22,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
+use syscost_sys::memory::Pages;
 
 use self::line::Line;
 use self::memory::{HUGE, Memory};
@@ -39,6 +40,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+/// The sizes of pages, as rows are named after them; `Memory::fill` refuses others.
+const SMALL: &str = "4K";
+const LARGE: &str = "2M";
+
 /// Seconds that a gigabyte takes in a round, filled and forked; and a quarter of it, or a fit. Together half a second.
 const GIGABYTE_SECONDS: f64 = 0.15;
 const QUARTER_SECONDS: f64 = 0.05;
@@ -51,8 +56,8 @@ const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
 const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
 
 fn cases() -> Vec<Case> {
-    let row = |rss: &'static str, pages: &'static str| {
-        Case::new([("rss", rss), ("pages", pages)]).expecting(expected(1.0))
+    let row = |size: &'static str, pages: &'static str| {
+        Case::new([("size", size), (Pages::KEY, pages)]).expecting(expected(1.0))
     };
     let fit = |pages: &'static str| {
         let forks = (SMALL_MIB.0.len() * REPEATS) as f64;
@@ -60,21 +65,21 @@ fn cases() -> Vec<Case> {
             Counter::Syscall(Sysno::MADVISE),
             2.0 * SMALL_MIB.0.len() as f64,
         );
-        Case::new([("fit", "per_page"), ("pages", pages)])
+        Case::new([("term", "page"), (Pages::KEY, pages)])
             .expecting(expected(forks))
             .expecting([advices])
             .dear(QUARTER_SECONDS)
     };
     vec![
-        row("0", "4k"),
-        row("16M", "4k"),
-        row("16M", "huge"),
-        row("256M", "4k").dear(QUARTER_SECONDS),
-        row("256M", "huge").dear(QUARTER_SECONDS),
-        row("1G", "4k").dear(GIGABYTE_SECONDS),
-        row("1G", "huge").dear(GIGABYTE_SECONDS),
-        fit("4k"),
-        fit("huge"),
+        row("0", SMALL),
+        row("16M", SMALL),
+        row("16M", LARGE),
+        row("256M", SMALL).dear(QUARTER_SECONDS),
+        row("256M", LARGE).dear(QUARTER_SECONDS),
+        row("1G", SMALL).dear(GIGABYTE_SECONDS),
+        row("1G", LARGE).dear(GIGABYTE_SECONDS),
+        fit(SMALL),
+        fit(LARGE),
     ]
 }
 
@@ -94,16 +99,11 @@ fn expected(forks: f64) -> Vec<Expect> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_huge = b.case().get("pages") == "huge";
-    if b.case().get("fit") == "per_page" {
+    let is_huge = b.case().get(Pages::KEY) == LARGE;
+    if b.case().get("term") == "page" {
         return per_page(b, is_huge);
     }
-    let bytes = match b.case().get("rss") {
-        "16M" => 16 << 20,
-        "256M" => 256 << 20,
-        "1G" => 1 << 30,
-        _ => 0,
-    };
+    let bytes = b.case().number("size") as usize;
     let (clock, mut ids) = (*b.clock(), Ids::default());
     let memory = match bytes {
         0 => None,
@@ -190,7 +190,7 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
         let claim = "deviation from the line in percent";
         b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
-        if b.case().get("pages") == "4k" {
+        if b.case().get(Pages::KEY) == SMALL {
             // Eight times the pages: who forks the same memory each time has a level line, which fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
             let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);

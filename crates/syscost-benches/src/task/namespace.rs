@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.namespace",
     title: "Namespaces",
     cases: Cases::Grid(&[
-        ("call", &["unshare", "setns"]),
+        ("op", &["unshare", "setns"]),
         (
             "kind",
             &["user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"],
@@ -52,9 +52,10 @@ const CHANGED: &str = "children that were in the namespace afterwards";
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let kind = Kind::of(b.case().get("kind"))?;
-    let call = match b.case().get("call") {
+    let call = match b.case().get("op") {
         "setns" => Call::Setns,
-        _ => Call::Unshare,
+        "unshare" => Call::Unshare,
+        name => return Err(Failure::Broken(format!("knows no op {name:?}"))),
     };
     let clock = *b.clock();
     let trial = Trial::possible(kind, call, &clock)?;

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! A search through PATH, a dynamic linker, or a program that does anything.
 //! ## Reading it
-//! Inside it is a vfork and an exec, with a new stack and all signals blocked meanwhile: compare with `task.exec`, `by=vfork`.
+//! Inside it is a vfork and an exec, with a new stack and all signals blocked meanwhile: compare with `task.exec`, `via=vfork`.
 //! ## Source
 //! posix_spawn(3); lmbench `lat_proc exec`'s question.
 

@@ -6,7 +6,7 @@
 //! call, whose child executes a tiny program of ours; the program itself runs only afterwards. `until=reaped`: the call, whose
 //! child ends at once, and wait4.
 //! ## Does not measure
-//! The program's run and end (`task.exec`, `by=vfork`).
+//! The program's run and end (`task.exec`, `via=vfork`).
 //! ## Reading it
 //! No tables of pages are copied, so the parent's size does not matter, which is the point of vfork; compare
 //! `until=reaped` with `task.fork`. Both kinds hold two switches of the CPU: to the child and back.

@@ -23,9 +23,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Core frequency",
     unit: Unit::Gigahertz,
     better: Better::Higher,
-    cases: Cases::Grid(&[("chain", &["add", "multiply"])]),
+    cases: Cases::Grid(&[("op", &["add", "multiply"])]),
     expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],
-    quick: |case| case.get("chain") == "add",
+    quick: |case| case.get("op") == "add",
     run,
     source: include_str!("core_frequency.rs"),
     ..Benchmark::DEFAULT
@@ -40,7 +40,7 @@ const APART: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
-    let by_add = b.case().get("chain") == "add";
+    let by_add = b.case().get("op") == "add";
     let seen = RefCell::new(Vec::new());
     b.observe(|| {
         let core = core_frequency(&clock);

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! Sleeps on a busy processor, where the sleeper also waits for its turn, or under a real-time policy.
 //! ## Reading it
-//! `slack_ns=default` is what programs get: 50 us on Linux, so that a sleep of 50 us takes over 100. With `slack_ns=1` the
+//! `slack=default` is what programs get: 50 us on Linux, so that a sleep of 50 us takes over 100. With `slack=1ns` the
 //! interrupt and the wake-up are left. A timerfd has no slack. Longer sleeps let the processor go deeper to sleep, and wake
 //! later for it. The histogram holds every overshoot.
 //! ## Source
@@ -27,11 +27,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Sleep overshoot",
     cases: Cases::Grid(&[
         (
-            "by",
+            "via",
             &["clock_nanosleep", "timerfd", "select", "poll", "epoll"],
         ),
-        ("us", &["50", "1000"]),
-        ("slack_ns", &["default", "1"]),
+        ("delay", &["50us", "1ms"]),
+        (SLACK, &[DEFAULT, "1ns"]),
     ]),
     expect: &[
         // Far from one: on a busy machine a timer may expire before the call that would wait for it. Who never sleeps has none,
@@ -41,27 +41,34 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
     quick: |case| {
-        case.get("by") == "clock_nanosleep"
-            && case.get("us") == "50"
-            && case.get("slack_ns") == "default"
+        case.get("via") == "clock_nanosleep"
+            && case.get("delay") == "50us"
+            && case.get(SLACK) == DEFAULT
     },
     run,
     source: include_str!("sleep.rs"),
     ..Benchmark::DEFAULT
 };
 
+/// The parameter that says how late the kernel may wake a sleeper, and what programs get.
+const SLACK: &str = "slack";
+const DEFAULT: &str = "default";
+
 /// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by so much against the run's clock (adjtimex's limit of 500 ppm).
 const SLEW: f64 = 0.000_5;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let asked_ns = 1000 * b.case().number("us");
+    let asked_ns = b
+        .case()
+        .nanoseconds("delay")
+        .ok_or_else(|| Failure::Broken("does not say how long it sleeps".to_owned()))?;
     let length = Timespec {
         tv_sec: 0,
         tv_nsec: asked_ns as i64,
     };
-    let mut way = Way::open(b.case().get("by"))?;
+    let mut way = Way::open(b.case().get("via"))?;
     way.calls().iter().for_each(|call| b.expect(calls(*call)));
-    let slack = Slack::set(b.case().get("slack_ns"))?;
+    let slack = Slack::set(b.case())?;
     let clock = *b.clock();
     let mut overshoots = Vec::with_capacity(1024);
     b.observe(|| {
@@ -99,10 +106,16 @@ struct Slack {
 }
 
 impl Slack {
-    fn set(name: &str) -> Result<Self, Failure> {
+    /// That of this case.
+    fn set(case: &Case) -> Result<Self, Failure> {
         let unsupported = |error: syscost_sys::SystemError| Failure::Unsupported(error.to_string());
         let before = timer_slack().map_err(unsupported)?;
-        let wanted = name.parse().unwrap_or(before);
+        let wanted = match case.get(SLACK) {
+            DEFAULT => before,
+            _ => case
+                .nanoseconds(SLACK)
+                .ok_or_else(|| Failure::Broken("has a timer slack that is no time".to_owned()))?,
+        };
         set_timer_slack(wanted).map_err(unsupported)?;
         Ok(Self { before, wanted })
     }
@@ -125,10 +138,12 @@ mod tests {
             println!("skipped: no timer slack here");
             return;
         };
-        let slack = Slack::set("1").unwrap();
+        let of = |slack: &'static str| Slack::set(&Case::new([(SLACK, slack)]));
+        let slack = of("1ns").unwrap();
         assert_eq!((slack.wanted, timer_slack().unwrap()), (1, 1));
         drop(slack);
         assert_eq!(timer_slack().unwrap(), before);
-        assert_eq!(Slack::set("default").unwrap().wanted, before);
+        assert!(of("1").is_err(), "a time has a unit");
+        assert_eq!(of(DEFAULT).unwrap().wanted, before);
     }
 }

@@ -120,13 +120,16 @@ pub(crate) fn parameter(name: &str, value: f64) -> String {
     format!("{value}")
 }
 
-/// The value of a parameter that is a size by its name: 64 of `kib` is `64 KiB`, 1024 of it `1 MiB`.
+/// The key of every parameter that is a size in bytes.
+const SIZE: &str = "size";
+
+/// The value of a parameter that is a size by its name: 65536 is `64 KiB`, 1048576 `1 MiB`.
 pub(crate) fn size(name: &str, value: f64) -> Option<String> {
     const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
-    let mut unit = ["bytes", "kib", "mib", "gib"]
-        .iter()
-        .position(|one| *one == name)?;
-    let mut value = value;
+    if name != SIZE {
+        return None;
+    }
+    let (mut value, mut unit) = (value, 0);
     while value >= 1024.0 && value % 1024.0 == 0.0 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -177,9 +180,10 @@ mod tests {
             ["1", "1000", "4K", "64K", "1M", "1.5"]
         );
         assert_eq!(
-            [0.0, 16.0, 1000.0, 1024.0, 1536.0, 4_194_304.0].map(|kib| parameter("kib", kib)),
+            [0.0, 16.0, 1000.0, 1024.0, 1536.0, 4_194_304.0]
+                .map(|kib| parameter(SIZE, 1024.0 * kib)),
             ["0", "16 KiB", "1000 KiB", "1 MiB", "1536 KiB", "4 GiB"]
         );
-        assert_eq!(parameter("bytes", 1.0), "1 B");
+        assert_eq!(parameter(SIZE, 1.0), "1 B");
     }
 }

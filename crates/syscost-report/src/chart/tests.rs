@@ -185,9 +185,11 @@ fn the_rows_choose_their_chart() {
 fn ring() -> Vec<Measurement> {
     let mut cases = Vec::new();
     for tasks in [2, 8, 32, 96] {
-        cases.extend([0, 16, 1024].map(|kib| format!("cost=switch,tasks={tasks},kib={kib}")));
+        cases.extend(
+            ["0", "16K", "1M"].map(|size| format!("cost=switch,tasks={tasks},size={size}")),
+        );
     }
-    cases.extend([2, 8].map(|tasks| format!("cost=refill,tasks={tasks},kib=1024")));
+    cases.extend([2, 8].map(|tasks| format!("cost=refill,tasks={tasks},size=1M")));
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
     let mut rows = rows(&cases);
     for (index, row) in rows.iter_mut().enumerate() {
@@ -210,7 +212,7 @@ fn two_numbers_make_a_surface_with_a_panel_for_each_other_value() {
     };
     assert_eq!(
         *parameters,
-        ("kib".to_owned(), "tasks".to_owned()),
+        ("size".to_owned(), "tasks".to_owned()),
         "the size goes across"
     );
     assert_eq!(*columns, ["0", "16 KiB", "1 MiB"]);
@@ -267,7 +269,7 @@ fn parameters_stand_in_the_order_of_the_name() {
 #[test]
 fn a_long_name_is_wrapped_not_cut() {
     let label = format!(
-        "by=clock_nanosleep,us=50,slack_ns=default,{}",
+        "via=clock_nanosleep,delay=50us,slack=default,{}",
         "x".repeat(99)
     );
     let chart = Chart::Bars(vec![Bar {

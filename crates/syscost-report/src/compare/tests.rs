@@ -81,7 +81,7 @@ fn comparison() -> Comparison {
                 unit: Unit::Gigahertz,
                 better: Better::Higher,
                 ..row(
-                    "timing.core_frequency{chain=add}",
+                    "timing.core_frequency{op=add}",
                     3.6,
                     3.0,
                     1.001,
@@ -89,7 +89,7 @@ fn comparison() -> Comparison {
                 )
             },
             row(
-                "syscall.poll{descriptors=500,kind=tcp,ready=last}",
+                "syscall.poll{descriptors=500,of=tcp,ready=last}",
                 12_345.0,
                 11_610.0,
                 1.01,
@@ -118,7 +118,7 @@ fn comparison() -> Comparison {
         }],
         paired: false,
         missing: vec![Missing {
-            name: "syscall.null{call=getpid,through=libc}".to_owned(),
+            name: "syscall.null{call=getpid,via=libc}".to_owned(),
             reason: "withheld on the new side".to_owned(),
             lost: true,
         }],

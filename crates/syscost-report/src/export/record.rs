@@ -114,7 +114,7 @@ impl Record {
     }
 }
 
-/// A case as it stands in a row's name: `call=getpid,through=libc`; empty for a benchmark of one case.
+/// A case as it stands in a row's name: `call=getpid,via=libc`; empty for a benchmark of one case.
 pub(super) fn parameters(case: &BTreeMap<String, String>) -> String {
     let pairs: Vec<String> = case
         .iter()

@@ -19,12 +19,7 @@ const LAW: &str = "fs.contention_law";
 pub(super) fn picture(id: &str, runs: &[&Run]) -> Option<(Markup, String)> {
     let run = runs.last()?;
     let (parameter, unit, (lines, beside), mut caption) = match id {
-        CACHE_SIZE => (
-            "bytes",
-            Unit::BytesPerSecond,
-            cache(run),
-            cache_caption(run),
-        ),
+        CACHE_SIZE => ("size", Unit::BytesPerSecond, cache(run), cache_caption(run)),
         CONTENTION => (
             "processes",
             Unit::OperationsPerSecond,

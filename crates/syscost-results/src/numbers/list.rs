@@ -69,7 +69,7 @@ const fn by_loopback(title: &'static str, bytes: f64) -> Wanted {
                 ("streams", "1"),
                 ("size", "64K"),
                 ("direction", "send"),
-                ("method", "write"),
+                ("via", "write"),
             ],
         )
     }
@@ -89,7 +89,7 @@ const fn to_far_end(title: &'static str, bytes: f64) -> Wanted {
                 ("streams", "1"),
                 ("size", "64K"),
                 ("direction", "send"),
-                ("method", "write"),
+                ("via", "write"),
             ],
         )
     }
@@ -111,7 +111,7 @@ pub(super) const LIST: &[Wanted] = &[
         // A short run has no curve to read a plateau off, but this much is in every first cache.
         otherwise: Some((
             "memory.latency",
-            &[("pages", "4k"), ("order", "random"), ("bytes", "16K")],
+            &[("pages", "4K"), ("access", "random"), ("size", "16K")],
         )),
         ..wanted(L1, "memory.cache_latency", &[("level", "1")])
     },
@@ -124,7 +124,7 @@ pub(super) const LIST: &[Wanted] = &[
         // Beyond the first cache and within the second of most processors.
         otherwise: Some((
             "memory.latency",
-            &[("pages", "4k"), ("order", "random"), ("bytes", "240K")],
+            &[("pages", "4K"), ("access", "random"), ("size", "240K")],
         )),
         ..wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")])
     },
@@ -144,7 +144,7 @@ pub(super) const LIST: &[Wanted] = &[
         // Beyond most last caches, in pages that hardly ever need a walk through page tables.
         otherwise: Some((
             "memory.latency",
-            &[("pages", "2m"), ("order", "random"), ("bytes", "128M")],
+            &[("pages", "2M"), ("access", "random"), ("size", "128M")],
         )),
         ..wanted(
             "Main memory reference",
@@ -195,7 +195,7 @@ pub(super) const LIST: &[Wanted] = &[
         &[
             ("op", "read"),
             ("simd", ANY),
-            ("bytes", "512M"),
+            ("size", "512M"),
             ("threads", "1"),
         ],
     ),

@@ -35,20 +35,20 @@ impl Pages {
             .collect()
     }
 
-    /// The name in cases: their size on this machine (`4k`, `2m`, `1g`).
+    /// The name in cases: their size on this machine (`4K`, `2M`, `1G`).
     pub fn name(self) -> &'static str {
         match self {
             Pages::Small => match os::page_size() {
-                0x4000 => "16k",
-                0x1_0000 => "64k",
-                _ => "4k",
+                0x4000 => "16K",
+                0x1_0000 => "64K",
+                _ => "4K",
             },
             Pages::Huge => match huge_bytes() {
-                Some(0x200_0000) => "32m",
-                Some(0x2000_0000) => "512m",
-                _ => "2m",
+                Some(0x200_0000) => "32M",
+                Some(0x2000_0000) => "512M",
+                _ => "2M",
             },
-            Pages::Gigantic => "1g",
+            Pages::Gigantic => "1G",
         }
     }
 

@@ -20,7 +20,7 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run syscall                        a group
   syscost run syscall.null 'call.*'          a benchmark and a pattern
   syscost run 'syscall.null{call=getppid}'   one row
-  syscost run 'memory.latency{bytes=256M}'   all rows of a benchmark that have this parameter
+  syscost run 'memory.latency{size=256M}'   all rows of a benchmark that have this parameter
 Without a selector everything is measured; by the quick profile, the rows people look at first.
 
 A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]

@@ -52,7 +52,7 @@ pub(crate) const UDP_ROUND_TRIP: Rows = Rows {
 /// The bandwidth of one connection to the far end.
 pub(crate) const TCP_BANDWIDTH: Rows = Rows {
     id: "net.tcp.bandwidth",
-    case: "path=remote,streams=1,size=64K,direction=send,method=write",
+    case: "path=remote,streams=1,size=64K,direction=send,via=write",
 };
 /// The goodput of datagrams to the far end, at a rate that fills no queue.
 pub(crate) const UDP_BANDWIDTH: Rows = Rows {

@@ -258,7 +258,7 @@ fn names_are_unique_known_and_in_order() {
     let found = violations(&run(vec![row("10"), row("10")]), &CATALOGUE);
     assert_eq!(found, ["selftest.chain{adds=10} stands there twice"]);
     let spin = Measurement {
-        name: "selftest.spin{us=9}".into(),
+        name: "selftest.spin{delay=9us}".into(),
         id: "selftest.spin".into(),
         ..row("9")
     };

@@ -36,72 +36,72 @@ const fn own_stream(row: &'static str, command: &'static str, placement: Cpus) -
 /// Peers of their rows, in the order of the rows.
 pub(super) const MEMORY: &[Peer] = &[
     likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,bytes=24K,threads=1}",
+        "memory.bandwidth{op=read,simd=avx512,size=24K,threads=1}",
         "likwid-bench -t load_avx512 -w S0:24kB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=write,simd=avx512,bytes=24K,threads=1}",
+        "memory.bandwidth{op=write,simd=avx512,size=24K,threads=1}",
         "likwid-bench -t store_avx512 -w S0:24kB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=copy,simd=avx512,bytes=24K,threads=1}",
+        "memory.bandwidth{op=copy,simd=avx512,size=24K,threads=1}",
         "likwid-bench -t copy_avx512 -w S0:24kB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=triad,simd=avx512,bytes=24K,threads=1}",
+        "memory.bandwidth{op=triad,simd=avx512,size=24K,threads=1}",
         "likwid-bench -t stream_avx512 -w S0:24kB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,bytes=384K,threads=1}",
+        "memory.bandwidth{op=read,simd=avx512,size=384K,threads=1}",
         "likwid-bench -t load_avx512 -w S0:384kB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=copy,simd=avx512,bytes=384K,threads=1}",
+        "memory.bandwidth{op=copy,simd=avx512,size=384K,threads=1}",
         "likwid-bench -t copy_avx512 -w S0:384kB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,bytes=12M,threads=1}",
+        "memory.bandwidth{op=read,simd=avx512,size=12M,threads=1}",
         "likwid-bench -t load_avx512 -w S0:12MB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,bytes=512M,threads=1}",
+        "memory.bandwidth{op=read,simd=avx512,size=512M,threads=1}",
         "likwid-bench -t load_avx512 -w S0:512MB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=copy_nontemporal,simd=avx512,bytes=512M,threads=1}",
+        "memory.bandwidth{op=copy_nontemporal,simd=avx512,size=512M,threads=1}",
         "likwid-bench -t copy_mem_avx512 -w S0:512MB:1",
         LIKWID,
     ),
     likwid_bench(
-        "memory.bandwidth{op=triad,simd=avx512,bytes=512M,threads=1}",
+        "memory.bandwidth{op=triad,simd=avx512,size=512M,threads=1}",
         "likwid-bench -t stream_avx512 -w S0:512MB:1",
         LIKWID,
     ),
     own_stream(
-        "memory.bandwidth{op=copy,simd=avx512,bytes=512M,threads=1}",
+        "memory.bandwidth{op=copy,simd=avx512,size=512M,threads=1}",
         "\"$XTASK\" stream --kernel copy --mib 256",
         Cpus::One,
     ),
     own_stream(
-        "memory.bandwidth{op=triad,simd=avx512,bytes=512M,threads=1}",
+        "memory.bandwidth{op=triad,simd=avx512,size=512M,threads=1}",
         "\"$XTASK\" stream --kernel triad --mib 170",
         Cpus::One,
     ),
     own_stream(
-        "memory.bandwidth{op=triad,simd=avx512,bytes=512M,threads=2}",
+        "memory.bandwidth{op=triad,simd=avx512,size=512M,threads=2}",
         "\"$XTASK\" stream --kernel triad --mib 170 --threads 2",
         Cpus::Two,
     ),
     Peer {
-        row: "memory.bandwidth{op=memcpy,simd=none,bytes=512M,threads=1}",
+        row: "memory.bandwidth{op=memcpy,simd=none,size=512M,threads=1}",
         name: "mbw",
         command: "mbw -q -n 5 -t0 256",
         placement: Cpus::One,
@@ -113,7 +113,7 @@ pub(super) const MEMORY: &[Peer] = &[
         package: "mbw",
     },
     Peer {
-        row: "memory.bandwidth{op=read,simd=avx512,bytes=384K,threads=1}",
+        row: "memory.bandwidth{op=read,simd=avx512,size=384K,threads=1}",
         name: "sysbench memory",
         command: "sysbench memory --memory-block-size=256K --memory-total-size=40G --memory-oper=read run",
         placement: Cpus::One,

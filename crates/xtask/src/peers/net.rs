@@ -87,7 +87,7 @@ pub(super) const NET: &[Peer] = &[
         package: "iputils-ping",
     },
     Peer {
-        row: "net.tcp.bandwidth{path=loopback,family=ipv4,cpus=same,streams=1,size=64K,direction=send,method=write}",
+        row: "net.tcp.bandwidth{path=loopback,family=ipv4,cpus=same,streams=1,size=64K,direction=send,via=write}",
         name: "iperf3 -C cubic",
         command: beside!(
             "iperf3 --server --bind 127.0.0.1 --port 17719",

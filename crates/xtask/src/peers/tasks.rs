@@ -112,7 +112,7 @@ pub(super) const TASKS: &[Peer] = &[
         package: "rt-tests",
     },
     Peer {
-        row: "switch.wakeup{by=timer,class=normal,cpu=idle}",
+        row: "switch.wakeup{via=timer,class=normal,cpu=idle}",
         name: "cyclictest --policy other, slack 1 ns",
         command: CYCLICTEST_WITHOUT_SLACK,
         placement: Cpus::One,
@@ -125,7 +125,7 @@ pub(super) const TASKS: &[Peer] = &[
         package: "rt-tests",
     },
     Peer {
-        row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,bytes=4096}",
+        row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,size=4K}",
         name: "hackbench -p for one pair",
         command: "hackbench -g 1 -f 1 -s 4096 -l 150000 -p",
         placement: Cpus::One,
@@ -136,7 +136,7 @@ pub(super) const TASKS: &[Peer] = &[
         package: "rt-tests",
     },
     Peer {
-        row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,bytes=65536}",
+        row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,size=64K}",
         name: "hackbench -p for one pair",
         command: "hackbench -g 1 -f 1 -s 65536 -l 20000 -p",
         placement: Cpus::One,
@@ -147,7 +147,7 @@ pub(super) const TASKS: &[Peer] = &[
         package: "rt-tests",
     },
     Peer {
-        row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,bytes=4096}",
+        row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,size=4K}",
         name: "hackbench for one pair",
         command: "hackbench -g 1 -f 1 -s 4096 -l 100000",
         placement: Cpus::One,
@@ -158,7 +158,7 @@ pub(super) const TASKS: &[Peer] = &[
         package: "rt-tests",
     },
     Peer {
-        row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,bytes=65536}",
+        row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,size=64K}",
         name: "hackbench for one pair",
         command: "hackbench -g 1 -f 1 -s 65536 -l 25000",
         placement: Cpus::One,

@@ -27,7 +27,7 @@ pub(super) enum By {
 }
 
 impl By {
-    pub(super) const KEY: &str = "by";
+    pub(super) const KEY: &str = "via";
 
     pub(super) const ALL: [By; 5] = [
         Self::ReadWrite,

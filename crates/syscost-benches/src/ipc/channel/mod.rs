@@ -114,7 +114,7 @@ pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
         _ => return Ok(()),
     };
     let largest = number_in(limit)?;
-    match case.number("bytes") {
+    match case.number("size") {
         bytes if bytes <= largest => Ok(()),
         bytes => Err(Unsupported::new(format!(
             "a message of {bytes} bytes is larger than {limit} allows, {largest}"
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_message_larger_than_a_queue_allows_is_unsupported() {
-        let case = |via, bytes: &'static str| Case::new([("via", via), ("bytes", bytes)]);
+        let case = |via, bytes: &'static str| Case::new([("via", via), ("size", bytes)]);
         assert!(support(&case("pipe", "999999999999")).is_ok());
         for via in ["posix_queue", "sysv_queue"] {
             let too_large = support(&case(via, "999999999999"));

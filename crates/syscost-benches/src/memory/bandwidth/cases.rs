@@ -36,7 +36,7 @@ impl Level {
 /// first-, second- and third-level cache of servers and most others.
 pub(in crate::memory) const LEVELS: [Level; 4] = [
     Level {
-        name: "l1",
+        name: "1",
         each: 24 << 10,
         is_shared: false,
         also: &[
@@ -50,13 +50,13 @@ pub(in crate::memory) const LEVELS: [Level; 4] = [
         ],
     },
     Level {
-        name: "l2",
+        name: "2",
         each: 384 << 10,
         is_shared: false,
         also: &[Stream::Memset, Stream::Memcpy],
     },
     Level {
-        name: "l3",
+        name: "3",
         each: 12 << 20,
         is_shared: false,
         also: &[Stream::Memset, Stream::Memcpy],
@@ -146,7 +146,7 @@ fn case(stream: Stream, simd: Simd, level: &Level, threads: usize) -> Case {
     let case = Case::new([
         ("op", stream.name().to_owned()),
         ("simd", simd.to_owned()),
-        ("bytes", size_name(level.bytes(threads))),
+        ("size", size_name(level.bytes(threads))),
         ("threads", threads.to_string()),
     ]);
     match level.is_shared {
@@ -195,9 +195,9 @@ impl Setting {
                 .find(|simd| simd.name() == name)
                 .ok_or_else(|| missing("simd"))?,
         };
-        let bytes = case.number("bytes") as usize;
+        let bytes = case.number("size") as usize;
         if bytes == 0 {
-            return Err(missing("bytes"));
+            return Err(missing("size"));
         }
         Ok(Self {
             stream,
@@ -243,7 +243,7 @@ mod tests {
         for case in &all {
             let setting = Setting::of(case).expect("a known stream");
             let level = setting.level().expect("a known size");
-            assert_eq!(size_name(setting.bytes), case.get("bytes"));
+            assert_eq!(size_name(setting.bytes), case.get("size"));
             assert!(setting.course().footprint() <= level.bytes_of_each(setting.threads));
             assert!(setting.course().footprint() > level.bytes_of_each(setting.threads) * 9 / 10);
         }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_told() {
-        let case = Case::new([("op", "guess"), ("simd", "none"), ("bytes", "24K")]);
+        let case = Case::new([("op", "guess"), ("simd", "none"), ("size", "24K")]);
         assert_eq!(
             Setting::of(&case).unwrap_err().to_string(),
             "there is no op `guess`"

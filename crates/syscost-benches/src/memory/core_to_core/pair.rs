@@ -30,11 +30,12 @@ impl Method {
         }
     }
 
-    pub(super) fn of(case: &Case) -> Self {
-        match case.get("method") == Method::Message.name() {
-            true => Method::Message,
-            false => Method::Exchange,
-        }
+    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get("via");
+        [Method::Exchange, Method::Message]
+            .into_iter()
+            .find(|method| method.name() == name)
+            .ok_or_else(|| Failure::Broken(format!("knows no way {name:?} between cores")))
     }
 }
 

@@ -45,7 +45,7 @@ fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived
                     nanoseconds(64.0 * count) + translation_ns(count)
                 }
                 _ => {
-                    let bytes = row.case.number(BYTES) as f64;
+                    let bytes = row.case.number(SIZE) as f64;
                     let is_small = row.case.get(Pages::KEY) == Pages::Small.name();
                     let pages = if is_small { bytes / 4096.0 } else { 0.0 };
                     nanoseconds(bytes) + translation_ns(pages)
@@ -180,7 +180,7 @@ fn what_translation_adds_is_not_clamped() {
         .flat_map(|count| {
             [
                 ("memory.tlb", case(COUNT, count), 1.8),
-                ("memory.latency", case(BYTES, 64 * count), 2.0),
+                ("memory.latency", case(SIZE, 64 * count), 2.0),
             ]
         })
         .collect();

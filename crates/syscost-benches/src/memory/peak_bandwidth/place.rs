@@ -49,7 +49,7 @@ pub(super) fn lies_in(
     };
     let places: Vec<String> = places.into_iter().collect();
     Evidence {
-        claim: format!("where {each} bytes of each thread fit"),
+        claim: format!("level of caches in which {each} bytes of each thread fit"),
         expected: level.name.into(),
         observed: (!places.is_empty()).then(|| places.join(" or ").into()),
         source: "/sys/devices/system/cpu".to_owned(),
@@ -73,7 +73,7 @@ fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTree
         .collect()
 }
 
-/// The nearest cache of a CPU that holds this many bytes of each of these CPUs that share it;
+/// The level of the nearest cache of a CPU that holds this many bytes of each of these CPUs that share it;
 /// `None` if the system reports no sizes.
 fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Option<String> {
     let caches = &topology.cpu(cpu)?.caches;
@@ -88,7 +88,7 @@ fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Opti
             cache.size_bytes >= each * shared.count().max(1) as u64
         })
         .min_by_key(|cache| cache.level);
-    Some(nearest.map_or("memory".to_owned(), |cache| format!("l{}", cache.level)))
+    Some(nearest.map_or("memory".to_owned(), |cache| cache.level.to_string()))
 }
 
 /// What the last caches of these CPUs hold together, in bytes.

@@ -4,7 +4,7 @@
 //! How many bytes the receivers take out of `streams` connections in a second. Each end of each
 //! connection has its own process, which only sends or only receives; the streams run before a
 //! window begins and after it ends, so that neither connecting nor the growth of TCP's windows is
-//! part of it. The sender hands over `size` bytes at a time: by sendto(2) (`method=write`), by the
+//! part of it. The sender hands over `size` bytes at a time: by sendto(2) (`via=write`), by the
 //! same with MSG_ZEROCOPY (`zerocopy`), by sendfile(2) from a file in memory, or by splice(2) from
 //! such a file through a pipe. With `direction=send` this end sends, with `receive` the far end.
 //! With `path=loopback` both ends are on this machine, on the pair of CPUs that `cpus` names, and

@@ -25,7 +25,7 @@ use crate::task::child::{Child, Stack, fork};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.three_costs.task_create",
     title: "Creation of a task, as published",
-    cases: Cases::Grid(&[("by", &["fork", "clone"])]),
+    cases: Cases::Grid(&[("via", &["fork", "clone"])]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
@@ -49,7 +49,7 @@ pub(super) enum By {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let by = match b.case().get("by") {
+    let by = match b.case().get("via") {
         "fork" => By::Fork,
         "clone" => By::Clone,
         other => return Err(Failure::Broken(format!("makes no task by {other}"))),

@@ -8,7 +8,7 @@
 //! A system call that does something. A call that nothing disturbs: the text does not look at what else ran
 //! on the core. Here the results that nothing disturbed stand beside all of them.
 //! ## Reading it
-//! Compare with `syscall.null{call=getpid,through=libc}`. Both ways time many calls at once, so they should
+//! Compare with `syscall.null{call=getpid,via=libc}`. Both ways time many calls at once, so they should
 //! agree.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).

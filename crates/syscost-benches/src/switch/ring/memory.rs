@@ -14,10 +14,10 @@ const WORDS: usize = LINE / size_of::<u64>();
 pub(super) struct Memory(Option<memory::Memory>);
 
 impl Memory {
-    /// This many KiB, of which nothing is touched yet.
-    pub(super) fn reserve(kib: u64) -> Result<Self, Unsupported> {
-        let reserve = || memory::Memory::reserve(kib as usize * 1024, Pages::Small);
-        Ok(Memory((kib > 0).then(reserve).transpose()?))
+    /// This many bytes, of which nothing is touched yet.
+    pub(super) fn reserve(bytes: u64) -> Result<Self, Unsupported> {
+        let reserve = || memory::Memory::reserve(bytes as usize, Pages::Small);
+        Ok(Memory((bytes > 0).then(reserve).transpose()?))
     }
 
     /// The same, written by the calling task and full of its number.
@@ -45,13 +45,13 @@ impl Memory {
 }
 
 /// The sum of what these tasks read together, each of which has visited its memory so often before.
-pub(super) fn sum(numbers: Range<u64>, kib: u64, visits: u64) -> u64 {
+pub(super) fn sum(numbers: Range<u64>, bytes: u64, visits: u64) -> u64 {
     let tasks = numbers.end - numbers.start;
-    lines(kib) * (numbers.sum::<u64>() + tasks * visits)
+    lines(bytes) * (numbers.sum::<u64>() + tasks * visits)
 }
 
-fn lines(kib: u64) -> u64 {
-    kib * 1024 / LINE as u64
+fn lines(bytes: u64) -> u64 {
+    bytes / LINE as u64
 }
 
 #[cfg(test)]
@@ -60,17 +60,17 @@ mod tests {
 
     #[test]
     fn visits_sum_up_to_what_they_must() {
-        let memory = |number, kib| Memory::reserve(kib).map(|memory| memory.fill(number));
-        let memories: Result<Vec<_>, _> = (0..3).map(|number| memory(number, 16)).collect();
+        let memory = |number, bytes| Memory::reserve(bytes).map(|memory| memory.fill(number));
+        let memories: Result<Vec<_>, _> = (0..3).map(|number| memory(number, 16 << 10)).collect();
         let Ok(mut memories) = memories else {
             println!("skipped: no memory of a known size here");
             return;
         };
         for visits in 0..3 {
             let seen: u64 = memories.iter_mut().map(Memory::visit).sum();
-            assert_eq!(seen, sum(0..3, 16, visits));
+            assert_eq!(seen, sum(0..3, 16 << 10, visits));
         }
         assert_eq!(memory(7, 0).unwrap().visit(), 0);
-        assert_eq!(lines(16), 256);
+        assert_eq!(lines(16 << 10), 256);
     }
 }

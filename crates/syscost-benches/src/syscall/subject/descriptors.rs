@@ -14,7 +14,7 @@ use super::pipe;
 /// The cases of every benchmark that waits for descriptors.
 pub(in super::super) const fn readiness_cases() -> Cases {
     Cases::Grid(&[
-        ("kind", &["pipe", "tcp"]),
+        ("of", &["pipe", "tcp"]),
         ("ready", &["first", "last"]),
         ("fds", &["10", "100", "500"]),
     ])
@@ -23,7 +23,7 @@ pub(in super::super) const fn readiness_cases() -> Cases {
 /// The row of these that people look at first.
 pub(in super::super) fn is_quick_readiness(case: &Case) -> bool {
     // The set-up of five hundred takes longer than all else.
-    case.get("kind") == "tcp" && case.get("ready") == "last" && case.get("fds") == "100"
+    case.get("of") == "tcp" && case.get("ready") == "last" && case.get("fds") == "100"
 }
 
 /// Descriptors a process has anyway, with room to spare.
@@ -52,9 +52,10 @@ impl Descriptors {
         let mut watched = Vec::with_capacity(count);
         let mut peers = Vec::with_capacity(count);
         for _ in 0..count {
-            let (near, far) = match case.get("kind") {
+            let (near, far) = match case.get("of") {
                 "tcp" => tcp(&listener)?,
-                _ => pipe()?,
+                "pipe" => pipe()?,
+                name => return Err(Failure::Broken(format!("knows no descriptor of {name:?}"))),
             };
             watched.push(near);
             // Out of the way, so that the watched ones are numbered without gaps: select looks at numbers.

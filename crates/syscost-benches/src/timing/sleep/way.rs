@@ -33,7 +33,8 @@ impl Way {
             "select" => Self::Select,
             "poll" => Self::Poll,
             "epoll" => Self::Epoll(epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?),
-            _ => Self::Nanosleep,
+            "clock_nanosleep" => Self::Nanosleep,
+            _ => return Err(Failure::Broken(format!("no sleep is called {name}"))),
         })
     }
 

@@ -12,7 +12,7 @@ fn matrix(cpus: u32) -> Vec<Measurement> {
         .into_iter()
         .flat_map(|method| {
             let apart = pairs().filter(|(from, to)| from != to);
-            apart.map(move |(from, to)| format!("method={method},from={from},to={to}"))
+            apart.map(move |(from, to)| format!("via={method},from={from},to={to}"))
         })
         .collect();
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
@@ -35,7 +35,7 @@ fn pairs_of_cpus_make_a_matrix_with_an_empty_diagonal() {
         let numbers: Vec<String> = (0..cpus).map(|cpu| cpu.to_string()).collect();
         assert_eq!((&columns, &rows), (&numbers, &numbers));
         let labels: Vec<&str> = panels.iter().map(|panel| panel.label.as_str()).collect();
-        assert_eq!(labels, ["method=exchange", "method=message"]);
+        assert_eq!(labels, ["via=exchange", "via=message"]);
         for panel in &panels {
             for (from, cells) in panel.cells.iter().enumerate() {
                 let empty: Vec<usize> =
@@ -46,7 +46,7 @@ fn pairs_of_cpus_make_a_matrix_with_an_empty_diagonal() {
     }
     let eight = chosen(&matrix(8), None).expect("a chart").chart;
     let svg = svg(&eight, Theme::Page);
-    let cell = |from: u32, to: u32| format!("method=exchange, to {to}, from {from}: ");
+    let cell = |from: u32, to: u32| format!("via=exchange, to {to}, from {from}: ");
     assert!(svg.contains(&cell(7, 0)) && svg.contains(&cell(0, 7)));
     assert!(!svg.contains(&cell(3, 3)));
 

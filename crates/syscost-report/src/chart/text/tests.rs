@@ -48,8 +48,8 @@ fn steps(label: &str, factor: f64) -> Line {
 #[test]
 fn a_curve_of_steps() {
     let chart = Chart::Curve {
-        parameter: "bytes".to_owned(),
-        lines: vec![steps("pages=4k", 1.0), steps("pages=2m", 0.7)],
+        parameter: "size".to_owned(),
+        lines: vec![steps("pages=4K", 1.0), steps("pages=2M", 0.7)],
     };
     assert_snapshot!(drawn(&chart, 80));
 }
@@ -75,11 +75,11 @@ fn bars_and_dots() {
 fn lines_are_told_apart_without_colours() {
     let lines = (0..12).map(|index| steps(&format!("pages={index}"), f64::from(index).exp2()));
     let chart = Chart::Curve {
-        parameter: "bytes".to_owned(),
+        parameter: "size".to_owned(),
         lines: lines.collect(),
     };
     let text = drawn(&chart, 100);
-    let (field, legend) = text.split_once("bytes\n").expect("the axis' name");
+    let (field, legend) = text.split_once("size\n").expect("the axis' name");
     let mark = |line: &str| line.split('━').nth(1).map(str::to_owned);
     let marks: Vec<String> = legend.lines().filter_map(mark).collect();
     let mut different = marks.clone();

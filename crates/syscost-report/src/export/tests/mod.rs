@@ -162,7 +162,7 @@ fn every_row_without_a_number_says_why() {
 #[test]
 fn a_bound_is_told_as_one() {
     let run = run();
-    let name = "call.struct_return{bytes=16}";
+    let name = "call.struct_return{size=16}";
     let line = |text: String| {
         let line = text.lines().find(|line| line.contains(name));
         line.expect("a line on the row").to_owned()

@@ -27,7 +27,7 @@ const MIN_LOOKS: f64 = 0.02;
 
 impl Method {
     /// The key of the parameter that names it.
-    pub(in crate::net) const KEY: &str = "method";
+    pub(in crate::net) const KEY: &str = "via";
 
     /// All of them.
     pub(super) const ALL: [Method; 4] = [
