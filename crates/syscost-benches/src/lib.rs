@@ -55,6 +55,7 @@ pub const CATALOGUE: Catalogue = Catalogue::new(GROUPS);
 #[cfg(test)]
 mod tests {
     use syscost_harness::Cases;
+    use syscost_results::study::means;
 
     use super::*;
 
@@ -76,5 +77,26 @@ mod tests {
             assert!(of_group > 0, "{}", group.name);
         }
         assert!((35..=80).contains(&on_every_machine), "{on_every_machine}");
+    }
+
+    /// What only a run decides, and what no machine without a second CPU has, is known there alone.
+    #[test]
+    fn every_line_of_the_summary_names_rows_and_a_quick_run_has_them() {
+        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        for names in syscost_results::summary::sources() {
+            let of = |name: &&str| rows.iter().find(|row| means(name, &row.name()));
+            for name in names {
+                let (id, _) = name.split_once('{').unwrap_or((name, ""));
+                let benchmark = CATALOGUE.find(id);
+                assert!(benchmark.is_some(), "{name}");
+                let is_of_some = matches!(benchmark.map(|one| &one.cases), Some(Cases::Here(_)));
+                assert!(is_of_some || of(&name).is_some(), "no row is called {name}");
+            }
+            let mut known = names.iter().filter_map(|name| of(&name)).peekable();
+            if known.peek().is_some() {
+                let mut quick = known.filter(|row| (row.benchmark.quick)(&row.case));
+                assert!(quick.next().is_some(), "not in a quick run: {names:?}");
+            }
+        }
     }
 }

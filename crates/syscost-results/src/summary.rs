@@ -134,7 +134,7 @@ mod tests {
         let mut switch = row("switch.pipe{between=processes,cpus=same}", rounds(5000.0));
         switch.details.insert("switch_ns".to_owned(), 2500.0);
         let chase = row(
-            "memory.latency{pages=4K,order=random,size=16K}",
+            "memory.latency{pages=4K,access=random,size=16K}",
             rounds(1.5),
         );
         let mine = run("mine", vec![plateau, chase, switch]);

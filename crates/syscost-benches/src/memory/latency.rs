@@ -39,9 +39,11 @@ const STRIDE: usize = 256;
 const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
 
 /// Sizes that the quick profile takes: to fill most of a last cache needs a tenth of a second in each round.
-const QUICK: [(usize, Pages); 3] = [
+const QUICK: [(usize, Pages); 4] = [
     (16 * KIB, Pages::Small),
     (240 * KIB, Pages::Small),
+    // Beyond the second cache and within the last of most processors.
+    (6 * MIB, Pages::Huge),
     (128 * MIB, Pages::Huge),
 ];
 

@@ -22,7 +22,7 @@ const fn line(title: &'static str, rows: &'static [&'static str]) -> Wanted {
 const KERNEL: &[Wanted] = &[
     line("Clock reading", &["timing.clock_read{source=monotonic}"]),
     line("Null system call", &["syscall.null{call=getppid}"]),
-    line("Signal, caught", &["signal.catch{call=tgkill}"]),
+    line("Signal, caught", &["signal.catch{via=tgkill}"]),
     line(
         "Minor page fault",
         &["memory.page_fault{kind=anonymous_write}"],
@@ -68,22 +68,28 @@ const MEMORY: &[Wanted] = &[
         "L1 load-to-use latency",
         &[
             "memory.cache_latency{level=1}",
-            "memory.latency{pages=4K,order=random,size=16K}",
+            "memory.latency{pages=4K,access=random,size=16K}",
         ],
     ),
     line(
         "L2 load-to-use latency",
         &[
             "memory.cache_latency{level=2}",
-            "memory.latency{pages=4K,order=random,size=240K}",
+            "memory.latency{pages=4K,access=random,size=240K}",
         ],
     ),
-    line("L3 load-to-use latency", &["memory.cache_latency{level=3}"]),
+    line(
+        "L3 load-to-use latency",
+        &[
+            "memory.cache_latency{level=3}",
+            "memory.latency{pages=2M,access=random,size=6M}",
+        ],
+    ),
     line(
         "Memory latency",
         &[
             "memory.cache_latency{level=memory}",
-            "memory.latency{pages=2M,order=random,size=128M}",
+            "memory.latency{pages=2M,access=random,size=128M}",
         ],
     ),
     line(
@@ -122,5 +128,5 @@ const NETWORK_AND_FILES: &[Wanted] = &[
         "Random read, 4 KiB, cold",
         &["fs.read{dir=*,access=random,cache=cold,size=4K}"],
     ),
-    line("fsync, 4 KiB", &["fs.sync{dir=*,call=fsync,size=4K}"]),
+    line("fsync, 4 KiB", &["fs.sync{dir=*,via=fsync,size=4K}"]),
 ];
