@@ -148,7 +148,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         b.claim_equal(claim, echo.round_trips(), b.singles(), "near end");
     }
     Seats::claim(&seats, b);
-    let named = b.case().number(LOAD);
+    let named = b.case().number(STREAMS);
     let claim = "streams that moved bytes in every sample, by the row's name";
     b.claim_equal(claim, named, fewest as u64, "both ends");
     if let Some(streams) = streams {
@@ -180,7 +180,7 @@ mod tests {
     fn a_load_that_no_row_has_is_a_defect() {
         assert!(cases().iter().all(|case| load(case).is_ok()));
         for wrong in ["", "many", "3", "01"] {
-            let case = Case::new([(LOAD, wrong)]);
+            let case = Case::new([(STREAMS, wrong)]);
             assert!(matches!(load(&case), Err(Failure::Broken(_))), "{wrong}");
         }
     }
