@@ -55,6 +55,8 @@ pub const CATALOGUE: Catalogue = Catalogue::new(GROUPS);
 #[cfg(test)]
 mod tests {
     use syscost_harness::Cases;
+    use syscost_harness::prelude::size_name;
+    use syscost_results::row_name;
     use syscost_results::study::means;
 
     use super::*;
@@ -96,6 +98,26 @@ mod tests {
             if known.peek().is_some() {
                 let mut quick = known.filter(|row| (row.benchmark.quick)(&row.case));
                 assert!(quick.next().is_some(), "not in a quick run: {names:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_are_named_and_written_alike() {
+        let glossary = include_str!("../../../docs/GLOSSARY.md");
+        let (_, words) = glossary
+            .split_once("## Parameters of rows")
+            .expect("the section");
+        let cells = words.lines().filter_map(|line| line.split('|').nth(1));
+        let known: Vec<&str> = cells.flat_map(|cell| cell.split('`')).collect();
+        for row in Catalogue::rows(CATALOGUE.benchmarks()) {
+            let name = row.name();
+            for (key, value) in row_name::parameters(&name) {
+                assert!(known.contains(&key), "{name}: {key} is in no glossary");
+                if key == "size" || key == "pages" {
+                    let bytes = row_name::size(value).expect("a size");
+                    assert_eq!(value, size_name(bytes as usize), "{name}");
+                }
             }
         }
     }

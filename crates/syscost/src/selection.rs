@@ -1,18 +1,21 @@
 //! From selectors to rows of the catalogue.
 
+mod selector;
+mod wrong;
+
 use anyhow::Result;
-use glob::Pattern;
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_results::{Measurement, Run, Status};
 
 use crate::Failed;
+pub(crate) use selector::{Selector, with_parameters};
 
 /// The rows these selectors name, in the catalogue's order; all visible ones if there is no selector.
 ///
 /// # Errors
-/// [`Failed::Usage`] with the nearest names when a selector names nothing.
+/// [`Failed::Usage`] when a selector names nothing: with the nearest names, or the parameters that there are.
 pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
     let all = Catalogue::rows(CATALOGUE.benchmarks());
     if selectors.is_empty() {
@@ -36,7 +39,7 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
     let everything: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
     for selector in &parsed {
         if !everything.iter().any(|row| selector.selects(&row.name())) {
-            return Err(unknown(&selector.text).into());
+            return Err(no_row(selector, &everything).into());
         }
     }
     Ok(everything
@@ -113,11 +116,15 @@ pub(crate) fn rows_of<'a>(
             .iter()
             .any(|row| selector.selects(&row.name))
         {
-            return Err(Failed::Usage(format!(
-                "run {} has no row called `{name}`; `syscost show {given} -v` tells the rows it has",
-                run.id
-            ))
-            .into());
+            let names = run.measurements.iter().map(|row| row.name.as_str());
+            let what = match wrong::parameter(&selector, names) {
+                Some(wrong) => format!("in run {}, {wrong}", run.id),
+                None => format!(
+                    "run {} has no row called `{name}`; `syscost show {given} -v` tells the rows it has",
+                    run.id
+                ),
+            };
+            return Err(Failed::Usage(what).into());
         }
         selectors.push(selector);
     }
@@ -133,6 +140,37 @@ pub(crate) fn measures(run: &Run, names: &[String]) -> bool {
         rows.find(|row| row.status != Status::Skipped && selector.selects(&row.name))
     };
     names.iter().all(|name| measured(name).is_some())
+}
+
+/// Refuses parameters that no row has which this benchmark's id, or pattern of ids, is of.
+///
+/// # Errors
+/// [`Failed::Usage`] with the parameters that there are.
+pub(crate) fn check(selector: &str) -> Result<(), Failed> {
+    let names: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks())
+        .iter()
+        .map(Row::name)
+        .collect();
+    let parsed = Selector::parse(selector)?;
+    match wrong::parameter(&parsed, names.iter().map(String::as_str)) {
+        Some(wrong) if !is_remote(selector) => Err(Failed::Usage(wrong)),
+        _ => Ok(()),
+    }
+}
+
+/// The error for a selector that means none of these rows.
+fn no_row(selector: &Selector, rows: &[Row]) -> Failed {
+    let names: Vec<String> = rows.iter().map(Row::name).collect();
+    match wrong::parameter(selector, names.iter().map(String::as_str)) {
+        // There would be such rows.
+        Some(wrong) if !is_remote(&selector.text) => Failed::Usage(wrong),
+        _ => unknown(&selector.text),
+    }
+}
+
+/// Whether only a run with a far end has such rows.
+fn is_remote(name: &str) -> bool {
+    name.contains("path=remote")
 }
 
 /// The error for a name that is none, with the nearest that are.
@@ -157,9 +195,8 @@ pub(crate) fn unknown(name: &str) -> Failed {
         .filter(|(nearness, _)| *nearness > 0.6)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let is_remote = name.contains("path=remote");
     let hint = match near.len() {
-        _ if is_remote => {
+        _ if is_remote(name) => {
             "rows of path=remote need a far end: --peer HOST --token-file FILE".to_owned()
         }
         0 => "see `syscost list`".to_owned(),
@@ -181,68 +218,6 @@ fn nearness(typed: &str, known: &str) -> f64 {
         .split_once('.')
         .map_or(known, |(_, operation)| operation);
     strsim::jaro_winkler(typed, known).max(strsim::jaro_winkler(typed, operation))
-}
-
-/// What a person writes to mean rows: a group, an id, the beginning of ids up to a dot, a row's name, a pattern of ids or names, or an id with some
-/// of the case's parameters, in any order: `memory.latency{size=1G}`.
-pub(crate) struct Selector {
-    text: String,
-    pattern: Pattern,
-    /// Of the id, and of each parameter.
-    parts: Option<(Pattern, Vec<Pattern>)>,
-}
-
-impl Selector {
-    /// # Errors
-    /// [`Failed::Usage`] when it is no pattern.
-    pub(crate) fn parse(text: &str) -> Result<Self, Failed> {
-        let pattern = |part: &str| {
-            Pattern::new(part)
-                .map_err(|error| Failed::Usage(format!("`{text}` is no pattern: {error}")))
-        };
-        // The whole name of a row means that row, not also those with parameters more.
-        let is_row = || {
-            let rows = Catalogue::rows(CATALOGUE.benchmarks());
-            rows.iter().any(|row| row.name() == text)
-        };
-        let parts = text
-            .strip_suffix('}')
-            .and_then(|text| text.split_once('{'))
-            .filter(|_| !is_row());
-        let parts = parts.map(|(id, case)| {
-            let parameters = case.split(',').map(pattern);
-            Ok::<_, Failed>((pattern(id)?, parameters.collect::<Result<_, _>>()?))
-        });
-        Ok(Self {
-            text: text.to_owned(),
-            pattern: pattern(text)?,
-            parts: parts.transpose()?,
-        })
-    }
-
-    /// Whether it means the row of this name: `id{case}`, or the id alone.
-    pub(crate) fn selects(&self, name: &str) -> bool {
-        let id = name.split('{').next().unwrap_or(name);
-        // `net` and `net.tcp` mean all that begin so.
-        let rest = id.strip_prefix(&*self.text);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            || name == self.text
-            || self.pattern.matches(id)
-            || self.pattern.matches(name)
-            || self.selects_case(name)
-    }
-
-    /// Whether all parameters that it names are the row's.
-    fn selects_case(&self, name: &str) -> bool {
-        let row = name.strip_suffix('}').and_then(|name| name.split_once('{'));
-        match (&self.parts, row) {
-            (Some((id, parameters)), Some((row_id, case))) => {
-                let has = |wanted: &Pattern| case.split(',').any(|one| wanted.matches(one));
-                id.matches(row_id) && parameters.iter().all(has)
-            }
-            _ => false,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -272,6 +247,68 @@ mod tests {
             of("memory.bandwidth{size=24K}")
         );
         assert!(rows(&["memory.bandwidth{op=mem}".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn sizes_and_times_are_the_same_however_they_are_written() {
+        let of = |selector: &str| names(&[selector], Profile::Careful);
+        let sizes = of("memory.latency{size=64K}");
+        assert!(!sizes.is_empty());
+        for size in ["64k", "65536", "64KiB"] {
+            assert_eq!(of(&format!("memory.latency{{size={size}}}")), sizes);
+        }
+        let sleeps = of("timing.sleep{delay=50us}");
+        assert!(!sleeps.is_empty());
+        for delay in ["50000ns", "0.05ms", "50µs"] {
+            assert_eq!(of(&format!("timing.sleep{{delay={delay}}}")), sleeps);
+        }
+        // The whole name of a row is that row's alone.
+        let one = "memory.latency{pages=4K,access=random,size=";
+        assert_eq!(of(&format!("{one}65536}}")), [format!("{one}64K}}")]);
+    }
+
+    #[test]
+    fn parameters_given_apart_are_those_of_each_selector() {
+        let with = |selectors: &[&str], parameters: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect::<Vec<_>>();
+            with_parameters(&owned(selectors), &owned(parameters))
+        };
+        assert_eq!(with(&["a", "b.c{d=e}"], &[]), ["a", "b.c{d=e}"]);
+        assert_eq!(
+            with(&["a", "b.c{d=e}"], &["size=4K", "via=x", "size=1M"]),
+            [
+                "a{size=4K,via=x}",
+                "a{size=1M,via=x}",
+                "b.c{d=e,size=4K,via=x}",
+                "b.c{d=e,size=1M,via=x}"
+            ]
+        );
+        assert_eq!(with(&[], &["size=4K"]), ["*{size=4K}"]);
+        let all = names(&["*{size=4k}"], Profile::Standard);
+        assert!(all.len() > names(&["memory{size=4K}"], Profile::Standard).len());
+        assert!(all.iter().all(|name| name.contains("size=4K")));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_selector_is_said() {
+        let refused = |selector: &str| {
+            let refusal = rows(&[selector.to_owned()]).err().expect("no such row");
+            refusal.to_string()
+        };
+        let size = refused("memory.latency{access=random,size=63K}");
+        assert!(
+            size.starts_with("memory.latency{access=random} has no size=63K; there are size=")
+                && size.contains("64K")
+                && size.ends_with(" more"),
+            "{size}"
+        );
+        assert_eq!(
+            refused("memory.latency{bytes=64K}"),
+            "memory.latency has no parameter `bytes`; it has pages, access, size"
+        );
+        assert!(refused("net.tcp.connect{path=remote}").contains("need a far end"));
+        assert!(check("memory.latency{size=64k}").is_ok() && check("memory.latency").is_ok());
+        assert!(check("memory.latency{size=63K}").is_err());
     }
 
     #[test]

@@ -18,6 +18,27 @@ fn an_unknown_selector_is_bad_usage_and_names_the_nearest() {
 }
 
 #[test]
+fn a_wrong_value_is_bad_usage_and_names_those_there_are() {
+    let program = Program::new();
+    for arguments in [
+        &["run", "timing.sleep{delay=60us}"][..],
+        &["run", "timing.sleep", "--case", "delay=60us"],
+        &["list", "timing.sleep", "--case", "delay=60us"],
+        &["explain", "timing.sleep{delay=60us}"],
+    ] {
+        let output = program.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let complaint = stderr(&output);
+        assert!(
+            complaint.contains("timing.sleep has no delay=60us; there are delay=50us, 1ms"),
+            "{arguments:?}: {complaint}"
+        );
+    }
+    let output = program.run(&["list", "timing.sleep", "--case", "delay"]);
+    assert!(stderr(&output).contains("such as size=64K"));
+}
+
+#[test]
 fn an_unknown_id_is_not_explained() {
     let output = Program::new().run(&["explain", "syscal.null"]);
     assert_eq!(output.status.code(), Some(2));

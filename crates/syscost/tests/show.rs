@@ -31,6 +31,17 @@ fn the_table_of_a_kept_run_is_printed_again() {
         some.contains("getppid") && !some.contains("integer"),
         "{some}"
     );
+    let (_, some, _) = show(&["latest", "syscall", "--case", "call=getppid"]);
+    assert!(
+        some.contains("getppid") && !some.contains("getuid"),
+        "{some}"
+    );
+    let (code, _, complaint) = show(&["latest", "syscall.null{call=getpgid}"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        complaint.contains("syscall.null has no call=getpgid; there are call=getppid,"),
+        "{complaint}"
+    );
     let (_, told, _) = show(&["-v", "latest", "syscall"]);
     assert!(
         told.contains("seccomp audit") && !told.contains("integer"),

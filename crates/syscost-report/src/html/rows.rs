@@ -27,7 +27,7 @@ impl<'a> Row<'a> {
         id.split_once('.').map_or(id, |(_, operation)| operation)
     }
 
-    /// The case as people read it: `call=getppid, through=libc`.
+    /// The case as people read it: `call=getppid, via=libc`.
     pub(super) fn case(&self) -> String {
         let case = self
             .name

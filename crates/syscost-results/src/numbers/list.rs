@@ -163,7 +163,7 @@ pub(super) const LIST: &[Wanted] = &[
         "syscall.open_close",
         &[("of", "file")],
     ),
-    wanted("Signal caught", "signal.catch", &[("call", "tgkill")]),
+    wanted("Signal caught", "signal.catch", &[("via", "tgkill")]),
     Wanted {
         scale: Scale::Holds(2.0),
         ..wanted(

@@ -109,6 +109,9 @@ pub struct ListArguments {
     /// Only these groups, ids or patterns
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -117,7 +120,7 @@ pub struct ListArguments {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// Id of the benchmark, e.g. `syscall.null`
+    /// Id of the benchmark, e.g. `syscall.null`, or the name of one of its rows
     #[arg(value_name = "ID")]
     pub id: String,
 }
@@ -208,6 +211,18 @@ pub(crate) fn congestion(text: &str) -> Result<String, String> {
     match syscost_harness::congestion::is_name(text) {
         true => Ok(text.to_owned()),
         false => Err("give a name such as cubic".to_owned()),
+    }
+}
+
+/// A parameter as selectors have it: `key=value`.
+pub(crate) fn parameter(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((key, value))
+            if !key.is_empty() && !value.is_empty() && !text.contains(['{', '}', ',']) =>
+        {
+            Ok(text.to_owned())
+        }
+        _ => Err("give one parameter with its value, such as size=64K".to_owned()),
     }
 }
 

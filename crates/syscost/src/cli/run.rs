@@ -11,7 +11,9 @@ use syscost_net::nfs::Export;
 
 use super::compare::fail_on;
 use super::serve::endpoint;
-use super::{CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, seconds};
+use super::{
+    CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, parameter, seconds,
+};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -21,6 +23,7 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run syscall.null 'call.*'          a benchmark and a pattern
   syscost run 'syscall.null{call=getppid}'   one row
   syscost run 'memory.latency{size=256M}'   all rows of a benchmark that have this parameter
+  syscost run memory --case size=64K         all rows of a group that have it
 Without a selector everything is measured; by the quick profile, the rows people look at first.
 
 A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
@@ -28,6 +31,9 @@ pub struct RunArguments {
     /// What to measure: groups, ids, rows or patterns; everything if none is given
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
     /// How much to take: quick (seconds), standard (three minutes) or careful (many minutes)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
@@ -73,7 +79,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_save: bool,
     /// Resume the run of this journal
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

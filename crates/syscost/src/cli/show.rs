@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::parameter;
+
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
@@ -11,6 +13,9 @@ pub struct ShowArguments {
     /// Only these groups, ids, rows or patterns
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
     /// Tell the evidence, flags and details of every row
     #[arg(short, long)]
     pub verbose: bool,

@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     let benchmark = CATALOGUE
         .find(id)
         .ok_or_else(|| selection::unknown(&arguments.id))?;
+    selection::check(&arguments.id)?;
     super::print(&text(benchmark)?)?;
     Ok(exit::DONE)
 }

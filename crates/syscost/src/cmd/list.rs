@@ -34,7 +34,8 @@ struct Entry {
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
-    let entries: Vec<Entry> = selection::benchmarks(&arguments.selectors)?
+    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
+    let entries: Vec<Entry> = selection::benchmarks(&selectors)?
         .into_iter()
         .map(entry)
         .collect();

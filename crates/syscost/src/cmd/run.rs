@@ -40,7 +40,8 @@ pub(super) type Show<'s> =
     &'s dyn Fn(&Run, Option<&Comparison>, &RunArguments, Option<&Path>) -> Result<()>;
 
 /// Measures and keeps a run, and shows it.
-pub(super) fn measured(arguments: RunArguments, show: Show<'_>) -> Result<u8> {
+pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8> {
+    arguments.selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
     if let Some(output) = &arguments.output {
         files::check_writable(output)?;
     }

@@ -157,6 +157,7 @@ fn as_run(
 ) -> RunArguments {
     RunArguments {
         selectors,
+        cases: Vec::new(),
         profile: arguments.profile,
         budget,
         cpus: None,
