@@ -24,7 +24,20 @@ use syscost_sys::partner::Between;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.flops",
-    title: "Floating-point operations, 64-bit numbers",
+    title: "Peak floating-point performance, 64-bit",
+    tags: &[
+        "gflops",
+        "flop/s",
+        "peak flops",
+        "fma",
+        "fused multiply-add",
+        "double precision",
+        "avx2",
+        "avx-512",
+        "roofline",
+        "linpack",
+        "likwid-bench",
+    ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
