@@ -146,7 +146,10 @@ pub const LMBENCH: &[Program] = &[
         "A round trip in both; of one byte or more, over loopback or to another machine.",
     ),
     program("lat_unix", "A round trip in both; `via=unix_stream`."),
-    program("lat_unix_connect", "A connection with its end, in both."),
+    program(
+        "lat_unix_connect",
+        "From making the socket to the end of the connection.",
+    ),
     program(
         "lat_usleep",
         "By how much the sleep is too long: the time that was asked for is taken off.",

@@ -67,6 +67,9 @@ pub enum Unit {
     /// Operations per second, of all copies together.
     #[serde(rename = "op/s")]
     OperationsPerSecond,
+    /// Floating-point operations per second, of all copies together.
+    #[serde(rename = "FLOP/s")]
+    FlopsPerSecond,
     /// Gigahertz.
     #[serde(rename = "GHz")]
     Gigahertz,
@@ -83,11 +86,12 @@ pub enum Unit {
 
 impl Unit {
     /// All of them.
-    pub const ALL: [Unit; 8] = [
+    pub const ALL: [Unit; 9] = [
         Unit::Nanoseconds,
         Unit::Bytes,
         Unit::BytesPerSecond,
         Unit::OperationsPerSecond,
+        Unit::FlopsPerSecond,
         Unit::Gigahertz,
         Unit::Percent,
         Unit::Count,
@@ -106,6 +110,7 @@ impl Unit {
             Unit::Bytes => "B",
             Unit::BytesPerSecond => "B/s",
             Unit::OperationsPerSecond => "op/s",
+            Unit::FlopsPerSecond => "FLOP/s",
             Unit::Gigahertz => "GHz",
             Unit::Percent => "%",
             Unit::Count => "count",

@@ -1,5 +1,8 @@
 //! From selectors to rows of the catalogue.
 
+mod choice;
+mod words;
+
 use anyhow::Result;
 use glob::Pattern;
 use syscost_benches::CATALOGUE;
@@ -8,20 +11,25 @@ use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_results::{Measurement, Run, Status};
 
 use crate::Failed;
+use crate::terminal::say;
 
-/// The rows these selectors name, in the catalogue's order; all visible ones if there is no selector.
+use choice::{Choice, choose};
+pub(crate) use words::search;
+
+/// The rows these selectors name, in the catalogue's order, or those whose titles and tags have these words; all visible ones if there is no selector.
 ///
 /// # Errors
-/// [`Failed::Usage`] with the nearest names when a selector names nothing.
+/// [`Failed::Usage`] with the nearest names when a selector names nothing and is found nowhere.
 pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
+    chosen(selectors).map(|(rows, _)| rows)
+}
+
+/// These rows, and how they were chosen.
+fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
     let all = Catalogue::rows(CATALOGUE.benchmarks());
     if selectors.is_empty() {
-        return Ok(all);
+        return Ok((all, Vec::new()));
     }
-    let parsed = selectors
-        .iter()
-        .map(|text| Selector::parse(text))
-        .collect::<Result<Vec<Selector>, Failed>>()?;
     // A hidden benchmark is selected by its exact id only.
     let hidden = CATALOGUE
         .groups()
@@ -33,19 +41,16 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
                 .iter()
                 .any(|s| s.split('{').next() == Some(benchmark.id))
         });
-    let everything: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
-    for selector in &parsed {
-        if !everything.iter().any(|row| selector.selects(&row.name())) {
-            return Err(unknown(&selector.text).into());
-        }
-    }
-    Ok(everything
-        .into_iter()
-        .filter(|row| {
-            let name = row.name();
-            parsed.iter().any(|selector| selector.selects(&name))
-        })
-        .collect())
+    let mut rows: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
+    let names: Vec<String> = rows.iter().map(Row::name).collect();
+    let choices = choose(selectors, |selector| {
+        names.iter().any(|name| selector.selects(name))
+    })?;
+    rows.retain(|row| {
+        let name = row.name();
+        choices.iter().any(|choice| choice.selects(&name))
+    });
+    Ok((rows, choices))
 }
 
 /// The rows a run measures: those selected, or all of this profile, and what derived ones are computed from.
@@ -53,7 +58,11 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
 /// # Errors
 /// As [`rows`].
 pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>> {
-    let mut rows = rows(selectors)?;
+    let (mut rows, choices) = chosen(selectors)?;
+    // Nobody sees from the words alone what is going to be measured.
+    for (text, ids) in choices.iter().filter_map(Choice::found) {
+        say!("Measures what `{text}` finds: {}", ids.join(", "));
+    }
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
@@ -105,34 +114,38 @@ pub(crate) fn rows_of<'a>(
     given: &str,
     names: &[String],
 ) -> Result<Vec<&'a Measurement>> {
-    let mut selectors = Vec::new();
-    for name in names {
-        let selector = Selector::parse(name)?;
-        if !run
-            .measurements
-            .iter()
-            .any(|row| selector.selects(&row.name))
-        {
-            return Err(Failed::Usage(format!(
-                "run {} has no row called `{name}`; `syscost show {given} -v` tells the rows it has",
-                run.id
-            ))
-            .into());
-        }
-        selectors.push(selector);
+    let choices = choose_of(run, names)?;
+    let selects = |choice: &Choice| run.measurements.iter().any(|row| choice.selects(&row.name));
+    if let Some(absent) = choices.iter().find(|choice| !selects(choice)) {
+        return Err(Failed::Usage(format!(
+            "run {} has no row called `{}`; `syscost show {given} -v` tells the rows it has",
+            run.id,
+            absent.text()
+        ))
+        .into());
     }
-    let meant = |row: &&Measurement| selectors.iter().any(|selector| selector.selects(&row.name));
+    let meant = |row: &&Measurement| choices.iter().any(|choice| choice.selects(&row.name));
     Ok(run.measurements.iter().filter(meant).collect())
 }
 
 /// Whether each of these names means a row that the run came to, whatever became of it.
 pub(crate) fn measures(run: &Run, names: &[String]) -> bool {
-    let measured = |name: &String| {
-        let selector = Selector::parse(name).ok()?;
+    let measured = |choice: &Choice| {
         let mut rows = run.measurements.iter();
-        rows.find(|row| row.status != Status::Skipped && selector.selects(&row.name))
+        rows.any(|row| row.status != Status::Skipped && choice.selects(&row.name))
     };
-    names.iter().all(|name| measured(name).is_some())
+    choose_of(run, names).is_ok_and(|choices| choices.iter().all(measured))
+}
+
+/// What is meant of a run's rows. What the catalogue has is a name, whether the run has it or not; what is neither, a name of some other version's.
+fn choose_of(run: &Run, names: &[String]) -> Result<Vec<Choice>, Failed> {
+    let rows = Catalogue::rows(CATALOGUE.benchmarks());
+    let mut known: Vec<String> = rows.iter().map(Row::name).collect();
+    known.extend(run.measurements.iter().map(|row| row.name.clone()));
+    let is_name = |selector: &Selector| {
+        !words::may_be_words(&selector.text) || known.iter().any(|name| selector.selects(name))
+    };
+    choose(names, is_name)
 }
 
 /// The error for a name that is none, with the nearest that are.
@@ -156,7 +169,11 @@ pub(crate) fn unknown(name: &str) -> Failed {
         .map(|known| (nearness(name, &known), known))
         .filter(|(nearness, _)| *nearness > 0.6)
         .collect();
+    // There are so many terms that some are always a little alike.
+    let terms = words::terms().map(|term| (strsim::jaro_winkler(name, &term), term));
+    near.extend(terms.filter(|(nearness, _)| *nearness > 0.9));
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.dedup();
     let is_remote = name.contains("path=remote");
     let hint = match near.len() {
         _ if is_remote => {

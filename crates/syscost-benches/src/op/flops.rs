@@ -38,7 +38,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "linpack",
         "likwid-bench",
     ],
-    unit: Unit::OperationsPerSecond,
+    // Since 2: the unit is FLOP/s.
+    revision: 2,
+    unit: Unit::FlopsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
     quick: |case| case.number("bits") >= 256 && case.number("threads") == 1,

@@ -21,12 +21,15 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run syscall.null 'call.*'          a benchmark and a pattern
   syscost run 'syscall.null{call=getppid}'   one row
   syscost run 'memory.latency{bytes=256M}'   all rows of a benchmark that have this parameter
+What names nothing is searched for in titles and tags, all words together, as `syscost list` does with the same words:
+  syscost run false sharing                  what is called so
+  syscost run lat_ctx                        what lmbench's program measures
 Without a selector everything is measured; by the quick profile, the rows people look at first.
 
 A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
 pub struct RunArguments {
-    /// What to measure: groups, ids, rows or patterns; everything if none is given
-    #[arg(value_name = "SELECTOR")]
+    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if none is given
+    #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
     /// How much to take: quick (seconds), standard (three minutes) or careful (many minutes)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
