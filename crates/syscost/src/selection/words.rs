@@ -6,8 +6,8 @@ use syscost_harness::Benchmark;
 /// The visible benchmarks in whose id, title or tags every one of these words occurs, in the catalogue's order. Words are parted by blanks and hyphens;
 /// capitals and underscores make no difference, nor whether a term is written as one word: `page fault`, `page-fault`, `pagefault`.
 pub(crate) fn search(text: &str) -> Vec<&'static Benchmark> {
-    let words = text.split([' ', '-']).map(squeezed);
-    let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+    let words = text.split([' ', '-']).map(Word::new);
+    let words: Vec<Word> = words.filter(|word| !word.text.is_empty()).collect();
     if words.is_empty() || !may_be_words(text) {
         return Vec::new();
     }
@@ -30,14 +30,35 @@ pub(super) fn terms() -> impl Iterator<Item = String> {
     })
 }
 
-fn has(benchmark: &Benchmark, word: &str) -> bool {
-    // A plural is found by its singular.
-    let singular = word.strip_suffix('s').filter(|rest| rest.len() > 2);
+/// One word that is searched for.
+struct Word {
+    /// Its letters and digits.
+    text: String,
+    /// What it may be the plural of.
+    singular: Option<String>,
+}
+
+impl Word {
+    fn new(word: &str) -> Self {
+        let text = squeezed(word);
+        // `lat_fs` is no plural.
+        let singular = text
+            .strip_suffix('s')
+            .filter(|rest| rest.len() > 2 && !word.contains('_'));
+        let singular = singular.map(str::to_owned);
+        Self { text, singular }
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        let mut forms = self.singular.iter().chain([&self.text]);
+        forms.any(|form| begins_within(text, form))
+    }
+}
+
+fn has(benchmark: &Benchmark, word: &Word) -> bool {
     let texts = [benchmark.id, benchmark.title].into_iter();
     let mut texts = texts.chain(benchmark.tags.iter().copied());
-    texts.any(|text| {
-        begins_within(text, word) || singular.is_some_and(|one| begins_within(text, one))
-    })
+    texts.any(|text| word.is_in(text))
 }
 
 /// Whether a word of the text begins so, or several in a row do that are written as one.
