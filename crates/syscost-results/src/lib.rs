@@ -32,6 +32,7 @@ pub mod run;
 pub mod simulate;
 pub mod stats;
 pub mod study;
+mod unit;
 
 pub use directory::Directory;
 pub use machine::Machine;
