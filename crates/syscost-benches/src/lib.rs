@@ -7,6 +7,7 @@ mod call;
 mod fs;
 mod ipc;
 mod liar;
+mod lmbench;
 mod memory;
 mod net;
 mod op;
@@ -26,6 +27,7 @@ mod timing;
 use syscost_harness::{Catalogue, Group};
 
 pub use liar::{FILE_BYTES, FILE_LIARS, LIARS, TWO_CPU_LIARS};
+pub use lmbench::{LMBENCH, Program};
 pub use selftest::TRUTHS;
 pub use study::STUDIES;
 

@@ -15,6 +15,9 @@ pub struct Benchmark {
     pub id: &'static str,
     /// What it is, in a few words, for tables.
     pub title: &'static str,
+    /// What else people call it when they search: terms of the field in lower case, and the programs that measure the like, as they are spelled
+    /// (`lat_ctx`, `netperf TCP_RR`).
+    pub tags: &'static [&'static str],
     /// Rises when what is measured changes under the same id, so that old and new numbers are not compared.
     pub revision: u32,
     /// The unit of its numbers.
@@ -57,6 +60,7 @@ impl Benchmark {
     pub const DEFAULT: Benchmark = Benchmark {
         id: "",
         title: "",
+        tags: &[],
         revision: 1,
         unit: Unit::Nanoseconds,
         better: Better::Lower,

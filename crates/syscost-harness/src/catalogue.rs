@@ -61,6 +61,12 @@ impl Catalogue {
             .find(|benchmark| benchmark.id == id)
     }
 
+    /// The visible benchmarks that have this tag.
+    pub fn tagged(&self, tag: &str) -> impl Iterator<Item = &'static Benchmark> {
+        self.benchmarks()
+            .filter(move |benchmark| benchmark.tags.contains(&tag))
+    }
+
     /// These rows and those that derived ones among them are computed from, in the catalogue's order.
     pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();

@@ -169,6 +169,12 @@ pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
             (1e3, "kop/s"),
             (1.0, "op/s"),
         ],
+        Unit::FlopsPerSecond => &[
+            (1e9, "GFLOP/s"),
+            (1e6, "MFLOP/s"),
+            (1e3, "kFLOP/s"),
+            (1.0, "FLOP/s"),
+        ],
         Unit::Gigahertz => &[(1.0, "GHz")],
         Unit::Percent => &[(1.0, "%")],
         Unit::Count => &[(1.0, "")],

@@ -176,6 +176,7 @@ pub fn suffix(unit: Unit) -> &'static str {
         Unit::Bytes => "bytes",
         Unit::BytesPerSecond => "bytes_per_s",
         Unit::OperationsPerSecond => "operations_per_s",
+        Unit::FlopsPerSecond => "flops_per_s",
         Unit::Gigahertz => "ghz",
         Unit::Percent => "percent",
         Unit::Count => "count",

@@ -35,6 +35,7 @@ pub mod simulate;
 pub mod stats;
 pub mod study;
 pub mod summary;
+mod unit;
 
 pub use directory::Directory;
 pub use machine::Machine;

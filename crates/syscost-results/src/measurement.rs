@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::unit::Unit;
+
 /// One measured case of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -49,69 +51,6 @@ pub struct Measurement {
 /// Documents from before revisions were told hold first ones.
 pub(crate) fn first_revision() -> u32 {
     1
-}
-
-/// The unit of a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Unit {
-    /// Nanoseconds (per operation).
-    #[serde(rename = "ns")]
-    Nanoseconds,
-    /// Bytes.
-    #[serde(rename = "B")]
-    Bytes,
-    /// Bytes per second.
-    #[serde(rename = "B/s")]
-    BytesPerSecond,
-    /// Operations per second, of all copies together.
-    #[serde(rename = "op/s")]
-    OperationsPerSecond,
-    /// Gigahertz.
-    #[serde(rename = "GHz")]
-    Gigahertz,
-    /// A percentage.
-    #[serde(rename = "%")]
-    Percent,
-    /// A count.
-    #[serde(rename = "count")]
-    Count,
-    /// A ratio of two equal units.
-    #[serde(rename = "ratio")]
-    Ratio,
-}
-
-impl Unit {
-    /// All of them.
-    pub const ALL: [Unit; 8] = [
-        Unit::Nanoseconds,
-        Unit::Bytes,
-        Unit::BytesPerSecond,
-        Unit::OperationsPerSecond,
-        Unit::Gigahertz,
-        Unit::Percent,
-        Unit::Count,
-        Unit::Ratio,
-    ];
-
-    /// The one that is written so.
-    pub fn from_symbol(symbol: &str) -> Option<Unit> {
-        Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
-    }
-
-    /// The unit as written in documents and tables.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Unit::Nanoseconds => "ns",
-            Unit::Bytes => "B",
-            Unit::BytesPerSecond => "B/s",
-            Unit::OperationsPerSecond => "op/s",
-            Unit::Gigahertz => "GHz",
-            Unit::Percent => "%",
-            Unit::Count => "count",
-            Unit::Ratio => "ratio",
-        }
-    }
 }
 
 /// Which direction of a measurement is good.

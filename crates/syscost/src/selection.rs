@@ -1,6 +1,8 @@
 //! From selectors to rows of the catalogue.
 
+mod choice;
 mod selector;
+mod words;
 mod wrong;
 
 use anyhow::Result;
@@ -10,21 +12,26 @@ use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_results::{Measurement, Run, Status};
 
 use crate::Failed;
-pub(crate) use selector::{Selector, with_parameters};
+use crate::terminal::say;
 
-/// The rows these selectors name, in the catalogue's order; all visible ones if there is no selector.
+use choice::{Choice, choose};
+pub(crate) use selector::{Selector, with_parameters};
+pub(crate) use words::search;
+
+/// The rows these selectors name, in the catalogue's order, or those whose titles and tags have these words; all visible ones if there is no selector.
 ///
 /// # Errors
-/// [`Failed::Usage`] when a selector names nothing: with the nearest names, or the parameters that there are.
+/// [`Failed::Usage`] when a selector names nothing and is found nowhere: with the nearest names, or the parameters that there are.
 pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
+    chosen(selectors).map(|(rows, _)| rows)
+}
+
+/// These rows, and how they were chosen.
+fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
     let all = Catalogue::rows(CATALOGUE.benchmarks());
     if selectors.is_empty() {
-        return Ok(all);
+        return Ok((all, Vec::new()));
     }
-    let parsed = selectors
-        .iter()
-        .map(|text| Selector::parse(text))
-        .collect::<Result<Vec<Selector>, Failed>>()?;
     // A hidden benchmark is selected by its exact id only.
     let hidden = CATALOGUE
         .groups()
@@ -36,19 +43,15 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
                 .iter()
                 .any(|s| s.split('{').next() == Some(benchmark.id))
         });
-    let everything: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
-    for selector in &parsed {
-        if !everything.iter().any(|row| selector.selects(&row.name())) {
-            return Err(no_row(selector, &everything).into());
-        }
-    }
-    Ok(everything
-        .into_iter()
-        .filter(|row| {
-            let name = row.name();
-            parsed.iter().any(|selector| selector.selects(&name))
-        })
-        .collect())
+    let mut rows: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
+    let names: Vec<String> = rows.iter().map(Row::name).collect();
+    let is_name = |selector: &Selector| names.iter().any(|name| selector.selects(name));
+    let choices = choose(selectors, is_name, |selector| no_row(selector, &rows))?;
+    rows.retain(|row| {
+        let name = row.name();
+        choices.iter().any(|choice| choice.selects(&name))
+    });
+    Ok((rows, choices))
 }
 
 /// The rows a run measures: those selected, or all of this profile, and what derived ones are computed from.
@@ -56,7 +59,11 @@ pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
 /// # Errors
 /// As [`rows`].
 pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>> {
-    let mut rows = rows(selectors)?;
+    let (mut rows, choices) = chosen(selectors)?;
+    // Nobody sees from the words alone what is going to be measured.
+    for (text, ids) in choices.iter().filter_map(Choice::found) {
+        say!("Measures what `{text}` finds: {}", ids.join(", "));
+    }
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
@@ -108,38 +115,43 @@ pub(crate) fn rows_of<'a>(
     given: &str,
     names: &[String],
 ) -> Result<Vec<&'a Measurement>> {
-    let mut selectors = Vec::new();
-    for name in names {
-        let selector = Selector::parse(name)?;
-        if !run
-            .measurements
-            .iter()
-            .any(|row| selector.selects(&row.name))
-        {
-            let names = run.measurements.iter().map(|row| row.name.as_str());
-            let what = match wrong::parameter(&selector, names) {
-                Some(wrong) => format!("in run {}, {wrong}", run.id),
-                None => format!(
-                    "run {} has no row called `{name}`; `syscost show {given} -v` tells the rows it has",
-                    run.id
-                ),
-            };
-            return Err(Failed::Usage(what).into());
-        }
-        selectors.push(selector);
+    let choices = choose_of(run, names)?;
+    let selects = |choice: &Choice| run.measurements.iter().any(|row| choice.selects(&row.name));
+    if let Some(absent) = choices.iter().find(|choice| !selects(choice)) {
+        let names = run.measurements.iter().map(|row| row.name.as_str());
+        let wrong = absent.selector().and_then(|selector| wrong::parameter(selector, names));
+        let what = match wrong {
+            Some(wrong) => format!("in run {}, {wrong}", run.id),
+            None => format!(
+                "run {} has no row called `{}`; `syscost show {given} -v` tells the rows it has",
+                run.id,
+                absent.text()
+            ),
+        };
+        return Err(Failed::Usage(what).into());
     }
-    let meant = |row: &&Measurement| selectors.iter().any(|selector| selector.selects(&row.name));
+    let meant = |row: &&Measurement| choices.iter().any(|choice| choice.selects(&row.name));
     Ok(run.measurements.iter().filter(meant).collect())
 }
 
 /// Whether each of these names means a row that the run came to, whatever became of it.
 pub(crate) fn measures(run: &Run, names: &[String]) -> bool {
-    let measured = |name: &String| {
-        let selector = Selector::parse(name).ok()?;
+    let measured = |choice: &Choice| {
         let mut rows = run.measurements.iter();
-        rows.find(|row| row.status != Status::Skipped && selector.selects(&row.name))
+        rows.any(|row| row.status != Status::Skipped && choice.selects(&row.name))
     };
-    names.iter().all(|name| measured(name).is_some())
+    choose_of(run, names).is_ok_and(|choices| choices.iter().all(measured))
+}
+
+/// What is meant of a run's rows. What the catalogue has is a name, whether the run has it or not; what is neither, a name of some other version's.
+fn choose_of(run: &Run, names: &[String]) -> Result<Vec<Choice>, Failed> {
+    let rows = Catalogue::rows(CATALOGUE.benchmarks());
+    let mut known: Vec<String> = rows.iter().map(Row::name).collect();
+    known.extend(run.measurements.iter().map(|row| row.name.clone()));
+    let is_name = |selector: &Selector| {
+        !words::may_be_words(&selector.text) || known.iter().any(|name| selector.selects(name))
+    };
+    choose(names, is_name, |selector| unknown(&selector.text))
 }
 
 /// Refuses parameters that no row has which this benchmark's id, or pattern of ids, is of.
@@ -194,7 +206,11 @@ pub(crate) fn unknown(name: &str) -> Failed {
         .map(|known| (nearness(name, &known), known))
         .filter(|(nearness, _)| *nearness > 0.6)
         .collect();
+    // There are so many terms that some are always a little alike.
+    let terms = words::terms().map(|term| (strsim::jaro_winkler(name, &term), term));
+    near.extend(terms.filter(|(nearness, _)| *nearness > 0.9));
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.dedup();
     let hint = match near.len() {
         _ if is_remote(name) => {
             "rows of path=remote need a far end: --peer HOST --token-file FILE".to_owned()

@@ -86,6 +86,51 @@ fn every_listed_benchmark_is_explained() {
 }
 
 #[test]
+fn words_find_benchmarks_by_titles_and_tags() {
+    let program = Program::new();
+    let ids = |arguments: &[&str]| -> Vec<String> {
+        let list = program.json(&[&["list", "--format", "json"], arguments].concat());
+        let entries = list.as_array().expect("an array").iter();
+        entries
+            .map(|entry| {
+                assert!(
+                    entry["tags"]
+                        .as_array()
+                        .is_some_and(|tags| !tags.is_empty())
+                );
+                entry["id"].as_str().expect("an id").to_owned()
+            })
+            .collect()
+    };
+    assert_eq!(ids(&["lat_ctx"]), ["switch.pipe", "switch.ring"]);
+    let faults = ids(&["page", "fault"]);
+    assert!(
+        faults.contains(&"memory.page_fault".to_owned()),
+        "{faults:?}"
+    );
+    assert_eq!(ids(&["page-fault"]), faults);
+
+    let one = program.run(&["explain", "false", "sharing"]);
+    let text = String::from_utf8_lossy(&one.stdout).into_owned();
+    assert!(
+        text.starts_with("memory.false_sharing ") && text.contains("Found by"),
+        "{text}"
+    );
+    let several = program.run(&["explain", "lat_ctx"]);
+    assert_eq!(several.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&several.stdout).lines().count(), 2);
+    assert!(stderr(&several).contains("by its id"));
+
+    let unknown = program.run(&["list", "lat_ctxx"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        stderr(&unknown).contains("did you mean `lat_ctx`"),
+        "{}",
+        stderr(&unknown)
+    );
+}
+
+#[test]
 fn the_plain_list_has_a_line_per_benchmark() {
     let program = Program::new();
     let lines = String::from_utf8(program.run(&["list"]).stdout)

@@ -212,6 +212,14 @@ fn controls(browser: &mut Browser) {
     );
     let count = browser.evaluate("document.getElementById('count').textContent");
     assert_eq!(count, format!("{some} of {all} rows"));
+    // The benchmark's tags are in its card, not in its rows.
+    for term in ["lat_syscall", "kernel-entry", "syscalloverhead"] {
+        browser.evaluate(&format!(
+            "filter.value = '{term}'; filter.dispatchEvent(new Event('input'))"
+        ));
+        let found = browser.evaluate(visible).as_u64().expect("a number");
+        assert!(0 < found && found < all, "{found} of {all} rows: {term}");
+    }
     browser.evaluate("filter.value = ''; filter.dispatchEvent(new Event('input'))");
     assert_eq!(browser.evaluate(visible), all);
 

@@ -48,6 +48,15 @@ fn the_table_of_a_kept_run_is_printed_again() {
         "{told}"
     );
 
+    let (_, found, _) = show(&["latest", "null", "system", "call"]);
+    assert!(
+        found.contains("getppid") && !found.contains("integer"),
+        "{found}"
+    );
+    let (code, _, complaint) = show(&["latest", "lat_ctx"]);
+    assert_eq!(code, Some(2), "the run has no row of what is found");
+    assert!(complaint.contains("no row called `lat_ctx`"), "{complaint}");
+
     let (code, _, complaint) = show(&["latest", "syscall.nothing"]);
     assert_eq!(code, Some(2));
     assert!(

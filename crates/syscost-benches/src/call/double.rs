@@ -18,7 +18,8 @@ use super::no_such_case;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.double",
-    title: "Call, floating arguments",
+    title: "Function call, floating-point arguments",
+    tags: &["procedure call", "call overhead", "calling convention"],
     cases: Cases::Grid(&[("arguments", &["1", "8"])]),
     support: |case| kernel(case).map(drop),
     run: |b| {

@@ -29,7 +29,14 @@ use syscost_sys::cold_code::evict;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.first",
-    title: "First call",
+    title: "First function call, cold code",
+    tags: &[
+        "procedure call",
+        "cold start",
+        "cold cache",
+        "instruction cache miss",
+        "code page fault",
+    ],
     // Since 2: nothing runs between what makes the code cold and the call, and no prediction of it is left.
     revision: 2,
     cases: Cases::List(&[

@@ -20,7 +20,17 @@ use super::no_such_case;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.indirect",
-    title: "Indirect call",
+    title: "Indirect function call",
+    tags: &[
+        "procedure call",
+        "function pointer",
+        "virtual function",
+        "virtual call",
+        "vtable",
+        "plt",
+        "dynamic linking",
+        "shared library",
+    ],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("via", "pointer"), ("target", "predicted")],

@@ -19,7 +19,13 @@ use syscost_sys::kernel::{Call, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.integer",
-    title: "Call, integer arguments",
+    title: "Function call, integer arguments",
+    tags: &[
+        "procedure call",
+        "call overhead",
+        "calling convention",
+        "lat_proc",
+    ],
     cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7", "8"])]),
     quick: |case| case.get("arguments") == "0",
     support: |case| call(Call::Integer(case.number("arguments"))).map(drop),

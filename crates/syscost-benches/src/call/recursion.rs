@@ -30,7 +30,15 @@ macro_rules! depth {
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.recursion",
-    title: "Recursive call, per level",
+    title: "Recursive function call, per level",
+    tags: &[
+        "procedure call",
+        "recursion",
+        "return stack buffer",
+        "rsb",
+        "return address stack",
+        "return prediction",
+    ],
     cases: Cases::List(&[
         depth!("8", "one_place"),
         depth!("16", "one_place"),

@@ -18,7 +18,13 @@ use super::no_such_case;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.struct_argument",
-    title: "Call, structure by value",
+    title: "Function call, structure by value",
+    tags: &[
+        "procedure call",
+        "call overhead",
+        "pass by value",
+        "calling convention",
+    ],
     cases: Cases::Grid(&[("size", &["16", "64"])]),
     support: |case| kernel(case).map(drop),
     run: |b| {

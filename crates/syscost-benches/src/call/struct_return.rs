@@ -18,7 +18,13 @@ use super::no_such_case;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.struct_return",
-    title: "Call, structure returned",
+    title: "Function call, structure returned",
+    tags: &[
+        "procedure call",
+        "call overhead",
+        "return by value",
+        "calling convention",
+    ],
     cases: Cases::Grid(&[("size", &["16", "64"])]),
     support: |case| kernel(case).map(drop),
     run: |b| {

@@ -37,7 +37,13 @@ use super::space::Space;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.cache_size",
-    title: "Page cache, by re-reading a file that grows",
+    title: "Page cache size, by re-reading a growing file",
+    tags: &[
+        "buffer cache",
+        "cache capacity",
+        "file cache",
+        "memory pressure",
+    ],
     unit: Unit::Bytes,
     better: Better::Higher,
     cases: Cases::Here(|| in_each_directory(&[Case::default()])),

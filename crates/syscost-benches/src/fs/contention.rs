@@ -35,7 +35,17 @@ use super::space::{Space, Stamped, claim_all_fetched, tell_guest};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention",
-    title: "Direct reads by many processes",
+    title: "Parallel random reads, direct I/O",
+    tags: &[
+        "concurrent reads",
+        "i/o contention",
+        "disk contention",
+        "o_direct",
+        "iops",
+        "numjobs",
+        "fairness",
+        "fio",
+    ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

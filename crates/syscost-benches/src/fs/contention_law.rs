@@ -34,7 +34,14 @@ use super::in_each_directory;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention_law",
-    title: "What each further reading process adds to a read",
+    title: "Parallel reads: latency that each process adds",
+    tags: &[
+        "i/o contention",
+        "disk contention",
+        "scalability",
+        "universal scalability law",
+        "usl",
+    ],
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
     derive: Some(Derive {

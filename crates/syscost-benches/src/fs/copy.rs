@@ -38,7 +38,15 @@ use copier::{By, Copier};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.copy",
-    title: "Duplicate a file's content",
+    title: "File copy",
+    tags: &[
+        "copy_file_range",
+        "sendfile",
+        "splice",
+        "reflink",
+        "clone",
+        "cp",
+    ],
     cases: Cases::Here(cases),
     // Where the file system has much to write it makes whoever adds to it wait.
     expect: &[MAX_SLEEPS],

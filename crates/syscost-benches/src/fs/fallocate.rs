@@ -30,7 +30,14 @@ use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.fallocate",
-    title: "Give a file blocks, take them away",
+    title: "File space: fallocate, punch hole, truncate",
+    tags: &[
+        "preallocation",
+        "allocation",
+        "ftruncate",
+        "sparse file",
+        "stress-ng",
+    ],
     cases: Cases::Here(cases),
     expect: &[MAX_SLEEPS],
     run,

@@ -21,7 +21,14 @@ use crate::sync::{self, Via};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.lock",
-    title: "File lock: lock and unlock",
+    title: "File lock on a file system: lock and unlock",
+    tags: &[
+        "flock",
+        "fcntl",
+        "record lock",
+        "open file description lock",
+        "lat_fcntl",
+    ],
     cases: Cases::Here(cases),
     run,
     source: include_str!("lock.rs"),

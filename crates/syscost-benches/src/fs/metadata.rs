@@ -40,7 +40,18 @@ mod removing;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.metadata",
-    title: "File names: create, open, stat, rename, link, remove",
+    title: "File metadata: create, open, stat, rename, link, unlink",
+    tags: &[
+        "inode",
+        "directory entry",
+        "dentry",
+        "mkdir",
+        "rmdir",
+        "symlink",
+        "chmod",
+        "lat_fs",
+        "mdtest",
+    ],
     cases: Cases::Here(cases),
     disregards_neighbours: durable::is_of_the_device,
     support: durable::support,

@@ -45,7 +45,17 @@ use crate::net::setting::positive;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.nfs",
-    title: "Round trip to an NFS server",
+    title: "NFS server round trip",
+    tags: &[
+        "network file system",
+        "remote procedure call",
+        "rpc",
+        "getattr",
+        "lookup",
+        "lat_rpc",
+        "nfsping",
+        "nfsometer",
+    ],
     cases: Cases::Here(cases),
     support,
     run,

@@ -29,7 +29,8 @@ use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.nfs_mount",
-    title: "Operation on an NFS mount",
+    title: "NFS mount operation",
+    tags: &["network file system", "nfs client", "getattr", "nfsstat"],
     cases: Cases::Here(cases),
     disregards_neighbours: |_| true,
     support,

@@ -40,7 +40,21 @@ use reader::Reader;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read",
-    title: "File read at random",
+    title: "Random file read",
+    tags: &[
+        "random read",
+        "pread",
+        "page cache",
+        "direct i/o",
+        "o_direct",
+        "disk latency",
+        "storage latency",
+        "iops",
+        "cold cache",
+        "cache hit",
+        "bw_file_rd",
+        "fio",
+    ],
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::PREAD64)],
     disregards_neighbours: |case| case.get(CACHE) != WARM,

@@ -28,7 +28,14 @@ use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_ahead",
-    title: "File read ahead",
+    title: "Readahead: sequential read of a cold file",
+    tags: &[
+        "read ahead",
+        "prefetch",
+        "prefetching",
+        "posix_fadvise",
+        "fadvise",
+    ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

@@ -29,7 +29,17 @@ use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_bandwidth",
-    title: "File read in order",
+    title: "Sequential file read bandwidth",
+    tags: &[
+        "sequential read",
+        "file read throughput",
+        "page cache",
+        "direct i/o",
+        "o_direct",
+        "disk throughput",
+        "bw_file_rd",
+        "fio",
+    ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

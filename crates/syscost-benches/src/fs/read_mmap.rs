@@ -34,7 +34,15 @@ use crate::memory::space::file::Mapped;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_mmap",
-    title: "Page of a mapped file read",
+    title: "Mapped file read, per page",
+    tags: &[
+        "mmap",
+        "memory-mapped file",
+        "page fault",
+        "page cache",
+        "cold cache",
+        "bw_mmap_rd",
+    ],
     cases: Cases::Here(cases),
     disregards_neighbours: |case| case.get(CACHE) != WARM,
     run,

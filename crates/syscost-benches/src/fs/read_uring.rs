@@ -33,7 +33,17 @@ use ring::Ring;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_uring",
-    title: "File read by io_uring",
+    title: "Random file read by io_uring, by queue depth",
+    tags: &[
+        "random read",
+        "asynchronous i/o",
+        "i/o depth",
+        "iodepth",
+        "iops",
+        "direct i/o",
+        "o_direct",
+        "fio",
+    ],
     cases: Cases::Here(cases),
     disregards_neighbours: |case| case.get(CACHE) != WARM,
     run,

@@ -31,7 +31,8 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.readdir",
-    title: "Directory read",
+    title: "Directory read (readdir)",
+    tags: &["getdents", "directory listing", "directory scan", "ls"],
     cases: Cases::Here(cases),
     careful: |case| case.get(ENTRIES) == LARGEST && case.get(Each::KEY) == Each::Stat.name(),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],

@@ -34,7 +34,14 @@ const FROM_NFS: &str = super::nfs::BENCHMARK.id;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.remote",
-    title: "Remote file less local file",
+    title: "Remote file: latency added over a local file",
+    tags: &[
+        "network file system",
+        "remote file system",
+        "nfs",
+        "smb",
+        "overhead",
+    ],
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
     support,

@@ -38,6 +38,7 @@ use crate::syscall::{Bad, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.small_file",
     title: "Small file: create and unlink",
+    tags: &["file creation", "file deletion", "inode", "lat_fs"],
     cases: Cases::Here(cases),
     disregards_neighbours: durable::is_of_the_device,
     support: durable::support,

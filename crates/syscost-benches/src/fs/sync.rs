@@ -40,7 +40,20 @@ use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.sync",
-    title: "Write a block and make it safe",
+    title: "fsync latency: durable write",
+    tags: &[
+        "fdatasync",
+        "o_dsync",
+        "o_sync",
+        "synchronous write",
+        "durability",
+        "commit latency",
+        "write-ahead log",
+        "flush",
+        "barrier",
+        "pg_test_fsync",
+        "fio",
+    ],
     cases: Cases::Here(cases),
     disregards_neighbours: |_| true,
     quick: |case| case.get(VIA) == "fsync" && case.get(SIZE) == "4K",

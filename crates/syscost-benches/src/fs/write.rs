@@ -37,7 +37,20 @@ use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.write",
-    title: "Write over a block of a file",
+    title: "File overwrite, sequential and random",
+    tags: &[
+        "sequential write",
+        "random write",
+        "write in place",
+        "pwrite",
+        "buffered write",
+        "direct i/o",
+        "o_direct",
+        "page cache",
+        "iops",
+        "lmdd",
+        "fio",
+    ],
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::PWRITE64)],
     disregards_neighbours: is_direct,

@@ -28,7 +28,22 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.bandwidth",
-    title: "Bandwidth by size of the messages",
+    title: "IPC bandwidth, by message size",
+    tags: &[
+        "inter-process communication",
+        "throughput",
+        "message passing",
+        "pipe",
+        "unix socket",
+        "unix domain socket",
+        "message queue",
+        "shared memory",
+        "cross-memory attach",
+        "process_vm_readv",
+        "bw_pipe",
+        "bw_unix",
+        "ipc-bench",
+    ],
     revision: 2,
     unit: Unit::BytesPerSecond,
     better: Better::Higher,

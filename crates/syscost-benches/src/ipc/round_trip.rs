@@ -30,7 +30,24 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.round_trip",
-    title: "Round trip of a message",
+    title: "IPC latency: round trip of a message",
+    tags: &[
+        "inter-process communication",
+        "ping-pong",
+        "message passing",
+        "pipe",
+        "fifo",
+        "named pipe",
+        "unix socket",
+        "unix domain socket",
+        "message queue",
+        "shared memory",
+        "process_vm_readv",
+        "lat_pipe",
+        "lat_fifo",
+        "lat_unix",
+        "ipc-bench",
+    ],
     revision: 2,
     cases: Cases::Here(cases),
     quick: |case| {

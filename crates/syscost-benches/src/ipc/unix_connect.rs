@@ -30,7 +30,8 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.unix_connect",
-    title: "Connection of a unix socket",
+    title: "Unix socket connection setup",
+    tags: &["unix domain socket", "accept", "lat_unix_connect"],
     revision: 2,
     cases: Cases::Here(cases),
     quick: |case| case.get("name") == "path" && is_plain(case),

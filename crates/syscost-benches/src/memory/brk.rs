@@ -21,7 +21,8 @@ use super::space::{ADDRESS, SIZE, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.brk",
-    title: "brk, touched",
+    title: "brk, memory touched",
+    tags: &["heap", "sbrk", "page fault", "heap growth"],
     revision: 2,
     cases: Cases::Grid(&[(SIZE, &["4K", "1M"])]),
     expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],

@@ -23,7 +23,18 @@ use super::hierarchy::{self, LEVEL, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_latency",
-    title: "Load from a cache, by its latency",
+    title: "Load-to-use latency by cache level",
+    tags: &[
+        "cache latency",
+        "memory latency",
+        "dram latency",
+        "l1",
+        "l2",
+        "l3",
+        "last-level cache",
+        "llc",
+        "cache",
+    ],
     cases: Cases::Grid(&[(LEVEL, &["1", "2", "3", "4", "memory"])]),
     derive: Some(Derive {
         from: &["memory.latency"],

@@ -21,7 +21,16 @@ use super::hierarchy::{self, LEVEL, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_size",
-    title: "Cache, by its latency",
+    title: "Cache size, read off the latency",
+    tags: &[
+        "cache capacity",
+        "l1",
+        "l2",
+        "l3",
+        "last-level cache",
+        "llc",
+        "cache",
+    ],
     unit: Unit::Bytes,
     better: Better::Higher,
     cases: Cases::Grid(&[(LEVEL, &["1", "2", "3", "4"])]),

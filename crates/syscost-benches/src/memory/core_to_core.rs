@@ -27,7 +27,15 @@ use pair::Method;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.core_to_core",
-    title: "Cache line from core to core and back",
+    title: "Core-to-core latency: cache line ping-pong",
+    tags: &[
+        "cache-to-cache",
+        "inter-core latency",
+        "cache coherence",
+        "cache line bouncing",
+        "c2c",
+        "multichase",
+    ],
     cases: Cases::Here(cases),
     expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
     quick: |case| {

@@ -35,7 +35,14 @@ use tally::{Neighbour, Tally};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.false_sharing",
-    title: "Addition beside another thread's word",
+    title: "False sharing: addition beside another thread's word",
+    tags: &[
+        "cache line contention",
+        "cache coherence",
+        "cache line bouncing",
+        "destructive interference",
+        "perf c2c",
+    ],
     cases: Cases::Here(cases),
     // The tick and other tasks of the machine preempt now and then.
     expect: &[at_most(Counter::Switches, 0.01)],

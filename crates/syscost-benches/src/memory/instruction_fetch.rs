@@ -22,7 +22,16 @@ use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.instruction_fetch",
-    title: "Instruction fetch",
+    title: "Instruction-fetch bandwidth",
+    tags: &[
+        "instruction cache",
+        "icache",
+        "l1i",
+        "front end",
+        "frontend",
+        "decode",
+        "code size",
+    ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

@@ -58,7 +58,19 @@ const LARGEST: usize = 256 * MIB;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.latency",
-    title: "Dependent load",
+    title: "Load-to-use latency, dependent loads",
+    tags: &[
+        "memory latency",
+        "cache latency",
+        "dram latency",
+        "dependent-load latency",
+        "pointer chasing",
+        "pointer chase",
+        "random access",
+        "huge pages",
+        "lat_mem_rd",
+        "multichase",
+    ],
     cases: Cases::Here(cases),
     quick: |case| {
         let is_one = |(bytes, pages): &(usize, Pages)| {

@@ -31,7 +31,14 @@ const CLOSEST: usize = 16;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line",
-    title: "Two loads near to each other",
+    title: "Two nearby loads, by distance",
+    tags: &[
+        "cache line",
+        "spatial locality",
+        "adjacent-line prefetch",
+        "hardware prefetcher",
+        "line",
+    ],
     cases: Cases::Grid(&[(DISTANCE, &["16", "32", "48", "64", "128", "256", "512"])]),
     run,
     source: include_str!("line.rs"),

@@ -23,7 +23,8 @@ const LEAST_RATIO: f64 = 1.4;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line_size",
-    title: "Cache line",
+    title: "Cache line size",
+    tags: &["line length", "cache block", "line"],
     unit: Unit::Bytes,
     quantity: Quantity::Choice,
     derive: Some(Derive {

@@ -30,6 +30,14 @@ use load::{Load, Share};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.loaded_latency",
     title: "Memory latency under load",
+    tags: &[
+        "loaded latency",
+        "latency under bandwidth",
+        "dram latency",
+        "memory contention",
+        "intel memory latency checker",
+        "mlc",
+    ],
     cases: Cases::Here(|| {
         let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).dear(SECONDS);
         DELAYS.iter().map(case).collect()

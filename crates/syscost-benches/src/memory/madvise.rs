@@ -25,6 +25,7 @@ use super::space::{
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.madvise",
     title: "madvise",
+    tags: &["madv_dontneed", "madv_free", "release memory"],
     revision: 2,
     cases: Cases::List(&[
         spec(&[(ADVICE, "dontneed"), (SIZE, "4K"), (TOUCHED, "no")]),

@@ -32,6 +32,7 @@ use super::space::{SIZE, TOUCHED, is_touched};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.malloc",
     title: "malloc and free",
+    tags: &["heap", "allocator", "memory allocation", "dynamic memory"],
     cases: Cases::List(&[
         spec(&[(SIZE, "16"), (FROM, "heap"), (TOUCHED, "no")]),
         spec(&[(SIZE, "64"), (FROM, "heap"), (TOUCHED, "no")]),

@@ -23,6 +23,13 @@ use super::space::{LENGTH, PROTECTION, SIZE, not_mapped, size};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mmap",
     title: "mmap",
+    tags: &[
+        "memory mapping",
+        "virtual memory",
+        "address space",
+        "vma",
+        "lat_mmap",
+    ],
     revision: 2,
     cases: Cases::Grid(&[(SIZE, &["4K", "16M"])]),
     expect: &[calls(Sysno::MMAP)],

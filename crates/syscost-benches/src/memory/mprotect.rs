@@ -21,6 +21,7 @@ use super::space::{ADDRESS, LENGTH, PROTECTION, SIZE, TOUCHED, is_touched, maps,
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mprotect",
     title: "mprotect",
+    tags: &["memory protection", "page protection", "page permissions"],
     revision: 2,
     cases: Cases::List(&[
         spec(&[(SIZE, "4K"), (TOUCHED, "no")]),

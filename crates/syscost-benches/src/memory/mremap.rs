@@ -27,6 +27,7 @@ use super::space::{ADDRESS, SIZE, argument, maps, pagemap, size};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mremap",
     title: "mremap",
+    tags: &["move mapping", "resize mapping", "realloc"],
     revision: 2,
     cases: Cases::List(&[
         spec(&[(OP, "resize"), (SIZE, "64K")]),

@@ -23,6 +23,7 @@ use super::space::{LENGTH, argument};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.msync",
     title: "msync",
+    tags: &["mapped file", "writeback", "dirty page", "flush"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[(OP, "async"), (STATE, "dirty")],

@@ -24,6 +24,12 @@ use super::space::{
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.munmap",
     title: "munmap",
+    tags: &[
+        "memory mapping",
+        "virtual memory",
+        "address space",
+        "lat_mmap",
+    ],
     revision: 2,
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::MUNMAP)],

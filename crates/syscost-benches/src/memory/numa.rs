@@ -19,7 +19,15 @@ use super::{chases, nodes};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.numa",
-    title: "Memory latency by node",
+    title: "NUMA memory latency, by node",
+    tags: &[
+        "remote memory",
+        "local memory",
+        "numa distance",
+        "dram latency",
+        "intel memory latency checker",
+        "mlc",
+    ],
     cases: Cases::Here(nodes::cases),
     expect: &[nodes::SLEEPS],
     setup: Setup::Dear { seconds: 0.2 },

@@ -19,7 +19,15 @@ use super::{chases, nodes};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.numa_bandwidth",
-    title: "Memory bandwidth by node",
+    title: "NUMA memory bandwidth, by node",
+    tags: &[
+        "remote memory",
+        "local memory",
+        "memory throughput",
+        "intel memory latency checker",
+        "mlc",
+        "likwid-bench",
+    ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(nodes::cases),

@@ -33,7 +33,22 @@ use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.page_fault",
-    title: "Page fault",
+    title: "Page fault: minor, copy-on-write, major",
+    tags: &[
+        "minor fault",
+        "major fault",
+        "soft fault",
+        "minor page fault",
+        "major page fault",
+        "cow",
+        "demand paging",
+        "zero page",
+        "first touch",
+        "transparent huge pages",
+        "fault-around",
+        "userfaultfd",
+        "lat_pagefault",
+    ],
     revision: 2,
     cases: Cases::List(&[
         CaseSpec {

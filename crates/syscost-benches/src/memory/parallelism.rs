@@ -42,7 +42,16 @@ const TIMES: usize = 9;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.parallelism",
-    title: "Loads that wait for nothing",
+    title: "Memory-level parallelism: independent loads",
+    tags: &[
+        "mlp",
+        "outstanding misses",
+        "cache misses in flight",
+        "line fill buffer",
+        "mshr",
+        "miss status holding register",
+        "par_mem",
+    ],
     cases: Cases::Here(cases),
     support: chases::support,
     run,

@@ -28,7 +28,17 @@ use place::lies_in;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.peak_bandwidth",
-    title: "Most memory bandwidth",
+    title: "Peak memory and cache bandwidth",
+    tags: &[
+        "maximum bandwidth",
+        "l1",
+        "l2",
+        "l3",
+        "roofline",
+        "memory throughput",
+        "bw_mem",
+        "STREAM",
+    ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

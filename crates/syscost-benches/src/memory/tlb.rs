@@ -27,7 +27,15 @@ const DEAR: u64 = 16_384;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb",
-    title: "Dependent load, page by page",
+    title: "Load-to-use latency, one line per page",
+    tags: &[
+        "dependent-load latency",
+        "pointer chasing",
+        "translation lookaside buffer",
+        "dtlb",
+        "page walk",
+        "tlb",
+    ],
     cases: Cases::Here(cases),
     quick: |case| [512, 4096].contains(&case.number(COUNT)),
     support: chases::support,

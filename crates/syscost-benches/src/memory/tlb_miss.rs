@@ -19,7 +19,15 @@ use super::hierarchy::{self, LEVEL};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_miss",
-    title: "TLB miss",
+    title: "TLB miss penalty",
+    tags: &[
+        "translation lookaside buffer",
+        "dtlb",
+        "stlb",
+        "page walk",
+        "page table walk",
+        "tlb",
+    ],
     cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),
     derive: Some(Derive {
         from: &["memory.tlb", "memory.latency"],

@@ -23,7 +23,15 @@ use super::tlb::COUNT;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_reach",
-    title: "Memory that a TLB covers",
+    title: "TLB reach",
+    tags: &[
+        "translation lookaside buffer",
+        "dtlb",
+        "stlb",
+        "tlb size",
+        "tlb entries",
+        "tlb",
+    ],
     unit: Unit::Bytes,
     better: Better::Higher,
     cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),

@@ -28,6 +28,13 @@ use super::space::{ADDRESS, LENGTH};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_shootdown",
     title: "TLB shootdown",
+    tags: &[
+        "tlb flush",
+        "tlb invalidation",
+        "inter-processor interrupt",
+        "ipi",
+        "translation lookaside buffer",
+    ],
     cases: Cases::Here(cases),
     quick: |case| case.get(VIA) == "madvise" && case.number(THREADS) == 1,
     run,

@@ -40,7 +40,8 @@ use head::{MAX_HEAD, head_of};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.http",
-    title: "HTTP request",
+    title: "HTTP request latency",
+    tags: &["web server", "request/response", "lat_http"],
     cases: Cases::Here(cases),
     support: far_end::support,
     run,

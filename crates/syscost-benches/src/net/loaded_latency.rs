@@ -34,7 +34,15 @@ use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.loaded_latency",
-    title: "TCP round trip under load",
+    title: "TCP round-trip latency under load",
+    tags: &[
+        "bufferbloat",
+        "loaded latency",
+        "working latency",
+        "queueing delay",
+        "rtt",
+        "flent",
+    ],
     cases: Cases::Here(cases),
     support: far_end::support,
     run,

@@ -58,7 +58,14 @@ const BYTE: &str = "byte";
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.model",
-    title: "Latency and bandwidth of a path",
+    title: "Network path model: latency and bandwidth",
+    tags: &[
+        "hockney model",
+        "alpha-beta model",
+        "postal model",
+        "loggp",
+        "startup cost",
+    ],
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
     support: far_end::support,

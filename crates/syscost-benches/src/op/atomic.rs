@@ -23,6 +23,16 @@ use super::chosen;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.atomic",
     title: "Atomic operation, uncontended",
+    tags: &[
+        "compare and swap",
+        "cas",
+        "fetch and add",
+        "lock prefix",
+        "memory fence",
+        "memory barrier",
+        "mfence",
+        "lock-free",
+    ],
     cases: Cases::Grid(&[(
         "op",
         &[

@@ -18,7 +18,8 @@ use syscost_sys::kernel::{Branch, Directions, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.branch",
-    title: "Conditional branch",
+    title: "Conditional branch, predicted or not",
+    tags: &["branch prediction", "branch predictor", "jump"],
     cases: Cases::Grid(&[(
         "direction",
         &["taken", "not_taken", "alternating", "random"],

@@ -21,7 +21,13 @@ use syscost_sys::kernel::{Branch, Directions, Kernel, TARGETS, Targets, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.branch_miss",
-    title: "Branch misprediction",
+    title: "Branch misprediction penalty",
+    tags: &[
+        "branch miss",
+        "branch prediction",
+        "branch predictor",
+        "pipeline flush",
+    ],
     cases: Cases::Grid(&[("branch", &["conditional", "indirect"])]),
     // No core that guesses at all has fewer stages between the guess and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],

@@ -24,7 +24,8 @@ use super::chosen;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.branch_targets",
-    title: "Taken branch, one of many",
+    title: "Branch target buffer (BTB): taken branches",
+    tags: &["btb capacity", "branch predictor", "jump"],
     cases: Cases::Grid(&[
         ("code", &["jumps", "straight"]),
         (

@@ -20,7 +20,20 @@ use super::arithmetic_kernel;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.float",
-    title: "Floating operation",
+    title: "Floating-point operation, latency and throughput",
+    tags: &[
+        "instruction latency",
+        "fpu",
+        "arithmetic",
+        "add",
+        "multiply",
+        "divide",
+        "square root",
+        "fma",
+        "fused multiply-add",
+        "lat_ops",
+        "par_ops",
+    ],
     cases: Cases::Grid(&[
         (
             "op",

@@ -24,8 +24,23 @@ use syscost_sys::partner::Between;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.flops",
-    title: "Floating-point operations, 64-bit numbers",
-    unit: Unit::OperationsPerSecond,
+    title: "Peak floating-point performance, 64-bit",
+    tags: &[
+        "gflops",
+        "flop/s",
+        "peak flops",
+        "fma",
+        "fused multiply-add",
+        "double precision",
+        "avx2",
+        "avx-512",
+        "roofline",
+        "linpack",
+        "likwid-bench",
+    ],
+    // Since 2: the unit is FLOP/s.
+    revision: 2,
+    unit: Unit::FlopsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
     quick: |case| case.number("bits") >= 256 && case.number("threads") == 1,

@@ -18,7 +18,13 @@ use syscost_sys::kernel::{Branch, Targets, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.indirect",
-    title: "Indirect branch",
+    title: "Indirect branch, predicted or not",
+    tags: &[
+        "indirect jump",
+        "jump table",
+        "branch prediction",
+        "branch target prediction",
+    ],
     cases: Cases::Grid(&[("target", &["fixed", "table_same", "table_random"])]),
     support: |case| branch(kind(case, 0)?).map(drop),
     run: |b| {

@@ -24,7 +24,18 @@ use super::arithmetic_kernel;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.integer",
-    title: "Integer operation",
+    title: "Integer operation, latency and throughput",
+    tags: &[
+        "instruction latency",
+        "alu",
+        "arithmetic",
+        "add",
+        "multiply",
+        "divide",
+        "cpi",
+        "lat_ops",
+        "par_ops",
+    ],
     cases: Cases::Grid(&[
         (
             "op",

@@ -26,7 +26,13 @@ use syscost_sys::topology::Topology;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.reorder_buffer",
-    title: "Load with others between",
+    title: "Reorder buffer: overlap of two cache misses",
+    tags: &[
+        "rob",
+        "out-of-order window",
+        "instruction window",
+        "out-of-order execution",
+    ],
     cases: Cases::Grid(&[(
         INSTRUCTIONS,
         &[

@@ -22,7 +22,13 @@ use super::reorder_buffer::INSTRUCTIONS;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.reorder_buffer_size",
-    title: "Instructions held at once",
+    title: "Reorder-buffer size",
+    tags: &[
+        "rob size",
+        "out-of-order window",
+        "instruction window",
+        "out-of-order execution",
+    ],
     unit: Unit::Count,
     better: Better::Higher,
     derive: Some(Derive {

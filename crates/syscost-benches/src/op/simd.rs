@@ -21,7 +21,16 @@ use super::chosen;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.simd",
-    title: "Vector instruction, 64-bit numbers",
+    title: "SIMD instruction, latency and throughput",
+    tags: &[
+        "vector instruction",
+        "sse2",
+        "avx2",
+        "avx-512",
+        "neon",
+        "fma",
+        "fused multiply-add",
+    ],
     cases: Cases::Grid(&[
         ("bits", &["128", "256", "512"]),
         ("op", &["add", "fused_multiply_add"]),

@@ -20,7 +20,13 @@ use super::chosen;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.store_forwarding",
-    title: "Store, then load",
+    title: "Store-to-load forwarding latency",
+    tags: &[
+        "store forwarding",
+        "store buffer",
+        "store queue",
+        "memory renaming",
+    ],
     cases: Cases::Grid(&[(
         "load",
         &["same", "narrower", "wider", "halves", "across_lines"],

@@ -26,7 +26,15 @@ const PAGES: usize = 64;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "scale.fault",
-    title: "Page faults on many CPUs",
+    title: "Page fault throughput on many CPUs",
+    tags: &[
+        "minor fault",
+        "scalability",
+        "kernel scalability",
+        "lock contention",
+        "mmap lock",
+        "will-it-scale",
+    ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("", &[])),

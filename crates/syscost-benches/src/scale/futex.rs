@@ -27,7 +27,15 @@ const VALUE: u32 = 0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "scale.futex",
-    title: "One futex from many CPUs",
+    title: "Futex throughput on many CPUs, one word",
+    tags: &[
+        "scalability",
+        "kernel scalability",
+        "hash bucket",
+        "lock contention",
+        "will-it-scale",
+        "perf bench futex hash",
+    ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("op", &["wake", "wait"])),

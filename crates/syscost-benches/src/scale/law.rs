@@ -30,6 +30,14 @@ const MOST_ERROR: f64 = 0.1;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "scale.law",
     title: "Universal scalability law",
+    tags: &[
+        "usl",
+        "contention",
+        "coherence",
+        "amdahl",
+        "gunther",
+        "speedup",
+    ],
     unit: Unit::Ratio,
     quantity: Quantity::Level,
     cases: Cases::Grid(&[

@@ -29,7 +29,15 @@ use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "scale.open",
-    title: "openat and close on many CPUs",
+    title: "openat and close throughput on many CPUs",
+    tags: &[
+        "scalability",
+        "kernel scalability",
+        "lock contention",
+        "file descriptor",
+        "dentry",
+        "will-it-scale",
+    ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("of", &["same", "different"])),

@@ -19,7 +19,8 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "scale.pipe",
-    title: "A byte through an own pipe, on many CPUs",
+    title: "Pipe throughput on many CPUs, one pipe each",
+    tags: &["scalability", "kernel scalability", "will-it-scale"],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("", &[])),

@@ -22,7 +22,13 @@ use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "scale.syscall",
-    title: "getppid on many CPUs",
+    title: "System call throughput on many CPUs",
+    tags: &[
+        "getppid",
+        "scalability",
+        "kernel scalability",
+        "will-it-scale",
+    ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("", &[])),

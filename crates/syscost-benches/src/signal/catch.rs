@@ -23,7 +23,15 @@ use crate::syscall::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "signal.catch",
-    title: "Signal to oneself, caught",
+    title: "Signal delivery, caught by a handler",
+    tags: &[
+        "signal handler overhead",
+        "signal latency",
+        "kill",
+        "tgkill",
+        "sigreturn",
+        "lat_sig",
+    ],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("via", "kill")],

@@ -17,7 +17,8 @@ use super::own::{self, Handler};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "signal.install",
-    title: "Installing a handler",
+    title: "Signal handler installation",
+    tags: &["sigaction", "lat_sig"],
     expect: &[calls(Sysno::RT_SIGACTION)],
     quick: |_| true,
     run,

@@ -19,7 +19,8 @@ use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "signal.mask",
-    title: "Signal mask",
+    title: "Signal mask: query, block and unblock",
+    tags: &["sigprocmask", "rt_sigprocmask"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("op", "query")],

@@ -25,7 +25,15 @@ use super::own::Handler;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "signal.protection_fault",
-    title: "Protection fault, caught",
+    title: "Protection fault, caught (SIGSEGV)",
+    tags: &[
+        "segmentation fault",
+        "segfault",
+        "signal handler",
+        "read-only page",
+        "page protection",
+        "lat_sig",
+    ],
     expect: &[
         calls(Sysno::RT_SIGRETURN),
         exactly(

@@ -19,7 +19,8 @@ use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "signal.sigwait",
-    title: "Signal to oneself, waited for",
+    title: "Signal delivery, taken by sigwait",
+    tags: &["sigtimedwait", "sigwaitinfo", "synchronous signal"],
     expect: &[calls(Sysno::KILL), calls(Sysno::RT_SIGTIMEDWAIT)],
     run,
     source: include_str!("sigwait.rs"),

@@ -27,7 +27,15 @@ use super::ping_pong::{self, Pair, Side, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.condvar",
-    title: "Round trip of two condition variables",
+    title: "Context switch: condition variable ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "time per switch",
+        "pthread_cond_signal",
+        "pthread_cond_wait",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[

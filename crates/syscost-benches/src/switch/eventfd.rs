@@ -22,7 +22,13 @@ use super::ping_pong::{self, Pair, Side, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.eventfd",
-    title: "Round trip of two eventfds",
+    title: "Context switch: eventfd ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "time per switch",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[

@@ -24,7 +24,15 @@ use super::ping_pong::{self, Pair, Side, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.futex",
-    title: "Round trip of two futexes",
+    title: "Context switch: futex ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "time per switch",
+        "futex wait",
+        "futex wake",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     quick: ping_pong::quick,

@@ -27,7 +27,14 @@ use channel::{Inbox, OVER, Outbox, Via};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.messaging",
-    title: "A message among many senders and receivers",
+    title: "Hackbench: messages of many senders and receivers",
+    tags: &[
+        "scheduler throughput",
+        "scheduler stress",
+        "oversubscription",
+        "hackbench",
+        "perf bench sched messaging",
+    ],
     cases: Cases::Grid(&[
         ("via", &["pipe", "socket"]),
         ("between", &["processes", "threads"]),

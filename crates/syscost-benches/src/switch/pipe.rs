@@ -28,7 +28,16 @@ use super::ping_pong::{self, Pair, Side, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.pipe",
-    title: "Round trip of two pipes",
+    title: "Context switch: pipe ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "time per switch",
+        "lat_ctx",
+        "lat_pipe",
+        "perf bench sched pipe",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[

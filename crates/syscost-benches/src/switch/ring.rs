@@ -38,7 +38,15 @@ use memory::Memory;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.ring",
-    title: "Switch in a ring of tasks with work",
+    title: "Context switch in a ring, by working set",
+    tags: &[
+        "context switch cost",
+        "cache pollution",
+        "cache refill",
+        "working-set size",
+        "token ring",
+        "lat_ctx",
+    ],
     revision: 2,
     cases: Cases::Here(cases),
     expect: &HOP,

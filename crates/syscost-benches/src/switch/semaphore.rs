@@ -26,7 +26,16 @@ use super::ping_pong::{self, Pair, Side, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.semaphore",
-    title: "Round trip of two POSIX semaphores",
+    title: "Context switch: POSIX semaphore ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "time per switch",
+        "sem_post",
+        "sem_wait",
+        "lat_sem",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[

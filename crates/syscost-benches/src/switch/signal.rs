@@ -27,7 +27,15 @@ use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.signal",
-    title: "Round trip of two signals",
+    title: "Context switch: signal ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "time per switch",
+        "tgkill",
+        "sigtimedwait",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[

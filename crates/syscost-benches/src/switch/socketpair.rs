@@ -23,7 +23,15 @@ use super::ping_pong::{self, Side, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.socketpair",
-    title: "Round trip of a pair of sockets",
+    title: "Context switch: socketpair ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "unix socket",
+        "unix domain socket",
+        "lat_unix",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[

@@ -24,7 +24,16 @@ use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.sysv_semaphore",
-    title: "Round trip of two SysV semaphores",
+    title: "Context switch: SysV semaphore ping-pong, round trip",
+    tags: &[
+        "context switch latency",
+        "wakeup latency",
+        "task switch",
+        "time per switch",
+        "system v",
+        "semop",
+        "lat_sem",
+    ],
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],

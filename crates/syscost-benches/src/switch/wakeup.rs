@@ -39,6 +39,16 @@ use self::tally::Tally;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.wakeup",
     title: "Wake-up latency",
+    tags: &[
+        "wakeup latency",
+        "scheduling latency",
+        "scheduler latency",
+        "timer latency",
+        "real-time latency",
+        "tail latency",
+        "cyclictest",
+        "schbench",
+    ],
     cases: Cases::Here(cases),
     expect: &[
         // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries are left out, and counted.

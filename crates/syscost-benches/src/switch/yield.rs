@@ -28,7 +28,8 @@ use super::ping_pong::{self, between, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.yield",
-    title: "Yield to another task",
+    title: "Context switch: sched_yield",
+    tags: &["context switch latency", "task switch"],
     revision: 2,
     cases: Cases::Here(cases),
     expect: &[

@@ -26,6 +26,15 @@ use super::contention::{self, Adder};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.atomic",
     title: "Atomic addition, contended",
+    tags: &[
+        "atomic contention",
+        "shared counter",
+        "fetch and add",
+        "compare and swap",
+        "cas",
+        "cache line bouncing",
+        "lock-free",
+    ],
     cases: Cases::Here(cases),
     quick: |case| case.get("op") == "fetch_add",
     run,

@@ -25,7 +25,13 @@ use super::{Padded, hand_over};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.barrier",
-    title: "Barrier of two threads",
+    title: "Thread barrier, two threads",
+    tags: &[
+        "pthread_barrier_wait",
+        "barrier synchronization",
+        "rendezvous",
+        "epcc",
+    ],
     cases: Cases::Here(|| {
         let placements = hand_over::placements();
         placements

@@ -28,7 +28,15 @@ pub(super) mod locks;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.file_lock",
-    title: "File lock: lock and unlock",
+    title: "File lock: lock, unlock, hand over",
+    tags: &[
+        "flock",
+        "fcntl",
+        "record lock",
+        "open file description lock",
+        "lock contention",
+        "lat_fcntl",
+    ],
     revision: 2,
     cases: Cases::Here(cases),
     run,

@@ -29,7 +29,14 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_pi",
-    title: "Priority-inheriting futex: lock and unlock",
+    title: "Priority-inheritance futex: lock and unlock",
+    tags: &[
+        "priority inversion",
+        "pi futex",
+        "pi mutex",
+        "lock contention",
+        "perf bench futex lock-pi",
+    ],
     cases: Cases::Here(cases),
     run,
     source: include_str!("futex_pi.rs"),

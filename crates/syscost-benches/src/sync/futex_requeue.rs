@@ -25,6 +25,11 @@ const LOOKS: [Expect; 2] = looks(0.5);
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_requeue",
     title: "Futex requeue of sleeping threads",
+    tags: &[
+        "futex_cmp_requeue",
+        "thundering herd",
+        "perf bench futex requeue",
+    ],
     cases: Cases::Grid(&[(Placement::KEY, &["same"]), ("waiters", &["1", "8", "64"])]),
     expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
     run,

@@ -22,7 +22,8 @@ use crate::syscall::Bad;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_waitv",
-    title: "Wait for several futexes, one changed",
+    title: "Futex wait on several words (futex_waitv)",
+    tags: &["wait for multiple objects"],
     cases: Cases::Grid(&[("words", &["1", "8", "128"])]),
     expect: &[calls(Sysno::FUTEX_WAITV)],
     support: |_| match ask(&[]) {

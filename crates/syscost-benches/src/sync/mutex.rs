@@ -32,6 +32,14 @@ use super::{Padded, contention};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.mutex",
     title: "Mutex: lock and unlock",
+    tags: &[
+        "lock contention",
+        "contended lock",
+        "uncontended lock",
+        "pthread_mutex_lock",
+        "lock handoff",
+        "critical section",
+    ],
     cases: Cases::Here(cases),
     quick: |case| case.get("state") != "handed_over",
     run,

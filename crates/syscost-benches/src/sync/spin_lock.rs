@@ -24,6 +24,14 @@ use super::lock::{self, Code, Guarded, Lock};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.spin_lock",
     title: "Spin lock: lock and unlock",
+    tags: &[
+        "spinlock",
+        "lock contention",
+        "contended lock",
+        "uncontended lock",
+        "pthread_spin_lock",
+        "busy waiting",
+    ],
     cases: Cases::Here(|| lock::cases(&[contention::KEEP_RUNNING])),
     run,
     source: include_str!("spin_lock.rs"),

@@ -18,7 +18,8 @@ use super::subject;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.access",
-    title: "access by name",
+    title: "access by path",
+    tags: &["faccessat", "path lookup", "path walk", "file permissions"],
     cases: Cases::Grid(&[("of", &["file", "device"])]),
     expect: &[calls(Sysno::FACCESSAT)],
     run,

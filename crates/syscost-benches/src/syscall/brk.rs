@@ -18,7 +18,8 @@ use super::must;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.brk",
-    title: "brk",
+    title: "brk: query, grow and shrink",
+    tags: &["sbrk", "heap", "program break"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("op", "query")],

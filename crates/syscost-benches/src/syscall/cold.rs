@@ -28,6 +28,13 @@ use super::{checked, subject};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.cold",
     title: "Null system call, cold",
+    tags: &[
+        "cold cache",
+        "cache miss",
+        "kernel entry",
+        "syscall overhead",
+        "getppid",
+    ],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("state", "first")],

@@ -23,6 +23,7 @@ use super::{Bad, checked, subject};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.dup",
     title: "dup and close; dup3",
+    tags: &["file descriptor", "dup2"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("call", "dup_close")],

@@ -19,7 +19,13 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.epoll",
-    title: "epoll",
+    title: "epoll_wait on many descriptors",
+    tags: &[
+        "epoll_pwait",
+        "i/o multiplexing",
+        "event loop",
+        "lat_select",
+    ],
     cases: readiness_cases(),
     expect: &[calls(Sysno::EPOLL_PWAIT)],
     quick: is_quick_readiness,

@@ -17,7 +17,8 @@ use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.fcntl",
-    title: "fcntl",
+    title: "fcntl: descriptor and file flags",
+    tags: &["f_getfd", "f_getfl", "file descriptor"],
     cases: Cases::Grid(&[("op", &["getfd", "getfl"])]),
     expect: &[calls(Sysno::FCNTL)],
     run,

@@ -17,6 +17,7 @@ use super::{Bad, must, subject};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.fstat",
     title: "fstat",
+    tags: &["file attributes", "file descriptor", "lat_syscall"],
     cases: Cases::Grid(&[("of", &["file", "pipe"])]),
     expect: &[calls(Sysno::FSTAT)],
     run,

@@ -24,6 +24,7 @@ use super::{Bad, checked, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.getcwd",
     title: "getcwd",
+    tags: &["working directory", "current directory"],
     cases: Cases::Grid(&[("depth", &["0", "3"])]),
     expect: &[calls(Sysno::GETCWD)],
     run,

@@ -20,6 +20,7 @@ use super::checked;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.getrusage",
     title: "getrusage",
+    tags: &["resource usage", "cpu time"],
     cases: Cases::Grid(&[("of", &["thread", "process"])]),
     expect: &[calls(Sysno::GETRUSAGE)],
     run,

@@ -18,6 +18,11 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.io_uring_nop",
     title: "io_uring no-op",
+    tags: &[
+        "asynchronous i/o",
+        "submission queue",
+        "system call batching",
+    ],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("batch", "1")],

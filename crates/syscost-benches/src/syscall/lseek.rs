@@ -17,6 +17,7 @@ use super::{Bad, must, subject};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.lseek",
     title: "lseek",
+    tags: &["file position", "file offset"],
     expect: &[calls(Sysno::LSEEK)],
     run,
     source: include_str!("lseek.rs"),

@@ -22,6 +22,16 @@ use super::{checked, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.null",
     title: "Null system call",
+    tags: &[
+        "syscall overhead",
+        "system call overhead",
+        "kernel entry",
+        "mode switch",
+        "getppid",
+        "getuid",
+        "lat_syscall",
+        "perf bench syscall basic",
+    ],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("call", "getppid")],

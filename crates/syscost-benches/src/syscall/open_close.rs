@@ -22,6 +22,7 @@ use super::{Bad, checked, subject};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.open_close",
     title: "openat and close",
+    tags: &["path lookup", "file descriptor", "lat_syscall"],
     cases: Cases::Grid(&[("of", &["file", "device"])]),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
     quick: |case| case.get("of") == "file",

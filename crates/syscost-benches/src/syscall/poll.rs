@@ -20,7 +20,8 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.poll",
-    title: "poll",
+    title: "poll of many descriptors",
+    tags: &["ppoll", "i/o multiplexing", "event loop", "lat_select"],
     cases: readiness_cases(),
     expect: &[calls(Sysno::PPOLL)],
     quick: is_quick_readiness,

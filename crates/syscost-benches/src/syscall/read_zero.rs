@@ -18,7 +18,8 @@ use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.read_zero",
-    title: "Read of 1 byte of /dev/zero",
+    title: "read of 1 byte from /dev/zero",
+    tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::READ)],
     quick: |_| true,
     run,

@@ -20,7 +20,8 @@ use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.read_zero_bytes",
-    title: "Read of 0 bytes",
+    title: "read of 0 bytes",
+    tags: &["system call", "file descriptor"],
     cases: Cases::Grid(&[("of", &["zero", "pipe", "file"])]),
     expect: &[calls(Sysno::READ)],
     run,

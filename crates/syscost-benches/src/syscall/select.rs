@@ -22,7 +22,8 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.select",
-    title: "select",
+    title: "select of many descriptors",
+    tags: &["pselect", "i/o multiplexing", "event loop", "lat_select"],
     cases: readiness_cases(),
     expect: &[calls(Sysno::PSELECT6)],
     run,

@@ -21,7 +21,8 @@ use super::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.setuid",
-    title: "setuid to the own user",
+    title: "setuid to the same user",
+    tags: &["credentials", "privilege"],
     expect: &[calls(Sysno::SETUID)],
     support,
     run,

@@ -17,7 +17,14 @@ use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.stat",
-    title: "stat by name",
+    title: "stat by path",
+    tags: &[
+        "path lookup",
+        "path walk",
+        "file attributes",
+        "newfstatat",
+        "lat_syscall",
+    ],
     cases: Cases::Grid(&[("of", &["file", "device", "root"])]),
     expect: &[calls(Sysno::NEWFSTATAT)],
     quick: |case| case.get("of") == "file",

@@ -22,7 +22,8 @@ use super::{checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.vdso",
-    title: "vDSO against system call",
+    title: "vDSO call against system call",
+    tags: &["clock_gettime", "getcpu", "virtual system call", "vsyscall"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("call", "clock_gettime"), ("via", "vdso")],

@@ -16,7 +16,8 @@ use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.write_null",
-    title: "Write of 1 byte to /dev/null",
+    title: "write of 1 byte to /dev/null",
+    tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::WRITE)],
     quick: |_| true,
     run,

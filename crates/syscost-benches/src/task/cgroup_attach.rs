@@ -23,7 +23,8 @@ use self::groups::Groups;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.cgroup_attach",
-    title: "Move to another cgroup",
+    title: "cgroup migration",
+    tags: &["control group", "cgroup v2", "container"],
     expect: &[
         calls(Sysno::WRITE),
         // The kernel's lock is waited for.

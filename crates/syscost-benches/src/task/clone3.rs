@@ -18,7 +18,8 @@ use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone3",
-    title: "clone3, a process",
+    title: "Process creation: clone3",
+    tags: &["process spawn", "fork", "lat_proc"],
     cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::CLONE3),

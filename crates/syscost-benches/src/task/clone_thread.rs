@@ -25,7 +25,8 @@ use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone_thread",
-    title: "clone, a thread",
+    title: "Thread creation: clone",
+    tags: &["thread spawn", "osbench"],
     cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::CLONE),

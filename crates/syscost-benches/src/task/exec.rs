@@ -24,7 +24,14 @@ use super::until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.exec",
-    title: "Process that executes a program",
+    title: "Process creation: fork and exec",
+    tags: &[
+        "execve",
+        "process spawn",
+        "fork and execve",
+        "launch a program",
+        "lat_proc",
+    ],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("via", "fork")],

@@ -20,7 +20,8 @@ use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.fork",
-    title: "fork",
+    title: "Process creation: fork",
+    tags: &["fork and exit", "wait", "process spawn", "lat_proc"],
     cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::CLONE),

@@ -32,7 +32,15 @@ use super::until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.fork_by_rss",
-    title: "fork by resident memory",
+    title: "fork by resident memory size",
+    tags: &[
+        "resident set size",
+        "rss",
+        "page table copy",
+        "copy-on-write",
+        "process creation",
+        "huge pages",
+    ],
     cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
     run,

@@ -26,7 +26,14 @@ use super::ids::{DISTINCT, Ids};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.namespace",
-    title: "Namespaces",
+    title: "Namespace creation and entry",
+    tags: &[
+        "container",
+        "unshare",
+        "setns",
+        "container startup",
+        "isolation",
+    ],
     cases: Cases::Grid(&[
         ("op", &["unshare", "setns"]),
         (

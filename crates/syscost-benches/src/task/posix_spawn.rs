@@ -21,7 +21,8 @@ use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.posix_spawn",
-    title: "posix_spawn",
+    title: "Process creation: posix_spawn",
+    tags: &["process spawn", "exec", "launch a program"],
     cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::EXECVE),

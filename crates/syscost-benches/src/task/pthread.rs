@@ -24,7 +24,8 @@ use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.pthread",
-    title: "pthread_create",
+    title: "Thread creation: pthread_create",
+    tags: &["pthread_join", "thread spawn", "thread start", "osbench"],
     cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         // None where the thread has exited already.

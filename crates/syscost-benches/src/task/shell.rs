@@ -23,7 +23,15 @@ use super::until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.shell",
-    title: "sh -c",
+    title: "Process creation: sh -c",
+    tags: &[
+        "shell",
+        "process spawn",
+        "system",
+        "popen",
+        "launch a program",
+        "lat_proc",
+    ],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("command", "exit")],

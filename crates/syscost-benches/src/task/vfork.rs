@@ -23,7 +23,8 @@ use super::until::{self, Witness};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.vfork",
-    title: "vfork",
+    title: "Process creation: vfork",
+    tags: &["process spawn", "clone_vfork"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("until", "executed")],

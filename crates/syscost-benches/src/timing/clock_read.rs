@@ -29,7 +29,17 @@ pub(crate) use source::{counter_ticks_per_ns, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.clock_read",
-    title: "Clock reading",
+    title: "Clock reading: timer overhead",
+    tags: &[
+        "timing overhead",
+        "clock_gettime",
+        "gettimeofday",
+        "rdtsc",
+        "rdtscp",
+        "tsc",
+        "vdso",
+        "timing_o",
+    ],
     cases: Cases::Grid(&[("source", source::NAMES)]),
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     quick: |case| ["tsc", "monotonic"].contains(&case.get("source")),

@@ -24,7 +24,14 @@ use super::clock_read::{Source, claim_who_answers, clock_gettime, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.clock_step",
-    title: "Clock step between readings",
+    title: "Clock granularity: step between readings",
+    tags: &[
+        "clock resolution",
+        "timer resolution",
+        "timer granularity",
+        "gettimeofday",
+        "rdtsc",
+    ],
     cases: Cases::Grid(&[(
         "source",
         &[

@@ -21,6 +21,14 @@ use syscost_sys::frequency::core_frequency;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.core_frequency",
     title: "Core frequency",
+    tags: &[
+        "clock speed",
+        "clock rate",
+        "cpu frequency",
+        "turbo",
+        "mhz",
+        "avx-turbo",
+    ],
     unit: Unit::Gigahertz,
     better: Better::Higher,
     cases: Cases::Grid(&[("op", &["add", "multiply"])]),

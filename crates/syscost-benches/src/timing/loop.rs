@@ -17,7 +17,8 @@ use syscost_sys::kernel::{LoopShape, empty_loop};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.loop",
-    title: "Empty loop, one turn",
+    title: "Empty loop, one iteration",
+    tags: &["loop overhead", "loop_o"],
     cases: Cases::Grid(&[("shape", &["count_down", "count_up", "nop", "memory"])]),
     support: |case| empty_loop(shape(case)?).map(drop),
     run: |b| {

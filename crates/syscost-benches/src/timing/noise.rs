@@ -23,7 +23,16 @@ use self::window::{LOST_NS, Window};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.noise",
-    title: "Time lost to others",
+    title: "OS noise: time lost to others",
+    tags: &[
+        "operating system noise",
+        "jitter",
+        "interrupts",
+        "preemption",
+        "steal time",
+        "osnoise",
+        "hwlat",
+    ],
     unit: Unit::Percent,
     quantity: Quantity::Level,
     cases: Cases::Here(|| {

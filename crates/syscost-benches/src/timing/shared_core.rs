@@ -28,7 +28,17 @@ use self::window::{Window, long_stretch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.shared_core",
-    title: "Time in which the core is shared",
+    title: "Time in which the core is shared (SMT)",
+    tags: &[
+        "hyper-threading",
+        "hyperthreading",
+        "simultaneous multithreading",
+        "sibling thread",
+        "noisy neighbor",
+        "noisy neighbour",
+        "virtual machine",
+        "steal time",
+    ],
     unit: Unit::Percent,
     quantity: Quantity::Level,
     cases: Cases::Here(|| {

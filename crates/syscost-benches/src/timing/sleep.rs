@@ -25,6 +25,18 @@ use self::way::Way;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.sleep",
     title: "Sleep overshoot",
+    tags: &[
+        "timer slack",
+        "timer latency",
+        "nanosleep",
+        "clock_nanosleep",
+        "usleep",
+        "timerfd",
+        "high-resolution timer",
+        "hrtimer",
+        "lat_usleep",
+        "cyclictest",
+    ],
     cases: Cases::Grid(&[
         (
             "via",

@@ -27,7 +27,14 @@ use super::clock_read::Source;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.tsc_skew",
-    title: "Counter skew between CPUs",
+    title: "TSC skew between CPUs",
+    tags: &[
+        "clock skew",
+        "time stamp counter",
+        "counter skew",
+        "clock synchronization",
+        "warp",
+    ],
     quantity: Quantity::Level,
     cases: Cases::Here(pairs),
     expect: &[

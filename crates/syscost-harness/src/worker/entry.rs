@@ -156,6 +156,8 @@ pub(crate) fn measure(
     findings.took_ns = begun.elapsed().as_nanos() as f64;
     let measured = match (findings.bytes, findings.copies) {
         (Some(_), _) => Unit::BytesPerSecond,
+        // What an operation is, the benchmark says by its unit.
+        (None, Some(_)) if benchmark.unit == Unit::FlopsPerSecond => Unit::FlopsPerSecond,
         (None, Some(_)) => Unit::OperationsPerSecond,
         (None, None) => Unit::Nanoseconds,
     };

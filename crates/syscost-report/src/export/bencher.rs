@@ -49,6 +49,7 @@ fn measure(unit: Unit) -> &'static str {
         Unit::Bytes => "bytes",
         Unit::BytesPerSecond => "bandwidth",
         Unit::OperationsPerSecond => "throughput",
+        Unit::FlopsPerSecond => "flops",
         Unit::Gigahertz => "frequency-ghz",
         Unit::Percent => "percent",
         Unit::Count => "count",

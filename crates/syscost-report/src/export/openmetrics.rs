@@ -54,7 +54,7 @@ struct Base {
     from: fn(Unit) -> Option<(f64, f64)>,
 }
 
-const BASES: [Base; 7] = [
+const BASES: [Base; 8] = [
     Base {
         name: "seconds",
         of: "Time of one operation",
@@ -74,6 +74,11 @@ const BASES: [Base; 7] = [
         name: "operations_per_second",
         of: "Throughput",
         from: |unit| (unit == Unit::OperationsPerSecond).then_some((1.0, 1.0)),
+    },
+    Base {
+        name: "flops_per_second",
+        of: "Floating-point throughput",
+        from: |unit| (unit == Unit::FlopsPerSecond).then_some((1.0, 1.0)),
     },
     Base {
         name: "hertz",

@@ -40,7 +40,8 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], explanation: Option<&Explanation>) -> 
     let measurements: Vec<&Measurement> = rows.iter().map(|row| row.latest).collect();
     let chosen = chosen(&measurements);
     html! {
-        article class="card benchmark" id={ "about-" (id) } data-benchmark=(id) {
+        article class="card benchmark" id={ "about-" (id) } data-benchmark=(id)
+            data-tags=[explanation.map(|explanation| explanation.tags.join("|"))] {
             h3 { (rows[0].latest.title) " " code { (id) } }
             @if let Some(explanation) = explanation { p { (words::code(&explanation.summary)) } }
             @if let Some((picture, caption)) = files::picture(id, runs) {

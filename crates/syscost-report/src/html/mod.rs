@@ -51,11 +51,13 @@ pub struct PageOptions {
     pub history: Vec<Series>,
 }
 
-/// What a benchmark measures and how to read it.
+/// What a benchmark measures, how to read it, and how it is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// One sentence.
     pub summary: String,
+    /// What else people call it when they search; a page's filter looks here as well.
+    pub tags: Vec<String>,
     /// Headings and their text; blank lines part paragraphs, backquotes mark code.
     pub sections: Vec<(String, String)>,
 }

@@ -56,15 +56,22 @@
     });
   }
 
-  // Shows the rows whose name or title contains every word, and of these the ones of a kind.
+  // Shows the rows whose name, title or tags contain every word, and of these the ones of a kind. A word may be written as one
+  // where they have a blank, a hyphen or an underscore: pagefault, lat_ctx.
   const filter = document.getElementById("filter");
   const which = document.getElementById("which");
   const count = document.getElementById("count");
+  const one = (text) => text.replace(/[ _-]/g, "");
+  const texts = new Map();
+  for (const body of rows) {
+    const card = document.getElementById("about-" + body.dataset.name.split("{")[0]);
+    texts.set(body, one((body.dataset.text + "|" + (card?.dataset.tags ?? "")).toLowerCase()));
+  }
   const apply = () => {
-    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = filter.value.toLowerCase().split(/[\s-]+/).map(one).filter(Boolean);
     const kind = which ? which.value : "";
     const wanted = (body) => {
-      const text = body.dataset.text.toLowerCase();
+      const text = texts.get(body);
       const ofKind = !kind || (kind === "flagged" ? "flagged" in body.dataset : body.dataset.mark === kind);
       return ofKind && words.every((word) => text.includes(word));
     };

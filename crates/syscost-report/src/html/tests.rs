@@ -17,6 +17,7 @@ use crate::fixture;
 fn options(runs: &[&Run]) -> PageOptions {
     let explanation = Explanation {
         summary: "One way into the kernel and back.".to_owned(),
+        tags: vec!["lat_syscall".to_owned(), "kernel entry".to_owned()],
         sections: vec![(
             "Measures".to_owned(),
             "The `syscall` instruction.\n\nAnd back.".to_owned(),

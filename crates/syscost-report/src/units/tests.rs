@@ -166,6 +166,7 @@ fn units_scale_as_people_say_them() {
         (Unit::Bytes, 2.5e6, "2.38 MiB"),
         (Unit::BytesPerSecond, 800.0, "800 B/s"),
         (Unit::OperationsPerSecond, 9.87e6, "9.87 Mop/s"),
+        (Unit::FlopsPerSecond, 9.87e10, "98.7 GFLOP/s"),
         (Unit::Gigahertz, 3.6934, "3.69 GHz"),
         (Unit::Percent, 0.125, "0.125 %"),
         (Unit::Count, 16.0, "16.0"),

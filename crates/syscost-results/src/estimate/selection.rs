@@ -98,7 +98,9 @@ impl RoundSamples {
         };
         match unit {
             Unit::Nanoseconds => Some(known / ghz),
-            Unit::BytesPerSecond | Unit::OperationsPerSecond => Some(ghz / known),
+            Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => {
+                Some(ghz / known)
+            }
             Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => None,
         }
     }

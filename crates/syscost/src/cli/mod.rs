@@ -50,6 +50,7 @@ pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 Begin with:
   syscost run --profile quick      what people look at first, in seconds
   syscost run syscall              one group, in a minute or less
+  syscost list context switch      what is measured under a name of the field, or another tool's: lat_ctx
   syscost explain syscall.null     what a row means
   syscost doctor                   whether this machine is fit to be measured
   syscost doctor --watch           how much of the time its cores are shared, live
@@ -106,8 +107,8 @@ pub enum Command {
 /// Arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// Only these groups, ids or patterns
-    #[arg(value_name = "SELECTOR")]
+    /// Only these groups, ids or patterns, or what is found by these words: `context switch`, `lat_ctx`
+    #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
@@ -120,9 +121,9 @@ pub struct ListArguments {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// Id of the benchmark, e.g. `syscall.null`, or the name of one of its rows
-    #[arg(value_name = "ID")]
-    pub id: String,
+    /// Id of the benchmark, e.g. `syscall.null`, or words that find it: `false sharing`
+    #[arg(value_name = "ID|WORDS", required = true)]
+    pub words: Vec<String>,
 }
 
 /// Arguments of `doctor`.

@@ -24,12 +24,15 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run 'syscall.null{call=getppid}'   one row
   syscost run 'memory.latency{size=256M}'   all rows of a benchmark that have this parameter
   syscost run memory --case size=64K         all rows of a group that have it
+What names nothing is searched for in titles and tags, all words together, as `syscost list` does with the same words:
+  syscost run false sharing                  what is called so
+  syscost run lat_ctx                        what lmbench's program measures
 Without a selector everything is measured; by the quick profile, the rows people look at first.
 
 A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
 pub struct RunArguments {
-    /// What to measure: groups, ids, rows or patterns; everything if none is given
-    #[arg(value_name = "SELECTOR")]
+    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if none is given
+    #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]

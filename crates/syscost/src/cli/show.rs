@@ -10,8 +10,8 @@ pub struct ShowArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
-    /// Only these groups, ids, rows or patterns
-    #[arg(value_name = "SELECTOR")]
+    /// Only these groups, ids, rows or patterns, or what is found by these words: `page fault`, `lat_ctx`
+    #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]

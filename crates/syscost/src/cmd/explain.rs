@@ -9,22 +9,33 @@ use syscost_harness::{Benchmark, Case, Expect};
 
 use crate::cli::ExplainArguments;
 use crate::error::exit;
-use crate::terminal::{BOLD, DIM, RESET, wrapped, wrapped_item};
+use crate::terminal::{BOLD, DIM, RESET, say, wrapped, wrapped_item};
 use crate::{Failed, selection};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
+    let words = arguments.words.join(" ");
     // A row's full name explains its benchmark.
-    let id = arguments.id.split('{').next().unwrap_or_default();
+    let id = words.split('{').next().unwrap_or_default();
     if CATALOGUE.visible_groups().any(|group| group.name == id) {
         let what = format!("`{id}` is a group; `syscost list {id}` lists its benchmarks");
         return Err(Failed::Usage(what).into());
     }
-    let benchmark = CATALOGUE
-        .find(id)
-        .ok_or_else(|| selection::unknown(&arguments.id))?;
-    selection::check(&arguments.id)?;
-    super::print(&text(benchmark)?)?;
+    let found = match CATALOGUE.find(id) {
+        Some(benchmark) => {
+            selection::check(&words)?;
+            vec![benchmark]
+        }
+        None => selection::search(&words),
+    };
+    match found.as_slice() {
+        [] => return Err(selection::unknown(&words).into()),
+        [benchmark] => super::print(&text(benchmark)?)?,
+        several => {
+            super::print(&super::list::lines(several)?)?;
+            say!("`{words}` is found in these; explain one of them by its id.");
+        }
+    }
     Ok(exit::DONE)
 }
 
@@ -41,6 +52,10 @@ fn text(benchmark: &Benchmark) -> Result<String> {
     writeln!(out, "{}", paragraphs(&explained.summary))?;
     for (heading, body) in &explained.sections {
         writeln!(out, "\n{BOLD}{heading}{RESET}\n{}", paragraphs(body))?;
+    }
+    if !benchmark.tags.is_empty() {
+        let tags = wrapped(&benchmark.tags.join(", "), "  ");
+        writeln!(out, "\n{BOLD}Found by{RESET}\n{tags}")?;
     }
     writeln!(out, "\n{BOLD}Evidence{RESET}")?;
     for expect in benchmark.expect {

@@ -17,6 +17,7 @@ use crate::terminal::{BOLD, DIM, RESET, YELLOW};
 struct Entry {
     id: &'static str,
     title: &'static str,
+    tags: &'static [&'static str],
     group: &'static str,
     unit: Unit,
     /// Names of the rows.
@@ -35,15 +36,21 @@ struct Entry {
 /// Runs the verb.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
     let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
-    let entries: Vec<Entry> = selection::benchmarks(&selectors)?
-        .into_iter()
-        .map(entry)
-        .collect();
+    let benchmarks = selection::benchmarks(&selectors)?;
     match arguments.format {
-        Format::Json => super::print_json(&entries)?,
-        Format::Table => super::print(&text(&entries)?)?,
+        Format::Json => super::print_json(&entries(&benchmarks))?,
+        Format::Table => super::print(&lines(&benchmarks)?)?,
     }
     Ok(exit::DONE)
+}
+
+/// A line for each benchmark.
+pub(super) fn lines(benchmarks: &[&'static Benchmark]) -> Result<String> {
+    text(&entries(benchmarks))
+}
+
+fn entries(benchmarks: &[&'static Benchmark]) -> Vec<Entry> {
+    benchmarks.iter().copied().map(entry).collect()
 }
 
 fn entry(benchmark: &'static Benchmark) -> Entry {
@@ -62,6 +69,7 @@ fn entry(benchmark: &'static Benchmark) -> Entry {
     Entry {
         id: benchmark.id,
         title: benchmark.title,
+        tags: benchmark.tags,
         group: benchmark.group(),
         unit: benchmark.unit,
         support: match refusals.len() {

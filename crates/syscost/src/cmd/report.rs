@@ -83,9 +83,11 @@ fn explanations(runs: &[&Run]) -> BTreeMap<String, Explanation> {
         .flat_map(|run| &run.measurements)
         .map(|row| row.id.as_str());
     ids.filter_map(|id| {
-        let explained = explanation(CATALOGUE.find(id)?.source);
+        let benchmark = CATALOGUE.find(id)?;
+        let explained = explanation(benchmark.source);
         let explanation = Explanation {
             summary: explained.summary,
+            tags: benchmark.tags.iter().map(|tag| (*tag).to_owned()).collect(),
             sections: explained.sections,
         };
         Some((id.to_owned(), explanation))

@@ -105,6 +105,8 @@ use syscost_harness::prelude::*;
 pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
     id: "{id}",
     title: "{title}",
+    // What people search for beside the title: terms of the field in lower case, programs that measure the like.
+    tags: &[],
     // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
     expect: &[],
     run,

@@ -26,7 +26,8 @@ use crate::net::setting::{self, PLAIN, SIZE};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.icmp.round_trip",
-    title: "Round trip of an ICMP echo",
+    title: "ICMP echo round-trip time (ping)",
+    tags: &["rtt", "network latency"],
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
     quick: |case| setting::is_usual_path(case) && case.number(SIZE) == PLAIN as u64,

@@ -47,7 +47,17 @@ use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.connect",
-    title: "Opening and closing a TCP connection",
+    title: "TCP connection setup and teardown",
+    tags: &[
+        "connection establishment",
+        "handshake",
+        "three-way handshake",
+        "accept",
+        "time_wait",
+        "connection rate",
+        "lat_connect",
+        "netperf TCP_CC",
+    ],
     cases: Cases::Here(cases),
     quick: |case| setting::is_usual_path(case) && case.get(Step::KEY) == Step::Connect.name(),
     support: far_end::support,

@@ -40,7 +40,19 @@ use crate::net::setting::{self, Ends, Setting, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.round_trip",
-    title: "Round trip over TCP",
+    title: "TCP round-trip latency",
+    tags: &[
+        "rtt",
+        "round-trip time",
+        "request/response",
+        "ping-pong",
+        "network latency",
+        "loopback",
+        "lat_tcp",
+        "netperf TCP_RR",
+        "sockperf",
+        "qperf tcp_lat",
+    ],
     cases: Cases::Here(|| setting::cases(&SIZES)),
     quick: setting::is_plain,
     support: far_end::support,

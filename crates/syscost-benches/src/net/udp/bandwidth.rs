@@ -36,7 +36,19 @@ use flow::{Flow, Outcome, Setting};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.udp.bandwidth",
-    title: "Goodput of UDP datagrams",
+    title: "UDP goodput",
+    tags: &[
+        "udp bandwidth",
+        "network bandwidth",
+        "network throughput",
+        "packet loss",
+        "packet rate",
+        "datagrams",
+        "iperf",
+        "iperf3",
+        "netperf UDP_STREAM",
+        "qperf udp_bw",
+    ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

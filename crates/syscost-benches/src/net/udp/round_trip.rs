@@ -35,7 +35,19 @@ use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.udp.round_trip",
-    title: "Round trip over UDP",
+    title: "UDP round-trip latency",
+    tags: &[
+        "rtt",
+        "round-trip time",
+        "request/response",
+        "ping-pong",
+        "network latency",
+        "loopback",
+        "lat_udp",
+        "netperf UDP_RR",
+        "sockperf",
+        "qperf udp_lat",
+    ],
     cases: Cases::Here(|| setting::cases(&SIZES)),
     quick: setting::is_plain,
     support: far_end::support,

@@ -25,7 +25,9 @@ impl RowState {
         let copies = f64::from(self.copies.unwrap_or(1));
         let median = match (self.row.benchmark.unit, self.bytes) {
             (Unit::Nanoseconds, _) => estimate.median?,
-            (Unit::OperationsPerSecond, _) => copies * 1e9 / estimate.median?,
+            (Unit::OperationsPerSecond | Unit::FlopsPerSecond, _) => {
+                copies * 1e9 / estimate.median?
+            }
             (Unit::BytesPerSecond, Some(bytes)) => copies * bytes * 1e9 / estimate.median?,
             _ => return None,
         };

@@ -101,6 +101,12 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
         (claims, None) => format!("{}.", claims.join("; ")),
     };
     text.push_str(&section("Evidence", &capitalised(&claims)));
+    if !benchmark.tags.is_empty() {
+        text.push_str(&section(
+            "Found by",
+            &format!("{}.", benchmark.tags.join(", ")),
+        ));
+    }
     text
 }
 
@@ -181,7 +187,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// The anchor of a heading, as forges make it: dots vanish.
-fn anchor(heading: &str) -> String {
+pub(super) fn anchor(heading: &str) -> String {
     heading.replace('.', "")
 }
 
@@ -201,6 +207,7 @@ mod tests {
                 Benchmark {
                     id: "some.call",
                     title: "A call",
+                    tags: &["kernel entry", "lat_one"],
                     cases: Cases::List(&[CaseSpec {
                         params: &[("call", "getppid")],
                         expect: &[calls(Sysno::GETPPID)],
@@ -252,6 +259,8 @@ early.
 - `some.call{call=getppid}`: getppid system calls per operation: 1
 
 **Evidence.** What is expected of every benchmark, and what stands beside its rows.
+
+**Found by.** kernel entry, lat_one.
 
 ### some.poll
 

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod command_line;
+mod lmbench;
 pub(crate) mod schema;
 
 use std::collections::BTreeMap;
@@ -56,6 +57,10 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
     files.insert(
         "docs/benchmarks.md".into(),
         catalogue::page(&syscost_benches::CATALOGUE),
+    );
+    files.insert(
+        "docs/from-lmbench.md".into(),
+        lmbench::page(&syscost_benches::CATALOGUE, syscost_benches::LMBENCH),
     );
     let studies = syscost_benches::STUDIES
         .iter()

@@ -1,0 +1,71 @@
+//! The units of measurements.
+
+use serde::{Deserialize, Serialize};
+
+/// The unit of a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Unit {
+    /// Nanoseconds (per operation).
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
+    /// Bytes per second.
+    #[serde(rename = "B/s")]
+    BytesPerSecond,
+    /// Operations per second, of all copies together.
+    #[serde(rename = "op/s")]
+    OperationsPerSecond,
+    /// Floating-point operations per second, of all copies together.
+    #[serde(rename = "FLOP/s")]
+    FlopsPerSecond,
+    /// Gigahertz.
+    #[serde(rename = "GHz")]
+    Gigahertz,
+    /// A percentage.
+    #[serde(rename = "%")]
+    Percent,
+    /// A count.
+    #[serde(rename = "count")]
+    Count,
+    /// A ratio of two equal units.
+    #[serde(rename = "ratio")]
+    Ratio,
+}
+
+impl Unit {
+    /// All of them.
+    pub const ALL: [Unit; 9] = [
+        Unit::Nanoseconds,
+        Unit::Bytes,
+        Unit::BytesPerSecond,
+        Unit::OperationsPerSecond,
+        Unit::FlopsPerSecond,
+        Unit::Gigahertz,
+        Unit::Percent,
+        Unit::Count,
+        Unit::Ratio,
+    ];
+
+    /// The one that is written so.
+    pub fn from_symbol(symbol: &str) -> Option<Unit> {
+        Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
+    }
+
+    /// The unit as written in documents and tables.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "ns",
+            Unit::Bytes => "B",
+            Unit::BytesPerSecond => "B/s",
+            Unit::OperationsPerSecond => "op/s",
+            Unit::FlopsPerSecond => "FLOP/s",
+            Unit::Gigahertz => "GHz",
+            Unit::Percent => "%",
+            Unit::Count => "count",
+            Unit::Ratio => "ratio",
+        }
+    }
+}
