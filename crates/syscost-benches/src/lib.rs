@@ -94,9 +94,9 @@ mod tests {
                 let benchmark = CATALOGUE.find(id);
                 assert!(benchmark.is_some(), "{name}");
                 let is_of_some = matches!(benchmark.map(|one| &one.cases), Some(Cases::Here(_)));
-                assert!(is_of_some || of(&name).is_some(), "no row is called {name}");
+                assert!(is_of_some || of(name).is_some(), "no row is called {name}");
             }
-            let mut known = names.iter().filter_map(|name| of(&name)).peekable();
+            let mut known = names.iter().filter_map(of).peekable();
             if known.peek().is_some() {
                 let mut quick = known.filter(|row| (row.benchmark.quick)(&row.case));
                 assert!(quick.next().is_some(), "not in a quick run: {names:?}");

@@ -119,7 +119,9 @@ pub(crate) fn rows_of<'a>(
     let selects = |choice: &Choice| run.measurements.iter().any(|row| choice.selects(&row.name));
     if let Some(absent) = choices.iter().find(|choice| !selects(choice)) {
         let names = run.measurements.iter().map(|row| row.name.as_str());
-        let wrong = absent.selector().and_then(|selector| wrong::parameter(selector, names));
+        let wrong = absent
+            .selector()
+            .and_then(|selector| wrong::parameter(selector, names));
         let what = match wrong {
             Some(wrong) => format!("in run {}, {wrong}", run.id),
             None => format!(
