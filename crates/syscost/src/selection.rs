@@ -316,7 +316,7 @@ mod tests {
         let size = refused("memory.latency{access=random,size=63K}");
         assert!(
             size.starts_with("memory.latency{access=random} has no size=63K; there are size=")
-                && size.contains("64K")
+                && size.contains("66K")
                 && size.ends_with(" more"),
             "{size}"
         );
