@@ -5,7 +5,7 @@ use glob::Pattern;
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
-use syscost_results::{Measurement, Run, Status};
+use syscost_results::{Measurement, Run};
 
 use crate::Failed;
 
@@ -123,16 +123,6 @@ pub(crate) fn rows_of<'a>(
     }
     let meant = |row: &&Measurement| selectors.iter().any(|selector| selector.selects(&row.name));
     Ok(run.measurements.iter().filter(meant).collect())
-}
-
-/// Whether each of these names means a row that the run came to, whatever became of it.
-pub(crate) fn measures(run: &Run, names: &[String]) -> bool {
-    let measured = |name: &String| {
-        let selector = Selector::parse(name).ok()?;
-        let mut rows = run.measurements.iter();
-        rows.find(|row| row.status != Status::Skipped && selector.selects(&row.name))
-    };
-    names.iter().all(|name| measured(name).is_some())
 }
 
 /// The error for a name that is none, with the nearest that are.

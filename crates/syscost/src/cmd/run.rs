@@ -24,7 +24,7 @@ use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
     directories, files, interrupt, selection,
-    terminal::{self, say},
+    terminal::{self, note, say},
 };
 
 /// Runs the verb.
@@ -81,7 +81,7 @@ pub(super) fn measured(arguments: RunArguments, show: Show<'_>) -> Result<u8> {
         && std::io::stderr().is_terminal()
         && let Some(journal) = files::unfinished(&store).first()
     {
-        say!(
+        note!(
             "{}an earlier run broke off; to take it up: syscost run --resume {}{}",
             terminal::DIM,
             journal.display(),
@@ -235,7 +235,7 @@ fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<Pat
     let is_tried = |row: &Measurement| !matches!(row.status, Status::Skipped | Status::Unsupported);
     let is_worth_keeping = run.measurements.iter().any(is_tried);
     if !arguments.no_save && !is_worth_keeping {
-        say!("nothing was tried: this run is not among those of `syscost history`");
+        note!("nothing was tried: this run is not among those of `syscost history`");
     }
     if arguments.no_save || !is_worth_keeping {
         return match &arguments.output {
@@ -275,7 +275,7 @@ fn print(
                 let text = super::compare::text(comparison, arguments.verbose, true);
                 super::print(&format!("\n{text}"))?;
             }
-            if let Some(path) = saved_to {
+            if let Some(path) = saved_to.filter(|_| !terminal::is_quiet()) {
                 super::print(&next(path))?;
             }
             Ok(())
@@ -313,7 +313,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
             false => "some rows had fewer rounds than wanted",
         };
         let path = journal.path().display();
-        say!("{what}; to go on: syscost run --resume {path}");
+        note!("{what}; to go on: syscost run --resume {path}");
     }
     let statuses = run.measurements.iter().map(|row| match row.status {
         // As it should be.
