@@ -32,7 +32,7 @@ pub struct CompletionsArguments {
 }
 
 /// The command line with what its values may be: the names of benchmarks and of kept runs.
-pub fn command() -> Command {
+fn command() -> Command {
     with_values(Cli::command())
 }
 
