@@ -17,7 +17,13 @@ use crate::{
 const NAMES: usize = 4;
 
 /// Everything that follows the table.
-pub(crate) fn footer(run: &Run, options: &TableOptions, paint: Paint) -> String {
+/// `left_out` are columns that some group had no room for.
+pub(crate) fn footer(
+    run: &Run,
+    options: &TableOptions,
+    left_out: &BTreeSet<&str>,
+    paint: Paint,
+) -> String {
     let mut out = Out {
         text: String::new(),
         width: options.width,
@@ -61,6 +67,14 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, paint: Paint) -> String 
         out.blank();
     }
     legend(run, &mut out);
+    if !left_out.is_empty() {
+        let columns: Vec<&str> = left_out.iter().copied().collect();
+        out.dim(&format!(
+            "{} left out where {} columns are too few; a wider terminal, or COLUMNS, shows more",
+            columns.join(" and "),
+            options.width
+        ));
+    }
     out.blank();
     out.plain(&sentence::summary(run));
     if let Some(path) = &options.saved_to {

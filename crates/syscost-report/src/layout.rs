@@ -6,7 +6,7 @@ use syscost_results::{Measurement, Status};
 use crate::{
     curves::{self, Shown},
     footer,
-    paint::{self, Paint, cut_end, cut_middle, width},
+    paint::{self, Paint, cut_case, cut_end, width},
     sentence::{self, Mark},
     units::{self, Figures},
 };
@@ -184,6 +184,13 @@ impl Layout {
         }
     }
 
+    /// The columns there is no room for.
+    pub(crate) fn left_out(&self) -> Vec<&'static str> {
+        let all = Column::CHOICES[0].iter();
+        let left_out = all.filter(|column| !self.columns.contains(column));
+        left_out.map(|column| column.heading()).collect()
+    }
+
     /// The heading, which begins with this title, then one painted line for each row.
     pub(crate) fn lines(&self, title: &str, rows: &[Row<'_>], paint: Paint) -> Vec<String> {
         let mut table = paint::columns();
@@ -194,7 +201,11 @@ impl Layout {
                 .map(|column| column.heading().to_owned()),
         );
         heading.push(String::new());
-        let cells: Vec<Vec<String>> = rows.iter().map(|row| self.cells(row)).collect();
+        let mut cells: Vec<Vec<String>> = Vec::new();
+        for rows in rows.chunk_by(|a, b| a.measurement.id == b.measurement.id) {
+            let common = common(rows);
+            cells.extend(rows.iter().map(|row| self.cells(row, &common)));
+        }
         table.set_header(heading).add_rows(cells.clone());
         for (index, column) in table.column_iter_mut().enumerate() {
             let shown = index
@@ -227,8 +238,8 @@ impl Layout {
     }
 
     /// The cells of a row: name, numbers, mark.
-    fn cells(&self, row: &Row<'_>) -> Vec<String> {
-        let name = cut_middle(row.name, self.name.saturating_sub(row.indent));
+    fn cells(&self, row: &Row<'_>, common: &[&str]) -> Vec<String> {
+        let name = cut_case(row.name, common, self.name.saturating_sub(row.indent));
         let mut cells = vec![format!("{}{name}", " ".repeat(row.indent))];
         match &row.figures {
             Some(figures) => {
@@ -290,6 +301,16 @@ impl Layout {
         }
         out
     }
+}
+
+/// The parameters that all rows of a benchmark share, if it has several.
+fn common<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
+    let has = |row: &Row<'_>, wanted: &str| row.name.split(',').any(|one| one == wanted);
+    let first = rows.iter().filter(|_| rows.len() > 1).take(1);
+    first
+        .flat_map(|first| first.name.split(','))
+        .filter(|one| rows.iter().all(|row| has(row, one)))
+        .collect()
 }
 
 /// Width of a column of numbers over all rows and its heading.

@@ -8,10 +8,12 @@ use crate::paint::{self, Paint, cut_end, width};
 use crate::units::Figures;
 use crate::{TableOptions, footer, sentence};
 
-/// Columns of the widest bar.
-const BAR: usize = 28;
-/// Narrower bars tell nothing.
-const LEAST_BAR: usize = 10;
+/// The scale of the bars is the same for every run and machine: from this time on, in ns,
+const AXIS_BEGIN: f64 = 0.1;
+/// over this many powers of ten, to a tenth of a second.
+const DECADES: usize = 9;
+/// Columns of the widest bar for each of them.
+const MOST_STEPS: usize = 3;
 /// Columns between two columns.
 const GAP: usize = 2;
 
@@ -34,12 +36,16 @@ pub fn numbers(run: &Run, numbers: &Numbers, options: &TableOptions) -> String {
         line(&paint.text(paint::DIM, &text));
     }
     line("");
-    let rows: Vec<Row<'_>> = numbers.numbers.iter().map(Row::new).collect();
+    let mut rows: Vec<Row<'_>> = numbers.numbers.iter().map(Row::new).collect();
+    // From the cheapest to the dearest; those without a number last, in the list's order.
+    rows.sort_by(|a, b| {
+        let time = |row: &Row<'_>| row.number.median_ns.unwrap_or(f64::INFINITY);
+        time(a).total_cmp(&time(b))
+    });
     let widths = Widths::new(&rows, columns);
     line(&paint.text(paint::DIM, &widths.heading(&numbers.second)));
-    let axis = Axis::new(&numbers.numbers);
     for row in &rows {
-        line(&widths.line(row, &axis, paint));
+        line(&widths.line(row, paint));
     }
     line("");
     let flags = numbers
@@ -47,7 +53,7 @@ pub fn numbers(run: &Run, numbers: &Numbers, options: &TableOptions) -> String {
         .iter()
         .filter(|number| number.median_ns.is_some());
     let flags = footer::meanings(flags.flat_map(|number| &number.flags));
-    for sentence in [legend(numbers, &axis)].into_iter().chain(flags) {
+    for sentence in [legend(numbers, widths.steps)].into_iter().chain(flags) {
         for text in wrap(&sentence, columns) {
             line(&paint.text(paint::DIM, &text));
         }
@@ -55,21 +61,25 @@ pub fn numbers(run: &Run, numbers: &Numbers, options: &TableOptions) -> String {
     out
 }
 
-fn legend(numbers: &Numbers, axis: &Axis) -> String {
+fn legend(numbers: &Numbers, steps: usize) -> String {
     let scale = match &numbers.second {
         Some(second) => format!(
-            "\"feels like\" is the time on a scale where one {} takes a second. ",
+            "\"feels like\" is the time on a scale where one {} takes a second, in every run. ",
             in_sentence(second)
         ),
-        None => String::new(),
+        None => "No L1 cache hit was measured, so there is no scale on which one takes a second. "
+            .to_owned(),
     };
-    let steps = if axis.factor() > 1.0 {
-        format!(
-            "A bar grows by one step for each factor of {:.1}. ",
-            axis.factor()
-        )
-    } else {
-        String::new()
+    let steps = match steps {
+        0 => String::new(),
+        1 => {
+            format!("A bar begins at {AXIS_BEGIN} ns and grows by a step for each factor of ten. ")
+        }
+        steps => {
+            format!(
+                "A bar begins at {AXIS_BEGIN} ns and grows by {steps} steps for each factor of ten. "
+            )
+        }
     };
     format!(
         "{scale}{steps}Times are medians, ± the larger side of their 95 % confidence interval. \
@@ -123,8 +133,8 @@ struct Widths {
     time: usize,
     half_width: usize,
     human: usize,
-    /// Columns left for the bar; zero if too few.
-    bar: usize,
+    /// Columns of the bar for each power of ten; zero if there is no room for a bar.
+    steps: usize,
     columns: usize,
 }
 
@@ -142,16 +152,14 @@ impl Widths {
             time: widest(|row| width(&row.time), "time"),
             half_width: widest(|row| width(&row.half_width), "± 95 %"),
             human: widest(|row| width(&row.human), "feels like"),
-            bar: 0,
+            steps: 0,
             columns,
         };
         let flags = widest(|row| width(&row.flags), "");
         let gaps = if flags > 0 { 5 * GAP } else { 4 * GAP };
         let used = widths.title + widths.time + widths.half_width + widths.human + flags + gaps;
-        let left = columns.saturating_sub(used).min(BAR);
-        if left >= LEAST_BAR {
-            widths.bar = left;
-        }
+        let left = columns.saturating_sub(used);
+        widths.steps = (left.saturating_sub(1) / DECADES).min(MOST_STEPS);
         widths
     }
 
@@ -170,7 +178,7 @@ impl Widths {
         )
     }
 
-    fn line(&self, row: &Row<'_>, axis: &Axis, paint: Paint) -> String {
+    fn line(&self, row: &Row<'_>, paint: Paint) -> String {
         let title = format!("{:<width$}", row.number.title, width = self.title);
         let Some(median) = row.number.median_ns else {
             let reason = row.number.reason.as_deref().unwrap_or("no number");
@@ -182,11 +190,11 @@ impl Widths {
             );
         };
         let half = format!("{:>width$}", row.half_width, width = self.half_width);
-        let bar = axis.bar(median, self.bar);
+        let bar = bar(median, self.steps);
         let flags = match row.flags.is_empty() {
             true => String::new(),
             false => {
-                let gap = " ".repeat(self.bar.saturating_sub(width(&bar)) + GAP);
+                let gap = " ".repeat((self.steps * DECADES + 1).saturating_sub(width(&bar)) + GAP);
                 gap + &paint.text(paint::CARE, &row.flags)
             }
         };
@@ -202,43 +210,14 @@ impl Widths {
     }
 }
 
-/// A log axis from the shortest time to the longest.
-struct Axis {
-    low: f64,
-    high: f64,
-}
-
-impl Axis {
-    fn new(numbers: &[Number]) -> Self {
-        let times = numbers.iter().filter_map(|number| number.median_ns);
-        let (low, high) = times
-            .filter(|time| *time > 0.0)
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), time| {
-                (low.min(time), high.max(time))
-            });
-        Axis { low, high }
+/// The bar of a time in ns with so many columns for each power of ten; none where there is no room.
+fn bar(time: f64, steps: usize) -> String {
+    if steps == 0 {
+        return String::new();
     }
-
-    /// By which factor a time grows with each column of the widest bar.
-    fn factor(&self) -> f64 {
-        if self.high > self.low {
-            (self.high / self.low).powf(1.0 / (BAR - 1) as f64)
-        } else {
-            1.0
-        }
-    }
-
-    fn bar(&self, time: f64, columns: usize) -> String {
-        if columns == 0 {
-            return String::new();
-        }
-        let share = if self.high > self.low && time > 0.0 {
-            (time / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            0.0
-        };
-        "▇".repeat(1 + (share * (columns - 1) as f64).round() as usize)
-    }
+    let decades = (time.max(AXIS_BEGIN) / AXIS_BEGIN).log10();
+    let columns = (decades * steps as f64).round() as usize;
+    "▇".repeat(1 + columns.min(DECADES * steps))
 }
 
 /// A time on the human scale, in the unit a person would use: `3 s`, `5 min`, `2 days`, `4 months`.
@@ -298,6 +277,7 @@ mod tests {
         };
         run.measurements.extend([
             row("op.integer{op=add,type=i64,shape=latency}", 0.271),
+            row("memory.cache_latency{level=1}", 1.084),
             row("op.branch_miss{branch=conditional}", 4.9),
             row("signal.catch{via=tgkill}", 1034.0),
             row("task.fork", 151_000.0),
@@ -311,6 +291,31 @@ mod tests {
         let known = |id: &str| !id.starts_with("memory.") && !id.starts_with("net.");
         let text = numbers(&run, &list(&run, known), &TableOptions::default());
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_bar_means_the_same_in_every_run() {
+        let long = |time, steps| width(&bar(time, steps));
+        assert_eq!(long(0.01, 3), 1, "below the beginning of the scale");
+        assert_eq!(long(1.0, 3), 4);
+        assert_eq!(long(1000.0, 1), 5);
+        assert_eq!(long(1e12, 3), 28, "beyond its end");
+        assert_eq!(bar(1.0, 0), "");
+    }
+
+    #[test]
+    fn lines_are_sorted_and_without_an_l1_hit_there_is_no_other_base() {
+        let mut run = run_of_numbers();
+        run.measurements
+            .retain(|row| row.id != "memory.cache_latency");
+        let rows = run.measurements.iter_mut();
+        rows.filter(|row| row.id == "op.integer")
+            .for_each(|row| row.estimate.median = Some(9e6));
+        let text = numbers(&run, &list(&run, |_| true), &TableOptions::default());
+        let place = |what: &str| text.find(what).expect("is there");
+        assert!(place("Signal caught") < place("Addition"), "{text}");
+        assert!(place("Addition") < place("not part of this run"), "{text}");
+        assert!(!text.contains("feels like"), "{text}");
     }
 
     #[test]

@@ -59,6 +59,42 @@ pub(crate) fn cut_middle(text: &str, most: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// A row's name or case, whole parameters replaced by an ellipsis until it is no wider than `most`: first those that are `common` to its neighbours,
+/// then those in the middle. What has no parameters to spare is cut in its middle.
+pub(crate) fn cut_case(name: &str, common: &[&str], most: usize) -> String {
+    if width(name) <= most {
+        return name.to_owned();
+    }
+    let (head, case, tail) = match name.split_once('{') {
+        Some((head, case)) => (head, case.trim_end_matches('}'), true),
+        None => ("", name, false),
+    };
+    let mut parameters: Vec<Option<&str>> = case.split(',').map(Some).collect();
+    loop {
+        let kept = |index: &usize| parameters[*index].is_some();
+        let left: Vec<usize> = (0..parameters.len()).filter(kept).collect();
+        if left.len() < 2 {
+            return cut_middle(name, most);
+        }
+        let is_common =
+            |index: &&usize| parameters[**index].is_some_and(|one| common.contains(&one));
+        let next = left.iter().find(is_common).copied();
+        parameters[next.unwrap_or(left[(left.len() - 1) / 2])] = None;
+        let shown: Vec<&str> = parameters
+            .chunk_by(|a, b| a.is_none() && b.is_none())
+            .map(|run| run[0].unwrap_or("…"))
+            .collect();
+        let case = shown.join(",");
+        let text = match tail {
+            true => format!("{head}{{{case}}}"),
+            false => case,
+        };
+        if width(&text) <= most {
+            return text;
+        }
+    }
+}
+
 /// A table of columns with nothing between them but their padding, as wide as its cells.
 pub(crate) fn columns() -> Table {
     let mut table = Table::new();
@@ -78,6 +114,22 @@ mod tests {
         assert_eq!(cut_end("abc def", 5), "abc…");
         assert_eq!(cut_middle("poll{fds=500}", 9), "poll…500}");
         assert_eq!(cut_middle("µµµµµµ", 3), "µ…µ");
+    }
+
+    #[test]
+    fn whole_parameters_go_first_those_that_tell_nothing() {
+        let case = "op=read,simd=avx512,bytes=24K,threads=1";
+        assert_eq!(cut_case(case, &[], 39), case);
+        assert_eq!(cut_case(case, &[], 30), "op=read,…,bytes=24K,threads=1");
+        assert_eq!(cut_case(case, &[], 20), "op=read,…,threads=1");
+        let common = ["op=read", "threads=1"];
+        assert_eq!(cut_case(case, &common, 30), "…,simd=avx512,bytes=24K,…");
+        assert_eq!(cut_case(case, &[], 12), "…,threads=1");
+        assert_eq!(
+            cut_case("poll{kind=tcp,fds=100}", &[], 17),
+            "poll{…,fds=100}"
+        );
+        assert_eq!(cut_case("poll{fds=500}", &[], 9), "poll…500}");
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! A section for each group, a line for each row (beneath its benchmark's own, if that has several): its name, median, the half width of the 95 % interval, minimum, core
 //! cycles, what the evidence says, and flags. Columns align within a section, whose heading names them: the long names of one group take nothing from another. A row without a
 //! number says why in place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the
-//! middle of names.
+//! parameters in the middle of names; the legend says which columns went.
+
+use std::collections::BTreeSet;
 
 use syscost_results::directory::label_of;
 use syscost_results::{Measurement, Run, Status};
@@ -66,13 +68,14 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         }
     }
     out.push('\n');
+    let mut left_out = BTreeSet::new();
     for section in rows.chunk_by(|a, b| a.group() == b.group()) {
         let is_of_group = |row: &&Measurement| {
             row.status != Status::Skipped && row.id.split('.').next() == Some(section[0].group())
         };
         let of_group = run.measurements.iter().filter(is_of_group);
         let Some(beside) = SideBySide::of(of_group, &run.directories) else {
-            plain(section, options, &mut out);
+            left_out.extend(plain(section, options, &mut out));
             continue;
         };
         let labels = beside.labels.clone();
@@ -83,15 +86,15 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         let rest = section.iter().filter(|row| !has_column(row)).cloned();
         let rest: Vec<Row<'_>> = rest.collect();
         if !rest.is_empty() {
-            plain(&rest, options, &mut out);
+            left_out.extend(plain(&rest, options, &mut out));
         }
     }
-    out.push_str(&footer::footer(run, options, paint));
+    out.push_str(&footer::footer(run, options, &left_out, paint));
     out
 }
 
-/// The rows of a group, a line each.
-fn plain(section: &[Row<'_>], options: &TableOptions, out: &mut String) {
+/// The rows of a group, a line each; which columns there was no room for.
+fn plain(section: &[Row<'_>], options: &TableOptions, out: &mut String) -> Vec<&'static str> {
     let paint = Paint {
         color: options.color,
     };
@@ -123,6 +126,7 @@ fn plain(section: &[Row<'_>], options: &TableOptions, out: &mut String) {
         }
     }
     out.push('\n');
+    layout.left_out()
 }
 
 /// Says how much of a curve is not shown, beneath its last row.

@@ -21,7 +21,7 @@ pub const ANY: &str = "*";
 pub struct Numbers {
     /// Id of the run.
     pub run: String,
-    /// What the human scale calls one second, e.g. `L1 cache hit`; null if neither that nor an addition was measured.
+    /// What the human scale calls one second, always `L1 cache hit`; null if that was not measured.
     pub second: Option<String>,
     /// The lines, in the list's order.
     pub numbers: Vec<Number>,
@@ -81,7 +81,8 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
             found.median_ns.filter(|time| *time > 0.0)?,
         ))
     };
-    let second = time(L1).or_else(|| time(LIST[0].title));
+    // Never another base: what feels like a minute in one run must not feel like an hour in the next.
+    let second = time(L1);
     if let Some((_, second)) = second {
         for number in &mut numbers {
             number.human_s = number.median_ns.map(|time| time / second);

@@ -117,6 +117,27 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether what was given means no run: the name is wrong, or the file is not there.
+    pub fn is_no_run(&self) -> bool {
+        match self {
+            Self::Load(LoadError::Read { cause, .. }) => cause.kind() == io::ErrorKind::NotFound,
+            Self::Unknown { .. }
+            | Self::Ambiguous { .. }
+            | Self::Empty { .. }
+            | Self::NotKept { .. } => true,
+            Self::Load(
+                LoadError::Folder { .. } | LoadError::TooLarge { .. } | LoadError::Document { .. },
+            )
+            | Self::TagTaken { .. }
+            | Self::NoTag { .. }
+            | Self::Machine { .. }
+            | Self::Index(_)
+            | Self::Io { .. } => false,
+        }
+    }
+}
+
 /// What is in a folder. One that is not there is empty; one that cannot be read is not.
 pub(crate) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
@@ -195,14 +216,14 @@ impl Store {
     /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is
     /// wanted of it, so that a run of three rows, or one that was broken off, hides no other. The
     /// very latest if none of the last thirty has it. The number is that of later runs of this
-    /// machine that lack it.
+    /// machine that lack it. `has` is asked of the latest run first, then of earlier ones.
     ///
     /// # Errors
     /// As [`Store::find`].
     pub fn find_having(
         &self,
         name: &str,
-        has: impl Fn(&Run) -> bool,
+        mut has: impl FnMut(&Run) -> bool,
     ) -> Result<(Loaded, usize), StoreError> {
         let newest = self.find(name)?;
         if name != LATEST || Path::new(name).exists() || has(&newest.run) {
@@ -292,6 +313,21 @@ impl Store {
         kept.find(|(_, kept)| same_file(kept, &path))
             .map(|(id, _)| id)
             .ok_or(StoreError::NotKept { path })
+    }
+
+    /// What kept runs may be called, newest first: the tags and the id of each.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+        let mut tags = self.tags();
+        let kept = self.kept()?.into_iter().rev();
+        let names = kept.flat_map(|(id, _)| {
+            let mut names = tags.remove(&id).unwrap_or_default();
+            names.push(id);
+            names
+        });
+        Ok(names.collect())
     }
 
     /// Removes a kept run, told by its id, and its tags.

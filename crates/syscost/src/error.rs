@@ -2,6 +2,8 @@
 
 use std::io;
 
+use syscost_store::StoreError;
+
 /// Documented and stable exit codes.
 pub(crate) mod exit {
     /// Done.
@@ -28,11 +30,17 @@ pub enum Failed {
     Usage(String),
 }
 
-impl Failed {
-    pub(crate) fn code(&self) -> u8 {
-        match self {
-            Failed::Usage(_) => exit::USAGE,
-        }
+/// The exit code of an error. A name that means no run is bad usage, as one that means no row is.
+pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
+    let is_no_run = || {
+        error
+            .downcast_ref::<StoreError>()
+            .is_some_and(StoreError::is_no_run)
+    };
+    match error.downcast_ref::<Failed>() {
+        Some(Failed::Usage(_)) => exit::USAGE,
+        None if is_no_run() => exit::USAGE,
+        None => exit::FAILURE,
     }
 }
 

@@ -1,25 +1,69 @@
 //! The kept run that a person means.
 
 use anyhow::Result;
-use syscost_results::Run;
+use syscost_harness::session::INTERRUPTED;
+use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 
-use crate::terminal::say;
+use crate::selection::{Choice, choose_of};
+use crate::terminal::note;
 
-/// The run called `name`. Where that is `latest`, and the latest run lacks what is asked for, it is
-/// the latest that has it, and standard error says so.
+/// The run called `name`. Where that is `latest`, and the latest run was interrupted or lacks what is asked for, it is
+/// the latest that is and has it, and standard error says why. `lack` says what a run lacks.
 ///
 /// # Errors
 /// When there is no such run, or its document cannot be read.
-pub(crate) fn find(name: &str, has: impl Fn(&Run) -> bool) -> Result<Run> {
+pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<Run> {
+    let mut first = None;
+    let has = |run: &Run| {
+        let lack = lack(run).or_else(|| is_broken_off(run).then(|| "was interrupted".to_owned()));
+        let is_fit = lack.is_none();
+        first = first.take().or_else(|| Some((run.id.clone(), lack?)));
+        is_fit
+    };
     let (loaded, passed) = Store::of_user().find_having(name, has)?;
-    if passed > 0 {
-        let id = &loaded.run.id;
-        let runs = match passed {
-            1 => "a later run lacks".to_owned(),
-            _ => format!("{passed} later runs lack"),
+    if let Some((id, lack)) = first.filter(|_| passed > 0) {
+        let others = match passed - 1 {
+            0 => String::new(),
+            1 => "; one more was passed over".to_owned(),
+            others => format!("; {others} more were passed over"),
         };
-        say!("This is run {id}: {runs} what is asked for.");
+        note!(
+            "This is run {}, an older one: the latest, {id}, {lack}{others}.",
+            loaded.run.id
+        );
     }
     Ok(loaded.run)
+}
+
+/// Whether somebody ended the run. One whose time was spent is as complete as it was meant to be.
+fn is_broken_off(run: &Run) -> bool {
+    let is_cut = |row: &Measurement| {
+        row.status == Status::Skipped && row.reason.as_deref() == Some(INTERRUPTED)
+    };
+    !run.complete && run.measurements.iter().any(is_cut)
+}
+
+/// What a run lacks of the rows that these names mean: a row of each that it tried, whatever became of it.
+pub(crate) fn lacks_rows(run: &Run, names: &[String]) -> Option<String> {
+    let choices = choose_of(run, names).ok()?;
+    choices.iter().find_map(|choice| lacks(run, choice))
+}
+
+fn lacks(run: &Run, choice: &Choice) -> Option<String> {
+    let meant = |row: &&Measurement| choice.selects(&row.name);
+    let is_untried =
+        |row: &Measurement| matches!(row.status, Status::Skipped | Status::Unsupported);
+    let mut rows = run.measurements.iter().filter(meant).peekable();
+    let Some(&first) = rows.peek() else {
+        return Some(format!("has no row called {}", choice.text()));
+    };
+    let what = match first.status == Status::Unsupported {
+        true => "could not measure",
+        false => "skipped",
+    };
+    let reason = first.reason.as_deref();
+    let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    let lack = format!("{what} {}{reason}", first.name);
+    rows.all(is_untried).then_some(lack)
 }

@@ -14,6 +14,7 @@ mod files;
 mod interrupt;
 mod kept;
 mod nfs;
+mod pager;
 mod peer;
 mod progress;
 mod references;
@@ -80,7 +81,14 @@ const STACK_BYTES: usize = 8 << 20;
 
 /// Runs the verb that was asked for.
 fn dispatch() -> ExitCode {
+    cli::answer();
+    terminal::choose_color(cli::color_of(
+        env::args_os().map(|word| word.to_string_lossy().into_owned()),
+    ));
     let cli = Cli::parse();
+    if cli.quiet {
+        terminal::be_quiet();
+    }
     let result = match cli.command {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Show(arguments) => cmd::show::run(&arguments),
@@ -98,17 +106,14 @@ fn dispatch() -> ExitCode {
         Command::Serve(arguments) => cmd::serve::run(&arguments),
         Command::Study(arguments) => cmd::study::run(arguments),
         Command::Selftest(arguments) => cmd::selftest::run(&arguments),
+        Command::Completions(arguments) => cmd::completions::run(&arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say!("{}error:{} {error:#}", terminal::RED, terminal::RESET);
-            ExitCode::from(
-                error
-                    .downcast_ref::<Failed>()
-                    .map_or(exit::FAILURE, Failed::code),
-            )
+            ExitCode::from(error::code_of(&error))
         }
     }
 }

@@ -6,7 +6,7 @@ use syscost_net::address::Endpoint;
 use syscost_net::nfs::{Client, Export, NFS_PORT, sweep};
 use syscost_results::run::NfsServer;
 
-use crate::terminal::say;
+use crate::terminal::note;
 
 /// The server, for as long as the run takes.
 pub(crate) struct NfsEnd {
@@ -85,7 +85,7 @@ impl Drop for NfsEnd {
 fn report(removed: usize) {
     match removed {
         0 => {}
-        1 => say!("removed a folder that a killed run left on the NFS server"),
-        _ => say!("removed {removed} folders that killed runs left on the NFS server"),
+        1 => note!("removed a folder that a killed run left on the NFS server"),
+        _ => note!("removed {removed} folders that killed runs left on the NFS server"),
     }
 }

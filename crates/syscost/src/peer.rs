@@ -14,7 +14,7 @@ use syscost_results::Machine;
 use syscost_results::run::Peer;
 
 use crate::Failed;
-use crate::terminal::{self, say};
+use crate::terminal::{self, note};
 
 /// How long the far end may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ impl FarEnd {
     pub(crate) fn find(endpoint: &Endpoint, token_file: &Path) -> Result<FarEnd> {
         let token = Token::read(token_file)?;
         if let Some(warning) = exposure(token_file) {
-            say!("{}warning:{} {warning}", terminal::YELLOW, terminal::RESET);
+            note!("{}warning:{} {warning}", terminal::YELLOW, terminal::RESET);
         }
         let addresses = endpoint
             .look_up()

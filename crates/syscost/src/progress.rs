@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use crate::terminal::say;
+use crate::terminal::{is_quiet, note};
 use indicatif::{ProgressBar, ProgressStyle};
 use syscost_harness::session::{Event, Observer};
 
@@ -19,16 +19,19 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        if !io::stderr().is_terminal() {
+        if is_quiet() || !io::stderr().is_terminal() {
             return Self {
                 bar: ProgressBar::hidden(),
                 quiet: false,
             };
         }
         // No steady tick: its thread would run beside the measurement.
+        let template = match anstream::AutoStream::choice(&io::stderr()) {
+            anstream::ColorChoice::Never => "{bar:24} {percent:>3} %  {wide_msg}",
+            _ => "{bar:24.cyan/dim} {percent:>3} %  {wide_msg}",
+        };
         let bar = ProgressBar::new(STEPS).with_style(
-            ProgressStyle::with_template("{bar:24.cyan/dim} {percent:>3} %  {wide_msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar()),
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
         Self { bar, quiet: false }
     }
@@ -44,7 +47,7 @@ impl Progress {
     /// Prints a line above the bar; a script gets it too, since a hidden bar would print nothing.
     pub(crate) fn tell(&self, line: &str) {
         if self.bar.is_hidden() {
-            say!("{line}");
+            note!("{line}");
         } else {
             self.bar.println(line);
         }

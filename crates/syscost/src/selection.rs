@@ -9,12 +9,13 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
-use syscost_results::{Measurement, Run, Status};
+use syscost_results::{Measurement, Run};
 
 use crate::Failed;
 use crate::terminal::say;
 
-use choice::{Choice, choose};
+pub(crate) use choice::Choice;
+use choice::choose;
 pub(crate) use selector::{Selector, with_parameters};
 pub(crate) use words::search;
 
@@ -136,17 +137,8 @@ pub(crate) fn rows_of<'a>(
     Ok(run.measurements.iter().filter(meant).collect())
 }
 
-/// Whether each of these names means a row that the run came to, whatever became of it.
-pub(crate) fn measures(run: &Run, names: &[String]) -> bool {
-    let measured = |choice: &Choice| {
-        let mut rows = run.measurements.iter();
-        rows.any(|row| row.status != Status::Skipped && choice.selects(&row.name))
-    };
-    choose_of(run, names).is_ok_and(|choices| choices.iter().all(measured))
-}
-
 /// What is meant of a run's rows. What the catalogue has is a name, whether the run has it or not; what is neither, a name of some other version's.
-fn choose_of(run: &Run, names: &[String]) -> Result<Vec<Choice>, Failed> {
+pub(crate) fn choose_of(run: &Run, names: &[String]) -> Result<Vec<Choice>, Failed> {
     let rows = Catalogue::rows(CATALOGUE.benchmarks());
     let mut known: Vec<String> = rows.iter().map(Row::name).collect();
     known.extend(run.measurements.iter().map(|row| row.name.clone()));

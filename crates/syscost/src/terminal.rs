@@ -2,8 +2,12 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
+
+use crate::cli::Color;
 
 /// Trouble.
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
@@ -29,9 +33,42 @@ macro_rules! say {
 }
 pub(crate) use say;
 
+/// Like [`say!`], but silent where `--quiet` was given: what is worth knowing, but is neither an error nor the reason for an exit code.
+macro_rules! note {
+    ($($text:tt)*) => {
+        if !$crate::terminal::is_quiet() {
+            $crate::terminal::say_line(format_args!($($text)*));
+        }
+    };
+}
+pub(crate) use note;
+
+/// Whether `--quiet` was given.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Silences [`note!`].
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether notes and progress are unwanted.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// What [`say!`] does.
 pub(crate) fn say_line(text: fmt::Arguments<'_>) {
     let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Makes all that is written heed the colours that were asked for; `Auto` leaves it to the terminal and to NO_COLOR, CLICOLOR and CLICOLOR_FORCE.
+pub(crate) fn choose_color(color: Color) {
+    let choice = match color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    };
+    choice.write_global();
 }
 
 /// Columns to write standard output in; where it is no terminal, as many as `COLUMNS` says.

@@ -1,4 +1,4 @@
-//! Whatever a file holds: exit code 1 and one line that names it, never a panic.
+//! Whatever a file holds: exit code 1 and one line that names it, never a panic. Where there is none it is bad usage.
 
 mod common;
 
@@ -72,8 +72,8 @@ fn a_gigabyte_a_folder_and_a_missing_file_cost_one_line() {
         program.folder().to_str().expect("text"),
         "is a folder",
     );
-    refused(&program, "no/such.json", "cannot read no/such.json");
-    refused(
+    unknown(&program, "no/such.json", "cannot read no/such.json");
+    unknown(
         &program,
         "nonsense",
         "there is no file and no kept run called `nonsense`",
@@ -81,9 +81,17 @@ fn a_gigabyte_a_folder_and_a_missing_file_cost_one_line() {
 }
 
 fn refused(program: &Program, path: &str, expected: &str) {
+    ends(program, path, expected, 1);
+}
+
+fn unknown(program: &Program, path: &str, expected: &str) {
+    ends(program, path, expected, 2);
+}
+
+fn ends(program: &Program, path: &str, expected: &str, code: i32) {
     let output = program.run(&["numbers", path]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{path}: {error}");
+    assert_eq!(output.status.code(), Some(code), "{path}: {error}");
     assert!(
         error.contains(expected) && error.contains(path),
         "{path}: {error}"

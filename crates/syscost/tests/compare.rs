@@ -294,6 +294,6 @@ fn a_run_is_measured_and_compared_in_one_go() {
     let alone = program.run(&["run", ROW, "--fail-on", "worse"]);
     assert_eq!(alone.status.code(), Some(2), "--fail-on needs a base");
     let unknown = program.run(&["run", ROW, "--compare-with", "nothing.json"]);
-    assert_eq!(unknown.status.code(), Some(1));
+    assert_eq!(unknown.status.code(), Some(2));
     assert!(unknown.stdout.is_empty(), "nothing was measured for it");
 }

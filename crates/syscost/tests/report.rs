@@ -45,7 +45,7 @@ fn the_page_explains_its_benchmarks() {
 fn a_run_that_is_not_there_is_told_in_one_line() {
     let program = Program::new();
     let output = program.run(&["report", "nothing.json", "-o", "x.html"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(
         text.contains("nothing.json") && text.lines().count() == 1,

@@ -42,7 +42,7 @@ enum Chore {
     Torture(cmd::torture::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures,
-    /// Build the static release and check that it is static and runs
+    /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
     Dist,
 }
 

@@ -8,7 +8,7 @@ use syscost_results::stats::student;
 
 use syscost_sys::counters::cpu_times;
 
-use super::{Finished, Session, derived};
+use super::{Finished, INTERRUPTED, Session, derived};
 use crate::doctor;
 
 impl Session<'_> {
@@ -26,7 +26,7 @@ impl Session<'_> {
                 .iter()
                 .all(|state| !state.cut && (!state.is_active() || state.counting().1 >= fewest));
         let missing = if interrupted {
-            "interrupted"
+            INTERRUPTED
         } else {
             "the time budget was spent"
         };

@@ -4,7 +4,7 @@ use super::cell::{Cell, Column, GAP, RATIO, left, padded_left, right};
 use super::{Line, SideBySide};
 use crate::footer;
 use crate::layout::INDENT;
-use crate::paint::{self, Paint, cut_end, cut_middle, width};
+use crate::paint::{self, Paint, cut_case, cut_end, width};
 
 /// The least that is left for a name and its indent.
 const SHORTEST_NAME: usize = 30;
@@ -145,7 +145,7 @@ impl<'t, 'a> Block<'t, 'a> {
             }
             above = line.id;
             let (indent, name) = self.name(index);
-            let name = cut_middle(&name, self.name.saturating_sub(indent));
+            let name = cut_case(&name, &[], self.name.saturating_sub(indent));
             let mut drawn = left(&format!("{}{name}", " ".repeat(indent)), self.name);
             for (cell, column) in cells.iter().zip(&self.columns) {
                 drawn.push_str(&" ".repeat(GAP));

@@ -95,15 +95,14 @@ const fn to_far_end(title: &'static str, bytes: f64) -> Wanted {
     }
 }
 
-/// The addition that is the second of the human scale while no L1 hit is measured.
-const ADDITION: &str = "op.integer";
+/// The second of the human scale.
 pub(super) const L1: &str = "L1 cache hit";
 
 /// The list, from the cheapest to the dearest on a common machine. Ids that no benchmark has yet are in the catalogue's plan.
 pub(super) const LIST: &[Wanted] = &[
     wanted(
         "Addition",
-        ADDITION,
+        "op.integer",
         &[("op", "add"), ("type", "i64"), ("shape", "latency")],
     ),
     wanted("Function call", "call.integer", &[("arguments", "0")]),

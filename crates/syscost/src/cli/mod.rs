@@ -3,6 +3,7 @@
 mod ab;
 mod clean;
 mod compare;
+mod completions;
 mod export;
 mod history;
 mod numbers;
@@ -23,6 +24,8 @@ use syscost_sys::cpu;
 pub use ab::AbArguments;
 pub use clean::CleanArguments;
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
+pub(crate) use completions::answer;
+pub use completions::{CompletionsArguments, Shell, script};
 pub use export::{ExportArguments, ExportFormat};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
 pub use numbers::NumbersArguments;
@@ -30,7 +33,7 @@ pub use plot::{PlotArguments, PlotKind, PlotTheme};
 pub use report::ReportArguments;
 pub use run::{FarEnds, RunArguments};
 pub use serve::ServeArguments;
-pub use show::ShowArguments;
+pub use show::{ShowArguments, ShowFormat};
 pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 
 /// What does this computer charge for its primitives?
@@ -57,14 +60,39 @@ Begin with:
   syscost numbers                  the latency numbers every programmer should know
   syscost compare latest~1 latest  what changed between the last two runs
   syscost report latest -o r.html  a page to look at
+  source <(syscost completions bash)
+                                   benchmarks and kept runs complete in this shell
 
 Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
 
-Exit codes: 0 done, 1 failure, 2 bad usage, 3 a gate is shut (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted")]
+Exit codes: 0 done, 1 failure, 2 bad usage (also a run, row or benchmark that is not there), 3 a gate is shut (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted")]
 pub struct Cli {
+    /// When to write colours
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// Only what was asked for and errors: no progress, no notes, no warnings on standard error
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The `--color` among these words, which must be known before they are understood: usage errors and help are coloured, too.
+pub(crate) fn color_of(words: impl Iterator<Item = String>) -> Color {
+    let mut words = words.take_while(|word| word != "--");
+    let mut color = None;
+    while let Some(word) = words.next() {
+        let value = match word.strip_prefix("--color") {
+            Some("") => words.next(),
+            Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        color = value
+            .and_then(|value| Color::from_str(&value, false).ok())
+            .or(color);
+    }
+    color.unwrap_or(Color::Auto)
 }
 
 /// The verbs.
@@ -102,6 +130,19 @@ pub enum Command {
     Serve(ServeArguments),
     /// Measure operations of known cost, lies that must be refuted, and neighbours that must be seen
     Selftest(SelftestArguments),
+    /// Print the script by which a shell completes verbs, options, benchmarks and kept runs
+    Completions(CompletionsArguments),
+}
+
+/// When to write colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
+    Auto,
+    /// Also into files and pipes
+    Always,
+    /// Nowhere
+    Never,
 }
 
 /// Arguments of `list`.
@@ -254,6 +295,16 @@ mod tests {
             directory("mount=/").map(|one| one.label),
             Ok("mount".into())
         );
+    }
+
+    #[test]
+    fn the_colour_is_known_before_the_rest_is_understood() {
+        let of = |words: &str| color_of(words.split(' ').map(str::to_owned));
+        assert_eq!(of("syscost run --color never x"), Color::Never);
+        assert_eq!(of("syscost --color=always nonsense"), Color::Always);
+        assert_eq!(of("syscost run -- --color=always"), Color::Auto);
+        assert_eq!(of("syscost --color"), Color::Auto);
+        assert_eq!(of("syscost --color=mauve"), Color::Auto);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Arguments of `show`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::parameter;
 
@@ -19,4 +19,18 @@ pub struct ShowArguments {
     /// Tell the evidence, flags and details of every row
     #[arg(short, long)]
     pub verbose: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = ShowFormat::Table)]
+    pub format: ShowFormat,
+}
+
+/// What `show` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShowFormat {
+    /// Text for people; on a terminal by the pager that PAGER names, or less
+    Table,
+    /// The run's document, with the rows shown
+    Json,
+    /// A line for each row, as `export --format csv` writes it
+    Csv,
 }

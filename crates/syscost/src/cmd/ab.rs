@@ -12,7 +12,7 @@ use syscost_store::Store;
 use crate::cli::AbArguments;
 use crate::error::exit;
 use crate::progress::Progress;
-use crate::terminal::say;
+use crate::terminal::{note, say};
 use crate::{Failed, files, interrupt, selection};
 
 /// Runs the verb.
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
             "interrupted before everything was measured; what is compared was measured until then"
         );
     } else if !(a.complete && b.complete) {
-        say!(
+        note!(
             "not everything was measured in that time; give it more with --budget, or name fewer rows"
         );
     }

@@ -14,7 +14,7 @@ use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
 use crate::{
     Failed, files,
-    terminal::{self, say},
+    terminal::{self, note, say},
 };
 
 /// Compares two runs measured in turn; the exit code.
@@ -125,7 +125,7 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
     }
     let gone = comparison.missing.len() + comparison.refused.len();
     if gone > 0 {
-        say!(
+        note!(
             "{}warning:{} --fail-on judges {} rows; {gone} could not be compared (-v names them)",
             terminal::YELLOW,
             terminal::RESET,

@@ -218,25 +218,65 @@ fn text(examination: &Examination) -> Result<String> {
     for advice in advice {
         writeln!(out, "{DIM}{}{RESET}", wrapped(advice, "           "))?;
     }
-    let troubles = findings
+    let of_level = |level| findings.iter().filter(|one| one.level == level).count();
+    let failed = clock.health.iter().filter(|one| one.ok == Some(false));
+    let noisy = noise
         .iter()
-        .filter(|f| matches!(f.level, "warning" | "bad"))
-        .count()
-        + noise
-            .iter()
-            .filter(|probe| probe.lost_percent > MOST_LOST_PERCENT)
-            .count()
-        + cores
-            .iter()
-            .filter(|finding| finding.level >= Level::Warning)
-            .count();
-    let verdict = match troubles {
-        0 => "fit to be measured".to_owned(),
-        1 => "1 warning: numbers may scatter, or differ from those of a quiet machine, for this reason".to_owned(),
-        count => {
-            format!("{count} warnings: numbers may scatter, or differ from those of a quiet machine, for these reasons")
-        }
-    };
+        .filter(|probe| probe.lost_percent > MOST_LOST_PERCENT);
+    let shared = cores
+        .iter()
+        .filter(|finding| finding.level >= Level::Warning);
+    let verdict = verdict(
+        of_level("bad") + failed.count(),
+        of_level("warning") + noisy.count() + shared.count(),
+    );
     writeln!(out, "\n{verdict}")?;
     Ok(out)
+}
+
+/// The last line, from how much was marked bad and how much a warning.
+fn verdict(bad: usize, warnings: usize) -> String {
+    let count = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    };
+    let warned = count(warnings, "warning");
+    match (bad, warnings) {
+        (0, 0) => "fit to be measured".to_owned(),
+        (0, _) => {
+            let reasons = if warnings == 1 {
+                "this reason"
+            } else {
+                "these reasons"
+            };
+            format!(
+                "{warned}: numbers may scatter, or differ from those of a quiet machine, for {reasons}"
+            )
+        }
+        (_, _) => {
+            let others = if warnings == 0 {
+                String::new()
+            } else {
+                format!(" and {warned}")
+            };
+            format!(
+                "{}{others}: what is marked bad makes numbers wrong for most purposes; mend that first",
+                count(bad, "bad finding")
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::verdict;
+
+    #[test]
+    fn the_last_line_follows_from_the_findings() {
+        assert_eq!(verdict(0, 0), "fit to be measured");
+        assert!(verdict(0, 1).starts_with("1 warning: numbers may scatter"));
+        assert!(verdict(0, 5).starts_with("5 warnings: numbers may scatter"));
+        assert!(verdict(1, 0).starts_with("1 bad finding: what is marked bad"));
+        assert!(verdict(2, 5).starts_with("2 bad findings and 5 warnings: "));
+    }
 }

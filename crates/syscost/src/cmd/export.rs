@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -36,12 +35,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     };
     match output {
         Some(path) => write(path, text.as_bytes())?,
-        // Not through the writer that takes colours off: what looks like one here is data.
-        None => {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-        }
+        None => super::print_data(&text)?,
     }
     Ok(exit::DONE)
 }

@@ -15,7 +15,7 @@ use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
 use crate::error::{Failed, exit};
 use crate::selection::Selector;
-use crate::terminal::{self, say};
+use crate::terminal::{self, note};
 
 /// From this many documents on, first reading them takes long enough to say so.
 const MANY: usize = 50;
@@ -72,7 +72,7 @@ pub(super) fn open(store: &Store) -> Result<Index> {
         }
         let bar = bar.get_or_insert_with(|| {
             if !std::io::stderr().is_terminal() {
-                say!("indexing {all} runs");
+                note!("indexing {all} runs");
             }
             // Draws on a terminal only.
             ProgressBar::new(all as u64)
@@ -95,7 +95,7 @@ pub(super) fn open(store: &Store) -> Result<Index> {
 }
 
 fn warn(text: &str) {
-    say!("{}warning:{} {text}", terminal::YELLOW, terminal::RESET);
+    note!("{}warning:{} {text}", terminal::YELLOW, terminal::RESET);
 }
 
 fn drawing() -> HistoryOptions {

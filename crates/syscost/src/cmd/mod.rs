@@ -3,6 +3,7 @@
 pub(crate) mod ab;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -17,14 +18,22 @@ pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod study;
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
 
 /// Writes text to standard output, with colours only where they can be seen.
-fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes what other programs read: not through the writer that takes colours off, since what looks like one there is data.
+fn print_data(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())

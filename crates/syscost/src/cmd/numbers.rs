@@ -14,7 +14,10 @@ use crate::{kept, terminal};
 /// Runs the verb.
 pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
     let all = |run: &Run| numbers(run, |id| CATALOGUE.find(id).is_some());
-    let run = kept::find(&arguments.run, |run| all(run).are_many())?;
+    let run = kept::find(&arguments.run, |run| {
+        let is_poor = !all(run).are_many();
+        is_poor.then(|| "has few of these numbers".to_owned())
+    })?;
     let numbers = all(&run);
     match arguments.format {
         Format::Json => super::print_json(&numbers)?,

@@ -9,10 +9,10 @@ use syscost_results::{Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
-use crate::selection::{measures, rows_of};
+use crate::selection::rows_of;
 use crate::{
     Failed, files, kept,
-    terminal::{self, say},
+    terminal::{self, note},
 };
 
 /// What stands for the numbers every programmer should know.
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let svg = svg(&run, arguments)?;
     files::write(output, svg.as_bytes())?;
     if is_svg {
-        say!("Wrote {}", output.display());
+        note!("Wrote {}", output.display());
     }
     Ok(exit::DONE)
 }
@@ -46,8 +46,11 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
 /// The run to draw, one that has these rows if it is to be the latest.
 fn find(arguments: &PlotArguments) -> Result<Run> {
     kept::find(&arguments.run, |run| match &arguments.names[..] {
-        [name] if name == NUMBERS => numbers(run, |id| CATALOGUE.find(id).is_some()).are_many(),
-        names => measures(run, names),
+        [name] if name == NUMBERS => {
+            let numbers = numbers(run, |id| CATALOGUE.find(id).is_some());
+            (!numbers.are_many()).then(|| "has few of these numbers".to_owned())
+        }
+        names => kept::lacks_rows(run, names),
     })
 }
 
@@ -90,7 +93,7 @@ fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
             .map_err(|error| Failed::Usage(error.to_string()))?
     };
     for (name, reason) in &chosen.left_out {
-        say!("not drawn: {name} ({reason})");
+        note!("not drawn: {name} ({reason})");
     }
     let left_out = match chosen.left_out.len() {
         0 => String::new(),

@@ -14,7 +14,7 @@ use syscost_store::{Scope, Store, fingerprint};
 use crate::cli::ReportArguments;
 use crate::error::exit;
 use crate::files;
-use crate::terminal::say;
+use crate::terminal::note;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
         ..options(&runs)
     };
     files::write(&arguments.output, page(&runs, &options).as_bytes())?;
-    say!("Wrote {}", arguments.output.display());
+    note!("Wrote {}", arguments.output.display());
     Ok(exit::DONE)
 }
 

@@ -27,7 +27,7 @@ use crate::progress::Progress;
 use crate::references::{self, Reference};
 use crate::{
     directories, files, interrupt, selection,
-    terminal::{self, say},
+    terminal::{self, note, say},
 };
 
 /// Runs the verb.
@@ -86,7 +86,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         && std::io::stderr().is_terminal()
         && let Some(journal) = files::unfinished(&store).first()
     {
-        say!(
+        note!(
             "{}an earlier run broke off; to take it up: syscost run --resume {}{}",
             terminal::DIM,
             journal.display(),
@@ -240,7 +240,7 @@ fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<Pat
     let is_tried = |row: &Measurement| !matches!(row.status, Status::Skipped | Status::Unsupported);
     let is_worth_keeping = run.measurements.iter().any(is_tried);
     if !arguments.no_save && !is_worth_keeping {
-        say!("nothing was tried: this run is not among those of `syscost history`");
+        note!("nothing was tried: this run is not among those of `syscost history`");
     }
     if arguments.no_save || !is_worth_keeping {
         return match &arguments.output {
@@ -287,7 +287,7 @@ fn print(
                 let text = super::compare::text(comparison, arguments.verbose, true);
                 super::print(&format!("\n{text}"))?;
             }
-            match saved_to {
+            match saved_to.filter(|_| !terminal::is_quiet()) {
                 Some(path) if !is_summary(run, arguments) => super::print(&next(path)),
                 Some(_) | None => Ok(()),
             }
@@ -331,7 +331,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
             false => "some rows had fewer rounds than wanted",
         };
         let path = journal.path().display();
-        say!("{what}; to go on: syscost run --resume {path}");
+        note!("{what}; to go on: syscost run --resume {path}");
     }
     let statuses = run.measurements.iter().map(|row| match row.status {
         // As it should be.

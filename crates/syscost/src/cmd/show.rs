@@ -1,28 +1,36 @@
 //! `syscost show`: the table of a kept run, as `run` printed it.
 
 use anyhow::Result;
+use syscost_report::export::to_csv;
 use syscost_report::table::{TableOptions, table};
 
-use crate::cli::ShowArguments;
+use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
-use crate::selection::{measures, rows_of, with_parameters};
-use crate::{kept, terminal};
+use crate::selection::{rows_of, with_parameters};
+use crate::{kept, pager, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     let selectors = with_parameters(&arguments.selectors, &arguments.cases);
-    let mut run = kept::find(&arguments.run, |run| measures(run, &selectors))?;
+    let lack = |run: &_| kept::lacks_rows(run, &selectors);
+    let mut run = kept::find(&arguments.run, lack)?;
     if !selectors.is_empty() {
         let rows = rows_of(&run, &arguments.run, &selectors)?;
         run.measurements = rows.into_iter().cloned().collect();
     }
-    let options = TableOptions {
-        width: terminal::width(),
-        color: true,
-        verbose: arguments.verbose,
-        saved_to: None,
-        name: arguments.run.clone(),
-    };
-    super::print(&table(&run, &options))?;
+    match arguments.format {
+        ShowFormat::Json => super::print_json(&run)?,
+        ShowFormat::Csv => super::print_data(&to_csv(&[&run])?)?,
+        ShowFormat::Table => {
+            let options = TableOptions {
+                width: terminal::width(),
+                color: true,
+                verbose: arguments.verbose,
+                saved_to: None,
+                name: arguments.run.clone(),
+            };
+            pager::print(&table(&run, &options))?;
+        }
+    }
     Ok(exit::DONE)
 }

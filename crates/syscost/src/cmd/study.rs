@@ -185,9 +185,12 @@ fn as_run(
 fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Result<u8> {
     let named = find_all(names)?;
     let known = published();
-    let run = kept::find(run, |run| match &named[..] {
-        [] => known.iter().any(|study| has_procedures_of(run, study)),
-        named => named.iter().any(|study| has_rows_of(run, study)),
+    let run = kept::find(run, |run| {
+        let has = match &named[..] {
+            [] => known.iter().any(|study| has_procedures_of(run, study)),
+            named => named.iter().any(|study| has_rows_of(run, study)),
+        };
+        (!has).then(|| "has no rows of a study asked for".to_owned())
     })?;
     let studies = match named.is_empty() {
         true => repeated_in(&run, known),

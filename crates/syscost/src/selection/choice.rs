@@ -4,7 +4,7 @@ use super::{Selector, search};
 use crate::Failed;
 
 /// Rows that are meant by name, or by words that say what they are.
-pub(super) enum Choice {
+pub(crate) enum Choice {
     /// By name.
     Named(Selector),
     /// By words.
@@ -26,7 +26,7 @@ impl Choice {
     }
 
     /// Whether it means the row of this name.
-    pub(super) fn selects(&self, name: &str) -> bool {
+    pub(crate) fn selects(&self, name: &str) -> bool {
         match self {
             Choice::Named(selector) => selector.selects(name),
             Choice::Found { ids, .. } => ids.contains(&name.split('{').next().unwrap_or_default()),
@@ -42,7 +42,7 @@ impl Choice {
     }
 
     /// What was written.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         match self {
             Choice::Named(selector) => &selector.text,
             Choice::Found { text, .. } => text,

@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: the files in docs/ that are made from the code, and the check that they are current.
 
 mod catalogue;
-mod command_line;
+pub(crate) mod command_line;
 mod lmbench;
 pub(crate) mod schema;
 

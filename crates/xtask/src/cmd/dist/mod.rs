@@ -1,12 +1,19 @@
-//! `cargo xtask dist`: the static release, checked to be one.
+//! `cargo xtask dist`: the static release, checked to be one, and packed: a Debian package, an archive, and what a container image is made of.
+
+mod archive;
+mod package;
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::program::Program;
+use crate::workspace;
+use package::Texts;
 
 const STATIC: &str = "-C target-feature=+crt-static";
 
@@ -16,7 +23,8 @@ pub(crate) fn run() -> Result<()> {
         Ok(own) if !own.is_empty() => format!("{own} {STATIC}"),
         _ => STATIC.to_owned(),
     };
-    let program = Program::build_with(&["--target", &host()?], Some(&flags))?;
+    let triple = host()?;
+    let program = Program::build_with(&["--target", &triple], Some(&flags))?;
     let path = program.path.display();
     let bytes = fs::read(&program.path).with_context(|| format!("reading {path}"))?;
     if let Some(loader) = loader(&bytes).with_context(|| format!("reading {path}"))? {
@@ -33,11 +41,49 @@ pub(crate) fn run() -> Result<()> {
     );
     let version = String::from_utf8_lossy(&output.stdout);
     println!(
-        "{}: static, {:.1} MB\n{path}",
+        "{}: static, {:.1} MB",
         version.trim(),
         bytes.len() as f64 / 1e6
     );
+    for file in pack(&program.path, &bytes, &triple)? {
+        println!("{}", file.display());
+    }
+    // Last, for scripts.
+    println!("{path}");
     Ok(())
+}
+
+/// Writes what is handed out beside the folder of the build; tells the files.
+fn pack(built: &Path, binary: &[u8], triple: &str) -> Result<Vec<PathBuf>> {
+    // target/TRIPLE/release/syscost
+    let target = built.ancestors().nth(3);
+    let folder = target.context("the build has no folder")?.join("dist");
+    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    let texts = Texts::of(workspace::root())?;
+    let time = archive::time()?;
+    let version = env!("CARGO_PKG_VERSION");
+    let architecture = package::architecture(triple)?;
+    let deb = package::deb(&texts.installed(binary)?, architecture, time)?;
+    let name = format!("syscost-{version}-{triple}");
+    let tar_gz = archive::tar_gz(&texts.archive(&name, binary), "", time)?;
+    let files = [
+        (format!("syscost_{version}_{architecture}.deb"), &deb[..]),
+        (format!("{name}.tar.gz"), &tar_gz[..]),
+        // The context of the image's build.
+        ("image/syscost".to_owned(), binary),
+    ];
+    let mut paths = Vec::new();
+    for (name, content) in files {
+        let path = folder.join(name);
+        let writing = || format!("writing {}", path.display());
+        fs::create_dir_all(path.parent().unwrap_or(&folder)).with_context(writing)?;
+        fs::write(&path, content).with_context(writing)?;
+        paths.push(path);
+    }
+    let image = &paths[paths.len() - 1];
+    fs::set_permissions(image, fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("making {} a program", image.display()))?;
+    Ok(paths)
 }
 
 /// The target triple of this machine.

@@ -1,0 +1,122 @@
+//! Arguments of `completions`, and what shells complete beyond verbs and options: benchmarks, groups and kept runs.
+//!
+//! The scripts ask the program itself, so what is completed is what this program and this data folder have.
+
+use clap::{Arg, Args, Command, CommandFactory};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{CompleteEnv, Shells};
+use syscost_benches::CATALOGUE;
+use syscost_store::Store;
+
+use super::Cli;
+
+pub use clap_complete::Shell;
+
+/// The variable by which a script asks for completions.
+const VARIABLE: &str = "SYSCOST_COMPLETE";
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For this shell only, and for good:
+  source <(syscost completions bash)
+  syscost completions bash > ~/.local/share/bash-completion/completions/syscost
+  syscost completions zsh > FOLDER/_syscost       a folder of $fpath
+  syscost completions fish > ~/.config/fish/completions/syscost.fish
+  eval (syscost completions elvish | slurp)
+  syscost completions powershell | Out-String | Invoke-Expression")]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: Shell,
+}
+
+/// The command line with what its values may be: the names of benchmarks and of kept runs.
+fn command() -> Command {
+    with_values(Cli::command())
+}
+
+/// The script that makes a shell ask `program`, a path or a name to be looked for, how `syscost` goes on.
+///
+/// # Errors
+/// When there is no script for this shell.
+pub fn script(shell: Shell, program: &str) -> Result<String, String> {
+    let missing = || format!("there is no script for {shell}");
+    let shells = Shells::builtins();
+    let completer = shells.completer(&shell.to_string()).ok_or_else(missing)?;
+    let mut script = Vec::new();
+    completer
+        .write_registration(VARIABLE, "syscost", "syscost", program, &mut script)
+        .map_err(|cause| cause.to_string())?;
+    String::from_utf8(script).map_err(|cause| cause.to_string())
+}
+
+/// Answers a script's question and ends the program, if a script asks.
+pub(crate) fn answer() {
+    CompleteEnv::with_factory(command).var(VARIABLE).complete();
+}
+
+fn with_values(command: Command) -> Command {
+    command
+        .mut_args(with_candidates)
+        .mut_subcommands(with_values)
+}
+
+/// Names of values stand for one kind of thing on all of the command line.
+fn with_candidates(argument: Arg) -> Arg {
+    let names = argument.get_value_names().unwrap_or_default();
+    let name = names.first().map(|name| name.as_str().to_owned());
+    match name.as_deref() {
+        Some("RUN" | "BASE" | "NEW") => argument.add(ArgValueCandidates::new(runs)),
+        Some("SELECTOR" | "NAME") if argument.get_long().is_none() => {
+            argument.add(ArgValueCandidates::new(selectors))
+        }
+        Some("ID") if argument.get_long().is_none() => {
+            argument.add(ArgValueCandidates::new(benchmarks))
+        }
+        Some(_) | None => argument,
+    }
+}
+
+/// Ids with their titles.
+fn benchmarks() -> Vec<CompletionCandidate> {
+    let candidate = |id: &str, title: &str| {
+        CompletionCandidate::new(id.to_owned()).help(Some(title.to_owned().into()))
+    };
+    CATALOGUE
+        .benchmarks()
+        .map(|benchmark| candidate(benchmark.id, benchmark.title))
+        .collect()
+}
+
+/// Groups, then ids.
+fn selectors() -> Vec<CompletionCandidate> {
+    let groups = CATALOGUE.visible_groups();
+    let groups = groups.map(|group| CompletionCandidate::new(group.name));
+    groups.chain(benchmarks()).collect()
+}
+
+/// `latest`, tags, and ids, newest first. A folder that cannot be read has none to offer.
+fn runs() -> Vec<CompletionCandidate> {
+    let names = Store::of_user().names().unwrap_or_default();
+    let names = std::iter::once("latest".to_owned()).chain(names);
+    names.map(CompletionCandidate::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn there_is_a_script_for_every_shell() {
+        for shell in Shell::value_variants() {
+            let script = script(*shell, "/a place/syscost").expect("there is one");
+            assert!(
+                script.contains(VARIABLE) && script.contains("/a place/syscost"),
+                "{shell}: {script}"
+            );
+        }
+        command().debug_assert();
+    }
+}

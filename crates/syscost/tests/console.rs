@@ -1,0 +1,271 @@
+//! What people meet on a terminal: completions, colours, silence, forms of `show`, the pager, and which run a name means.
+
+mod common;
+
+use std::fs;
+use std::process::{Command, Output};
+
+use common::{Program, stamped};
+use serde_json::{Value, json};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Keeps a run of that day.
+fn keep(program: &Program, (id, run): (String, Value)) -> String {
+    let folder = program.folder().join("syscost/runs");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join(format!("{id}.json")), run.to_string()).expect("written");
+    id
+}
+
+/// What the program answers to bash's question how these words go on.
+fn completed(program: &Program, words: &[&str]) -> Vec<String> {
+    let index = (words.len() - 1).to_string();
+    let output = program
+        .command(&[&["--"], words].concat())
+        .env("SYSCOST_COMPLETE", "bash")
+        .env("_CLAP_IFS", "\n")
+        .env("_CLAP_COMPLETE_INDEX", index)
+        .output()
+        .expect("the binary starts");
+    assert!(output.status.success(), "{output:?}");
+    text(&output.stdout)
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .collect()
+}
+
+#[test]
+fn benchmarks_groups_and_kept_runs_complete() {
+    let program = Program::new();
+    let id = keep(&program, stamped(1, 5.0));
+    let tagged = program.run(&["history", "tag", &id, "before-upgrade"]);
+    assert!(tagged.status.success(), "{tagged:?}");
+    let has = |words: &[&str], wanted: &str| {
+        let completed = completed(&program, words);
+        assert!(
+            completed.iter().any(|one| one == wanted),
+            "{words:?}: {completed:?}"
+        );
+    };
+    has(&["syscost", "comp"], "compare");
+    has(&["syscost", "run", "sysc"], "syscall");
+    has(&["syscost", "run", "syscall.nu"], "syscall.null");
+    has(&["syscost", "explain", "memory.lat"], "memory.latency");
+    has(&["syscost", "show", ""], "latest");
+    has(&["syscost", "compare", "latest", "2026"], &id);
+    has(&["syscost", "report", "bef"], "before-upgrade");
+    has(&["syscost", "show", "--color", "ne"], "never");
+}
+
+#[test]
+fn every_shell_gets_a_script_and_bash_can_run_it() {
+    let program = Program::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = program.run(&["completions", shell]);
+        assert!(output.status.success(), "{shell}: {output:?}");
+        assert!(text(&output.stdout).contains("SYSCOST_COMPLETE"), "{shell}");
+    }
+    let script = "source <(\"$syscost\" completions bash) && complete -p syscost";
+    if let Some(output) = program.script(&["bash"], script) {
+        assert!(output.status.success(), "{output:?}");
+        assert!(text(&output.stdout).ends_with(" syscost\n"), "{output:?}");
+    }
+    let unknown = program.run(&["completions", "tcsh"]);
+    assert_eq!(unknown.status.code(), Some(2));
+}
+
+#[test]
+fn colours_are_where_they_are_asked_for() {
+    let program = Program::new();
+    keep(&program, stamped(1, 5.0));
+    let is_coloured = |words: &[&str], variables: &[(&str, &str)]| {
+        let mut command = program.command(words);
+        command.env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
+        command.envs(variables.iter().copied());
+        let output = command.output().expect("the binary starts");
+        output.stdout.contains(&0x1b) || output.stderr.contains(&0x1b)
+    };
+    let show = ["show", "latest"];
+    assert!(!is_coloured(&show, &[]), "a pipe");
+    assert!(is_coloured(&show, &[("CLICOLOR_FORCE", "1")]));
+    assert!(is_coloured(&["show", "--color", "always"], &[]));
+    assert!(is_coloured(
+        &["show", "--color", "always"],
+        &[("NO_COLOR", "1")]
+    ));
+    assert!(!is_coloured(
+        &["--color=never", "show"],
+        &[("CLICOLOR_FORCE", "1")]
+    ));
+    // Errors, too, those of the command line included.
+    let wrong = ["show", "nothing", "--color"];
+    assert!(is_coloured(&[&wrong[..], &["always"]].concat(), &[]));
+    assert!(is_coloured(&["--color=always", "nonsense"], &[]));
+    assert!(!is_coloured(
+        &["--color=never", "nonsense"],
+        &[("CLICOLOR_FORCE", "1")]
+    ));
+}
+
+#[test]
+fn quiet_leaves_the_table_and_the_errors() {
+    let program = Program::new();
+    let row = "syscall.null{call=getppid}";
+    let output = program.run(&["run", "--profile", "quick", "--quiet", row]);
+    // On a busy machine nothing may be measured, and why the exit code is another one is said all the same.
+    let said = match output.status.code() {
+        Some(4) => "nothing was measured in that time; give it more with --budget\n",
+        _ => "",
+    };
+    assert_eq!(text(&output.stderr), said, "{output:?}");
+    let table = text(&output.stdout);
+    assert!(
+        table.contains("getppid") && !table.contains("Next:"),
+        "{table}"
+    );
+    let output = program.run(&["-q", "show", "nothing"]);
+    assert!(text(&output.stderr).contains("no kept run called `nothing`"));
+}
+
+#[test]
+fn show_has_forms_for_programs() {
+    let program = Program::new();
+    let (id, mut run) = stamped(1, 5.0);
+    let mut other = run["measurements"][0].clone();
+    other["name"] = json!("a.c");
+    other["id"] = json!("a.c");
+    other["case"] = json!({});
+    run["measurements"]
+        .as_array_mut()
+        .expect("rows")
+        .push(other);
+    keep(&program, (id.clone(), run));
+    let shown = program.json(&["show", "latest", "a.b", "--format", "json"]);
+    assert_eq!(shown["id"], id);
+    assert_eq!(shown["measurements"].as_array().map(Vec::len), Some(1));
+    let csv = program.run(&["show", "--format", "csv"]);
+    let exported = program.run(&["export", "latest", "--format", "csv"]);
+    assert!(csv.status.success() && csv.stdout == exported.stdout);
+    let some = program.run(&["show", "latest", "a.b", "--format", "csv"]);
+    assert_eq!(text(&some.stdout).lines().count(), 2, "{some:?}");
+}
+
+/// What a program prints on a terminal of its own; `None`, and said why, where none can be made.
+fn on_a_terminal(program: &Program, pager: &str) -> Option<String> {
+    let line = format!("{} show", env!("CARGO_BIN_EXE_syscost"));
+    let output = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .env("XDG_DATA_HOME", program.folder())
+        .env("PAGER", pager)
+        .env_remove("NO_COLOR")
+        .output()
+        .inspect_err(|error| println!("skipped: script: {error}"))
+        .ok()?;
+    assert!(output.status.success(), "{output:?}");
+    Some(text(&output.stdout))
+}
+
+#[test]
+fn a_terminal_gets_the_pager_and_never_nothing() {
+    let program = Program::new();
+    keep(&program, stamped(1, 5.0));
+    let Some(paged) = on_a_terminal(&program, "sed s/^/paged:/") else {
+        return;
+    };
+    assert!(paged.contains("paged:") && paged.contains("c=d"), "{paged}");
+    for pager in ["", "cat", "no-such-pager -x", "false"] {
+        let printed = on_a_terminal(&program, pager).expect("as before");
+        assert!(
+            printed.contains("c=d") && !printed.contains("paged:"),
+            "{pager}: {printed}"
+        );
+    }
+    let piped = program
+        .command(&["show"])
+        .env("PAGER", "sed s/^/paged:/")
+        .output()
+        .expect("the binary starts");
+    assert!(!text(&piped.stdout).contains("paged:"));
+}
+
+#[test]
+fn an_unknown_run_and_an_unknown_row_are_bad_usage_alike() {
+    let program = Program::new();
+    let code = |words: &[&str]| program.run(words).status.code();
+    assert_eq!(code(&["show"]), Some(2), "no run is kept");
+    keep(&program, stamped(1, 5.0));
+    keep(&program, stamped(2, 5.0));
+    for words in [
+        &["show", "nothing"][..],
+        &["show", "latest~7"],
+        &["show", "nothing.json"],
+        &["show", "2026"],
+        &["show", "latest", "a.nothing"],
+        &["compare", "nothing", "latest"],
+        &["explain", "nothing"],
+        &["run", "nothing"],
+    ] {
+        assert_eq!(code(words), Some(2), "{words:?}");
+    }
+}
+
+/// What `show latest a.b` says on standard error, and which run it shows.
+fn shown(program: &Program) -> (String, Option<String>) {
+    let output: Output = program.run(&["show", "latest", "a.b"]);
+    let run = program.json(&["-q", "show", "latest", "a.b", "--format", "json"]);
+    (text(&output.stderr), run["id"].as_str().map(str::to_owned))
+}
+
+#[test]
+fn latest_says_what_it_passed_over_and_why() {
+    let program = Program::new();
+    let old = keep(&program, stamped(1, 5.0));
+    assert_eq!(shown(&program), (String::new(), Some(old.clone())));
+
+    let (id, mut run) = stamped(2, 5.0);
+    run["measurements"][0]["status"] = json!("unsupported");
+    run["measurements"][0]["reason"] = json!("no such thing here");
+    keep(&program, (id.clone(), run));
+    let (said, shown_run) = shown(&program);
+    assert_eq!(shown_run, Some(old.clone()));
+    for part in [
+        &*old,
+        "an older one",
+        &*id,
+        "could not measure a.b{c=d} (no such thing here)",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+
+    let (id, mut run) = stamped(3, 5.0);
+    run["measurements"][0]["status"] = json!("skipped");
+    run["measurements"][0]["reason"] = json!("the time budget was spent");
+    keep(&program, (id, run));
+    let (said, shown_run) = shown(&program);
+    assert_eq!(shown_run, Some(old.clone()));
+    assert!(
+        said.contains("skipped a.b{c=d}") && said.contains("one more was passed over"),
+        "{said}"
+    );
+
+    // One that somebody ended is no latest, even though it has the row.
+    let (id, mut run) = stamped(4, 5.0);
+    run["complete"] = json!(false);
+    let mut rest = run["measurements"][0].clone();
+    rest["name"] = json!("a.c");
+    rest["id"] = json!("a.c");
+    rest["case"] = json!({});
+    rest["status"] = json!("skipped");
+    rest["reason"] = json!("interrupted");
+    run["measurements"].as_array_mut().expect("rows").push(rest);
+    keep(&program, (id, run));
+    let (said, shown_run) = shown(&program);
+    assert_eq!(shown_run, Some(old));
+    assert!(said.contains("was interrupted"), "{said}");
+
+    let new = keep(&program, stamped(5, 6.0));
+    assert_eq!(shown(&program), (String::new(), Some(new)));
+}

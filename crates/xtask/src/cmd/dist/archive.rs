@@ -1,0 +1,99 @@
+//! Archives whose bytes depend on their content alone: no clock, no user and no folder of the machine that makes them.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use flate2::{Compression, GzBuilder};
+
+/// The time of every file, in seconds since 1970, where SOURCE_DATE_EPOCH names none: the beginning of 2026. (1970 itself would make tar warn.)
+const TIME: u64 = 1_767_225_600;
+
+/// A file to be packed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// Its content.
+    pub(super) content: Vec<u8>,
+    /// Whether it is a program.
+    pub(super) is_program: bool,
+}
+
+impl Packed {
+    /// Text, or other data.
+    pub(super) fn data(content: impl Into<Vec<u8>>) -> Self {
+        Self {
+            content: content.into(),
+            is_program: false,
+        }
+    }
+}
+
+/// Files by their path in the archive, which has no leading slash.
+pub(super) type Files = BTreeMap<PathBuf, Packed>;
+
+/// The time that files in archives have.
+pub(super) fn time() -> Result<u64> {
+    match env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) => text.parse().context("reading SOURCE_DATE_EPOCH"),
+        Err(_) => Ok(TIME),
+    }
+}
+
+/// Compresses as gzip does, without name and time.
+pub(super) fn gzip(content: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzBuilder::new()
+        .mtime(0)
+        .write(Vec::new(), Compression::best());
+    encoder.write_all(content)?;
+    Ok(encoder.finish()?)
+}
+
+/// A compressed tar archive of files and the folders they lie in, all of root. Paths begin with `prefix`.
+pub(super) fn tar_gz(files: &Files, prefix: &str, time: u64) -> Result<Vec<u8>> {
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut folders: Vec<&Path> = files
+        .keys()
+        .flat_map(|path| path.ancestors().skip(1))
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .collect();
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        let mut header = header(tar::EntryType::Directory, 0o755, time);
+        let path = format!("{prefix}{}/", folder.display());
+        tar.append_data(&mut header, path, &[][..])?;
+    }
+    for (path, file) in files {
+        let mode = if file.is_program { 0o755 } else { 0o644 };
+        let mut header = header(tar::EntryType::Regular, mode, time);
+        header.set_size(file.content.len() as u64);
+        let path = format!("{prefix}{}", path.display());
+        tar.append_data(&mut header, path, &file.content[..])?;
+    }
+    gzip(&tar.into_inner()?)
+}
+
+fn header(kind: tar::EntryType, mode: u32, time: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(time);
+    header.set_size(0);
+    header
+}
+
+/// The archive of named parts that a Debian package is.
+pub(super) fn ar(parts: &[(&str, Vec<u8>)], time: u64) -> Result<Vec<u8>> {
+    let mut ar = ar::Builder::new(Vec::new());
+    for (name, content) in parts {
+        let mut header = ar::Header::new(name.as_bytes().to_vec(), content.len() as u64);
+        header.set_mode(0o100_644);
+        header.set_mtime(time);
+        ar.append(&header, &content[..])?;
+    }
+    Ok(ar.into_inner()?)
+}
