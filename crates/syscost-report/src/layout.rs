@@ -25,6 +25,7 @@ enum Column {
     Unit,
     HalfWidth,
     Best,
+    Reference,
     Cycles,
 }
 
@@ -47,24 +48,56 @@ impl Column {
         &[Column::Median, Column::Unit, Column::HalfWidth],
     ];
 
+    /// The same beside a reference, which is what was asked for.
+    const BESIDE: [&[Column]; 3] = [
+        &[
+            Column::Median,
+            Column::Unit,
+            Column::HalfWidth,
+            Column::Reference,
+            Column::Cycles,
+        ],
+        &[
+            Column::Median,
+            Column::Unit,
+            Column::HalfWidth,
+            Column::Reference,
+        ],
+        &[Column::Median, Column::Unit, Column::Reference],
+    ];
+
+    fn choices(rows: &[Row<'_>]) -> [&'static [Column]; 3] {
+        match rows.iter().any(|row| row.reference.is_some()) {
+            true => Self::BESIDE,
+            false => Self::CHOICES,
+        }
+    }
+
     fn heading(self) -> &'static str {
         match self {
             Column::Median => "median",
             Column::Unit => "",
             Column::HalfWidth => "± 95 %",
             Column::Best => "best",
+            Column::Reference => "reference",
             Column::Cycles => "cycles",
         }
     }
 
-    fn text(self, figures: &Figures, cycles: Option<f64>) -> String {
-        match self {
+    /// What stands in it; nothing of a row without a number.
+    fn text(self, row: &Row<'_>) -> Option<String> {
+        let figures = row.figures.as_ref()?;
+        Some(match self {
             Column::Median => figures.median.clone(),
             Column::Unit => figures.unit.to_owned(),
             Column::HalfWidth => figures.half_width.clone(),
             Column::Best => figures.best.clone(),
-            Column::Cycles => cycles.map_or_else(String::new, units::cycles),
-        }
+            Column::Reference => row.reference.clone().unwrap_or_default(),
+            Column::Cycles => row
+                .measurement
+                .core_cycles
+                .map_or_else(String::new, units::cycles),
+        })
     }
 
     /// The median is what one reads first.
@@ -85,6 +118,8 @@ pub(crate) struct Row<'a> {
     figures: Option<Figures>,
     /// How many rows of its curve, which ends with it, are not shown.
     pub(crate) left_out: usize,
+    /// The reference's figure; `None` without a reference.
+    pub(crate) reference: Option<String>,
 }
 
 impl<'a> Row<'a> {
@@ -127,6 +162,7 @@ impl<'a> Row<'a> {
             indent,
             figures: Figures::of(measurement),
             left_out,
+            reference: None,
         }
     }
 
@@ -151,6 +187,8 @@ impl<'a> Row<'a> {
 
 /// Which columns there is room for, and how wide a name may be.
 pub(crate) struct Layout {
+    /// Those that there would be with room for all.
+    all: &'static [Column],
     columns: &'static [Column],
     name: usize,
     width: usize,
@@ -173,11 +211,13 @@ impl Layout {
             // The mark is one wide, and the unit stands one nearer than the other columns.
             width.saturating_sub(numbers - 1 + GAP + 1 + flags)
         };
-        let columns = Column::CHOICES
+        let choices = Column::choices(rows);
+        let columns = choices
             .into_iter()
             .find(|columns| name <= room(columns))
-            .unwrap_or(Column::CHOICES[Column::CHOICES.len() - 1]);
+            .unwrap_or(choices[choices.len() - 1]);
         Layout {
+            all: choices[0],
             columns,
             name: name.min(room(columns).max(SHORTEST_NAME)),
             width,
@@ -186,7 +226,7 @@ impl Layout {
 
     /// The columns there is no room for.
     pub(crate) fn left_out(&self) -> Vec<&'static str> {
-        let all = Column::CHOICES[0].iter();
+        let all = self.all.iter();
         let left_out = all.filter(|column| !self.columns.contains(column));
         left_out.map(|column| column.heading()).collect()
     }
@@ -242,8 +282,8 @@ impl Layout {
         let name = cut_case(row.name, common, self.name.saturating_sub(row.indent));
         let mut cells = vec![format!("{}{name}", " ".repeat(row.indent))];
         match &row.figures {
-            Some(figures) => {
-                let text = |column: &Column| column.text(figures, row.measurement.core_cycles);
+            Some(_) => {
+                let text = |column: &Column| column.text(row).unwrap_or_default();
                 cells.extend(self.columns.iter().map(text));
                 cells.push(Mark::of(&row.measurement.evidence).sign().to_owned());
             }
@@ -315,11 +355,9 @@ fn common<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
 
 /// Width of a column of numbers over all rows and its heading.
 fn column_width(rows: &[Row<'_>], column: Column) -> usize {
-    let texts = rows.iter().filter_map(|row| {
-        Some(width(
-            &column.text(row.figures.as_ref()?, row.measurement.core_cycles),
-        ))
-    });
+    let texts = rows
+        .iter()
+        .filter_map(|row| Some(width(&column.text(row)?)));
     texts.max().unwrap_or(0).max(width(column.heading()))
 }
 

@@ -5,7 +5,7 @@ use syscost_results::{Estimate, Run, Unit};
 use textwrap::wrap;
 
 use crate::paint::{self, Paint, cut_end, width};
-use crate::units::Figures;
+use crate::units::{Figures, quantity};
 use crate::{TableOptions, footer, sentence};
 
 /// The scale of the bars is the same for every run and machine: from this time on, in ns,
@@ -18,7 +18,13 @@ const MOST_STEPS: usize = 3;
 const GAP: usize = 2;
 
 /// The list of a run, ending in a newline. Of the options, width and colour count.
-pub fn numbers(run: &Run, numbers: &Numbers, options: &TableOptions) -> String {
+/// Beside it stands a reference's list, if there is one, with what to call that run.
+pub fn numbers(
+    run: &Run,
+    numbers: &Numbers,
+    beside: Option<(&str, &Numbers)>,
+    options: &TableOptions,
+) -> String {
     let paint = Paint {
         color: options.color,
     };
@@ -36,7 +42,19 @@ pub fn numbers(run: &Run, numbers: &Numbers, options: &TableOptions) -> String {
         line(&paint.text(paint::DIM, &text));
     }
     line("");
+    if let Some((name, _)) = beside {
+        line(&paint.text(paint::DIM, name));
+        line("");
+    }
     let mut rows: Vec<Row<'_>> = numbers.numbers.iter().map(Row::new).collect();
+    for (row, other) in rows
+        .iter_mut()
+        .zip(beside.iter().flat_map(|(_, other)| &other.numbers))
+    {
+        row.reference = other
+            .median_ns
+            .map_or_else(String::new, |time| quantity(Unit::Nanoseconds, time));
+    }
     // From the cheapest to the dearest; those without a number last, in the list's order.
     rows.sort_by(|a, b| {
         let time = |row: &Row<'_>| row.number.median_ns.unwrap_or(f64::INFINITY);
@@ -104,6 +122,8 @@ struct Row<'a> {
     time: String,
     half_width: String,
     human: String,
+    /// The reference's figure, if there is a reference with one.
+    reference: String,
     flags: String,
 }
 
@@ -123,6 +143,7 @@ impl<'a> Row<'a> {
             }),
             half_width: figures.map_or_else(String::new, |figures| figures.half_width),
             human: number.human_s.map_or_else(String::new, human),
+            reference: String::new(),
             flags: footer::signs(&estimate, &number.flags).join(", "),
         }
     }
@@ -133,6 +154,8 @@ struct Widths {
     time: usize,
     half_width: usize,
     human: usize,
+    /// Columns of the reference's figure; zero without one.
+    reference: usize,
     /// Columns of the bar for each power of ten; zero if there is no room for a bar.
     steps: usize,
     columns: usize,
@@ -152,25 +175,42 @@ impl Widths {
             time: widest(|row| width(&row.time), "time"),
             half_width: widest(|row| width(&row.half_width), "± 95 %"),
             human: widest(|row| width(&row.human), "feels like"),
+            reference: match widest(|row| width(&row.reference), "") {
+                0 => 0,
+                wide => wide.max(width("reference")),
+            },
             steps: 0,
             columns,
         };
         let flags = widest(|row| width(&row.flags), "");
         let gaps = if flags > 0 { 5 * GAP } else { 4 * GAP };
         let used = widths.title + widths.time + widths.half_width + widths.human + flags + gaps;
+        let used = used + widths.behind_human().0 + widths.reference;
         let left = columns.saturating_sub(used);
         widths.steps = (left.saturating_sub(1) / DECADES).min(MOST_STEPS);
         widths
     }
 
+    /// Columns between the human scale and the reference, and the reference's heading.
+    fn behind_human(&self) -> (usize, &'static str) {
+        match self.reference {
+            0 => (0, ""),
+            _ => (GAP, "reference"),
+        }
+    }
+
     fn heading(&self, second: &Option<String>) -> String {
         let human = if second.is_some() { "feels like" } else { "" };
         format!(
-            "{:<title$}  {:>time$}  {:>half$}  {:>human_width$}",
+            "{:<title$}  {:>time$}  {:>half$}  {:>human_width$}{:gap$}{:>reference$}",
             "",
             "time",
             "± 95 %",
             human,
+            "",
+            self.behind_human().1,
+            gap = self.behind_human().0,
+            reference = self.reference,
             title = self.title,
             time = self.time,
             half = self.half_width,
@@ -190,6 +230,13 @@ impl Widths {
             );
         };
         let half = format!("{:>width$}", row.half_width, width = self.half_width);
+        let reference = format!(
+            "{:gap$}{:>width$}",
+            "",
+            row.reference,
+            gap = self.behind_human().0,
+            width = self.reference
+        );
         let bar = bar(median, self.steps);
         let flags = match row.flags.is_empty() {
             true => String::new(),
@@ -199,10 +246,11 @@ impl Widths {
             }
         };
         format!(
-            "{title}  {:>time$}  {}  {:>human$}  {}{flags}",
+            "{title}  {:>time$}  {}  {:>human$}{}  {}{flags}",
             row.time,
             paint.text(paint::DIM, &half),
             row.human,
+            paint.text(paint::DIM, &reference),
             paint.text(paint::GOOD, &bar),
             time = self.time,
             human = self.human,
@@ -289,7 +337,7 @@ mod tests {
     fn the_list_of_a_hand_made_run() {
         let run = run_of_numbers();
         let known = |id: &str| !id.starts_with("memory.") && !id.starts_with("net.");
-        let text = numbers(&run, &list(&run, known), &TableOptions::default());
+        let text = numbers(&run, &list(&run, known), None, &TableOptions::default());
         insta::assert_snapshot!(text);
     }
 
@@ -311,7 +359,7 @@ mod tests {
         let rows = run.measurements.iter_mut();
         rows.filter(|row| row.id == "op.integer")
             .for_each(|row| row.estimate.median = Some(9e6));
-        let text = numbers(&run, &list(&run, |_| true), &TableOptions::default());
+        let text = numbers(&run, &list(&run, |_| true), None, &TableOptions::default());
         let place = |what: &str| text.find(what).expect("is there");
         assert!(place("Signal caught") < place("Addition"), "{text}");
         assert!(place("Addition") < place("not part of this run"), "{text}");
@@ -319,9 +367,33 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_has_a_column_of_its_own() {
+        let run = run_of_numbers();
+        let found = list(&run, |_| true);
+        let text = numbers(
+            &run,
+            &found,
+            Some(("reference: itself", &found)),
+            &TableOptions::default(),
+        );
+        let fork = text
+            .lines()
+            .find(|line| line.contains("151"))
+            .expect("is listed");
+        assert_eq!(fork.matches("151 µs").count(), 2, "{fork}");
+        assert!(text.contains("reference: itself"), "{text}");
+        let columns = TableOptions::default().width;
+        assert!(
+            text.lines().all(|line| line.chars().count() <= columns),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn a_number_of_a_shared_core_says_so() {
         let mut run = run_of_numbers();
-        let text_of = |run: &Run| numbers(run, &list(run, |_| true), &TableOptions::default());
+        let text_of =
+            |run: &Run| numbers(run, &list(run, |_| true), None, &TableOptions::default());
         assert!(!text_of(&run).contains("shared"));
         let rows = run.measurements.iter_mut();
         rows.filter(|row| row.id == "signal.catch")
@@ -341,7 +413,7 @@ mod tests {
         run.measurements.clear();
         let found = list(&run, |_| true);
         assert_eq!(found.second, None);
-        let text = numbers(&run, &found, &TableOptions::default());
+        let text = numbers(&run, &found, None, &TableOptions::default());
         assert_eq!(
             text.matches("not part of this run").count(),
             found.numbers.len()

@@ -4,11 +4,12 @@ mod directory;
 mod settings;
 mod shared;
 
-use syscost_results::{Evidence, Fact, Flag, Machine, Measurement, Run, Status, Verdict};
+use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Status, Verdict};
 
 use crate::units::{duration, quantity};
 pub use directory::directory;
-pub use settings::{precision, settings};
+use settings::cpus;
+pub use settings::{hardware, precision, settings};
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 
 /// What all the evidence of a measurement comes to.
@@ -179,15 +180,6 @@ pub fn summary(run: &Run) -> String {
     )
 }
 
-/// The hardware and kernel in a few words: `AMD EPYC, 2 CPUs, KVM, Linux 6.18.44`.
-pub fn hardware(machine: &Machine) -> String {
-    let mut parts = vec![machine.cpu_model.clone(), cpus(machine.cpus_online)];
-    parts.extend(machine.hypervisor.clone());
-    parts.push(machine.kernel.clone());
-    parts.retain(|part| !part.is_empty());
-    parts.join(", ")
-}
-
 /// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core frequency, as far as they are known.
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
@@ -236,13 +228,6 @@ pub fn nfs(run: &Run) -> Option<String> {
         false => format!("{} ({})", server.name, server.export),
     };
     Some(format!("NFS server {name}, version 3 without a mount"))
-}
-
-fn cpus(online: u32) -> String {
-    match online {
-        1 => "1 CPU".to_owned(),
-        count => format!("{count} CPUs"),
-    }
 }
 
 #[cfg(test)]

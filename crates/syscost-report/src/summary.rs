@@ -1,13 +1,14 @@
 //! The first answer: the machine, the few numbers people look for first, what is normal beside them, and
 //! where the rest is.
 
-use syscost_results::summary::{Aside, Block, Line, summary as blocks};
+use syscost_results::summary::{Aside, Block, Line, figure_of, summary as blocks};
 use syscost_results::{Run, Status, Unit};
 use textwrap::wrap;
 
 use crate::layout::mark_style;
 use crate::paint::{self, Paint, cut_end, width};
 use crate::sentence::{self, Mark};
+use crate::table::Beside;
 use crate::units::{self, Figures, quantity};
 use crate::{TableOptions, footer};
 
@@ -32,8 +33,21 @@ pub struct Reference<'r> {
 }
 
 impl Reference<'_> {
+    /// Its figures for a table of rows.
+    pub fn beside(&self) -> Beside {
+        let rows = self.run.measurements.iter();
+        let measured = rows.filter_map(|row| {
+            let value = figure_of(row, row.unit)?;
+            Some((row.name.clone(), quantity(row.unit, value)))
+        });
+        Beside {
+            sentence: self.sentence(),
+            figures: measured.collect(),
+        }
+    }
+
     /// What it is, in a line.
-    pub(crate) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         let hardware = sentence::hardware(&self.run.machine);
         let day = self.run.started.get(..10).unwrap_or(&self.run.started);
         format!("reference: {}, {hardware}, {day}", self.name)

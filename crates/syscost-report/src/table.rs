@@ -5,7 +5,7 @@
 //! number says why in place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the
 //! parameters in the middle of names; the legend says which columns went.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use syscost_results::directory::label_of;
 use syscost_results::{Measurement, Run, Status};
@@ -32,6 +32,17 @@ pub struct TableOptions {
     pub saved_to: Option<String>,
     /// What commands call the run, e.g. `latest`.
     pub name: String,
+    /// What stands beside the numbers.
+    pub beside: Option<Beside>,
+}
+
+/// Another run's figures, to stand beside those of the same rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// What it is, in a line.
+    pub sentence: String,
+    /// Figures with their units, by the row's name.
+    pub figures: BTreeMap<String, String>,
 }
 
 impl Default for TableOptions {
@@ -43,6 +54,7 @@ impl Default for TableOptions {
             verbose: false,
             saved_to: None,
             name: "latest".to_owned(),
+            beside: None,
         }
     }
 }
@@ -56,12 +68,19 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     let paint = Paint {
         color: options.color,
     };
-    let rows = Row::of(&run.measurements, options.verbose);
+    let mut rows = Row::of(&run.measurements, options.verbose);
+    if let Some(beside) = &options.beside {
+        for row in &mut rows {
+            let figure = beside.figures.get(&row.measurement.name);
+            row.reference = Some(figure.cloned().unwrap_or_default());
+        }
+    }
     let mut out = String::new();
     let heading = std::iter::once(sentence::machine(run))
         .chain(sentence::peer(run))
         .chain(sentence::nfs(run))
-        .chain(run.directories.iter().map(sentence::directory));
+        .chain(run.directories.iter().map(sentence::directory))
+        .chain(options.beside.iter().map(|beside| beside.sentence.clone()));
     for text in heading {
         for line in wrap(&text, options.width) {
             push(&mut out, &paint.text(paint::DIM, &line));

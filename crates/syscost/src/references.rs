@@ -57,7 +57,7 @@ pub(crate) fn check(name: Option<&str>) -> Result<()> {
 }
 
 /// A shipped reference, or a run by its document, id or tag.
-fn find(name: &str) -> Result<Reference> {
+pub(crate) fn find(name: &str) -> Result<Reference> {
     if let Some(reference) = shipped().find(|reference| reference.name == name) {
         return Ok(reference);
     }

@@ -1,9 +1,25 @@
-//! How the machine is set up, and how precise that let the run be, in a line each.
+//! What the machine is, how it is set up, and how precise that let the run be, in a line each.
 
 use syscost_results::precision::{self, Precision};
-use syscost_results::{Run, Unit};
+use syscost_results::{Machine, Run, Unit};
 
 use crate::units::quantity;
+
+/// The hardware and kernel in a few words: `AMD EPYC, 2 CPUs, KVM, Linux 6.18.44`.
+pub fn hardware(machine: &Machine) -> String {
+    let mut parts = vec![machine.cpu_model.clone(), cpus(machine.cpus_online)];
+    parts.extend(machine.hypervisor.clone());
+    parts.push(machine.kernel.clone());
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+pub(super) fn cpus(online: u32) -> String {
+    match online {
+        1 => "1 CPU".to_owned(),
+        count => format!("{count} CPUs"),
+    }
+}
 
 /// What of the machine's set-up changes costs: mitigations, frequency governor, huge pages, clock, frequency.
 pub fn settings(run: &Run) -> String {

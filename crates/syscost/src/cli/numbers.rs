@@ -10,6 +10,9 @@ pub struct NumbersArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
+    /// Put them beside these: a shipped reference, a document, an id or a tag
+    #[arg(long, value_name = "REFERENCE")]
+    pub beside: Option<String>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -1,5 +1,7 @@
 //! `syscost explain`: what a benchmark measures, what not, how to read it, and what proves it.
 
+mod values;
+
 use std::fmt::Write;
 
 use anyhow::Result;
@@ -39,7 +41,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-fn text(benchmark: &Benchmark) -> Result<String> {
+fn text(benchmark: &'static Benchmark) -> Result<String> {
     let explained = explanation(benchmark.source);
     let mut out = String::new();
     writeln!(
@@ -95,6 +97,7 @@ fn text(benchmark: &Benchmark) -> Result<String> {
         }
         out.push('\n');
     }
+    out += &values::text(benchmark);
     Ok(out)
 }
 

@@ -9,7 +9,7 @@ use syscost_results::numbers::numbers;
 
 use crate::cli::{Format, NumbersArguments};
 use crate::error::exit;
-use crate::{kept, terminal};
+use crate::{kept, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
@@ -27,7 +27,16 @@ pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
                 color: true,
                 ..TableOptions::default()
             };
-            super::print(&render(&run, &numbers, &options))?;
+            let beside = arguments.beside.as_deref();
+            let reference = beside.map(references::find).transpose()?;
+            let other = reference.as_ref().map(|reference| {
+                let reference = reference.as_beside();
+                (reference.sentence(), all(reference.run))
+            });
+            let other = other
+                .as_ref()
+                .map(|(name, numbers)| (name.as_str(), numbers));
+            super::print(&render(&run, &numbers, other, &options))?;
         }
     }
     Ok(exit::DONE)

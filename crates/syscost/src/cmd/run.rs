@@ -1,5 +1,7 @@
 //! `syscost run`: measure, print, keep.
 
+mod print;
+
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -11,20 +13,16 @@ use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, congestion, drop_caches, real_time};
-use syscost_report::summary::summary;
-use syscost_report::table::{TableOptions, table};
 use syscost_results::compare::{Comparison, compare};
-use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches};
 
-use crate::cli::{Format, RunArguments};
+use crate::cli::RunArguments;
 use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
-use crate::references::{self, Reference};
 use crate::{
     directories, files, interrupt, selection,
     terminal::{self, note, say},
@@ -32,7 +30,7 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
-    measured(arguments, &print)
+    measured(arguments, &print::print)
 }
 
 /// How a finished run is shown: with the run it is compared with, and where it is saved.
@@ -52,7 +50,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         .as_ref()
         .map(|name| store.find(name))
         .transpose()?;
-    references::check(arguments.beside.as_deref())?;
+    crate::references::check(arguments.beside.as_deref())?;
     let interrupted = interrupt::catch()?;
     let named = arguments
         .far
@@ -253,69 +251,6 @@ fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<Pat
         files::write(output, &text)?;
     }
     Ok(Some(path))
-}
-
-fn print(
-    run: &Run,
-    comparison: Option<&Comparison>,
-    arguments: &RunArguments,
-    saved_to: Option<&Path>,
-) -> Result<()> {
-    let is_written = arguments.output.as_deref() == Some(Path::new("-"));
-    match (arguments.format, comparison) {
-        // Standard output holds exactly one document, and it has this one.
-        _ if is_written => Ok(()),
-        (Format::Json, Some(comparison)) => super::print_json(comparison),
-        (Format::Json, None) => super::print_json(run),
-        (Format::Table, _) => {
-            let options = TableOptions {
-                width: terminal::width(),
-                color: true,
-                verbose: arguments.verbose,
-                saved_to: saved_to.map(|path| path.display().to_string()),
-                name: name(saved_to),
-            };
-            super::print(&match is_summary(run, arguments) {
-                true => {
-                    let reference = references::beside(arguments.beside.as_deref(), run)?;
-                    let reference = reference.as_ref().map(Reference::as_beside);
-                    summary(run, reference, &options)
-                }
-                false => table(run, &options),
-            })?;
-            if let Some(comparison) = comparison {
-                let text = super::compare::text(comparison, arguments.verbose, true);
-                super::print(&format!("\n{text}"))?;
-            }
-            match saved_to.filter(|_| !terminal::is_quiet()) {
-                Some(path) if !is_summary(run, arguments) => super::print(&next(path)),
-                Some(_) | None => Ok(()),
-            }
-        }
-    }
-}
-
-/// Whether the summary answers what was asked: of a run of everything, unless every row is wanted.
-fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
-    let wants_rows = arguments.all || arguments.verbose || !arguments.selectors.is_empty();
-    !wants_rows && has_many(run)
-}
-
-/// What commands call a run: a kept one is the latest, another is named by its file.
-fn name(saved_to: Option<&Path>) -> String {
-    let kept = Store::of_user().runs();
-    match saved_to.filter(|path| !path.starts_with(kept)) {
-        Some(path) => path.display().to_string(),
-        None => "latest".to_owned(),
-    }
-}
-
-/// What one may want to do with the run.
-fn next(path: &Path) -> String {
-    let name = name(Some(path));
-    format!(
-        "Next: syscost numbers {name}, or a page to look at: syscost report {name} -o report.html\n"
-    )
 }
 
 fn close(finished: Finished, arguments: &RunArguments) -> u8 {

@@ -7,7 +7,7 @@ use syscost_report::table::{TableOptions, table};
 use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
 use crate::selection::{rows_of, with_parameters};
-use crate::{kept, pager, terminal};
+use crate::{kept, pager, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
@@ -28,6 +28,10 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
                 verbose: arguments.verbose,
                 saved_to: None,
                 name: arguments.run.clone(),
+                beside: match &arguments.beside {
+                    Some(name) => Some(references::find(name)?.as_beside().beside()),
+                    None => None,
+                },
             };
             pager::print(&table(&run, &options))?;
         }

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
 }
 
 /// The published studies.
-fn published() -> Vec<Study> {
+pub(super) fn published() -> Vec<Study> {
     let parsed = STUDIES.iter().map(|text| Study::parse(text));
     parsed
         .map(|study| study.expect("a test reads every study of the catalogue"))

@@ -1,0 +1,97 @@
+//! What a benchmark's rows cost here at the latest, on the reference machines, and as published.
+
+use syscost_harness::{Benchmark, Catalogue, Row};
+use syscost_report::units::{Figures, quantity};
+use syscost_results::study::{Quantity, Study, figures, means};
+use syscost_results::summary::figure_of;
+use syscost_results::{Measurement, Run, Status};
+use syscost_store::Store;
+
+use crate::cmd::study::published;
+use crate::references;
+use crate::terminal::{BOLD, DIM, RESET};
+
+/// Rows of one benchmark at most: of those with many, the quick ones come first.
+const MAX_ROWS: usize = 8;
+
+/// The section, or nothing where no figure is known.
+pub(super) fn text(benchmark: &'static Benchmark) -> String {
+    let is_of_it = |row: &Measurement| row.id == benchmark.id && row.status == Status::Ok;
+    let has_it = |run: &Run| run.measurements.iter().any(is_of_it);
+    // Without a run of it here, what is known of other machines is all there is.
+    let latest = Store::of_user().find_having("latest", has_it).ok();
+    let latest = latest.map(|(loaded, _)| loaded.run).filter(has_it);
+    let references: Vec<_> = references::shipped().collect();
+    let studies = published();
+    let mut rows = Catalogue::rows(std::iter::once(benchmark));
+    rows.sort_by_key(|row| !(benchmark.quick)(&row.case));
+    let lines = rows.iter().map(|row| {
+        let name = row.name();
+        let mut known: Vec<String> = Vec::new();
+        known.extend(latest.as_ref().and_then(|run| here(run, &name)));
+        known.extend(references.iter().filter_map(|reference| {
+            let reference = reference.as_beside();
+            let found = find(reference.run, &name)?;
+            let value = figure_of(found, found.unit)?;
+            Some(format!(
+                "{} {}",
+                reference.name,
+                quantity(found.unit, value)
+            ))
+        }));
+        known.extend(as_published(&studies, row));
+        (name, known)
+    });
+    let lines: Vec<(String, Vec<String>)> = lines
+        .filter(|(_, known)| !known.is_empty())
+        .take(MAX_ROWS)
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{BOLD}Here and elsewhere{RESET}\n");
+    for (name, known) in lines {
+        out += &format!("  {name}\n    {DIM}{}{RESET}\n", known.join("; "));
+    }
+    out
+}
+
+fn find<'r>(run: &'r Run, name: &str) -> Option<&'r Measurement> {
+    run.measurements.iter().find(|row| row.name == name)
+}
+
+/// This machine's figure, from the latest run that has one.
+fn here(run: &Run, name: &str) -> Option<String> {
+    let row = find(run, name).filter(|row| row.status == Status::Ok)?;
+    let figures = Figures::of(row)?;
+    let day = run.started.get(..10).unwrap_or(&run.started);
+    Some(format!(
+        "here {} {}, {day}",
+        figures.with_half_width(),
+        figures.unit
+    ))
+}
+
+/// Published figures of the same quantity: none that are doubtful, and none of a name that claims more than
+/// was measured.
+fn as_published(studies: &[Study], row: &Row) -> Vec<String> {
+    let name = row.name();
+    let is_same = |quantity: &&Quantity| {
+        let ours = quantity.ours.as_deref();
+        ours.is_some_and(|ours| means(ours, &name))
+            && quantity.ours_scale.is_none()
+            && quantity.claims.is_empty()
+    };
+    let mut found = Vec::new();
+    for study in studies {
+        for one in study.quantities.iter().filter(is_same) {
+            for figure in figures(study, one) {
+                if let (Some(value), true) = (figure.value, figure.doubts.is_empty()) {
+                    let value = quantity(one.unit, value);
+                    found.push(format!("{} on {} {value}", study.id, figure.machine));
+                }
+            }
+        }
+    }
+    found
+}

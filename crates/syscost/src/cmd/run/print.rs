@@ -1,0 +1,81 @@
+//! What a finished run prints.
+
+use std::path::Path;
+
+use anyhow::Result;
+use syscost_report::summary::summary;
+use syscost_report::table::{TableOptions, table};
+use syscost_results::Run;
+use syscost_results::compare::Comparison;
+use syscost_results::summary::has_many;
+use syscost_store::Store;
+
+use crate::cli::{Format, RunArguments};
+use crate::cmd;
+use crate::references::{self, Reference};
+use crate::terminal;
+
+/// Prints the summary or the table, or the document, as was asked.
+pub(super) fn print(
+    run: &Run,
+    comparison: Option<&Comparison>,
+    arguments: &RunArguments,
+    saved_to: Option<&Path>,
+) -> Result<()> {
+    let is_written = arguments.output.as_deref() == Some(Path::new("-"));
+    match (arguments.format, comparison) {
+        // Standard output holds exactly one document, and it has this one.
+        _ if is_written => Ok(()),
+        (Format::Json, Some(comparison)) => cmd::print_json(comparison),
+        (Format::Json, None) => cmd::print_json(run),
+        (Format::Table, _) => {
+            let options = TableOptions {
+                width: terminal::width(),
+                color: true,
+                verbose: arguments.verbose,
+                saved_to: saved_to.map(|path| path.display().to_string()),
+                name: name(saved_to),
+                beside: None,
+            };
+            cmd::print(&match is_summary(run, arguments) {
+                true => {
+                    let reference = references::beside(arguments.beside.as_deref(), run)?;
+                    let reference = reference.as_ref().map(Reference::as_beside);
+                    summary(run, reference, &options)
+                }
+                false => table(run, &options),
+            })?;
+            if let Some(comparison) = comparison {
+                let text = cmd::compare::text(comparison, arguments.verbose, true);
+                cmd::print(&format!("\n{text}"))?;
+            }
+            match saved_to.filter(|_| !terminal::is_quiet()) {
+                Some(path) if !is_summary(run, arguments) => cmd::print(&next(path)),
+                Some(_) | None => Ok(()),
+            }
+        }
+    }
+}
+
+/// Whether the summary answers what was asked: of a run of everything, unless every row is wanted.
+fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
+    let wants_rows = arguments.all || arguments.verbose || !arguments.selectors.is_empty();
+    !wants_rows && has_many(run)
+}
+
+/// What commands call a run: a kept one is the latest, another is named by its file.
+fn name(saved_to: Option<&Path>) -> String {
+    let kept = Store::of_user().runs();
+    match saved_to.filter(|path| !path.starts_with(kept)) {
+        Some(path) => path.display().to_string(),
+        None => "latest".to_owned(),
+    }
+}
+
+/// What one may want to do with the run.
+fn next(path: &Path) -> String {
+    let name = name(Some(path));
+    format!(
+        "Next: syscost numbers {name}, or a page to look at: syscost report {name} -o report.html\n"
+    )
+}
