@@ -52,8 +52,11 @@ const fn enters(per_operation: f64) -> Expect {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let batch = b.case().number("batch");
-    let mut ring = IoUring::new(64)
-        .map_err(|error| Failure::Unsupported(format!("the kernel gives no io_uring ({error})")))?;
+    let mut ring = IoUring::new(64).map_err(|error| {
+        Failure::Unsupported(format!(
+            "the kernel, or a seccomp filter in its place, gives no io_uring ({error})"
+        ))
+    })?;
     let mut completed: u64 = 0;
     b.batches(batch, |turns| {
         for _ in 0..turns {

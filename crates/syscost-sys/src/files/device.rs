@@ -42,12 +42,16 @@ impl Device {
         let facts = file
             .metadata()
             .map_err(|cause| Unsupported::new(format!("fstat: {cause}")))?;
-        let found = device_number(facts.dev(), || mount_of(file));
-        let named = found.and_then(|number| Some((numbers(number), name_of(number)?)));
-        let (numbers, name) = named.ok_or_else(|| {
+        let number = device_number(facts.dev(), || mount_of(file)).ok_or_else(|| {
             let own = numbers(facts.dev());
             Unsupported::new(format!(
                 "the file is on a file system without a device of its own ({own}: in memory, layered, or on several)"
+            ))
+        })?;
+        let numbers = numbers(number);
+        let name = name_of(number).ok_or_else(|| {
+            Unsupported::new(format!(
+                "/sys/dev/block does not name the file's device {numbers}; a container may hide it, or the file system is layered"
             ))
         })?;
         Ok(Self { numbers, name })

@@ -60,7 +60,9 @@ impl<'f> Ring<'f> {
             ));
         }
         let ring = IoUring::new(depth as u32).map_err(|error| {
-            Failure::Unsupported(format!("the kernel gives no io_uring ({error})"))
+            Failure::Unsupported(format!(
+                "the kernel, or a seccomp filter in its place, gives no io_uring ({error})"
+            ))
         })?;
         let blocks = scattered(kept.file.bytes() / size, b.random());
         let depth = depth as usize;
