@@ -353,9 +353,11 @@ impl Frame<'_> {
         let ticks: Vec<(f64, String)> = ticks
             .map(|(value, label)| (scale.place(value), label))
             .collect();
-        for (x, _) in &ticks {
-            canvas.line((*x, top), (*x, bottom), "grid");
-        }
+        let lines: Vec<_> = ticks
+            .iter()
+            .map(|(x, _)| ((*x, top), (*x, bottom)))
+            .collect();
+        canvas.lines(&lines, "grid");
         labels_beneath(canvas, &ticks, bottom + 16.0);
     }
 
@@ -367,9 +369,17 @@ impl Frame<'_> {
         most: usize,
         (left, right): (f64, f64),
     ) {
-        for (value, label) in scale.ticks(self.unit, most) {
-            let y = scale.place(value);
-            canvas.line((left, y), (right, y), "grid");
+        let ticks: Vec<(f64, String)> = scale
+            .ticks(self.unit, most)
+            .into_iter()
+            .map(|(value, label)| (scale.place(value), label))
+            .collect();
+        let lines: Vec<_> = ticks
+            .iter()
+            .map(|(y, _)| ((left, *y), (right, *y)))
+            .collect();
+        canvas.lines(&lines, "grid");
+        for (y, label) in ticks {
             canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
         }
     }

@@ -1,11 +1,14 @@
 //! The page people look at in a browser: one self-contained file, from one run or many, or from a comparison.
 //!
-//! No network, no third-party code; the page reads without script too, which only sorts, filters and unfolds. What a
-//! document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
+//! No network, no third-party code; the page reads without script too, which only sorts, filters and unfolds the rows' evidence
+//! ([`data`]). What a document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
 
 mod benchmarks;
+mod change;
 mod comparison;
+mod conditions;
 mod contents;
+mod data;
 mod details;
 mod directories;
 mod facts;
@@ -31,6 +34,7 @@ use syscost_results::study::JudgedStudy;
 
 pub use comparison::comparison;
 
+use change::Changes;
 use rows::Rows;
 
 /// Runs that stand beside each other as columns; more are drawn as lines over time.
@@ -49,6 +53,8 @@ pub struct PageOptions {
     pub studies: Vec<JudgedStudy>,
     /// Metrics over time; empty leaves the section out.
     pub history: Vec<Series>,
+    /// Whether each row unfolds the pictures of its samples, and of many runs its line over them: ten times as large a page.
+    pub samples: bool,
 }
 
 /// What a benchmark measures and how to read it.
@@ -65,11 +71,17 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
     let rows = Rows::new(runs);
     let title = options.title.clone().unwrap_or_else(|| title(runs));
     let groups: Vec<&str> = rows.groups().map(|(group, _)| group).collect();
+    let changes = Changes::of(runs);
+    let marks = skeleton::Kinds::of_rows(changes.is_some());
     let body = html! {
-        (skeleton::header(&title, &facts::subtitle(runs)))
-        (skeleton::toolbar(&links(&groups, options), true))
+        (skeleton::header(&title, &html! { (facts::subtitle(runs)) (conditions::strip(runs)) }))
+        (skeleton::toolbar(&links(&groups, options, changes.is_some()), marks))
         main id="content" {
+            noscript { p class="note" {
+                "Without script the rows do not unfold their evidence; " code { "syscost show RUN -v" } " prints it."
+            } }
             (facts::warnings(runs))
+            @if let Some(changes) = &changes { (changes.section()) }
             (contents::list(&rows, runs))
             (headline::section(&options.headline, runs))
             (studies::section(&options.studies))
@@ -79,20 +91,24 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
                     h2 id={ "title-" (group) } { (group) }
                     @if group == "memory" { (hierarchy::table(runs)) }
                     (directories::table(group, runs))
-                    (table::table(group, &rows, runs))
+                    (table::table(group, &rows, runs, changes.as_ref()))
                     (benchmarks::cards(group, &rows, runs, options))
                 }
             }
             (history::section(&options.history))
-            (words::legend(runs))
+            (words::legend(runs, options.samples))
         }
         (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
+        (data::script(&rows, runs, options))
     };
     skeleton::document(&title, &body).into_string()
 }
 
-fn links(groups: &[&str], options: &PageOptions) -> Vec<(String, String)> {
+fn links(groups: &[&str], options: &PageOptions, two: bool) -> Vec<(String, String)> {
     let mut links = Vec::new();
+    if two {
+        links.push(("changes".to_owned(), "changes".to_owned()));
+    }
     if !options.headline.is_empty() {
         links.push(("numbers".to_owned(), "numbers".to_owned()));
     }

@@ -1,6 +1,8 @@
 //! Comparisons of simulated runs whose answer is known.
 
+mod cycles;
 mod grain;
+mod groups;
 mod margin;
 
 use super::*;
