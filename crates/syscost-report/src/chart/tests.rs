@@ -277,7 +277,7 @@ fn a_long_name_is_wrapped_not_cut() {
     for theme in [Theme::Page, Theme::Light] {
         let names: String = svg(&chart, theme)
             .lines()
-            .filter(|line| line.contains("class=\"name\""))
+            .filter(|line| line.contains("class=\"name"))
             .filter_map(|line| Some(line.split_once('>')?.1.split_once('<')?.0.to_owned()))
             .collect();
         assert_eq!(names, label);

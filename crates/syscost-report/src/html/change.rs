@@ -71,6 +71,17 @@ impl<'a> Changes<'a> {
         }
     }
 
+    /// How many rows of a group became worse and better, where any did: `, 2 worse`.
+    pub(super) fn counts(&self, group: &str) -> String {
+        let groups = self.comparison.groups.iter();
+        let found = groups.filter(|one| one.name == group);
+        found
+            .flat_map(|one| [(one.worse, "worse"), (one.better, "better")])
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!(", {count} {word}"))
+            .collect()
+    }
+
     /// The section before the rows: each group in a line, then what changed, the largest change first.
     pub(super) fn section(&self) -> Markup {
         let comparison = &self.comparison;
@@ -138,9 +149,10 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
         return html! {};
     }
     html! {
+        p class="note" { (compare::GROUPS_TOLD) "." }
         div class="box" tabindex="0" role="region" aria-label="Groups" {
             table class="groups" {
-                caption { (compare::GROUPS_TOLD) }
+                caption class="spoken" { "What became of each group" }
                 thead { tr {
                     th scope="col" { "group" } th scope="col" class="num" { "cost" } th scope="col" class="num" { "95 %" }
                     @for change in Change::ALL { th scope="col" class="num" { (verdict(change)) } }

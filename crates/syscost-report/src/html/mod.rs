@@ -40,6 +40,9 @@ use rows::Rows;
 /// Runs that stand beside each other as columns; more are drawn as lines over time.
 const MOST_COLUMNS: usize = 4;
 
+/// Rows of a page whose groups stand open; of more, each group is laid out when its reader opens it.
+const MOST_OPEN: usize = 200;
+
 /// What a page shows beside its runs.
 #[derive(Debug, Clone, Default)]
 pub struct PageOptions {
@@ -72,6 +75,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
     let title = options.title.clone().unwrap_or_else(|| title(runs));
     let groups: Vec<&str> = rows.groups().map(|(group, _)| group).collect();
     let changes = Changes::of(runs);
+    let is_short = rows.groups().map(|(_, rows)| rows.len()).sum::<usize>() <= MOST_OPEN;
     let marks = skeleton::Kinds::of_rows(changes.is_some());
     let body = html! {
         (skeleton::header(&title, &html! { (facts::subtitle(runs)) (conditions::strip(runs)) }))
@@ -87,13 +91,19 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
             (studies::section(&options.studies))
             (facts::section(runs))
             @for (group, rows) in rows.groups() {
-                section id={ "group-" (group) } class="group" aria-labelledby={ "title-" (group) } {
-                    h2 id={ "title-" (group) } { (group) }
+                section class="group" aria-labelledby={ "title-" (group) } { details open[is_short] {
+                    summary {
+                        h2 id={ "title-" (group) } { (group) }
+                        span class="quiet" { (of_rows(rows.len())) @if let Some(changes) = &changes { (changes.counts(group)) } }
+                    }
+                    // Inside, so that a link to it opens the group without script too.
+                    div id={ "group-" (group) } {
                     @if group == "memory" { (hierarchy::table(runs)) }
                     (directories::table(group, runs))
                     (table::table(group, &rows, runs, changes.as_ref()))
                     (benchmarks::cards(group, &rows, runs, options))
-                }
+                    }
+                } }
             }
             (history::section(&options.history))
             (words::legend(runs, options.samples))
@@ -125,6 +135,14 @@ fn links(groups: &[&str], options: &PageOptions, two: bool) -> Vec<(String, Stri
         links.push(("history".to_owned(), "history".to_owned()));
     }
     links
+}
+
+/// `1 row`, `84 rows`.
+fn of_rows(count: usize) -> String {
+    match count {
+        1 => "1 row".to_owned(),
+        count => format!("{count} rows"),
+    }
 }
 
 fn title(runs: &[&Run]) -> String {

@@ -164,6 +164,7 @@
     for (const card of all(".benchmark")) card.hidden = narrowed && !benchmarks.has(card.dataset.benchmark);
     for (const group of all(".group")) {
       group.hidden = narrowed && !all("table.rows > tbody", group).some((body) => !body.hidden);
+      if (narrowed && !group.hidden) group.firstElementChild.open = true;
     }
   };
   if (filter) {
@@ -172,7 +173,7 @@
     apply();
   }
 
-  // A link leads to what the filter hides too, and unfolds the row it leads to.
+  // A link leads to what the filter or a closed group hides too, and unfolds the row it leads to.
   const arrive = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
@@ -181,9 +182,17 @@
       if (which) which.value = "";
       apply();
     }
+    for (let around = target.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
     if (target.matches("table.rows > tbody")) unfold(target, true);
     target.scrollIntoView();
   };
+  // A link to where the page already is leads there again.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.getAttribute("href") === location.hash) arrive();
+  });
+  // Paper shows all groups.
+  addEventListener("beforeprint", () => all(".group > details").forEach((details) => { details.open = true; }));
   addEventListener("hashchange", arrive);
   if (location.hash) arrive();
 })();

@@ -66,7 +66,7 @@ pub(super) fn table(
         .filter(|row| median(row.latest).is_some())
         .count();
     html! {
-        div class="box long" style={ "--n:" (rows.len()) } tabindex="0" role="region" aria-label={ "Table of " (group) } {
+        div class="box" tabindex="0" role="region" aria-label={ "Table of " (group) } {
             table class=(shape.class()) data-rows=(group) {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
                     span class="needs-script hint" { " · a name unfolds its evidence" } }

@@ -6,8 +6,8 @@ mod groups;
 mod margin;
 
 use super::*;
-use crate::Status;
 use crate::fixture::{noisy, row, run};
+use crate::{Status, Unit};
 
 fn only(comparison: &Comparison) -> &Row {
     assert_eq!(comparison.rows.len(), 1, "{comparison:?}");
