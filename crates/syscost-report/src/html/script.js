@@ -29,8 +29,13 @@
       element("caption", {}, caption),
       element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
       element("tbody", {}, ...lines.map((cells) =>
-        element("tr", {}, ...cells.map((cell, index) =>
-          element(index === heading ? "th" : "td", index === heading ? { scope: "row" } : {}, cell))))));
+        element("tr", {}, ...cells.map((cell, index) => {
+          // What stands for several cells is as wide as these.
+          const span = index + 1 === cells.length ? heads.length - index : 1;
+          return index === heading
+            ? element("th", { scope: "row" }, cell)
+            : element("td", span > 1 ? { colspan: span } : {}, cell);
+        })))));
 
   const signs = { good: ["✓", "confirmed"], care: ["?", "unverified"], bad: ["✗", "refuted"] };
   const evidence = (row) => {
