@@ -190,6 +190,66 @@ fn links_lead_to_rows_and_unfold_them() {
 }
 
 #[test]
+fn a_long_page_opens_the_group_a_link_leads_to() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    let document = std::fs::read_to_string(RUN).expect("the fixture");
+    let mut run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    let rows = run["measurements"].as_array_mut().expect("rows");
+    for (index, mut row) in rows.clone().into_iter().enumerate().cycle().take(250) {
+        let name = row["name"].as_str().expect("a name").to_owned();
+        let more = format!("{{more={},", rows.len() + index);
+        row["name"] = match name.contains('{') {
+            true => name.replacen('{', &more, 1),
+            false => format!("{name}{}}}", more.trim_end_matches(',')),
+        }
+        .into();
+        rows.push(row);
+    }
+    let long = program.folder().join("long.json");
+    std::fs::write(&long, run.to_string()).expect("written");
+    let file = report(&program, &[long.to_str().expect("a path in UTF-8")]);
+    browser.open(&file, 1400, "light");
+    let open =
+        "[...document.querySelectorAll('.group > details')].filter(group => group.open).length";
+    assert_eq!(
+        browser.evaluate(open),
+        0,
+        "nothing is laid out before it is wanted"
+    );
+    for target in [
+        "group-syscall",
+        "charts-syscall",
+        "row-syscall.null{call=getppid}",
+        "about-syscall.null",
+    ] {
+        let arrive = format!(
+            "new Promise(done => {{ location.hash = {target:?}; setTimeout(done, 200); }})"
+        );
+        browser.evaluate(&arrive);
+        let place = format!(
+            "(() => {{ const box = document.getElementById({target:?}).getBoundingClientRect();\
+             return box.height > 0 && box.top >= 0 && box.top < innerHeight; }})()"
+        );
+        assert_eq!(
+            browser.evaluate(&place),
+            true,
+            "{target} is not on the screen"
+        );
+    }
+    // The filter opens what it finds.
+    browser.evaluate(
+        "filter.value = 'signal.'; filter.dispatchEvent(new Event('input', {bubbles: true}))",
+    );
+    let seen =
+        "[...document.querySelectorAll('#group-signal tbody')].some(body => body.offsetHeight)";
+    assert_eq!(browser.evaluate(seen), true);
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
 fn pictures_can_be_read_on_a_narrow_screen() {
     let Some(mut browser) = browser() else {
         return;

@@ -18,6 +18,7 @@ mod tail;
 mod tests;
 mod text;
 mod theme;
+mod wrap;
 
 use maud::Markup;
 use syscost_results::Unit;
@@ -30,6 +31,7 @@ pub(crate) use bars::told;
 pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
+use wrap::wrapped;
 
 /// A value with its interval, in the chart's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -246,29 +248,6 @@ fn places(names: &[Vec<String>], least: f64) -> (Vec<f64>, f64) {
         end - high / 2.0
     });
     (middles.collect(), end)
-}
-
-/// A text in lines of at most this many characters, broken behind a comma or space where it has
-/// one; nothing is lost.
-fn wrapped(label: &str, most: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in label.split_inclusive([',', ' ']) {
-        let long = word.chars().count();
-        let mut chars = word.chars().peekable();
-        while chars.peek().is_some() {
-            if used == most || (used > 0 && used + long > most) {
-                lines.push(String::new());
-                used = 0;
-            }
-            let part: String = chars.by_ref().take(most - used).collect();
-            used += part.chars().count();
-            if let Some(line) = lines.last_mut() {
-                line.push_str(&part);
-            }
-        }
-    }
-    lines
 }
 
 /// What every chart needs beside its data.

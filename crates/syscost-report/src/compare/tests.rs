@@ -288,7 +288,7 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
     for notice in [
         "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
         "core frequency in GHz: 3.60 -> 3.00",
-        "frequency: 1 rows compared in core cycles",
+        "frequency: 1 of 5 rows compared in core cycles (work of the core), 3 in time, 1 both ways",
         "1 row was lost on the new side, where no core was its own",
         "p99: 1.82x over 2 rows that have one on both sides, furthest syscall.null{call=getppid} by 3.00x",
     ] {

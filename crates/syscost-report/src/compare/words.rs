@@ -80,9 +80,9 @@ fn ways(comparison: &Comparison) -> Option<String> {
         count(ComparedIn::Time),
     );
     (cycles + either > 0).then(|| {
+        let rows = comparison.rows.len();
         format!(
-            "frequency: {cycles} rows compared in core cycles, of which they take as many at any; {time} in time; {either} either way, \
-             their interval holding in both"
+            "frequency: {cycles} of {rows} rows compared in core cycles (work of the core), {time} in time, {either} both ways"
         )
     })
 }

@@ -309,11 +309,7 @@ fn mark_of_one(row: &Measurement) -> Markup {
         value.high.unwrap_or(value.median),
     );
     let (from, to) = (along(value.median, low), along(value.median, high));
-    let title = format!(
-        "{} to {}",
-        units::quantity(row.unit, low),
-        units::quantity(row.unit, high)
-    );
+    let title = units::interval(row.unit, low, high);
     html! {
         span class="ci" title=(title) {
             span style={ "left:" (percent(from)) ";width:" (percent(to - from)) } {}
@@ -341,7 +337,7 @@ fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
     html! {
         @for (index, unit, value) in values() {
             @let (low, high) = (value.low.unwrap_or(value.median), value.high.unwrap_or(value.median));
-            @let title = format!("{} to {}", units::quantity(unit, low), units::quantity(unit, high));
+            @let title = units::interval(unit, low, high);
             span class={ "ci s" (index) } title=(title) {
                 span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
                 i style={ "left:" (percent(share(value.median))) } {}

@@ -285,14 +285,6 @@ fn many_runs_are_lines_with_first_last_and_spread() {
 }
 
 #[test]
-fn no_run_and_no_rows_still_make_a_page() {
-    assert!(draw(&[]).contains("No run"));
-    let mut run = fixture::run();
-    run.measurements.clear();
-    assert!(draw(&[&run]).contains("0 of 0 measured"));
-}
-
-#[test]
 fn a_changed_metric_tells_when_and_how_much() {
     let point = |index: usize| Point {
         run: format!("r{index}"),

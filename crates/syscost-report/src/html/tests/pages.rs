@@ -187,3 +187,11 @@ fn the_first_screen_tells_the_conditions() {
         "the same is said once"
     );
 }
+
+#[test]
+fn no_run_and_no_rows_still_make_a_page() {
+    assert!(draw(&[]).contains("No run"));
+    let mut run = fixture::run();
+    run.measurements.clear();
+    assert!(draw(&[&run]).contains("0 of 0 measured"));
+}
