@@ -3,7 +3,7 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    GROUPS_TOLD, change, clean, group_interval, is_noticed, margin, medians, notices, side,
+    GROUPS_NOTE, change, clean, group_interval, is_noticed, margin, medians, notices, side,
     summary, tail, value, verdict,
 };
 
@@ -101,7 +101,7 @@ fn push_groups(out: &mut String, comparison: &Comparison) {
         let cells = [name, &ratio, &interval, worse, better, inconclusive, same];
         push_row(out, &cells);
     }
-    out.push_str(&format!("\n{GROUPS_TOLD}.\n"));
+    out.push_str(&format!("\n{GROUPS_NOTE}.\n"));
 }
 
 fn push_row(out: &mut String, cells: &[&str]) {

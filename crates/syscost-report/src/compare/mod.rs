@@ -17,7 +17,7 @@ use crate::units::{cycles, quantity};
 
 pub use markdown::markdown;
 pub use table::table;
-pub(crate) use words::{GROUPS_TOLD, group_interval, is_noticed, is_told_once, notices};
+pub(crate) use words::{GROUPS_NOTE, group_interval, is_noticed, is_said_once, notices};
 
 /// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; `the same` only says so much.
 pub fn change(row: &Row) -> String {

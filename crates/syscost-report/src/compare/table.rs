@@ -5,7 +5,7 @@ use syscost_results::compare::{Change, Comparison, Difference, Group, Row};
 use textwrap::wrap;
 
 use super::{
-    GROUPS_TOLD, change, clean, group_interval, is_noticed, is_told_once, margin, medians, notices,
+    GROUPS_NOTE, change, clean, group_interval, is_noticed, is_said_once, margin, medians, notices,
     side, summary, tail, value,
 };
 use crate::paint::{self, Paint, cut_end, cut_middle};
@@ -184,7 +184,7 @@ impl Text {
             let line = self.paint.text(style, line.trim_end());
             self.line(&line);
         }
-        self.wrapped("  ", GROUPS_TOLD, paint::DIM);
+        self.wrapped("  ", GROUPS_NOTE, paint::DIM);
     }
 
     /// The facts that differ, at most one line each unless verbose.
@@ -250,7 +250,7 @@ impl Text {
             }
             self.line(&line);
             let notes = row.notes.iter().filter(|note| {
-                verbose || (row.verdict < Change::Inconclusive && !is_told_once(note))
+                verbose || (row.verdict < Change::Inconclusive && !is_said_once(note))
             });
             for note in notes.cloned().chain(tail(row).filter(|_| verbose)) {
                 self.wrapped(&" ".repeat(2 * INDENT), &note, paint::DIM);

@@ -5,7 +5,7 @@ use syscost_results::compare::{ComparedIn, Comparison, Difference, Group, Row};
 use super::value;
 
 /// What the lines of groups mean.
-pub(crate) const GROUPS_TOLD: &str = "Cost of new by base: the geometric mean over a group's benchmarks (each the mean of its rows; \
+pub(crate) const GROUPS_NOTE: &str = "Cost of new by base: the geometric mean over a group's benchmarks (each the mean of its rows; \
      a rate counts inversely), with the 95 % interval of Student's t of their logarithms";
 /// How the notes on another frequency begin, which are said once of all rows.
 const OF_FREQUENCY: &str = "the core ran at ";
@@ -88,11 +88,11 @@ fn ways(comparison: &Comparison) -> Option<String> {
 }
 
 /// Whether a row's note says what the notices say of all rows.
-pub(crate) fn is_told_once(note: &str) -> bool {
+pub(crate) fn is_said_once(note: &str) -> bool {
     note.starts_with(OF_FREQUENCY) || note == "compared in core cycles"
 }
 
-/// The tails of the rows that have one on both sides; they have no interval, so they are told, not judged.
+/// The tails of the rows that have one on both sides; they have no interval, so they are stated, not judged.
 fn tails(comparison: &Comparison) -> Option<String> {
     let ratio = |row: &Row| row.p99.map(|p99| p99.ratio());
     let known: Vec<(&Row, f64)> = comparison

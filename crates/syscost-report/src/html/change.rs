@@ -149,7 +149,7 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
         return html! {};
     }
     html! {
-        p class="note" { (compare::GROUPS_TOLD) "." }
+        p class="note" { (compare::GROUPS_NOTE) "." }
         div class="box" tabindex="0" role="region" aria-label="Groups" {
             table class="groups" {
                 caption class="spoken" { "What became of each group" }

@@ -5,7 +5,7 @@ use syscost_results::Better;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use crate::chart::{Begin, Scale};
-use crate::compare::{is_noticed, is_told_once, medians, notices, side, tail, verdict};
+use crate::compare::{is_noticed, is_said_once, medians, notices, side, tail, verdict};
 
 use super::change::{class, cost, groups};
 use super::headline::percent;
@@ -131,7 +131,7 @@ fn line(row: &Row, scale: &Scale) -> Markup {
     let number =
         |value: f64, text: String| html! { td class="num" data-v=(sortable(value)) { (text) } };
     let [base, new] = medians(row);
-    let notes = row.notes.iter().filter(|note| !is_told_once(note)).cloned();
+    let notes = row.notes.iter().filter(|note| !is_said_once(note)).cloned();
     html! {
         tbody id=(place(&row.name)) data-change=(verdict(row.verdict)) {
             tr class="row" {

@@ -40,7 +40,7 @@ pub(super) fn strip(runs: &[&Run]) -> Markup {
 /// The conditions of a run by name, always the same ones: what is not known says so.
 fn of(run: &Run) -> Vec<(&'static str, String)> {
     let machine = &run.machine;
-    let unknown = || "not told here".to_owned();
+    let unknown = || "not known".to_owned();
     let ours = sentence::core_ours(run.noise.iter().filter(|noise| noise.used));
     let ours = ours.map(|text| text.replacen("core ours ", "", 1));
     vec![
@@ -113,7 +113,7 @@ fn mitigations(machine: &Machine) -> String {
         parts.push(format!("{} not needed", clear.len()));
     }
     match parts.is_empty() {
-        true => "not told here".to_owned(),
+        true => "not known".to_owned(),
         false => parts.join("; "),
     }
 }

@@ -9,12 +9,12 @@ use crate::{Run, Status};
 
 /// What these facts begin with.
 pub(super) const PREFIX: &str = "noise.";
-/// Cores that were ours for shares of the time so far apart, in percent points.
+/// How far apart the shares of the time are in which cores were ours, in percent points.
 const OURS_APART: f64 = 20.0;
-/// Time lost to others: so many times as much, and so much more, in percent points.
+/// Time lost to others: this factor apart, and this far, in percent points.
 const LOST_FACTOR: f64 = 3.0;
 const LOST_APART: f64 = 0.5;
-/// Intervals so many times as wide, as the middle row has it.
+/// The factor by which the middle interval of one side is wider.
 const WIDER: f64 = 2.0;
 /// Rows on both sides that tell which intervals are wider.
 const MIN_ROWS: usize = 10;

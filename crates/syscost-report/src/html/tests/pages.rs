@@ -6,7 +6,7 @@ use syscost_results::Measurement;
 
 use super::*;
 
-/// A run of so many rows, each with a dozen claims, as a standard run has them.
+/// A run of this many rows, each with a dozen claims, as a standard run has them.
 fn of_rows(rows: usize) -> Run {
     let mut run = with_samples();
     let claims = |like: &Measurement, row: usize| {
@@ -180,7 +180,7 @@ fn the_first_screen_tells_the_conditions() {
     other.machine.governor = None;
     let page = draw(&[&run, &other]);
     let (header, _) = page.split_once("</header>").expect("a header");
-    assert!(header.contains("performance") && header.contains("not told here"));
+    assert!(header.contains("performance") && header.contains("not known"));
     assert_eq!(
         header.matches("madvise").count(),
         1,
