@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use syscost_net::{ClientError, ServiceError};
+use syscost_results::compare::NO_CORE_OF_ITS_OWN;
 use syscost_sys::partner::PartnerError;
 use syscost_sys::{SystemError, Unsupported};
 
@@ -18,7 +19,7 @@ pub enum Failure {
     #[error("{0}")]
     Refuted(String),
     /// No core was ours when it was to be measured; a later round may find one.
-    #[error("its core worked for somebody else")]
+    #[error("{NO_CORE_OF_ITS_OWN}")]
     Deferred,
     /// The benchmark itself is wrong.
     #[error("this is a defect of the benchmark: it {0}")]

@@ -124,6 +124,20 @@ pub fn quantity(unit: Unit, value: f64) -> String {
         .to_owned()
 }
 
+/// Both ends of an interval at one scale, with as many digits as a median with this interval would have: `115.9 to 116.4 ns`.
+pub fn interval(unit: Unit, low: f64, high: f64) -> String {
+    let (factor, unit) = scale(unit, low.abs().max(high.abs()));
+    let (low, high) = (low / factor, high / factor);
+    let decimals = decimals(low.abs().max(high.abs()), Some((high - low) / 2.0));
+    format!(
+        "{} to {} {unit}",
+        fixed(low, decimals),
+        fixed(high, decimals)
+    )
+    .trim_end()
+    .to_owned()
+}
+
 /// Core cycles: two decimals below ten, where one cycle in a hundred matters, and fewer above.
 pub fn cycles(cycles: f64) -> String {
     let decimals = match cycles.abs() {

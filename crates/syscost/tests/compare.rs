@@ -111,6 +111,87 @@ fn a_slower_row_is_found_told_and_fails_the_gate() {
 }
 
 #[test]
+fn a_row_beside_a_neighbour_shuts_no_gate() {
+    let (program, run) = program();
+    let mut new = slowed(&run, 1.2);
+    let mut base = run;
+    for side in [&mut base, &mut new] {
+        for row in side["measurements"].as_array_mut().expect("rows") {
+            row["flags"] = json!(["disturbed"]);
+        }
+    }
+    keep(&program, "base", &base);
+    keep(&program, "new", &new);
+    let (code, text, said) = compare(&program, &["base.json", "new.json", "--fail-on", "worse"]);
+    assert!(text.contains("1 worse"), "{text}");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("does not judge"), "{said}");
+}
+
+#[test]
+fn a_row_lost_to_noise_shuts_no_gate() {
+    let (program, run) = program();
+    let lost = |name: &str, reason: &str| {
+        let mut new = run.clone();
+        let row = &mut new["measurements"][0];
+        (row["status"], row["reason"]) = (json!("failed"), json!(reason));
+        keep(&program, name, &new);
+    };
+    lost("noise", "its core worked for somebody else");
+    lost("failure", "open: permission denied");
+    for (new, expected) in [("noise.json", 0), ("failure.json", 3)] {
+        let (code, text, said) = compare(&program, &["base.json", new, "--fail-on", "worse"]);
+        assert_eq!(code, Some(expected), "{text}{said}");
+    }
+}
+
+#[test]
+fn cycles_leave_out_what_the_frequency_did() {
+    let (program, run) = program();
+    let at = |name: &str, ghz: f64, factor: f64| {
+        let mut new = slowed(&run, factor);
+        for row in new["measurements"].as_array_mut().expect("rows") {
+            for round in row["samples"].as_array_mut().expect("samples") {
+                round["core_ghz"] = json!(ghz);
+            }
+        }
+        keep(&program, name, &new);
+    };
+    at("fast", 4.0, 1.0);
+    // A quarter slower, by the frequency alone.
+    at("slow", 3.2, 1.25);
+    let verdict = |options: &[&str]| {
+        let arguments = [&["fast.json", "slow.json", "--format", "json"], options].concat();
+        let (_, text, said) = compare(&program, &arguments);
+        let document: Value =
+            serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{said}"));
+        let rows = document["rows"].as_array().expect("rows").clone();
+        let row = rows
+            .into_iter()
+            .find(|row| row["name"] == ROW)
+            .expect("the row");
+        (row["verdict"].clone(), row["cycles"]["base"].as_f64())
+    };
+    assert_eq!(verdict(&["--cycles"]).0, json!("same"));
+    let cycles = verdict(&["--cycles"]).1.expect("cycles of a time");
+    assert!((cycles - 400.0).abs() < 5.0, "{cycles}");
+    assert_eq!(verdict(&[]).1, None);
+}
+
+#[test]
+fn a_line_for_each_group_comes_before_the_rows() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let (_, text, _) = compare(&program, &["base.json", "new.json"]);
+    let (before, rows) = text.split_once("slower, CI").expect("a changed row");
+    assert!(
+        before.contains("groups") && before.contains("  syscall"),
+        "{text}"
+    );
+    assert!(!rows.contains("groups"), "{text}");
+}
+
+#[test]
 fn every_format_tells_the_same() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));

@@ -80,7 +80,7 @@ fn without_runs_the_list_says_what_to_do_and_makes_no_folder() {
 }
 
 #[test]
-fn the_newest_run_comes_first_and_a_damaged_file_is_told_once() {
+fn the_newest_run_comes_first_and_a_damaged_file_is_said_once() {
     let program = with_runs(3);
     fs::write(
         runs(&program).join("broken.json"),

@@ -6,13 +6,15 @@ use syscost_results::{Estimate, Unit};
 use crate::units::{Figures, quantity};
 
 use super::{
-    Bar, Begin, Frame, Scale, Value,
+    Bar, Begin, Frame, Scale, Theme, Value,
     canvas::{Anchor, Canvas, Rect, width_of},
     places,
 };
 
 /// Least height of a row.
 const ROW: f64 = 24.0;
+/// Height of a bar.
+const BAR: f64 = 14.0;
 
 pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
     let labels: Vec<Vec<String>> = bars.iter().map(|bar| frame.fitting(&bar.label)).collect();
@@ -32,56 +34,81 @@ pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
         plot,
     );
     frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
-    for (index, bar) in bars.iter().enumerate() {
+    for (index, (name, value)) in labels.iter().zip(&values).enumerate() {
         let middle = top + middles[index];
-        frame.name(&mut canvas, (left - 12.0, middle), &labels[index]);
-        canvas.text((right, middle + 4.0), "value", Anchor::End, &values[index]);
-        mark(
-            &mut canvas,
-            &scale,
-            &bar.value,
-            left,
-            middle,
-            &tooltip(frame.unit, bar),
-        );
+        frame.name(&mut canvas, (left - 12.0, middle), name);
+        canvas.text((right, middle + 4.0), "value", Anchor::End, value);
     }
+    let middles: Vec<f64> = middles.iter().map(|middle| top + middle).collect();
+    marks(&mut canvas, &scale, bars, left, &middles, frame);
     canvas.finish(frame.labels, frame.theme)
 }
 
-fn mark(canvas: &mut Canvas, scale: &Scale, value: &Value, left: f64, y: f64, title: &str) {
-    let x = scale.place(value.median);
-    if scale.is_logarithmic() || value.median < 0.0 {
-        canvas.line((left, y), (x, y), "stem s0");
-        whisker(canvas, scale, value, y, "whisker s0");
-        canvas.dot((x, y), 5.0, "dot s0", title);
-        return;
-    }
-    let rect = Rect {
-        radius: 2.0,
-        title: title.to_owned(),
-        ..Rect::default()
+/// Bars, or dots where a length says nothing, with their intervals. In a page all of a kind are one element, for the table
+/// has their intervals; a file tells them by titles.
+fn marks(
+    canvas: &mut Canvas,
+    scale: &Scale,
+    bars: &[Bar],
+    left: f64,
+    middles: &[f64],
+    frame: &Frame<'_>,
+) {
+    let is_dots = |bar: &Bar| scale.is_logarithmic() || bar.value.median < 0.0;
+    let ends: Vec<(f64, f64)> = bars
+        .iter()
+        .zip(middles)
+        .map(|(bar, y)| (scale.place(bar.value.median), *y))
+        .collect();
+    let of = |dots: bool| {
+        let all = bars.iter().zip(&ends);
+        all.filter(move |(bar, _)| is_dots(bar) == dots)
     };
-    canvas.rect(
-        (left, y - 7.0),
-        ((x - left).max(1.0), 14.0),
-        "bar s0",
-        &rect,
-    );
-    whisker(canvas, scale, value, y, "whisker ink");
-}
-
-/// The interval as a line with ends.
-fn whisker(canvas: &mut Canvas, scale: &Scale, value: &Value, y: f64, class: &str) {
-    if let (Some(low), Some(high)) = (value.low, value.high) {
-        let (low, high) = (scale.place(low), scale.place(high));
-        for (from, to) in [
-            ((low, y), (high, y)),
-            ((low, y - 4.0), (low, y + 4.0)),
-            ((high, y - 4.0), (high, y + 4.0)),
-        ] {
-            canvas.line(from, to, class);
+    let points = |dots: bool| -> Vec<(f64, f64)> { of(dots).map(|(_, end)| *end).collect() };
+    let stems: Vec<_> = points(true)
+        .iter()
+        .map(|(x, y)| ((left, *y), (*x, *y)))
+        .collect();
+    canvas.lines(&stems, "stem s0");
+    if frame.theme == Theme::Page {
+        canvas.bars(left, &points(false), BAR, "bar s0");
+    } else {
+        for (bar, (x, y)) in of(false) {
+            let rect = Rect {
+                radius: 2.0,
+                title: tooltip(frame.unit, bar),
+                ..Rect::default()
+            };
+            let size = ((x - left).max(1.0), BAR);
+            canvas.rect((left, y - BAR / 2.0), size, "bar s0", &rect);
         }
     }
+    for (dots, class) in [(true, "whisker s0"), (false, "whisker ink")] {
+        let whiskers: Vec<_> = of(dots)
+            .flat_map(|(bar, (_, y))| whisker(scale, &bar.value, *y))
+            .collect();
+        canvas.lines(&whiskers, class);
+    }
+    if frame.theme == Theme::Page {
+        canvas.dots(&points(true), "dots s0");
+    } else {
+        for (bar, end) in of(true) {
+            canvas.dot(*end, 5.0, "dot s0", &tooltip(frame.unit, bar));
+        }
+    }
+}
+
+/// The interval as a line with ends; nothing without one.
+fn whisker(scale: &Scale, value: &Value, y: f64) -> Vec<((f64, f64), (f64, f64))> {
+    let Some((low, high)) = value.low.zip(value.high) else {
+        return Vec::new();
+    };
+    let (low, high) = (scale.place(low), scale.place(high));
+    vec![
+        ((low, y), (high, y)),
+        ((low, y - 4.0), (low, y + 4.0)),
+        ((high, y - 4.0), (high, y + 4.0)),
+    ]
 }
 
 /// The numbers an axis must hold.

@@ -39,11 +39,11 @@ impl Canvas {
     pub(super) fn text(&mut self, (x, y): (f64, f64), class: &str, anchor: Anchor, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
+            Anchor::Middle => " mid",
+            Anchor::End => " end",
         };
         self.push(format_args!(
-            "<text x=\"{}\" y=\"{}\" class=\"{class}\"{anchor}>{}</text>",
+            "<text x=\"{}\" y=\"{}\" class=\"{class}{anchor}\">{}</text>",
             number(x),
             number(y),
             escaped(text)
@@ -52,7 +52,7 @@ impl Canvas {
 
     /// A straight line from one point to another.
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
-        self.path(&format!("M{}L{}", point(from), point(to)), class);
+        self.path(&segment(from, to), class);
     }
 
     /// A line through all points.
@@ -75,10 +75,7 @@ impl Canvas {
 
     /// Several lines as one element: a picture of many is much smaller so.
     pub(super) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
-        let path: String = lines
-            .iter()
-            .map(|(from, to)| format!("M{}L{}", point(*from), point(*to)))
-            .collect();
+        let path: String = lines.iter().map(|(from, to)| segment(*from, *to)).collect();
         if !path.is_empty() {
             self.path(&path, class);
         }
@@ -108,6 +105,36 @@ impl Canvas {
         ));
     }
 
+    /// Dots without titles as one element.
+    pub(super) fn dots(&mut self, points: &[Point], class: &str) {
+        // What is drawn of a line without length is its round ends.
+        let path: String = points
+            .iter()
+            .map(|at| format!("M{}h0", point(*at)))
+            .collect();
+        if !path.is_empty() {
+            self.path(&path, class);
+        }
+    }
+
+    /// Bars from the left to these right ends as one element.
+    pub(super) fn bars(&mut self, left: f64, ends: &[Point], height: f64, class: &str) {
+        let bar = |(right, middle): &Point| {
+            let (top, bottom) = (middle - height / 2.0, middle + height / 2.0);
+            let right = number(right.max(left + 1.0));
+            format!(
+                "M{}H{right}V{}H{}z",
+                point((left, top)),
+                number(bottom),
+                number(left)
+            )
+        };
+        let path: String = ends.iter().map(bar).collect();
+        if !path.is_empty() {
+            self.path(&path, class);
+        }
+    }
+
     /// A rectangle by its upper left corner, width and height.
     pub(super) fn rect(&mut self, corner: (f64, f64), size: (f64, f64), class: &str, more: &Rect) {
         let opacity = more.opacity.map_or_else(String::new, |opacity| {
@@ -127,12 +154,17 @@ impl Canvas {
     /// The whole picture, with its title, description and note for those who cannot see it or are on another page.
     pub(super) fn finish(self, labels: &Labels, theme: Theme) -> Markup {
         let (width, height) = (number(self.width), number(self.height));
+        let style = theme.style();
+        // In a page an `svg` is known for what it is.
+        let namespace = match style {
+            None => "",
+            Some(_) => "xmlns=\"http://www.w3.org/2000/svg\" ",
+        };
         let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\" \
-             aria-label=\"{}\"",
+            "<svg {namespace}viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\" aria-label=\"{}\"",
             escaped(&labels.spoken())
         );
-        match theme.style() {
+        match style {
             None => out.push('>'),
             Some(style) => {
                 let _ = write!(
@@ -181,6 +213,19 @@ fn escaped(text: &str) -> String {
     let text: String = text.chars().filter(|char| !char.is_control()).collect();
     let _ = Escaper::new(&mut out).write_str(&text);
     out
+}
+
+/// A straight line as a path has it, shorter where it goes along an axis.
+fn segment(from: Point, to: Point) -> String {
+    let end = match (
+        number(from.0) == number(to.0),
+        number(from.1) == number(to.1),
+    ) {
+        (true, false) => format!("V{}", number(to.1)),
+        (_, true) => format!("H{}", number(to.0)),
+        (false, false) => format!("L{}", point(to)),
+    };
+    format!("M{}{end}", point(from))
 }
 
 fn point((x, y): (f64, f64)) -> String {

@@ -18,6 +18,7 @@ mod tail;
 mod tests;
 mod text;
 mod theme;
+mod wrap;
 
 use maud::Markup;
 use syscost_results::Unit;
@@ -30,6 +31,7 @@ pub(crate) use bars::told;
 pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
+use wrap::wrapped;
 
 /// A value with its interval, in the chart's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -248,29 +250,6 @@ fn places(names: &[Vec<String>], least: f64) -> (Vec<f64>, f64) {
     (middles.collect(), end)
 }
 
-/// A text in lines of at most this many characters, broken behind a comma or space where it has
-/// one; nothing is lost.
-fn wrapped(label: &str, most: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in label.split_inclusive([',', ' ']) {
-        let long = word.chars().count();
-        let mut chars = word.chars().peekable();
-        while chars.peek().is_some() {
-            if used == most || (used > 0 && used + long > most) {
-                lines.push(String::new());
-                used = 0;
-            }
-            let part: String = chars.by_ref().take(most - used).collect();
-            used += part.chars().count();
-            if let Some(line) = lines.last_mut() {
-                line.push_str(&part);
-            }
-        }
-    }
-    lines
-}
-
 /// What every chart needs beside its data.
 struct Frame<'a> {
     unit: Unit,
@@ -353,9 +332,11 @@ impl Frame<'_> {
         let ticks: Vec<(f64, String)> = ticks
             .map(|(value, label)| (scale.place(value), label))
             .collect();
-        for (x, _) in &ticks {
-            canvas.line((*x, top), (*x, bottom), "grid");
-        }
+        let lines: Vec<_> = ticks
+            .iter()
+            .map(|(x, _)| ((*x, top), (*x, bottom)))
+            .collect();
+        canvas.lines(&lines, "grid");
         labels_beneath(canvas, &ticks, bottom + 16.0);
     }
 
@@ -367,9 +348,17 @@ impl Frame<'_> {
         most: usize,
         (left, right): (f64, f64),
     ) {
-        for (value, label) in scale.ticks(self.unit, most) {
-            let y = scale.place(value);
-            canvas.line((left, y), (right, y), "grid");
+        let ticks: Vec<(f64, String)> = scale
+            .ticks(self.unit, most)
+            .into_iter()
+            .map(|(value, label)| (scale.place(value), label))
+            .collect();
+        let lines: Vec<_> = ticks
+            .iter()
+            .map(|(y, _)| ((left, *y), (right, *y)))
+            .collect();
+        canvas.lines(&lines, "grid");
+        for (y, label) in ticks {
             canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
         }
     }

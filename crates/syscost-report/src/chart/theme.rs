@@ -101,6 +101,7 @@ pub(crate) fn variables() -> String {
 
 /// How the shapes of charts are drawn, in pages and files alike.
 const SHAPES: &str = "\
+.mid{text-anchor:middle}.end{text-anchor:end}.dots{stroke:currentColor;stroke-width:10;stroke-linecap:round}\
 .bar{fill:currentColor;fill-opacity:.78}.stem{stroke:currentColor;stroke-opacity:.3;stroke-width:2}\
 .whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}\
 .curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}.dash{stroke-dasharray:5 4}\

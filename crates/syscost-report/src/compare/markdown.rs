@@ -1,18 +1,29 @@
 //! A comparison for a pull request: GitHub-flavoured Markdown.
 
-use syscost_results::compare::{Change, Comparison, Row};
+use syscost_results::compare::{Change, Comparison, Difference, Row};
 
-use super::{change, clean, margin, side, summary, value, verdict};
-use crate::units::quantity;
+use super::{
+    GROUPS_NOTE, change, clean, group_interval, is_noticed, margin, medians, notices, side,
+    summary, tail, value, verdict,
+};
 
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     let mut out = format!("**{}**\n", summary(comparison));
     out.push_str(&format!("\n- base: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- new: {}\n", cell(&side(&comparison.new))));
-    if !comparison.facts.is_empty() {
+    for line in notices(comparison) {
+        out.push_str(&format!("- {}\n", cell(&line)));
+    }
+    push_groups(&mut out, comparison);
+    let facts: Vec<&Difference> = comparison
+        .facts
+        .iter()
+        .filter(|fact| !is_noticed(fact))
+        .collect();
+    if !facts.is_empty() {
         out.push_str("\n| Differs | Base | New | Meaning |\n|---|---|---|---|\n");
-        for fact in &comparison.facts {
+        for fact in facts {
             let meaning = fact.meaning.as_deref().unwrap_or_default();
             let cells = [&*fact.fact, value(&fact.base), value(&fact.new), meaning];
             push_row(&mut out, &cells);
@@ -30,10 +41,10 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
         for row in shown {
             let name = format!("`{}`", row.name.replace('`', "'"));
             let mut sentence = change(row);
-            for note in &row.notes {
+            for note in row.notes.iter().cloned().chain(tail(row)) {
                 sentence.push_str(&format!("; {note}"));
             }
-            let (base, new) = (quantity(row.unit, row.base), quantity(row.unit, row.new));
+            let [base, new] = medians(row);
             push_row(
                 &mut out,
                 &[
@@ -63,11 +74,34 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     }
     if !verbose && !comparison.missing.is_empty() {
         out.push_str(&format!(
-            "\nRows with a number on one side only: {}.\n",
+            "\nRows not compared for want of a number: {}.\n",
             comparison.missing.len()
         ));
     }
     out
+}
+
+/// A line for each group.
+fn push_groups(out: &mut String, comparison: &Comparison) {
+    if comparison.groups.is_empty() {
+        return;
+    }
+    out.push_str("\n| Group | Cost | 95 % | Worse | Better | Inconclusive | Same |\n|---|--:|--:|--:|--:|--:|--:|\n");
+    for group in &comparison.groups {
+        let name = if group.name.is_empty() {
+            "all"
+        } else {
+            &group.name
+        };
+        let ratio = format!("{:.3}x", group.ratio);
+        let interval = group_interval(group).unwrap_or_else(|| "none".to_owned());
+        let counts = [group.worse, group.better, group.inconclusive, group.same];
+        let counts = counts.map(|count| count.to_string());
+        let [worse, better, inconclusive, same] = &counts;
+        let cells = [name, &ratio, &interval, worse, better, inconclusive, same];
+        push_row(out, &cells);
+    }
+    out.push_str(&format!("\n{GROUPS_NOTE}.\n"));
 }
 
 fn push_row(out: &mut String, cells: &[&str]) {

@@ -8,12 +8,16 @@ pub mod markdown;
 pub mod table;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use syscost_results::compare::{Change, Comparison, Row, Side};
 use syscost_results::{Better, Unit};
 
+use crate::units::{cycles, quantity};
+
 pub use markdown::markdown;
 pub use table::table;
+pub(crate) use words::{GROUPS_NOTE, group_interval, is_noticed, is_said_once, notices};
 
 /// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; `the same` only says so much.
 pub fn change(row: &Row) -> String {
@@ -100,6 +104,21 @@ pub(crate) fn side(side: &Side) -> String {
         "{runs}, {} at {started} UTC, syscost {}",
         side.hostname, side.version
     )
+}
+
+/// The medians of both sides: in core cycles where these were asked for, else in the row's unit.
+pub(crate) fn medians(row: &Row) -> [String; 2] {
+    match row.cycles {
+        Some(pair) => [pair.base, pair.new].map(|value| format!("{} cycles", cycles(value))),
+        None => [row.base, row.new].map(|value| quantity(row.unit, value)),
+    }
+}
+
+/// The tails of both sides, where both have one: `p99 200 ns -> 300 ns (1.50x)`.
+pub(crate) fn tail(row: &Row) -> Option<String> {
+    let p99 = row.p99?;
+    let [base, new] = [p99.base, p99.new].map(|value| quantity(row.unit, value));
+    Some(format!("p99 {base} -> {new} ({:.2}x)", p99.ratio()))
 }
 
 /// A fact's value, or what stands for none.

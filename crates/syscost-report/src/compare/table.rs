@@ -1,13 +1,15 @@
 //! The text of a comparison: facts that differ first, then what became worse, what better, and a line on the rest.
 
 use comfy_table::CellAlignment;
-use syscost_results::compare::{Change, Comparison, Difference, Row};
+use syscost_results::compare::{Change, Comparison, Difference, Group, Row};
 use textwrap::wrap;
 
-use super::{change, clean, margin, side, summary, value};
+use super::{
+    GROUPS_NOTE, change, clean, group_interval, is_noticed, is_said_once, margin, medians, notices,
+    side, summary, tail, value,
+};
 use crate::paint::{self, Paint, cut_end, cut_middle};
 use crate::table::TableOptions;
-use crate::units::quantity;
 
 /// Columns before a line of a section.
 const INDENT: usize = 2;
@@ -44,7 +46,13 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
             paint::DIM,
         );
     }
-    out.facts(&comparison.facts, options.verbose);
+    for line in notices(comparison) {
+        out.wrapped("", &line, paint::CARE);
+    }
+    out.groups(&comparison.groups);
+    let facts = comparison.facts.iter();
+    let facts: Vec<&Difference> = facts.filter(|fact| !is_noticed(fact)).collect();
+    out.facts(&facts, options.verbose);
     for (verdict, title, style) in [
         (Change::Worse, "worse", paint::BAD),
         (Change::Better, "better", paint::GOOD),
@@ -139,8 +147,48 @@ impl Text {
         self.line(&line);
     }
 
+    /// A line for each group.
+    fn groups(&mut self, groups: &[Group]) {
+        if groups.is_empty() {
+            return;
+        }
+        self.section("groups", paint::HEADING);
+        let mut table = paint::columns();
+        let heads = ["", "cost", "95 %", "worse", "better", "inconcl.", "same"];
+        table.add_row(heads);
+        for group in groups {
+            let name = if group.name.is_empty() {
+                "all"
+            } else {
+                &group.name
+            };
+            let interval = group_interval(group).unwrap_or_else(|| "none".to_owned());
+            let counts = [group.worse, group.better, group.inconclusive, group.same];
+            let mut cells = vec![clean(name), format!("{:.3}x", group.ratio), interval];
+            cells.extend(counts.map(|count| count.to_string()));
+            table.add_row(cells);
+        }
+        for (index, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((2, 0));
+            if index > 0 {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let lines: Vec<String> = table.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
+            let style = if index == 0 {
+                paint::DIM
+            } else {
+                anstyle::Style::new()
+            };
+            let line = self.paint.text(style, line.trim_end());
+            self.line(&line);
+        }
+        self.wrapped("  ", GROUPS_NOTE, paint::DIM);
+    }
+
     /// The facts that differ, at most one line each unless verbose.
-    fn facts(&mut self, facts: &[Difference], verbose: bool) {
+    fn facts(&mut self, facts: &[&Difference], verbose: bool) {
         if facts.is_empty() {
             return;
         }
@@ -170,11 +218,8 @@ impl Text {
                 if verbose {
                     sentence.push_str(&format!(", margin {}", margin(row)));
                 }
-                [
-                    quantity(row.unit, row.base),
-                    quantity(row.unit, row.new),
-                    sentence,
-                ]
+                let [base, new] = medians(row);
+                [base, new, sentence]
             })
             .collect();
         let widest = |column: usize| {
@@ -204,12 +249,11 @@ impl Text {
                 self.line(&format!("{}{name}", " ".repeat(INDENT)));
             }
             self.line(&line);
-            for note in row
-                .notes
-                .iter()
-                .filter(|_| verbose || row.verdict < Change::Inconclusive)
-            {
-                self.wrapped(&" ".repeat(2 * INDENT), note, paint::DIM);
+            let notes = row.notes.iter().filter(|note| {
+                verbose || (row.verdict < Change::Inconclusive && !is_said_once(note))
+            });
+            for note in notes.cloned().chain(tail(row).filter(|_| verbose)) {
+                self.wrapped(&" ".repeat(2 * INDENT), &note, paint::DIM);
             }
         }
     }
@@ -229,7 +273,7 @@ impl Text {
         }
         let missing = &comparison.missing;
         if verbose && !missing.is_empty() {
-            self.section("without a number on one side", paint::CARE);
+            self.section("not compared for want of a number", paint::CARE);
             for missing in missing {
                 self.wrapped(
                     &indent,
@@ -239,15 +283,15 @@ impl Text {
             }
         } else if !missing.is_empty() {
             let rows = if missing.len() == 1 {
-                "row has"
+                "row was"
             } else {
-                "rows have"
+                "rows were"
             };
             let first = &missing[0];
             self.wrapped(
                 "",
                 &format!(
-                    "{} {rows} a number on one side only{} {}: {}",
+                    "{} {rows} not compared for want of a number{} {}: {}",
                     missing.len(),
                     if missing.len() == 1 { ":" } else { ", e.g." },
                     first.name,

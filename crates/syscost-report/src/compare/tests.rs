@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use syscost_results::compare::{
-    Change, ComparedIn, Comparison, Difference, Missing, Refused, Row, Side,
+    Change, ComparedIn, Comparison, Difference, Group, Missing, Pair, Refused, Row, Side,
 };
 use syscost_results::{Better, Unit};
 
@@ -27,6 +27,9 @@ fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
         p_value: Some(0.001),
         verdict,
         notes: Vec::new(),
+        disturbed: false,
+        cycles: None,
+        p99: None,
     }
 }
 
@@ -48,6 +51,22 @@ fn fact(fact: &str, base: Option<&str>, new: Option<&str>, meaning: Option<&str>
     }
 }
 
+fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4]) -> Group {
+    let [worse, better, inconclusive, same] = counts;
+    Group {
+        name: name.to_owned(),
+        rows: counts.iter().sum(),
+        benchmarks: counts.iter().sum(),
+        ratio,
+        ci95_low: interval.map(|(low, _)| low),
+        ci95_high: interval.map(|(_, high)| high),
+        worse,
+        better,
+        inconclusive,
+        same,
+    }
+}
+
 fn comparison() -> Comparison {
     Comparison {
         base: side(&["20261121T080000Z-1"], "0.1.0"),
@@ -65,6 +84,11 @@ fn comparison() -> Comparison {
                 Some("Mitigation: IBRS"),
                 None,
             ),
+        ],
+        groups: vec![
+            group("call", 1.001, None, [0, 0, 0, 1]),
+            group("syscall", 1.302, Some((1.1, 1.541)), [2, 1, 1, 0]),
+            group("", 1.2, Some((1.05, 1.371)), [2, 1, 1, 1]),
         ],
         rows: vec![
             Row {
@@ -116,11 +140,13 @@ fn comparison() -> Comparison {
             reason: "its definition changed: revision 1 on the base's side, 2 on the new side"
                 .to_owned(),
         }],
+        in_cycles: false,
         paired: false,
         missing: vec![Missing {
             name: "syscall.null{call=getpid,via=libc}".to_owned(),
             reason: "withheld on the new side".to_owned(),
             lost: true,
+            to_noise: false,
         }],
         spread: vec!["20261120T080000Z-9".to_owned()],
     }
@@ -229,9 +255,78 @@ fn a_document_cannot_break_the_table() {
 }
 
 #[test]
+fn noise_frequency_and_tails_are_said_once_before_the_rows() {
+    let mut comparison = comparison();
+    let noisy = "very different noise: somebody else was there";
+    comparison.facts.insert(
+        0,
+        fact(
+            "noise.cores_ours",
+            Some("97.0 %"),
+            Some("31.0 %"),
+            Some(noisy),
+        ),
+    );
+    comparison.rows[0].compared_in = ComparedIn::CoreCycles;
+    comparison.rows[1].compared_in = ComparedIn::Either;
+    for (row, new) in comparison.rows.iter_mut().zip([300.0, 110.0]) {
+        row.p99 = Some(Pair { base: 100.0, new });
+    }
+    comparison.missing.push(Missing {
+        name: "mem.x".to_owned(),
+        reason: "failed".to_owned(),
+        lost: false,
+        to_noise: true,
+    });
+    let options = |verbose| TableOptions {
+        width: 200,
+        verbose,
+        ..TableOptions::default()
+    };
+    let text = table(&comparison, &options(false));
+    let (before, rows) = text.split_once("groups").expect("groups before the rows");
+    for notice in [
+        "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
+        "core frequency in GHz: 3.60 -> 3.00",
+        "frequency: 1 of 5 rows compared in core cycles (work of the core), 3 in time, 1 both ways",
+        "1 row was lost on the new side, where no core was its own",
+        "p99: 1.82x over 2 rows that have one on both sides, furthest syscall.null{call=getppid} by 3.00x",
+    ] {
+        assert!(before.contains(notice), "{notice}: {text}");
+    }
+    assert!(!rows.contains("the core ran at"), "said once: {text}");
+    let verbose = table(&comparison, &options(true));
+    assert!(
+        verbose.contains("p99 100 ns -> 300 ns (3.00x)"),
+        "{verbose}"
+    );
+}
+
+#[test]
+fn cycles_are_told_where_they_were_asked_for() {
+    let mut comparison = comparison();
+    comparison.in_cycles = true;
+    comparison.rows[0].cycles = Some(Pair {
+        base: 292.0,
+        new: 525.0,
+    });
+    for text in [
+        table(&comparison, &TableOptions::default()),
+        markdown(&comparison, false),
+    ] {
+        assert!(
+            text.contains("292 cycles") && text.contains("525 cycles"),
+            "{text}"
+        );
+        assert!(text.contains("compared in core cycles, as asked"), "{text}");
+    }
+}
+
+#[test]
 fn nothing_compared_says_so() {
     let mut nothing = comparison();
     nothing.rows.clear();
+    nothing.groups.clear();
     nothing.facts.clear();
     let text = table(&nothing, &TableOptions::default());
     assert!(text.contains("0 rows compared: 0 worse, 0 better, 0 inconclusive, 0 the same"));

@@ -9,7 +9,7 @@ use crate::chart::{Chart, Labels, Theme, draw};
 use super::details::figure;
 use super::files;
 use super::rows::Row;
-use super::{Explanation, PageOptions, words};
+use super::{PageOptions, words};
 
 /// Most rows whose distributions stand beneath each other in a card.
 const MOST_VIOLINS: usize = 12;
@@ -29,16 +29,17 @@ pub(super) fn cards(
     html! {
         div class="cards" id=(place(group)) {
             @for rows in rows.chunk_by(|a, b| a.id() == b.id()) {
-                (card(rows, runs, options.explanations.get(rows[0].id())))
+                (card(rows, runs, options))
             }
         }
     }
 }
 
-fn card(rows: &[&Row<'_>], runs: &[&Run], explanation: Option<&Explanation>) -> Markup {
+fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
     let id = rows[0].id();
+    let explanation = options.explanations.get(id);
     let measurements: Vec<&Measurement> = rows.iter().map(|row| row.latest).collect();
-    let chosen = chosen(&measurements);
+    let chosen = chosen(&measurements, options.samples);
     html! {
         article class="card benchmark" id={ "about-" (id) } data-benchmark=(id)
             data-tags=[explanation.map(|explanation| explanation.tags.join("|"))] {
@@ -69,11 +70,14 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], explanation: Option<&Explanation>) -> 
     }
 }
 
-/// A curve or heat map where the rows make one, else their distributions, else bars.
-fn chosen(rows: &[&Measurement]) -> Option<Chosen> {
+/// A curve or heat map where the rows make one, else their medians, or with `samples` their distributions.
+fn chosen(rows: &[&Measurement], samples: bool) -> Option<Chosen> {
     let own = choose(rows, None).ok()?;
     if matches!(own.chart, Chart::Curve { .. } | Chart::Heatmap { .. }) {
         return Some(own);
+    }
+    if !samples {
+        return choose(rows, Some(Kind::Bars)).ok();
     }
     let distributions = choose(rows, Some(Kind::Violin)).ok();
     distributions

@@ -2,13 +2,15 @@
 
 use maud::{Markup, html};
 use syscost_results::Better;
-use syscost_results::compare::{Change, Comparison, Row};
+use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use crate::chart::{Begin, Scale};
-use crate::compare::{side, verdict};
-use crate::units::quantity;
+use crate::compare::{is_noticed, is_said_once, medians, notices, side, tail, verdict};
 
+use super::change::{class, cost, groups};
 use super::headline::percent;
+use super::skeleton::Kinds;
+use super::table::{place, sortable};
 use super::{key, skeleton};
 
 /// Ratios further from one are drawn at the edge: a single unsure row would press all others into a dot.
@@ -18,6 +20,7 @@ const WIDEST: f64 = 2.0;
 pub fn comparison(comparison: &Comparison) -> String {
     let title = "What changed".to_owned();
     let links: Vec<(String, String)> = [
+        ("groups", "groups"),
         ("facts", "facts"),
         ("rows", "rows"),
         ("not-compared", "not compared"),
@@ -26,8 +29,13 @@ pub fn comparison(comparison: &Comparison) -> String {
     .to_vec();
     let body = html! {
         (skeleton::header(&title, &subtitle(comparison)))
-        (skeleton::toolbar(&links, false))
+        (skeleton::toolbar(&links, Kinds::OfChanges))
         main id="content" {
+            section id="groups" aria-labelledby="title-groups" {
+                h2 id="title-groups" { "Groups" }
+                @for line in notices(comparison) { p class="note" { (line) } }
+                (groups(&comparison.groups))
+            }
             (facts(comparison))
             section id="rows" aria-labelledby="title-rows" {
                 h2 id="title-rows" { "Rows" }
@@ -61,19 +69,21 @@ fn subtitle(comparison: &Comparison) -> Markup {
 }
 
 fn facts(comparison: &Comparison) -> Markup {
+    let others = comparison.facts.iter();
+    let others: Vec<&Difference> = others.filter(|fact| !is_noticed(fact)).collect();
     let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
     html! {
         section id="facts" aria-labelledby="title-facts" {
             h2 id="title-facts" { "What else differs" }
-            @if comparison.facts.is_empty() {
-                p { "No fact of machine or program differs between the sides." }
+            @if others.is_empty() {
+                p { "No other fact of machine or program differs between the sides." }
             } @else {
                 div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
                     table class="differences" {
                         caption { "Facts that differ, the likeliest explanations first" }
                         thead { tr { th scope="col" { "fact" } th scope="col" { (key(0)) " base" } th scope="col" { (key(1)) " new" } th scope="col" { "what it does" } } }
                         tbody {
-                            @for fact in &comparison.facts {
+                            @for fact in others {
                                 tr { th scope="row" { (fact.fact) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
                             }
                         }
@@ -118,18 +128,21 @@ fn rows(comparison: &Comparison) -> Markup {
 fn line(row: &Row, scale: &Scale) -> Markup {
     let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let interval = row.ci95_low.zip(row.ci95_high);
-    let number = |value: f64, text: String| html! { td class="num" data-v={ (format!("{value:e}")) } { (text) } };
+    let number =
+        |value: f64, text: String| html! { td class="num" data-v=(sortable(value)) { (text) } };
+    let [base, new] = medians(row);
+    let notes = row.notes.iter().filter(|note| !is_said_once(note)).cloned();
     html! {
-        tbody data-name=(row.name) data-text={ (row.name) " " (verdict(row.verdict)) } {
+        tbody id=(place(&row.name)) data-change=(verdict(row.verdict)) {
             tr class="row" {
                 th scope="row" class="name" {
                     (row.name)
-                    @for note in &row.notes { br; small class="quiet" { (note) } }
+                    @for note in notes.chain(tail(row)) { br; small class="quiet" { (note) } }
                 }
                 td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (verdict(row.verdict)) } }
-                (number(row.base, quantity(row.unit, row.base)))
-                (number(row.new, quantity(row.unit, row.new)))
-                (number(row.ratio, format!("{:.3}", row.ratio)))
+                (number(row.base, base))
+                (number(row.new, new))
+                (number(cost(row), format!("{:.3}", row.ratio)))
                 @match interval {
                     Some((low, high)) => (number(high - low, format!("{low:.3} to {high:.3}"))),
                     None => td class="num quiet" { "none" },
@@ -165,14 +178,5 @@ fn not_compared(comparison: &Comparison) -> Markup {
                 ul class="plain" { @for (name, reason) in list { li { code { (name) } ": " (reason) } } }
             }
         }
-    }
-}
-
-fn class(change: Change) -> &'static str {
-    match change {
-        Change::Worse => "bad",
-        Change::Better => "good",
-        Change::Inconclusive => "care",
-        Change::Same => "quiet",
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn list(rows: &Rows<'_>, runs: &[&Run]) -> Markup {
                     @for (group, rows) in rows.groups() {
                         li {
                             a href={ "#group-" (group) } { (group) }
-                            span class="quiet" { (rows.len()) @if rows.len() == 1 { " row" } @else { " rows" } }
+                            span class="quiet" { (super::of_rows(rows.len())) }
                             a href={ "#" (benchmarks::place(group)) } { "charts" }
                             @if group == "memory" && hierarchy::found(runs).is_some() {
                                 a href={ "#" (hierarchy::ID) } { "hierarchy" }

@@ -1,123 +1,28 @@
-//! What unfolds beneath a row: evidence, flags, samples, explanation.
+//! Pictures of a row: of its samples, over runs, and the small one of its cell.
 
 use maud::{Markup, html};
 use syscost_results::estimate::Tail;
-use syscost_results::{Measurement, Run, Status, Unit};
+use syscost_results::{Measurement, Run, Unit};
 
 use crate::chart::{self, Begin, Chart, Distribution, Labels, Scale, Theme, rows::value, told};
-use crate::sentence::{self, Mark};
-use crate::units::{self, Figures};
+use crate::units;
 
-use super::rows::{Row, cycles};
-use super::{MOST_COLUMNS, key, words};
+use super::rows::Row;
+use super::{MOST_COLUMNS, words};
 
 /// Rounds drawn at most.
 const ROUNDS: usize = 30;
 
-/// The details of a row; of several runs, each run's figures and the newest one's evidence.
-pub(super) fn details(row: &Row<'_>, runs: &[&Run]) -> Markup {
-    let latest = row.latest;
+/// The pictures that unfold beneath a row: over many runs; with `samples`, also of its samples.
+pub(super) fn pictures(row: &Row<'_>, runs: &[&Run], samples: bool) -> Markup {
     html! {
-        div class="details" {
-            div {
-                p { strong { (latest.title) } " " code { (row.name) }
-                    " · " a href={ "#about-" (latest.id) } { "what it measures and how to read it" } }
-                @if Figures::of(latest).is_none() { p class="reason" { (sentence::no_number(latest)) } }
-                @if runs.len() > 1 { (by_run(row, runs)) }
-                (evidence(latest, runs.len() > 1))
-                (notes(latest))
-            }
-            div class="pictures" {
-                @if runs.len() > MOST_COLUMNS { (over_runs(row, runs)) }
-                (pictures(latest))
-                div class="explain" data-about=(latest.id) {}
-            }
-        }
-    }
-}
-
-fn evidence(row: &Measurement, several: bool) -> Markup {
-    html! {
-        @if row.evidence.is_empty() {
-            p class="quiet" { "No evidence was taken." }
-        } @else {
-            table class="evidence" {
-                caption { "Evidence" @if several { " of the last run" } }
-                thead { tr {
-                    th scope="col" { "verdict" } th scope="col" { "claim" } th scope="col" { "expected" }
-                    th scope="col" { "observed" } th scope="col" { "counted by" }
-                } }
-                tbody {
-                    @for one in &row.evidence {
-                        @let mark = Mark::of(std::slice::from_ref(one));
-                        tr {
-                            td { span class={ "mark " (words::class(mark)) } { (mark.sign()) span class="word" { " " (words::word(mark)) } } }
-                            th scope="row" { (one.claim) @if let Some(reason) = &one.reason { span class="quiet" { ": " (reason) } } }
-                            td { (one.expected) }
-                            td { @match &one.observed { Some(observed) => (observed), None => "–" } }
-                            td { (one.source) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Flags in words and the numbers that have no column.
-fn notes(row: &Measurement) -> Markup {
-    let mut facts: Vec<(String, String)> = Vec::new();
-    // A bound is all that may be told below resolution, and nothing of a row without a number.
-    if row.status == Status::Ok {
-        let estimate = &row.estimate;
-        for (name, value) in [
-            ("interval from", estimate.ci95_low),
-            ("interval to", estimate.ci95_high),
-            ("99th percentile", estimate.p99),
-            (
-                "before overhead was taken off",
-                estimate
-                    .raw_median
-                    .filter(|_| estimate.raw_median != estimate.median),
-            ),
-            ("spread of processes (MAD)", estimate.mad),
-        ] {
-            facts.extend(value.map(|value| (name.to_owned(), units::quantity(row.unit, value))));
-        }
-        facts.extend(estimate.coverage.map(|coverage| {
-            (
-                "interval covers".to_owned(),
-                format!("{:.1} %", 100.0 * coverage),
-            )
-        }));
-        facts.extend(sentence::undisturbed(row).and_then(|text| {
-            let (name, value) = text.split_once(' ')?;
-            Some((name.to_owned(), value.to_owned()))
-        }));
-        facts.extend(
-            row.details
-                .iter()
-                .map(|(name, value)| (name.clone(), format!("{}", (value * 1e4).round() / 1e4))),
-        );
-    }
-    html! {
-        @if Figures::of(row).is_some() {
-            @if !row.flags.is_empty() {
-                ul class="flag-list" {
-                    @for flag in &row.flags {
-                        @let (short, meaning) = sentence::flag(*flag);
-                        li { span class="flag" { (short) } " " (meaning) }
-                    }
-                }
-            }
-            p class="quiet" { (sentence::samples(row))
-                @for (name, value) in &facts { " · " (name) " " (value) } }
-        }
+        @if samples && runs.len() > MOST_COLUMNS { (over_runs(row, runs)) }
+        @if samples { (of_samples(row.latest)) }
     }
 }
 
 /// The distribution of a row's samples: all together, and round by round.
-fn pictures(row: &Measurement) -> Markup {
+fn of_samples(row: &Measurement) -> Markup {
     let (Some(value), samples) = (value(row), chart::rows::samples(row)) else {
         return html! {};
     };
@@ -168,51 +73,6 @@ fn pictures(row: &Measurement) -> Markup {
 /// A picture with its caption in a box of its own.
 pub(super) fn figure(picture: &Markup, caption: &str) -> Markup {
     html! { figure { (picture) figcaption { (caption) } } }
-}
-
-/// A row's figures in each run.
-fn by_run(row: &Row<'_>, runs: &[&Run]) -> Markup {
-    let columns = runs.len() <= MOST_COLUMNS;
-    html! {
-        div class="by-run" tabindex="0" role="region" aria-label={ (row.name) " in each run" } {
-            table class="evidence" {
-                caption { "In each run" }
-                thead { tr {
-                    th scope="col" { "run" } th scope="col" { "median" }
-                    @if columns {
-                        th scope="col" { "best" } th scope="col" { "cycles" } th scope="col" { "flags" }
-                    }
-                    th scope="col" { "evidence" }
-                } }
-                tbody {
-                    @for (index, (run, measurement)) in runs.iter().zip(&row.of_runs).enumerate() {
-                        tr {
-                            th scope="row" { @if columns { (key(index)) " " } (words::time(&run.started)) }
-                            @match measurement {
-                                None => td colspan="5" class="quiet" { "not in this run" },
-                                Some(measurement) => (run_cells(measurement, columns)),
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn run_cells(row: &Measurement, all: bool) -> Markup {
-    let Some(figures) = Figures::of(row) else {
-        return html! { td colspan="5" class="none" { (sentence::no_number(row)) } };
-    };
-    html! {
-        td { (figures.with_half_width()) " " (figures.unit) }
-        @if all {
-            td { (figures.best) }
-            td { (cycles(row).map(units::cycles).unwrap_or_default()) }
-            td { (words::flags(row)) }
-        }
-        td { (Mark::of(&row.evidence).sign()) }
-    }
 }
 
 fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {

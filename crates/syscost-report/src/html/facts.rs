@@ -16,7 +16,7 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
         @match runs {
             [] => {},
             [run] => {
-                p class="lead" { (sentence::machine(run)) }
+                p class="lead" { (lead(run)) }
                 @if let Some(peer) = sentence::peer(run) { p class="lead" { (peer) } }
                 @if let Some(nfs) = sentence::nfs(run) { p class="lead" { (nfs) } }
                 @for directory in &run.directories { p class="lead" { (sentence::directory(directory)) } }
@@ -28,6 +28,31 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
             }
         }
     }
+}
+
+/// The machine; under which conditions it measured stands beneath.
+fn lead(run: &Run) -> String {
+    let machine = &run.machine;
+    let cpus = match machine.cpus_online {
+        1 => "1 CPU".to_owned(),
+        cpus => format!("{cpus} CPUs"),
+    };
+    let memory = machine
+        .memory_bytes
+        .map(bytes)
+        .map(|bytes| format!("{bytes} of memory"));
+    let parts = [
+        Some(machine.cpu_model.clone()),
+        Some(cpus),
+        memory,
+        machine.distribution.clone(),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(", ")
 }
 
 /// Warnings of all runs, each kind once in the words of the last run that has it, with what to do.

@@ -7,7 +7,7 @@ use syscost_results::{Run, Unit};
 use crate::chart::{Begin, Scale, Value, told};
 use crate::numbers::{human, in_sentence};
 
-use super::{MOST_COLUMNS, key};
+use super::{MOST_COLUMNS, key, table};
 
 /// The list with bars; of more runs than stand side by side, the last one's.
 pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
@@ -97,7 +97,9 @@ fn row(line: &[Option<&Number>], scale: &Scale, second: bool) -> Markup {
     let human_s = line.last().and_then(|number| (*number)?.human_s);
     html! {
         tr {
-            th scope="row" title=[name] { (title) }
+            th scope="row" {
+                @if let Some(name) = name { a href={ "#" (table::place(name)) } title=(name) { (title) } } @else { (title) }
+            }
             td class="wide" {
                 @for (index, number) in line.iter().enumerate() {
                     @if let Some(median) = number.and_then(|number| number.median_ns) {
@@ -137,5 +139,6 @@ fn time(number: &Number) -> String {
 
 /// A share as CSS writes it.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
+    let text = format!("{:.1}", 100.0 * share);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }

@@ -1,11 +1,14 @@
 //! The page people look at in a browser: one self-contained file, from one run or many, or from a comparison.
 //!
-//! No network, no third-party code; the page reads without script too, which only sorts, filters and unfolds. What a
-//! document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
+//! No network, no third-party code; the page reads without script too, which only sorts, filters and unfolds the rows' evidence
+//! ([`data`]). What a document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
 
 mod benchmarks;
+mod change;
 mod comparison;
+mod conditions;
 mod contents;
+mod data;
 mod details;
 mod directories;
 mod facts;
@@ -31,10 +34,14 @@ use syscost_results::study::JudgedStudy;
 
 pub use comparison::comparison;
 
+use change::Changes;
 use rows::Rows;
 
 /// Runs that stand beside each other as columns; more are drawn as lines over time.
 const MOST_COLUMNS: usize = 4;
+
+/// Rows of a page whose groups stand open; of more, each group is laid out when its reader opens it.
+const MOST_OPEN: usize = 200;
 
 /// What a page shows beside its runs.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +56,8 @@ pub struct PageOptions {
     pub studies: Vec<JudgedStudy>,
     /// Metrics over time; empty leaves the section out.
     pub history: Vec<Series>,
+    /// Whether each row unfolds the pictures of its samples, and of many runs its line over them: ten times as large a page.
+    pub samples: bool,
 }
 
 /// What a benchmark measures, how to read it, and how it is found.
@@ -67,34 +76,51 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
     let rows = Rows::new(runs);
     let title = options.title.clone().unwrap_or_else(|| title(runs));
     let groups: Vec<&str> = rows.groups().map(|(group, _)| group).collect();
+    let changes = Changes::of(runs);
+    let is_short = rows.groups().map(|(_, rows)| rows.len()).sum::<usize>() <= MOST_OPEN;
+    let marks = skeleton::Kinds::of_rows(changes.is_some());
     let body = html! {
-        (skeleton::header(&title, &facts::subtitle(runs)))
-        (skeleton::toolbar(&links(&groups, options), true))
+        (skeleton::header(&title, &html! { (facts::subtitle(runs)) (conditions::strip(runs)) }))
+        (skeleton::toolbar(&links(&groups, options, changes.is_some()), marks))
         main id="content" {
+            noscript { p class="note" {
+                "Without script the rows do not unfold their evidence; " code { "syscost show RUN -v" } " prints it."
+            } }
             (facts::warnings(runs))
+            @if let Some(changes) = &changes { (changes.section()) }
             (contents::list(&rows, runs))
             (headline::section(&options.headline, runs))
             (studies::section(&options.studies))
             (facts::section(runs))
             @for (group, rows) in rows.groups() {
-                section id={ "group-" (group) } class="group" aria-labelledby={ "title-" (group) } {
-                    h2 id={ "title-" (group) } { (group) }
+                section class="group" aria-labelledby={ "title-" (group) } { details open[is_short] {
+                    summary {
+                        h2 id={ "title-" (group) } { (group) }
+                        span class="quiet" { (of_rows(rows.len())) @if let Some(changes) = &changes { (changes.counts(group)) } }
+                    }
+                    // Inside, so that a link to it opens the group without script too.
+                    div id={ "group-" (group) } {
                     @if group == "memory" { (hierarchy::table(runs)) }
                     (directories::table(group, runs))
-                    (table::table(group, &rows, runs))
+                    (table::table(group, &rows, runs, changes.as_ref()))
                     (benchmarks::cards(group, &rows, runs, options))
-                }
+                    }
+                } }
             }
             (history::section(&options.history))
-            (words::legend(runs))
+            (words::legend(runs, options.samples))
         }
         (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
+        (data::script(&rows, runs, options))
     };
     skeleton::document(&title, &body).into_string()
 }
 
-fn links(groups: &[&str], options: &PageOptions) -> Vec<(String, String)> {
+fn links(groups: &[&str], options: &PageOptions, two: bool) -> Vec<(String, String)> {
     let mut links = Vec::new();
+    if two {
+        links.push(("changes".to_owned(), "changes".to_owned()));
+    }
     if !options.headline.is_empty() {
         links.push(("numbers".to_owned(), "numbers".to_owned()));
     }
@@ -111,6 +137,14 @@ fn links(groups: &[&str], options: &PageOptions) -> Vec<(String, String)> {
         links.push(("history".to_owned(), "history".to_owned()));
     }
     links
+}
+
+/// `1 row`, `84 rows`.
+fn of_rows(count: usize) -> String {
+    match count {
+        1 => "1 row".to_owned(),
+        count => format!("{count} rows"),
+    }
 }
 
 fn title(runs: &[&Run]) -> String {

@@ -7,7 +7,7 @@ use crate::chart::theme_variables;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// Of the script, in base64; a test says what it should be.
-const SCRIPT_SHA256: &str = "kpEEbnyD/jB2eUQym6R3yxAFWVc8ErnmcAmnNOpF3GY=";
+const SCRIPT_SHA256: &str = "0FpOVl7iLRkll37GThDtIynDgGU1SBYwhkV7+70dO0g=";
 
 /// The whole document. Its policy allows this very script and the style, and nothing else: no network, no other script.
 pub(super) fn document(title: &str, body: &Markup) -> Markup {
@@ -25,8 +25,7 @@ pub(super) fn document(title: &str, body: &Markup) -> Markup {
                 meta name="generator" content="syscost";
                 title { (title) }
                 style { (PreEscaped(theme_variables())) (PreEscaped(STYLE)) }
-                // Without script nothing could unfold the details.
-                noscript { style { "tr.detail[hidden]{display:table-row!important}.needs-script{display:none}" } }
+                noscript { style { ".needs-script{display:none!important}" } }
             }
             body {
                 a class="skip" href="#content" { "Skip to the content" }
@@ -47,8 +46,28 @@ pub(super) fn header(title: &str, below: &Markup) -> Markup {
     }
 }
 
+/// The kinds of rows that the toolbar lets choose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kinds {
+    /// By evidence and flags.
+    OfRows,
+    /// By what became of them.
+    OfChanges,
+    /// By both.
+    OfBoth,
+    /// None: there are no rows to choose.
+    None,
+}
+
+impl Kinds {
+    /// Of a page of runs, of which there are two or not.
+    pub(super) fn of_rows(two: bool) -> Self {
+        if two { Kinds::OfBoth } else { Kinds::OfRows }
+    }
+}
+
 /// Links to the sections, the filter, and the choice of light or dark.
-pub(super) fn toolbar(links: &[(String, String)], marks: bool) -> Markup {
+pub(super) fn toolbar(links: &[(String, String)], kinds: Kinds) -> Markup {
     html! {
         div class="toolbar" {
             nav aria-label="Sections" {
@@ -57,14 +76,21 @@ pub(super) fn toolbar(links: &[(String, String)], marks: bool) -> Markup {
             div class="controls needs-script" role="search" {
                 label for="filter" class="spoken" { "Show only rows that contain" }
                 input id="filter" type="search" placeholder="Filter rows, e.g. getppid" autocomplete="off" spellcheck="false";
-                @if marks {
+                @if kinds != Kinds::None {
                     label for="which" class="spoken" { "Show only rows that are" }
                     select id="which" {
                         option value="" { "all rows" }
-                        option value="good" { "✓ confirmed" }
-                        option value="care" { "? unverified" }
-                        option value="flagged" { "flagged" }
-                        option value="none" { "without a number" }
+                        @if kinds != Kinds::OfRows {
+                            option value="worse" { "worse" }
+                            option value="better" { "better" }
+                            option value="inconclusive" { "inconclusive" }
+                        }
+                        @if kinds != Kinds::OfChanges {
+                            option value="good" { "✓ confirmed" }
+                            option value="care" { "? unverified" }
+                            option value="flagged" { "flagged" }
+                            option value="none" { "without a number" }
+                        }
                     }
                 }
                 output id="count" for="filter" aria-live="polite" {}

@@ -7,9 +7,10 @@ use crate::chart::{rows::value, told};
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 
+use super::change::Changes;
 use super::headline::percent;
 use super::rows::{Row, cycles, median};
-use super::{MOST_COLUMNS, details, key, words};
+use super::{MOST_COLUMNS, change, details, key, words};
 
 /// How runs stand in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,15 +41,25 @@ impl Shape {
     fn columns(self) -> usize {
         match self {
             Shape::One => 7,
-            Shape::SideBySide(2) => 6,
+            Shape::SideBySide(2) => 8,
             Shape::SideBySide(runs) => runs + 3,
             Shape::Many(_) => 8,
         }
     }
 }
 
-/// The table of one group's rows.
-pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
+/// Where a row stands in the page.
+pub(super) fn place(name: &str) -> String {
+    format!("row-{name}")
+}
+
+/// The table of one group's rows. `changes` are what became of them, of two runs.
+pub(super) fn table(
+    group: &str,
+    rows: &[&Row<'_>],
+    runs: &[&Run],
+    changes: Option<&Changes<'_>>,
+) -> Markup {
     let shape = Shape::of(runs.len());
     let measured = rows
         .iter()
@@ -60,9 +71,7 @@ pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
                     span class="needs-script hint" { " · a name unfolds its evidence" } }
                 thead { tr { (heading(shape)) } }
-                @for (index, row) in rows.iter().enumerate() {
-                    (body(shape, row, &format!("{group}-{index}"), runs))
-                }
+                @for row in rows { (body(shape, row, changes)) }
             }
         }
     }
@@ -88,7 +97,7 @@ fn heading(shape: Shape) -> Markup {
             }
             Shape::SideBySide(runs) => {
                 @for index in 0..runs { (column("median", "num", Some(key(index)))) }
-                @if runs == 2 { (column("B / A", "num", None)) }
+                @if runs == 2 { (change::heading(column)) }
                 (axis(runs))
                 (column("evidence", "", None)) (column("flags", "", None))
             }
@@ -102,27 +111,21 @@ fn heading(shape: Shape) -> Markup {
     }
 }
 
-fn body(shape: Shape, row: &Row<'_>, id: &str, runs: &[&Run]) -> Markup {
+/// A row; what it unfolds is among the page's data, in the same order.
+fn body(shape: Shape, row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
     let latest = row.latest;
     let mark = Mark::of(&latest.evidence);
     let numbered = Figures::of(latest).is_some();
+    let change = changes.map(|changes| changes.class(row.name));
     html! {
-        tbody data-name=(row.name) data-text={ (row.name) " " (latest.title) }
-            data-mark=(if numbered { words::class(mark) } else { "none" })
-            data-flagged=[(numbered && !latest.flags.is_empty()).then_some("")] {
+        tbody id=(place(row.name)) data-mark=(if numbered { words::class(mark) } else { "none" }) data-change=[change] {
             tr class="row" {
-                th scope="row" class="name" {
-                    button type="button" class="more needs-script" aria-expanded="false" aria-controls={ "d-" (id) } { (name(row)) }
-                    noscript { (name(row)) }
-                }
+                th scope="row" { (name(row)) }
                 @match shape {
                     Shape::One => (one(latest)),
-                    Shape::SideBySide(count) => (side_by_side(row, count)),
+                    Shape::SideBySide(_) => (side_by_side(row, changes)),
                     Shape::Many(_) => (many(row)),
                 }
-            }
-            tr class="detail" id={ "d-" (id) } hidden {
-                td colspan=(1 + shape.columns()) { (details::details(row, runs)) }
             }
         }
     }
@@ -131,14 +134,33 @@ fn body(shape: Shape, row: &Row<'_>, id: &str, runs: &[&Run]) -> Markup {
 fn name(row: &Row<'_>) -> Markup {
     let case = row.case();
     html! {
-        span class="operation" { (row.operation()) }
+        b { (row.operation()) }
         @if !case.is_empty() { " " span class="case" { (case) } }
     }
 }
 
+/// What a cell is sorted by: five digits tell any two apart that a reader would.
+pub(super) fn sortable(value: f64) -> String {
+    let text = format!("{value:.4e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    };
+    match exponent {
+        "0" => digits.to_owned(),
+        exponent => format!("{digits}e{exponent}"),
+    }
+}
+
 /// A cell that sorts by this value.
-fn cell(value: Option<f64>, content: &Markup) -> Markup {
-    html! { td class="num" data-v=[value.map(|value| format!("{value:e}"))] { (content) } }
+pub(super) fn cell(value: Option<f64>, content: &Markup) -> Markup {
+    html! { td class="num" data-v=[value.map(sortable)] { (content) } }
+}
+
+/// The same in the table of one run, whose numbers are known by their columns.
+fn plain(value: Option<f64>, content: &Markup) -> Markup {
+    html! { td data-v=[value.map(sortable)] { (content) } }
 }
 
 fn quantity(unit: Unit, value: Option<f64>) -> Markup {
@@ -174,26 +196,26 @@ fn one(row: &Measurement) -> Markup {
         .zip(estimate.median)
         .map(|(half, median)| half / median);
     html! {
-        (cell(estimate.median.or(estimate.ci95_high).or(estimate.ci95_low), &html! {
-            strong { (figures.median) } " " span class="unit" { (figures.unit) }
+        (plain(estimate.median.or(estimate.ci95_high).or(estimate.ci95_low), &html! {
+            strong { (figures.median) } " " small { (figures.unit) }
         }))
-        (cell(share, &html! { (figures.half_width) }))
-        (cell(best, &html! { (figures.best) }))
-        (cell(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
-        td class="plot" { (marks(&[Some(row)])) }
+        (plain(share, &html! { (figures.half_width) }))
+        (plain(best, &html! { (figures.best) }))
+        (plain(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
+        td { (mark_of_one(row)) }
         td data-v=(Mark::of(&row.evidence) as u8) { (words::mark(&row.evidence)) }
-        td class="flags" data-v=(row.flags.len()) { (words::flags(row)) }
+        td data-v=(shown_flags(row)) { (words::flags(row)) }
     }
 }
 
 /// The cells of a row of a few runs.
-fn side_by_side(row: &Row<'_>, count: usize) -> Markup {
+fn side_by_side(row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
     let medians: Vec<Option<f64>> = row.of_runs.iter().map(|row| row.and_then(median)).collect();
     html! {
         @for (measurement, median) in row.of_runs.iter().zip(&medians) {
             (cell(*median, &short(*measurement)))
         }
-        @if count == 2 { (ratio(row, &medians)) }
+        @if let Some(changes) = changes { (changes.cells(row.name)) }
         td class="plot" { (marks(&row.of_runs)) }
         td data-v=(Mark::of(&row.latest.evidence) as u8) {
             @for measurement in row.of_runs.iter().flatten().filter(|row| Figures::of(row).is_some()) { (words::mark(&measurement.evidence)) " " }
@@ -231,32 +253,6 @@ fn short(row: Option<&Measurement>) -> Markup {
             " " span class="unit" { (figures.unit) }
         },
     }
-}
-
-/// Second by first run, quiet where the intervals overlap.
-fn ratio(row: &Row<'_>, medians: &[Option<f64>]) -> Markup {
-    let &[Some(a), Some(b)] = medians else {
-        return cell(None, &html! {});
-    };
-    if a <= 0.0 || b <= 0.0 {
-        return cell(None, &html! {});
-    }
-    let ends = |index: usize| {
-        let estimate = &row.of_runs[index]?.estimate;
-        estimate.ci95_low.zip(estimate.ci95_high)
-    };
-    let apart = ends(0)
-        .zip(ends(1))
-        .is_some_and(|((low_a, high_a), (low_b, high_b))| high_a < low_b || high_b < low_a);
-    let title = match apart {
-        true => "the intervals are apart; `syscost compare` tells whether that is more than chance",
-        false => "the intervals overlap",
-    };
-    let class = if apart { "apart" } else { "quiet" };
-    cell(
-        Some(b / a),
-        &html! { span class=(class) title=(title) { (format!("{:.3}", b / a)) } },
-    )
 }
 
 /// The cells of a row of many runs.
@@ -298,6 +294,32 @@ fn axis(runs: usize) -> Markup {
     }
 }
 
+/// How far along the axis a value is whose middle is `zero`.
+fn along(zero: f64, value: f64) -> f64 {
+    (0.5 + (value / zero - 1.0) / (2.0 * REACH)).clamp(0.0, 1.0)
+}
+
+/// The interval of a single run; the median is in the middle, where style puts it.
+fn mark_of_one(row: &Measurement) -> Markup {
+    let Some(value) = value(row).filter(|value| value.median > 0.0) else {
+        return html! {};
+    };
+    let (low, high) = (
+        value.low.unwrap_or(value.median),
+        value.high.unwrap_or(value.median),
+    );
+    let (from, to) = (along(value.median, low), along(value.median, high));
+    let title = units::interval(row.unit, low, high);
+    html! {
+        span class="ci" title=(title) {
+            span style={ "left:" (percent(from)) ";width:" (percent(to - from)) } {}
+            i {}
+            @if from <= 0.0 { em class="below" {} }
+            @if to >= 1.0 { em class="above" {} }
+        }
+    }
+}
+
 /// Each run's interval as a bar and its median as a mark, in shares of the first median there is.
 fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
     let values = || {
@@ -311,13 +333,12 @@ fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
     if zero.median <= 0.0 {
         return html! {};
     }
-    let share = |value: f64| (0.5 + (value / zero.median - 1.0) / (2.0 * REACH)).clamp(0.0, 1.0);
+    let share = |value: f64| along(zero.median, value);
     html! {
         @for (index, unit, value) in values() {
             @let (low, high) = (value.low.unwrap_or(value.median), value.high.unwrap_or(value.median));
-            @let title = format!("{} to {}", units::quantity(unit, low), units::quantity(unit, high));
+            @let title = units::interval(unit, low, high);
             span class={ "ci s" (index) } title=(title) {
-                b style="left:50%" {}
                 span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
                 i style={ "left:" (percent(share(value.median))) } {}
                 @if share(low) <= 0.0 { em class="below" {} }

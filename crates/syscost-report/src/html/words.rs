@@ -16,16 +16,11 @@ pub(super) fn mark(evidence: &[Evidence]) -> Markup {
         .map(sentence::evidence)
         .collect();
     let title = match mark {
-        Mark::Confirmed => format!("{} claims counted and confirmed", evidence.len()),
-        _ if worst.is_empty() => "nothing could be counted".to_owned(),
-        _ => worst.join("\n"),
+        Mark::Confirmed => format!("confirmed: {} claims counted", evidence.len()),
+        _ if worst.is_empty() => format!("{}: nothing could be counted", word(mark)),
+        _ => format!("{}: {}", word(mark), worst.join("\n")),
     };
-    html! {
-        span class={ "mark " (class(mark)) } title=(title) {
-            span aria-hidden="true" { (mark.sign()) }
-            span class="spoken" { (word(mark)) }
-        }
-    }
+    html! { span class={ "mark " (class(mark)) } role="img" title=(title) { (mark.sign()) } }
 }
 
 pub(super) fn class(mark: Mark) -> &'static str {
@@ -50,13 +45,10 @@ pub(super) fn shown_flags(row: &Measurement) -> impl Iterator<Item = Flag> {
     flags.filter(|flag| footer::is_shown(*flag))
 }
 
-/// The flags of a row that has a number, by their short names.
+/// The flags of a row that has a number, by their short names; the legend, and the page's script, say what they mean.
 pub(super) fn flags(row: &Measurement) -> Markup {
     html! {
-        @for flag in shown_flags(row) {
-            @let (short, meaning) = sentence::flag(flag);
-            span class="flag" title=(meaning) { (short) } " "
-        }
+        @for flag in shown_flags(row) { span class="flag" { (sentence::flag(flag).0) } " " }
     }
 }
 
@@ -102,7 +94,7 @@ pub(super) fn time(started: &str) -> String {
 }
 
 /// What the signs mean that occur in these runs.
-pub(super) fn legend(runs: &[&Run]) -> Markup {
+pub(super) fn legend(runs: &[&Run], samples: bool) -> Markup {
     let rows = || runs.iter().flat_map(|run| &run.measurements);
     let flags: BTreeSet<Flag> = rows()
         .filter(|row| row.status.has_figures())
@@ -112,6 +104,10 @@ pub(super) fn legend(runs: &[&Run]) -> Markup {
     html! {
         section id="legend" class="legend" aria-labelledby="title-legend" {
             h2 id="title-legend" { "How to read this page" }
+            @if !samples {
+                p class="note" { "The samples of the rows are not in this page: " code { "syscost report RUN --samples" }
+                    " draws them, in a page some ten times as large." }
+            }
             dl {
                 dt { "median" } dd { "the median of the rounds' medians; a round is one fresh process" }
                 dt { "± 95 %" } dd { "how far the 95 % confidence interval of that median reaches, on its longer side" }

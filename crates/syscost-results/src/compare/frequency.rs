@@ -168,7 +168,7 @@ fn distances(values: &[f64]) -> Vec<f64> {
 }
 
 /// Both sides as if at the base's frequency; `None` where that of most processes is not known.
-fn at_the_bases<'a>(
+pub(super) fn at_the_bases<'a>(
     base: &Pooled<'a>,
     new: &Pooled<'a>,
     spread: &Pooled<'a>,

@@ -4,12 +4,16 @@
 //! nothing is called a change; and a control of false discoveries over all rows. Why so: docs/METHODOLOGY.md, "Comparing
 //! runs".
 
+mod cycles;
 mod facts;
 mod frequency;
+mod groups;
+mod noise;
 mod notes;
 mod paired;
 mod pool;
 mod ratio;
+mod row;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +23,11 @@ use serde::Serialize;
 
 use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
-use crate::{Better, Measurement, Run, Unit};
+use crate::{Better, Measurement, Run};
+pub use groups::Group;
+pub use pool::NO_CORE_OF_ITS_OWN;
 use pool::Pooled;
+pub use row::{ComparedIn, Pair, Row};
 
 /// Changes of a ratio up to this share are always called the same.
 pub const MIN_MARGIN: f64 = 0.02;
@@ -54,14 +61,18 @@ pub struct Comparison {
     pub base: Side,
     /// What is compared.
     pub new: Side,
-    /// Facts of machine and program that differ, the likeliest explanations first.
+    /// Groups of rows by name, and all rows together last, where there is more than one group.
+    pub groups: Vec<Group>,
+    /// Facts of machine and program that differ: very different noise, then the likeliest explanations first.
     pub facts: Vec<Difference>,
     /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far the ratio is from 1.
     pub rows: Vec<Row>,
     /// Rows on both sides that must not be compared, with the reason.
     pub refused: Vec<Refused>,
-    /// Rows that have a number on one side only.
+    /// Rows that have a number on one side only, or no core cycles where these were asked for.
     pub missing: Vec<Missing>,
+    /// Whether core cycles were asked for: rows without them are missing.
+    pub in_cycles: bool,
     /// Whether the rounds of both sides were measured in turn (`syscost ab`), so that ratios are those of rounds.
     pub paired: bool,
     /// Ids of further runs in the base's state that only told how far its runs differ among themselves.
@@ -122,64 +133,6 @@ pub struct Difference {
     pub meaning: Option<String>,
 }
 
-/// One compared row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Row {
-    /// Name of the row, e.g. `syscall.null{call=getppid}`.
-    pub name: String,
-    /// Id of its benchmark.
-    pub id: String,
-    /// Unit of `base` and `new`.
-    pub unit: Unit,
-    /// Which direction is good.
-    pub better: Better,
-    /// What was compared: the times, or the core cycles they took.
-    pub compared_in: ComparedIn,
-    /// Median of the base's side, in `unit`. Where core cycles were compared of runs that were not
-    /// measured in turn, both medians are as if both cores had run at the base's frequency, so they
-    /// differ from those of the runs themselves.
-    pub base: f64,
-    /// Median of the new side, in `unit`.
-    pub new: f64,
-    /// New by base: of two processes, one of each side, as the middle one of all pairs has it (Hodges and Lehmann), or of
-    /// the rounds of runs measured in turn; of the medians themselves only where no samples were kept.
-    pub ratio: f64,
-    /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or samples around zero.
-    pub ci95_low: Option<f64>,
-    /// Upper end of it.
-    pub ci95_high: Option<f64>,
-    /// A change lies beyond `1 / (1 + margin)` or `1 + margin`: the larger of 2 % (1 % where the runs were
-    /// measured in turn) and the metric's own A/A spread, which is how far two such sides may be apart when
-    /// nothing changed.
-    pub margin: f64,
-    /// It is the same if its whole interval lies from `1 / (1 + same_within)` to `1 + same_within`: the
-    /// larger of the same 2 or 1 % and 1.65 times that spread (1.84 times with six processes a side), but not over
-    /// [`MAX_SAME`].
-    pub same_within: f64,
-    /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
-    /// before correction for the number of rows; null where there is no interval.
-    pub p_value: Option<f64>,
-    /// What follows.
-    pub verdict: Change,
-    /// What a careful reader should know about this row, a sentence each.
-    pub notes: Vec<String>,
-}
-
-/// In which quantity two sides were compared: times or rates as they are, or what they would be at
-/// one frequency of the core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum ComparedIn {
-    /// As measured.
-    Time,
-    /// In core cycles: the row is work of the core, whose frequency wanders.
-    CoreCycles,
-    /// In both; the interval and the verdict hold either way.
-    Either,
-}
-
 /// A row that must not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -198,8 +151,11 @@ pub struct Missing {
     pub name: String,
     /// Which side lacks it and why, e.g. `withheld on the new side`.
     pub reason: String,
-    /// Whether the base has a number where the new side failed or was withheld: a gate must not pass that.
+    /// Whether the base has a number where the new side failed or was withheld, and noise does not explain it: a gate must not
+    /// pass that.
     pub lost: bool,
+    /// Whether the new side lost it to noise alone: no core was its own when it was to be measured. No gate judges that.
+    pub to_noise: bool,
 }
 
 /// Compares `new` with `base`. The runs of a side are pooled. `spread` are further runs in the base's state, which only
@@ -210,12 +166,32 @@ pub fn compare(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
     compare_by(base, new, spread, ratio::row)
 }
 
+/// The same in core cycles: each sample counts by the frequency its core ran at, and rows without cycles are missing.
+pub fn compare_cycles(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
+    in_cycles(compare_by(base, new, spread, cycles::row))
+}
+
 /// Compares two runs whose rounds were measured in turn, round by round.
 pub fn compare_pair(base: &Run, new: &Run) -> Comparison {
     let by_round = |[base, new, _]: &[Pooled<'_>; 3]| paired::row(base, new);
     Comparison {
         paired: true,
         ..compare_by(&[base], &[new], &[], by_round)
+    }
+}
+
+/// Compares two runs whose rounds were measured in turn, in core cycles.
+pub fn compare_pair_cycles(base: &Run, new: &Run) -> Comparison {
+    in_cycles(Comparison {
+        paired: true,
+        ..compare_by(&[base], &[new], &[], cycles::paired)
+    })
+}
+
+fn in_cycles(comparison: Comparison) -> Comparison {
+    Comparison {
+        in_cycles: true,
+        ..comparison
     }
 }
 
@@ -229,13 +205,16 @@ fn compare_by(
     let mut comparison = Comparison {
         base: Side::of(base),
         new: Side::of(new),
-        facts: facts::differing(base, new),
+        groups: Vec::new(),
+        facts: noise::differing(base, new),
         rows: Vec::new(),
         refused: Vec::new(),
         missing: Vec::new(),
+        in_cycles: false,
         paired: false,
         spread: spread.iter().map(|run| run.id.clone()).collect(),
     };
+    comparison.facts.extend(facts::differing(base, new));
     for name in names(base.iter().chain(new)) {
         let found = |side: usize, runs| pool::rows(sides[side].get(name), runs);
         let (base_rows, new_rows) = (found(0, base.len()), found(1, new.len()));
@@ -243,8 +222,14 @@ fn compare_by(
         if let Some(reason) = pool::missing(&base_rows, &new_rows) {
             // What neither side measured is no news.
             if base_rows.has_number() || new_rows.has_number() {
-                let lost = pool::is_lost(&base_rows, &new_rows);
-                comparison.missing.push(Missing { name, reason, lost });
+                let to_noise = pool::is_lost_to_noise(&base_rows, &new_rows);
+                let lost = pool::is_lost(&base_rows, &new_rows) && !to_noise;
+                comparison.missing.push(Missing {
+                    name,
+                    reason,
+                    lost,
+                    to_noise,
+                });
             }
             continue;
         }
@@ -253,11 +238,20 @@ fn compare_by(
             Some(reason) => comparison.refused.push(Refused { name, reason }),
             None => {
                 let pooled = [&base_rows, &new_rows, &spread_rows].map(Pooled::new);
-                comparison.rows.extend(row(&pooled));
+                match row(&pooled) {
+                    Some(row) => comparison.rows.push(row),
+                    None => comparison.missing.push(Missing {
+                        name,
+                        reason: cycles::UNKNOWN.to_owned(),
+                        lost: false,
+                        to_noise: false,
+                    }),
+                }
             }
         }
     }
     judge(&mut comparison.rows);
+    comparison.groups = groups::of(&comparison.rows);
     comparison
 }
 
@@ -305,27 +299,6 @@ fn same_within(min_margin: f64, spread: f64, freedom: u32) -> f64 {
     let t = |chance| student::quantile_two_sided(chance, freedom.max(1));
     let reach = (t(1.0 - interval::CONFIDENCE) + t(0.2)) / normal::quantile(0.975);
     (reach * spread).exp_m1().clamp(min_margin, MAX_SAME)
-}
-
-impl Row {
-    /// What its verdict was judged by: how large a change is the same, of a row that is, else the margin.
-    pub fn bound(&self) -> f64 {
-        match self.verdict {
-            Change::Same => self.same_within,
-            Change::Worse | Change::Better | Change::Inconclusive => self.margin,
-        }
-    }
-
-    /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a cost rose by 5 % or
-    /// more. `None` unless the verdict is Worse.
-    pub fn worse_by_at_least(&self) -> Option<f64> {
-        let (low, high) = (self.ci95_low?, self.ci95_high?);
-        let by = match self.better {
-            Better::Lower => low - 1.0,
-            Better::Higher => 1.0 / high - 1.0,
-        };
-        (self.verdict == Change::Worse).then_some(by)
-    }
 }
 
 impl Side {

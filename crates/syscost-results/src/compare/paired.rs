@@ -5,7 +5,7 @@
 
 use super::frequency;
 use super::notes::{notes, of_frequency};
-use super::pool::Pooled;
+use super::pool::{Pooled, p99};
 use super::ratio::{MIN_EXACT, MIN_PROCESSES, distance_of_pairs, either, grain};
 use super::{Change, ComparedIn, MIN_PAIRED_MARGIN, Row, same_within};
 use crate::Measurement;
@@ -32,7 +32,7 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
 }
 
 /// The row in core cycles, or in time.
-fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
+pub(super) fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
     let (logs, are_undisturbed) = log_ratios(left, right, is_of_cycles);
     let mut notes = notes(base, new);
@@ -91,6 +91,9 @@ fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row
         p_value: found.map(|_| p_value(&logs)),
         verdict: Change::Inconclusive,
         notes,
+        disturbed: base.is_disturbed || new.is_disturbed,
+        cycles: None,
+        p99: p99(base, new),
     })
 }
 

@@ -1,9 +1,13 @@
 //! The rows of a side's runs under one name, pooled.
 
+use super::Pair;
 use crate::estimate::selection::{Choice, Selection, select};
 use crate::measurement::{Flag, RoundSamples};
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
+
+/// The reason of a failed row that noise alone kept from being measured.
+pub const NO_CORE_OF_ITS_OWN: &str = "its core worked for somebody else";
 
 /// The rows of one name in the runs of a side.
 pub(super) struct Rows<'a> {
@@ -58,8 +62,32 @@ pub(super) fn missing(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
 
 /// Whether the new side has no number, though it tried, where the base has one.
 pub(super) fn is_lost(base: &Rows<'_>, new: &Rows<'_>) -> bool {
-    let tried = |row: &&Measurement| matches!(row.status, Status::Failed | Status::Withheld);
-    base.has_number() && !new.has_number() && new.without.iter().any(tried)
+    base.has_number() && !new.has_number() && new.without.iter().any(|row| is_tried(&row))
+}
+
+fn is_tried(row: &&&Measurement) -> bool {
+    matches!(row.status, Status::Failed | Status::Withheld)
+}
+
+/// Whether the new side lost a row to noise alone: no core was its own when it was to be measured.
+pub(super) fn is_lost_to_noise(base: &Rows<'_>, new: &Rows<'_>) -> bool {
+    let by_noise = |row: &&Measurement| {
+        row.status == Status::Failed && row.reason.as_deref() == Some(NO_CORE_OF_ITS_OWN)
+    };
+    let mut tried = new.without.iter().filter(is_tried).peekable();
+    is_lost(base, new) && tried.peek().is_some() && tried.all(by_noise)
+}
+
+/// The 99th percentiles of both sides, the middle ones of their runs; `None` where a run has none.
+pub(super) fn p99(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Pair> {
+    let of = |side: &Pooled<'_>| {
+        let known: Option<Vec<f64>> = side.estimates.iter().map(|one| one.p99).collect();
+        order::median(&known?).filter(|p99| *p99 > 0.0)
+    };
+    Some(Pair {
+        base: of(base)?,
+        new: of(new)?,
+    })
 }
 
 impl<'a> Rows<'a> {

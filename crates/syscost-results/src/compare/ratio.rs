@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_3;
 
 use super::frequency::{self, Ways};
 use super::notes::{notes, of_frequency};
-use super::pool::Pooled;
+use super::pool::{Pooled, p99};
 use super::{Change, ComparedIn, MIN_MARGIN, Row, same_within};
 use crate::Estimate;
 use crate::estimate::selection::MIN_ROUNDS;
@@ -64,7 +64,7 @@ pub(super) fn either(row: Row, other: &Row) -> Row {
 }
 
 /// The row of two sides as they are.
-fn row_of(
+pub(super) fn row_of(
     base: &Pooled<'_>,
     new: &Pooled<'_>,
     spread: &Pooled<'_>,
@@ -127,6 +127,9 @@ fn row_of(
         p_value: uncertainty.as_ref().map(|found| found.p_value),
         verdict: Change::Inconclusive,
         notes,
+        disturbed: base.is_disturbed || new.is_disturbed,
+        cycles: None,
+        p99: p99(base, new),
     })
 }
 

@@ -1,11 +1,13 @@
 //! Comparisons of simulated runs whose answer is known.
 
+mod cycles;
 mod grain;
+mod groups;
 mod margin;
 
 use super::*;
-use crate::Status;
 use crate::fixture::{noisy, row, run};
+use crate::{Status, Unit};
 
 fn only(comparison: &Comparison) -> &Row {
     assert_eq!(comparison.rows.len(), 1, "{comparison:?}");

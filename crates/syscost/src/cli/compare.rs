@@ -46,9 +46,12 @@ pub struct CompareOutput {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
-    /// interval
+    /// interval. Rows lost to noise, or measured beside a neighbour, shut no gate
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
+    /// Compare core cycles, not times: what the frequency of the core did is left out, and so are rows without cycles
+    #[arg(long)]
+    pub cycles: bool,
     /// Show every row, not only those that changed
     #[arg(short, long)]
     pub verbose: bool,

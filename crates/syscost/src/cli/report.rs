@@ -16,6 +16,9 @@ pub struct ReportArguments {
     /// Add every row over time, from the kept runs of the last run's machine
     #[arg(long)]
     pub history: bool,
+    /// Draw the samples of each row, and of many runs each row over them: some ten times as large a page
+    #[arg(long)]
+    pub samples: bool,
     /// The page's title
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

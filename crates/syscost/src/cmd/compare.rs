@@ -7,7 +7,9 @@ use syscost_report::compare::{markdown, table};
 use syscost_report::html;
 use syscost_report::table::TableOptions;
 use syscost_results::Run;
-use syscost_results::compare::{Comparison, Row, compare, compare_pair};
+use syscost_results::compare::{
+    Comparison, Row, compare, compare_cycles, compare_pair, compare_pair_cycles,
+};
 use syscost_store::Store;
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
@@ -19,7 +21,11 @@ use crate::{
 
 /// Compares two runs measured in turn; the exit code.
 pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput) -> Result<u8> {
-    write_and_judge(&compare_pair(base, new), output)
+    let comparison = match output.cycles {
+        true => compare_pair_cycles(base, new),
+        false => compare_pair(base, new),
+    };
+    write_and_judge(&comparison, output)
 }
 
 /// Runs the verb.
@@ -40,7 +46,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     let spread = side(&spread.iter().collect::<Vec<_>>())?;
     // A run counted twice makes a spread or a change smaller than it is.
     distinct(base.iter().chain(&new).chain(&spread))?;
-    let comparison = compare(
+    let by = match output.cycles {
+        true => compare_cycles,
+        false => compare,
+    };
+    let comparison = by(
         &base.iter().collect::<Vec<_>>(),
         &new.iter().collect::<Vec<_>>(),
         &spread.iter().collect::<Vec<_>>(),
@@ -145,7 +155,21 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
         row.worse_by_at_least()
             .is_some_and(|by| by >= fail_on.worse_by)
     };
-    let worse: Vec<&Row> = comparison.rows.iter().filter(is_too_much).collect();
+    let (worse, beside_a_neighbour): (Vec<&Row>, Vec<&Row>) = comparison
+        .rows
+        .iter()
+        .filter(is_too_much)
+        .partition(|row| row.is_for_gates());
+    if let Some(first) = beside_a_neighbour.first() {
+        say!(
+            "the gate does not judge {} of {}: too few samples were undisturbed, and a neighbour may be the whole change",
+            first.name,
+            match beside_a_neighbour.len() {
+                1 => "1 row that is worse".to_owned(),
+                rows => format!("{rows} rows that are worse"),
+            }
+        );
+    }
     let Some(first) = worse.first() else {
         return Ok(exit::DONE);
     };

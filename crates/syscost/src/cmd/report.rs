@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     let runs: Vec<&Run> = runs.iter().collect();
     let options = PageOptions {
         title: arguments.title.clone(),
+        samples: arguments.samples,
         history: if arguments.history {
             history(&store, &runs)?
         } else {
@@ -73,6 +74,7 @@ fn options(runs: &[&Run]) -> PageOptions {
             .last()
             .map_or_else(Vec::new, |run| super::study::judged(run)),
         history: Vec::new(),
+        samples: false,
     }
 }
 

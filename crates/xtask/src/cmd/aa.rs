@@ -291,6 +291,9 @@ mod tests {
             p_value: Some(p_value),
             verdict: Change::Inconclusive,
             notes: Vec::new(),
+            disturbed: false,
+            cycles: None,
+            p99: None,
         }
     }
 
@@ -305,11 +308,13 @@ mod tests {
         let unchanged = Comparison {
             base: side.clone(),
             new: side,
+            groups: Vec::new(),
             facts: Vec::new(),
             rows: (0..100)
                 .map(|index| row(&format!("x.r{index}"), 0.5))
                 .collect(),
             refused: Vec::new(),
+            in_cycles: false,
             paired: false,
             missing: Vec::new(),
             spread: Vec::new(),

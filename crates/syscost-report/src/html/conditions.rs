@@ -1,0 +1,119 @@
+//! Under which conditions a run was measured, at first sight: what most often explains another number elsewhere.
+
+use maud::{Markup, html};
+use syscost_results::{Machine, Run, Unit};
+
+use crate::sentence;
+use crate::units::quantity;
+
+use super::{MOST_COLUMNS, key};
+
+/// The strip beneath the title; of a few runs each one's, where they differ.
+pub(super) fn strip(runs: &[&Run]) -> Markup {
+    if runs.is_empty() {
+        return html! {};
+    }
+    let shown = &runs[runs.len().saturating_sub(MOST_COLUMNS)..];
+    // Of more runs than stand side by side, the last one's.
+    let shown = if runs.len() > MOST_COLUMNS {
+        &shown[MOST_COLUMNS - 1..]
+    } else {
+        shown
+    };
+    let all: Vec<Vec<(&str, String)>> = shown.iter().map(|run| of(run)).collect();
+    html! {
+        dl class="conditions" aria-label="Conditions of measurement" {
+            @for (index, (name, first)) in all[0].iter().enumerate() {
+                div {
+                    dt { (name) }
+                    @if all.iter().all(|one| one[index].1 == *first) {
+                        dd { (first) }
+                    } @else {
+                        @for (run, one) in all.iter().enumerate() { dd { (key(run)) " " (one[index].1) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The conditions of a run by name, always the same ones: what is not known says so.
+fn of(run: &Run) -> Vec<(&'static str, String)> {
+    let machine = &run.machine;
+    let unknown = || "not known".to_owned();
+    let ours = sentence::core_ours(run.noise.iter().filter(|noise| noise.used));
+    let ours = ours.map(|text| text.replacen("core ours ", "", 1));
+    vec![
+        ("Cores ours", ours.unwrap_or_else(unknown)),
+        ("Mitigations", mitigations(machine)),
+        (
+            "Huge pages (THP)",
+            machine
+                .transparent_hugepages
+                .clone()
+                .unwrap_or_else(unknown),
+        ),
+        ("Governor", governor(machine).unwrap_or_else(unknown)),
+        (
+            "Core clock",
+            run.core_ghz
+                .map_or_else(unknown, |ghz| quantity(Unit::Gigahertz, ghz)),
+        ),
+        (
+            "Clock",
+            format!(
+                "{}, step {}",
+                run.clock.source,
+                quantity(Unit::Nanoseconds, run.clock.step_ns)
+            ),
+        ),
+        ("Kernel", machine.kernel.clone()),
+        (
+            "Virtual",
+            machine
+                .hypervisor
+                .clone()
+                .unwrap_or_else(|| "no hypervisor seen".to_owned()),
+        ),
+    ]
+}
+
+/// `performance (intel_pstate), turbo on`.
+fn governor(machine: &Machine) -> Option<String> {
+    let mut text = machine.governor.clone()?;
+    if let Some(driver) = &machine.frequency_driver {
+        text += &format!(" ({driver})");
+    }
+    if let Some(turbo) = machine.turbo {
+        text += if turbo { ", turbo on" } else { ", turbo off" };
+    }
+    Some(text)
+}
+
+/// The weaknesses that the kernel works around, and those that are open, by name; how many do not affect this processor.
+fn mitigations(machine: &Machine) -> String {
+    let of = |start: &str| -> Vec<&str> {
+        let all = machine.mitigations.iter();
+        all.filter(|(_, state)| state.starts_with(start))
+            .map(|(name, _)| name.as_str())
+            .collect()
+    };
+    let (on, open, clear) = (of("Mitigation"), of("Vulnerable"), of("Not affected"));
+    let others = machine.mitigations.len() - on.len() - open.len() - clear.len();
+    let mut parts = Vec::new();
+    for (names, word) in [(&on, "on"), (&open, "vulnerable")] {
+        if !names.is_empty() {
+            parts.push(format!("{word}: {}", names.join(", ")));
+        }
+    }
+    if others > 0 {
+        parts.push(format!("{others} of unknown state"));
+    }
+    if !clear.is_empty() {
+        parts.push(format!("{} not needed", clear.len()));
+    }
+    match parts.is_empty() {
+        true => "not known".to_owned(),
+        false => parts.join("; "),
+    }
+}

@@ -1,0 +1,223 @@
+//! What unfolds beneath the rows: numbers and texts that the page's script draws when a row is opened.
+//!
+//! As markup they were three quarters of a page. Each text stands here once, rows refer to it by its number.
+
+use std::collections::HashMap;
+
+use maud::{Markup, PreEscaped, html};
+use serde_json::{Map, Value, json};
+use syscost_results::{Measurement, Run, Status};
+
+use crate::sentence::{self, Mark};
+use crate::units::{self, Figures};
+
+use super::rows::{Row, Rows, cycles};
+use super::{MOST_COLUMNS, PageOptions, details, letter, words};
+
+/// Where it stands in the page.
+const ID: &str = "data";
+
+/// Texts, each once.
+#[derive(Default)]
+struct Texts {
+    known: HashMap<String, usize>,
+    all: Vec<Value>,
+}
+
+impl Texts {
+    /// The number of a value.
+    fn number(&mut self, value: Value) -> usize {
+        let next = self.all.len();
+        let number = *self.known.entry(value.to_string()).or_insert(next);
+        if number == next {
+            self.all.push(value);
+        }
+        number
+    }
+}
+
+/// The data of these rows, in their order.
+pub(super) fn script(rows: &Rows<'_>, runs: &[&Run], options: &PageOptions) -> Markup {
+    let (mut texts, mut claims) = (Texts::default(), Texts::default());
+    let drawn: Vec<Value> = rows
+        .groups()
+        .flat_map(|(_, rows)| rows)
+        .map(|row| of(row, runs, options, &mut texts, &mut claims))
+        .collect();
+    let names: Vec<Value> = runs
+        .iter()
+        .enumerate()
+        .map(|(index, run)| {
+            let key = (runs.len() <= MOST_COLUMNS).then(|| letter(index).to_string());
+            json!([key, words::time(&run.started)])
+        })
+        .collect();
+    let data = json!({
+        // What the filter finds a benchmark by, beside its id: titles, and whatever else a reader may call it.
+        "words": found_by(rows),
+        "flags": flags(rows),
+        "texts": texts.all,
+        "claims": claims.all,
+        "runs": names,
+        "samples": options.samples,
+        "rows": drawn,
+    });
+    html! { script type="application/json" id=(ID) { (PreEscaped(escaped(&data))) } }
+}
+
+/// JSON that no text of a document can end: whatever has a meaning in markup is written as JSON escapes it.
+fn escaped(data: &Value) -> String {
+    let mut out = String::new();
+    for char in data.to_string().chars() {
+        match char {
+            '<' | '>' | '&' | '\'' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(char)));
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The words by which the rows of each benchmark are found, by its id.
+fn found_by(rows: &Rows<'_>) -> Map<String, Value> {
+    let all = rows.groups().flat_map(|(_, rows)| rows);
+    all.map(|row| (row.id().to_owned(), Value::from(row.latest.title.clone())))
+        .collect()
+}
+
+/// What the flags mean, by their short names.
+fn flags(rows: &Rows<'_>) -> Map<String, Value> {
+    let all = rows.groups().flat_map(|(_, rows)| rows);
+    let measured = all.flat_map(|row| row.of_runs.iter().flatten().copied());
+    measured
+        .filter(|row| Figures::of(row).is_some())
+        .flat_map(|row| &row.flags)
+        .map(|flag| {
+            let (short, meaning) = sentence::flag(*flag);
+            (short.to_owned(), Value::from(meaning))
+        })
+        .collect()
+}
+
+/// A row: title, reason, evidence, flags, facts, runs, pictures, by their first letters; what is empty is left out.
+fn of(
+    row: &Row<'_>,
+    runs: &[&Run],
+    options: &PageOptions,
+    texts: &mut Texts,
+    claims: &mut Texts,
+) -> Value {
+    let latest = row.latest;
+    let mut fields = Map::new();
+    fields.insert("t".to_owned(), json!(texts.number(json!(latest.title))));
+    match Figures::of(latest) {
+        None => {
+            let reason = json!(texts.number(json!(sentence::no_number(latest))));
+            fields.insert("r".to_owned(), reason);
+        }
+        Some(_) => {
+            let shorts = latest.flags.iter().map(|flag| sentence::flag(*flag).0);
+            fields.insert("g".to_owned(), shorts.collect());
+            let mut facts: Vec<Value> = vec![json!(sentence::samples(latest))];
+            for (name, value) in notes(latest) {
+                facts.extend([json!(texts.number(json!(name))), json!(value)]);
+            }
+            fields.insert("f".to_owned(), json!(facts));
+        }
+    }
+    fields.insert("e".to_owned(), evidence(latest, claims));
+    if runs.len() > 1 {
+        let columns = runs.len() <= MOST_COLUMNS;
+        let each = row.of_runs.iter().map(|row| by_run(*row, columns));
+        fields.insert("b".to_owned(), each.collect());
+    }
+    let pictures = details::pictures(row, runs, options.samples).into_string();
+    fields.insert("p".to_owned(), json!(pictures));
+    fields
+        .retain(|_, value| !matches!(value, Value::Array(list) if list.is_empty()) && value != "");
+    Value::Object(fields)
+}
+
+/// Each claim by its number, followed by what was observed.
+fn evidence(row: &Measurement, claims: &mut Texts) -> Value {
+    let pairs = row.evidence.iter().flat_map(|one| {
+        let mark = Mark::of(std::slice::from_ref(one));
+        let claim = json!([
+            words::class(mark),
+            one.claim,
+            one.expected.to_string(),
+            one.source,
+            one.reason.as_deref().unwrap_or_default()
+        ]);
+        let observed = one.observed.as_ref().map(ToString::to_string);
+        [json!(claims.number(claim)), json!(observed)]
+    });
+    pairs.collect()
+}
+
+/// A row's figures in a run: null if it is not there, the reason if there are none.
+fn by_run(row: Option<&Measurement>, all: bool) -> Value {
+    let Some(row) = row else {
+        return Value::Null;
+    };
+    let Some(figures) = Figures::of(row) else {
+        return json!(sentence::no_number(row));
+    };
+    let median = format!("{} {}", figures.with_half_width(), figures.unit);
+    let sign = Mark::of(&row.evidence).sign();
+    match all {
+        false => json!([median.trim_end(), sign]),
+        true => {
+            let flags: Vec<&str> = words::shown_flags(row)
+                .map(|flag| sentence::flag(flag).0)
+                .collect();
+            let cycles = cycles(row).map(units::cycles).unwrap_or_default();
+            json!([
+                median.trim_end(),
+                sign,
+                figures.best,
+                cycles,
+                flags.join(", ")
+            ])
+        }
+    }
+}
+
+/// The numbers of a row that have no column; the interval itself is the title of its picture.
+fn notes(row: &Measurement) -> Vec<(String, String)> {
+    let mut facts: Vec<(String, String)> = Vec::new();
+    // A bound is all that may be told below resolution.
+    if row.status != Status::Ok {
+        return facts;
+    }
+    let estimate = &row.estimate;
+    for (name, value) in [
+        ("99th percentile", estimate.p99),
+        (
+            "before overhead was taken off",
+            estimate
+                .raw_median
+                .filter(|_| estimate.raw_median != estimate.median),
+        ),
+        ("spread of processes (MAD)", estimate.mad),
+    ] {
+        facts.extend(value.map(|value| (name.to_owned(), units::quantity(row.unit, value))));
+    }
+    facts.extend(estimate.coverage.map(|coverage| {
+        (
+            "interval covers".to_owned(),
+            format!("{:.1} %", 100.0 * coverage),
+        )
+    }));
+    facts.extend(sentence::undisturbed(row).and_then(|text| {
+        let (name, value) = text.split_once(' ')?;
+        Some((name.to_owned(), value.to_owned()))
+    }));
+    facts.extend(
+        row.details
+            .iter()
+            .map(|(name, value)| (name.clone(), format!("{}", (value * 1e4).round() / 1e4))),
+    );
+    facts
+}

@@ -1,0 +1,96 @@
+//! Runs of very different noise: a row of theirs may differ by what happened beside it alone.
+
+use std::collections::BTreeMap;
+
+use super::Difference;
+use crate::run::Noise;
+use crate::stats::{order, student};
+use crate::{Run, Status};
+
+/// What these facts begin with.
+pub(super) const PREFIX: &str = "noise.";
+/// How far apart the shares of the time are in which cores were ours, in percent points.
+const OURS_APART: f64 = 20.0;
+/// Time lost to others: this factor apart, and this far, in percent points.
+const LOST_FACTOR: f64 = 3.0;
+const LOST_APART: f64 = 0.5;
+/// The factor by which the middle interval of one side is wider.
+const WIDER: f64 = 2.0;
+/// Rows on both sides that tell which intervals are wider.
+const MIN_ROWS: usize = 10;
+
+/// In what the noise of the sides differs much.
+pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
+    let sides = [base, new];
+    let mut found = Vec::new();
+    let mut push = |fact: &str, values: [f64; 2], meaning: &str| {
+        let [base, new] = values.map(|value| Some(format!("{value:.1} %")));
+        found.push(Difference {
+            fact: format!("{PREFIX}{fact}"),
+            base,
+            new,
+            meaning: Some(meaning.to_owned()),
+        });
+    };
+    let ours = sides.map(|runs| {
+        mean_of(runs, |noise| {
+            noise.measured_alone_percent.or(noise.alone_percent)
+        })
+    });
+    if let [Some(before), Some(after)] = ours
+        && (before - after).abs() >= OURS_APART
+    {
+        let meaning = "very different noise: cores that were ours for such different shares of the time; what differs may be a neighbour's";
+        push("cores_ours", [before, after], meaning);
+    }
+    let lost = sides.map(|runs| mean_of(runs, |noise| Some(noise.lost_percent)));
+    if let [Some(before), Some(after)] = lost
+        && (before - after).abs() >= LOST_APART
+        && before.max(after) >= LOST_FACTOR * before.min(after)
+    {
+        let meaning = "very different noise: time that others took from the CPUs that measured";
+        push("time_lost", [before, after], meaning);
+    }
+    if let Some([before, after]) = widths(base, new)
+        && before.max(after) >= WIDER * before.min(after)
+    {
+        let meaning = "half the width of the middle row's interval: one side is known much less well, and its rows stay inconclusive";
+        push("half_width", [before, after], meaning);
+    }
+    found
+}
+
+/// The mean over the CPUs that measured, of all runs of a side.
+fn mean_of(runs: &[&Run], percent: impl Fn(&Noise) -> Option<f64>) -> Option<f64> {
+    let used = runs.iter().flat_map(|run| &run.noise);
+    let known: Vec<f64> = used
+        .filter(|noise| noise.used)
+        .filter_map(|noise| percent(noise).filter(|percent| percent.is_finite()))
+        .collect();
+    (!known.is_empty()).then(|| student::mean(&known))
+}
+
+/// Half the width of the interval, in percent of the median, of the middle row of each side, over
+/// the rows that both have.
+fn widths(base: &[&Run], new: &[&Run]) -> Option<[f64; 2]> {
+    let of = |runs: &[&Run]| -> BTreeMap<String, f64> {
+        let rows = runs.iter().flat_map(|run| &run.measurements);
+        rows.filter(|row| row.status == Status::Ok)
+            .filter_map(|row| {
+                let (low, high) = row.estimate.ci95_low.zip(row.estimate.ci95_high)?;
+                let share = 50.0 * (high - low) / row.estimate.median?.abs();
+                Some((row.name.clone(), share)).filter(|(_, share)| share.is_finite())
+            })
+            .collect()
+    };
+    let (base, new) = (of(base), of(new));
+    let both: Vec<(f64, f64)> = base
+        .iter()
+        .filter_map(|(name, before)| Some((*before, *new.get(name)?)))
+        .collect();
+    let (before, after): (Vec<f64>, Vec<f64>) = both.into_iter().unzip();
+    if before.len() < MIN_ROWS {
+        return None;
+    }
+    Some([order::median(&before)?, order::median(&after)?])
+}

@@ -1,0 +1,114 @@
+//! A compared row.
+
+use serde::Serialize;
+
+use super::Change;
+use crate::{Better, Unit};
+
+/// One compared row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Row {
+    /// Name of the row, e.g. `syscall.null{call=getppid}`.
+    pub name: String,
+    /// Id of its benchmark.
+    pub id: String,
+    /// Unit of `base` and `new`.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// What was compared: the times, or the core cycles they took.
+    pub compared_in: ComparedIn,
+    /// Median of the base's side, in `unit`. Where core cycles were compared of runs that were not
+    /// measured in turn, both medians are as if both cores had run at the base's frequency, so they
+    /// differ from those of the runs themselves.
+    pub base: f64,
+    /// Median of the new side, in `unit`.
+    pub new: f64,
+    /// New by base: of two processes, one of each side, as the middle one of all pairs has it (Hodges and Lehmann), or of
+    /// the rounds of runs measured in turn; of the medians themselves only where no samples were kept.
+    pub ratio: f64,
+    /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or samples around zero.
+    pub ci95_low: Option<f64>,
+    /// Upper end of it.
+    pub ci95_high: Option<f64>,
+    /// A change lies beyond `1 / (1 + margin)` or `1 + margin`: the larger of 2 % (1 % where the runs were
+    /// measured in turn) and the metric's own A/A spread, which is how far two such sides may be apart when
+    /// nothing changed.
+    pub margin: f64,
+    /// It is the same if its whole interval lies from `1 / (1 + same_within)` to `1 + same_within`: the
+    /// larger of the same 2 or 1 % and 1.65 times that spread (1.84 times with six processes a side), but not over
+    /// [`MAX_SAME`](super::MAX_SAME).
+    pub same_within: f64,
+    /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
+    /// before correction for the number of rows; null where there is no interval.
+    pub p_value: Option<f64>,
+    /// What follows.
+    pub verdict: Change,
+    /// What a careful reader should know about this row, a sentence each.
+    pub notes: Vec<String>,
+    /// Whether too few samples of a side were undisturbed, so that all of them count: a change may be a neighbour's, and a gate
+    /// must not judge it.
+    pub disturbed: bool,
+    /// The medians in core cycles, of a time for which these were asked.
+    pub cycles: Option<Pair>,
+    /// The 99th percentiles in `unit`, where both sides have one; they have no interval, so no verdict.
+    pub p99: Option<Pair>,
+}
+
+/// A number of both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pair {
+    /// On the base's side.
+    pub base: f64,
+    /// On the new side.
+    pub new: f64,
+}
+
+impl Pair {
+    /// New by base.
+    pub fn ratio(self) -> f64 {
+        self.new / self.base
+    }
+}
+
+/// In which quantity two sides were compared: times or rates as they are, or what they would be at
+/// one frequency of the core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ComparedIn {
+    /// As measured.
+    Time,
+    /// In core cycles: the row is work of the core, whose frequency wanders.
+    CoreCycles,
+    /// In both; the interval and the verdict hold either way.
+    Either,
+}
+
+impl Row {
+    /// What its verdict was judged by: how large a change is the same, of a row that is, else the margin.
+    pub fn bound(&self) -> f64 {
+        match self.verdict {
+            Change::Same => self.same_within,
+            Change::Worse | Change::Better | Change::Inconclusive => self.margin,
+        }
+    }
+
+    /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a cost rose by 5 % or
+    /// more. `None` unless the verdict is Worse.
+    pub fn worse_by_at_least(&self) -> Option<f64> {
+        let (low, high) = (self.ci95_low?, self.ci95_high?);
+        let by = match self.better {
+            Better::Lower => low - 1.0,
+            Better::Higher => 1.0 / high - 1.0,
+        };
+        (self.verdict == Change::Worse).then_some(by)
+    }
+
+    /// Whether a gate may judge it: a change that a neighbour may have made is none of the program's.
+    pub fn is_for_gates(&self) -> bool {
+        !self.disturbed
+    }
+}

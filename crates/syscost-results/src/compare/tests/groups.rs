@@ -1,0 +1,142 @@
+//! What is said of groups, of noise, and of tails.
+
+use super::*;
+use crate::fixture::{row, run};
+use crate::run::Noise;
+
+/// A run of rows at these levels, each of six processes.
+fn of(id: &str, levels: &[(&str, f64)]) -> Run {
+    let rows = levels.iter().map(|(name, level)| {
+        let process = |index| vec![level * (1.0 + 0.0001 * f64::from(index)); 5];
+        row(name, (0..6).map(process).collect())
+    });
+    run(id, rows.collect())
+}
+
+const NAMES: [&str; 6] = [
+    "syscall.a{n=1}",
+    "syscall.a{n=2}",
+    "syscall.b",
+    "syscall.c",
+    "memory.d",
+    "memory.e",
+];
+
+fn compared(factors: [f64; 6]) -> Comparison {
+    let base: Vec<(&str, f64)> = NAMES.iter().map(|name| (*name, 100.0)).collect();
+    let new: Vec<(&str, f64)> = NAMES
+        .iter()
+        .zip(factors)
+        .map(|(name, factor)| (*name, 100.0 * factor))
+        .collect();
+    compare(&[&of("a", &base)], &[&of("b", &new)], &[])
+}
+
+#[test]
+fn a_group_has_a_mean_over_its_benchmarks_and_counts() {
+    // The two rows of `a` count as one benchmark: their mean is 1.2.
+    let groups = compared([1.1, 1.2 * 1.2 / 1.1, 1.2, 1.2, 0.5, 1.0]).groups;
+    let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["memory", "syscall", ""]);
+    let syscall = &groups[1];
+    assert!((syscall.ratio - 1.2).abs() < 1e-9, "{syscall:?}");
+    assert!((syscall.ci95_low.expect("three benchmarks") - 1.2).abs() < 1e-3);
+    assert_eq!((syscall.rows, syscall.benchmarks, syscall.worse), (4, 3, 4));
+    let memory = &groups[0];
+    assert!((memory.ratio - 0.5_f64.sqrt()).abs() < 1e-9, "{memory:?}");
+    assert_eq!(memory.ci95_low, None, "two benchmarks tell no spread");
+    assert_eq!((memory.better, memory.same), (1, 1));
+    let all = &groups[2];
+    assert_eq!((all.rows, all.worse + all.better + all.same), (6, 6));
+    assert!(all.ci95_low < Some(all.ratio) && Some(all.ratio) < all.ci95_high);
+}
+
+#[test]
+fn a_higher_rate_makes_a_group_cheaper() {
+    let mut base = of("a", &[("net.x", 100.0)]);
+    let mut new = of("b", &[("net.x", 200.0)]);
+    for side in [&mut base, &mut new] {
+        side.measurements[0].better = Better::Higher;
+        side.measurements[0].unit = Unit::BytesPerSecond;
+    }
+    let groups = compare(&[&base], &[&new], &[]).groups;
+    assert_eq!(groups.len(), 1, "one group is all there is");
+    assert!((groups[0].ratio - 0.5).abs() < 1e-9, "{groups:?}");
+}
+
+#[test]
+fn runs_of_very_different_noise_are_told() {
+    let quiet = of("a", &[("x.y", 100.0)]);
+    let noisy = |ours, lost| {
+        let mut run = quiet.clone();
+        run.noise = vec![Noise {
+            used: true,
+            measured_alone_percent: Some(ours),
+            lost_percent: lost,
+            ..Noise::default()
+        }];
+        run
+    };
+    let facts = |a: &Run, b: &Run| -> Vec<String> {
+        let facts = compare(&[a], &[b], &[]).facts.into_iter();
+        facts
+            .filter(|fact| fact.fact.starts_with("noise."))
+            .map(|fact| fact.fact)
+            .collect()
+    };
+    assert_eq!(
+        facts(&noisy(97.0, 0.1), &noisy(31.0, 2.0)),
+        ["noise.cores_ours", "noise.time_lost"]
+    );
+    assert_eq!(facts(&noisy(97.0, 0.1), &noisy(90.0, 0.3)), [""; 0]);
+    assert_eq!(facts(&quiet, &noisy(31.0, 2.0)), [""; 0], "not known");
+}
+
+#[test]
+fn one_side_known_much_less_well_is_told() {
+    let names: Vec<String> = (0..12).map(|index| format!("x.r{index}")).collect();
+    let side = |id, width| {
+        let levels: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 100.0)).collect();
+        let mut run = of(id, &levels);
+        for row in &mut run.measurements {
+            (row.estimate.ci95_low, row.estimate.ci95_high) =
+                (Some(100.0 - width), Some(100.0 + width));
+        }
+        run
+    };
+    let facts = compare(&[&side("a", 1.0)], &[&side("b", 4.0)], &[]).facts;
+    assert_eq!(facts[0].fact, "noise.half_width");
+    assert_eq!(facts[0].new.as_deref(), Some("4.0 %"));
+}
+
+#[test]
+fn a_row_lost_to_noise_is_not_lost_to_a_gate() {
+    let base = of("a", &[("x.y", 100.0)]);
+    let mut new = base.clone();
+    new.measurements[0].status = Status::Failed;
+    for (reason, lost, to_noise) in [
+        (NO_CORE_OF_ITS_OWN, false, true),
+        ("open: permission denied", true, false),
+    ] {
+        new.measurements[0].reason = Some(reason.to_owned());
+        let missing = &compare(&[&base], &[&new], &[]).missing[0];
+        assert_eq!(
+            (missing.lost, missing.to_noise),
+            (lost, to_noise),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn tails_are_compared_where_both_have_one() {
+    let side = |p99| {
+        let mut run = of("a", &[("x.y", 100.0)]);
+        run.measurements[0].estimate.p99 = p99;
+        run
+    };
+    let p99 = |base, new| compare(&[&side(base)], &[&side(new)], &[]).rows[0].p99;
+    let found = p99(Some(200.0), Some(300.0)).expect("both have one");
+    assert_eq!(found.ratio(), 1.5);
+    assert_eq!(p99(Some(200.0), None), None);
+}
