@@ -39,11 +39,8 @@ pub use derive::derived;
 use journal::{Header, Journal, Record};
 pub use pair::Pair;
 pub use profile::Profile;
-pub use request::{Event, Observer, Options, SessionError};
+pub use request::{Event, INTERRUPTED, Observer, Options, SessionError};
 use rows::RowState;
-
-/// Why rows were skipped that Ctrl-C left unmeasured, as documents have it.
-pub const INTERRUPTED: &str = "interrupted";
 
 /// What a run ended with: the document, and the journal that can go when it is saved.
 pub struct Finished {

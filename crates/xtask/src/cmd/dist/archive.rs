@@ -45,7 +45,7 @@ pub(super) fn time() -> Result<u64> {
 pub(super) fn gzip(content: &[u8]) -> Result<Vec<u8>> {
     let mut encoder = GzBuilder::new()
         .mtime(0)
-        .write(Vec::new(), Compression::best());
+        .write(Vec::new(), Compression::default());
     encoder.write_all(content)?;
     Ok(encoder.finish()?)
 }
