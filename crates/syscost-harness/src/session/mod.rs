@@ -40,7 +40,7 @@ pub use finish::INTERRUPTED;
 use journal::{Header, Journal, Record};
 pub use pair::Pair;
 pub use profile::Profile;
-pub use request::{Event, Observer, Options, SessionError};
+pub use request::{Event, INTERRUPTED, Observer, Options, SessionError};
 use rows::RowState;
 
 /// What a run ended with: the document, and the journal that can go when it is saved.

@@ -9,6 +9,9 @@ use super::Profile;
 use super::journal::JournalError;
 use crate::worker::Program;
 
+/// Why rows were skipped that Ctrl-C left unmeasured, as documents have it.
+pub const INTERRUPTED: &str = "interrupted";
+
 /// How a run is asked for.
 #[derive(Debug, Clone)]
 pub struct Options {

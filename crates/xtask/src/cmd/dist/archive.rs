@@ -45,13 +45,13 @@ pub(super) fn time() -> Result<u64> {
 pub(super) fn gzip(content: &[u8]) -> Result<Vec<u8>> {
     let mut encoder = GzBuilder::new()
         .mtime(0)
-        .write(Vec::new(), Compression::best());
+        .write(Vec::new(), Compression::default());
     encoder.write_all(content)?;
     Ok(encoder.finish()?)
 }
 
-/// A compressed tar archive of files and the folders they lie in, all of root. Paths begin with `prefix`.
-pub(super) fn tar_gz(files: &Files, prefix: &str, time: u64) -> Result<Vec<u8>> {
+/// A compressed tar archive of files and the folders they lie in, all of root.
+pub(super) fn tar_gz(files: &Files, time: u64) -> Result<Vec<u8>> {
     let mut tar = tar::Builder::new(Vec::new());
     let mut folders: Vec<&Path> = files
         .keys()
@@ -62,14 +62,13 @@ pub(super) fn tar_gz(files: &Files, prefix: &str, time: u64) -> Result<Vec<u8>> 
     folders.dedup();
     for folder in folders {
         let mut header = header(tar::EntryType::Directory, 0o755, time);
-        let path = format!("{prefix}{}/", folder.display());
+        let path = format!("{}/", folder.display());
         tar.append_data(&mut header, path, &[][..])?;
     }
     for (path, file) in files {
         let mode = if file.is_program { 0o755 } else { 0o644 };
         let mut header = header(tar::EntryType::Regular, mode, time);
         header.set_size(file.content.len() as u64);
-        let path = format!("{prefix}{}", path.display());
         tar.append_data(&mut header, path, &file.content[..])?;
     }
     gzip(&tar.into_inner()?)

@@ -65,7 +65,7 @@ fn pack(built: &Path, binary: &[u8], triple: &str) -> Result<Vec<PathBuf>> {
     let architecture = package::architecture(triple)?;
     let deb = package::deb(&texts.installed(binary)?, architecture, time)?;
     let name = format!("syscost-{version}-{triple}");
-    let tar_gz = archive::tar_gz(&texts.archive(&name, binary), "", time)?;
+    let tar_gz = archive::tar_gz(&texts.archive(&name, binary), time)?;
     let files = [
         (format!("syscost_{version}_{architecture}.deb"), &deb[..]),
         (format!("{name}.tar.gz"), &tar_gz[..]),
