@@ -1,14 +1,18 @@
 //! Lays the rows of the table out in columns.
 
+mod column;
+
 use comfy_table::CellAlignment;
 use syscost_results::{Measurement, Status};
+
+use column::Column;
 
 use crate::{
     curves::{self, Shown},
     footer,
     paint::{self, Paint, cut_case, cut_end, width},
     sentence::{self, Mark},
-    units::{self, Figures},
+    units::Figures,
 };
 
 /// Columns before the row's name.
@@ -17,94 +21,6 @@ pub(crate) const INDENT: usize = 2;
 const GAP: usize = 2;
 /// The least that is left for a name and its indent.
 const SHORTEST_NAME: usize = 22;
-
-/// The columns of numbers; the name stands before them, the mark and the flags behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Median,
-    Unit,
-    HalfWidth,
-    Best,
-    Reference,
-    Cycles,
-}
-
-impl Column {
-    /// What to show, from everything to the least.
-    const CHOICES: [&[Column]; 3] = [
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Best,
-            Column::Cycles,
-        ],
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Cycles,
-        ],
-        &[Column::Median, Column::Unit, Column::HalfWidth],
-    ];
-
-    /// The same beside a reference, which is what was asked for.
-    const BESIDE: [&[Column]; 3] = [
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Reference,
-            Column::Cycles,
-        ],
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Reference,
-        ],
-        &[Column::Median, Column::Unit, Column::Reference],
-    ];
-
-    fn choices(rows: &[Row<'_>]) -> [&'static [Column]; 3] {
-        match rows.iter().any(|row| row.reference.is_some()) {
-            true => Self::BESIDE,
-            false => Self::CHOICES,
-        }
-    }
-
-    fn heading(self) -> &'static str {
-        match self {
-            Column::Median => "median",
-            Column::Unit => "",
-            Column::HalfWidth => "± 95 %",
-            Column::Best => "best",
-            Column::Reference => "reference",
-            Column::Cycles => "cycles",
-        }
-    }
-
-    /// What stands in it; nothing of a row without a number.
-    fn text(self, row: &Row<'_>) -> Option<String> {
-        let figures = row.figures.as_ref()?;
-        Some(match self {
-            Column::Median => figures.median.clone(),
-            Column::Unit => figures.unit.to_owned(),
-            Column::HalfWidth => figures.half_width.clone(),
-            Column::Best => figures.best.clone(),
-            Column::Reference => row.reference.clone().unwrap_or_default(),
-            Column::Cycles => row
-                .measurement
-                .core_cycles
-                .map_or_else(String::new, units::cycles),
-        })
-    }
-
-    /// The median is what one reads first.
-    fn is_secondary(self) -> bool {
-        !matches!(self, Column::Median | Column::Unit)
-    }
-}
 
 /// A row of the table before it is laid out.
 #[derive(Clone)]

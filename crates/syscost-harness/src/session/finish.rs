@@ -8,10 +8,7 @@ use syscost_results::stats::student;
 
 use syscost_sys::counters::cpu_times;
 
-use super::{Finished, Session, derived};
-
-/// Why rows were skipped that Ctrl-C left unmeasured, as documents have it.
-pub const INTERRUPTED: &str = "interrupted";
+use super::{Finished, INTERRUPTED, Session, derived};
 use crate::doctor;
 
 impl Session<'_> {

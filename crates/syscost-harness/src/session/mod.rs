@@ -36,7 +36,6 @@ use crate::{doctor, machine, noise};
 
 use choose::{listen, probed_cpus};
 pub use derive::derived;
-pub use finish::INTERRUPTED;
 use journal::{Header, Journal, Record};
 pub use pair::Pair;
 pub use profile::Profile;
