@@ -7,8 +7,9 @@ use syscost_store::Store;
 
 use crate::Failed;
 
-/// The shipped ones: a name, and a run document without samples (`cargo xtask reference` writes them).
-const SHIPPED: &[(&str, &str)] = &[];
+/// The shipped ones: a name, and a run document without samples (`cargo xtask reference` writes them from a
+/// run document).
+const SHIPPED: &[(&str, &str)] = &[("epyc-guest", include_str!("../references/epyc-guest.json"))];
 
 /// A run to put numbers beside.
 pub(crate) struct Reference {
@@ -34,8 +35,7 @@ pub(crate) fn shipped() -> impl Iterator<Item = Reference> {
     })
 }
 
-/// The reference of this name, or else the shipped one of the machine most similar to the run's; none where
-/// none is similar at all.
+/// The reference of this name, or else the shipped one of the machine most similar to the run's.
 ///
 /// # Errors
 /// When nothing has that name.
@@ -88,4 +88,41 @@ fn likeness(one: &Machine, other: &Machine) -> u32 {
         .zip(weights)
         .filter_map(|(is_same, weight)| is_same.then_some(weight))
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::summary::{has_many, sources};
+
+    use super::*;
+
+    #[test]
+    fn every_shipped_reference_has_the_rows_of_the_summary_and_names_nobody() {
+        assert!(sources().count() > 20);
+        for reference in shipped() {
+            assert!(has_many(&reference.run), "{}", reference.name);
+            assert_eq!(reference.run.machine.hostname, "", "{}", reference.name);
+        }
+    }
+
+    #[test]
+    fn the_most_similar_machine_stands_beside() {
+        let reference = shipped().next().expect("there is one");
+        let mut other = reference.run.machine.clone();
+        let same = likeness(&reference.run.machine, &other);
+        other.cpu_model = "another".to_owned();
+        let of_maker = likeness(&reference.run.machine, &other);
+        other.cpu_vendor = None;
+        other.arch = "another".to_owned();
+        assert!(same > of_maker && of_maker > likeness(&reference.run.machine, &other));
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_bad_usage() {
+        let error = check(Some("no-such-machine")).expect_err("there is none");
+        assert!(
+            error.to_string().contains("shipped are: epyc-guest"),
+            "{error}"
+        );
+    }
 }

@@ -21,44 +21,32 @@ pub(super) fn cpus(online: u32) -> String {
     }
 }
 
-/// What of the machine's set-up changes costs: mitigations, frequency governor, huge pages, clock, frequency.
+/// What of the machine's set-up changes costs: mitigations, frequency governor, huge pages, frequency, and the
+/// clock if it is an unusual one.
 pub fn settings(run: &Run) -> String {
     let machine = &run.machine;
     let mut parts = vec![mitigations(run)];
     let governor = machine.governor.as_deref();
     parts.push(format!("governor {}", governor.unwrap_or("unknown")));
-    parts.extend(
-        machine
-            .transparent_hugepages
-            .iter()
-            .map(|setting| format!("THP {setting}")),
-    );
-    parts.push(format!("clock {}", run.clock.source));
-    parts.extend(
-        run.core_ghz
-            .map(|ghz| format!("core {}", quantity(Unit::Gigahertz, ghz))),
-    );
+    let huge_pages = machine.transparent_hugepages.iter();
+    parts.extend(huge_pages.map(|setting| format!("THP {setting}")));
+    if run.clock.source != "tsc" {
+        parts.push(format!("clock {}", run.clock.source));
+    }
+    let core = |ghz| format!("core {}", quantity(Unit::Gigahertz, ghz));
+    parts.extend(run.core_ghz.map(core));
     parts.join(", ")
 }
 
-/// How many CPU weaknesses the kernel mitigates, and which are left open.
+/// How many CPU vulnerabilities the kernel mitigates, and how many it leaves open.
 fn mitigations(run: &Run) -> String {
     let all = &run.machine.mitigations;
     let count = |word: &str| all.values().filter(|what| what.starts_with(word)).count();
-    let open = all
-        .iter()
-        .filter(|(_, what)| what.starts_with("Vulnerable"));
-    let open: Vec<&str> = open.map(|(name, _)| name.as_str()).collect();
-    match (all.is_empty(), count("Mitigation"), &open[..]) {
+    match (all.is_empty(), count("Mitigation"), count("Vulnerable")) {
         (true, _, _) => "mitigations unknown".to_owned(),
-        (false, 0, []) => "no mitigations needed".to_owned(),
-        (false, active, []) => format!("mitigations: {active} active"),
-        (false, active, open) => {
-            format!(
-                "mitigations: {active} active (vulnerable: {})",
-                open.join(" ")
-            )
-        }
+        (false, 0, 0) => "no mitigations needed".to_owned(),
+        (false, active, 0) => format!("mitigations: {active}"),
+        (false, active, open) => format!("mitigations: {active}, left open: {open}"),
     }
 }
 
@@ -97,7 +85,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn what_is_open_is_named() {
+    fn what_is_open_is_counted() {
         let mut run = fixture::run();
         let mut set = |list: &[(&str, &str)]| {
             let pairs = list
@@ -112,11 +100,11 @@ mod tests {
             ("l1tf", "Not affected"),
             ("spectre_v2", "Mitigation: Retpolines"),
         ];
-        assert_eq!(set(&some), "mitigations: 1 active");
+        assert_eq!(set(&some), "mitigations: 1");
         let open = [
             ("mds", "Vulnerable: no microcode"),
             ("spectre_v1", "Mitigation: usercopy"),
         ];
-        assert_eq!(set(&open), "mitigations: 1 active (vulnerable: mds)");
+        assert_eq!(set(&open), "mitigations: 1, left open: 1");
     }
 }

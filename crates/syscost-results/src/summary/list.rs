@@ -42,13 +42,10 @@ const SCHEDULING: &[Wanted] = &[
             &["switch.pipe{between=processes,cpus=same}"],
         )
     },
-    Wanted {
-        part: Some(("switch_ns", "each switch")),
-        ..line(
-            "The same, to another CPU",
-            &["switch.pipe{between=processes,cpus=same_cache}"],
-        )
-    },
+    line(
+        "The same, to another CPU",
+        &["switch.pipe{between=processes,cpus=same_cache}"],
+    ),
     line(
         "Wakeup latency, idle CPU",
         &["switch.wakeup{via=futex,class=normal,cpu=idle,cpus=same_cache}"],
