@@ -123,7 +123,9 @@ fn printed(round: &RoundSamples) -> &[f64] {
 /// The same procedure, of the results that nothing disturbed.
 pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     if row.estimate.undisturbed_percent.is_none() {
-        return missing("nobody looked whether the core was shared: it is not bound to one");
+        return missing(
+            "the procedure is not bound to a CPU: whether its core was shared is not known",
+        );
     }
     let mut quiet = Vec::new();
     for round in row.samples.iter().flatten() {

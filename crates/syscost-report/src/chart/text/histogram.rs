@@ -3,18 +3,15 @@
 use syscost_results::Unit;
 
 use super::{TextOptions, bars};
-use crate::chart::histogram::shown;
 use crate::chart::{Bar, Begin, Scale, Value};
-use crate::paint::DIM;
 use crate::units::quantity;
 
 /// More lines than this are merged.
 const MAX_LINES: usize = 16;
 
 pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> String {
-    let (shown, note) = shown(bins);
     let total: u64 = bins.iter().map(|(_, count)| count).sum();
-    let bars: Vec<Bar> = lines(&shown)
+    let bars: Vec<Bar> = lines(bins)
         .into_iter()
         .map(|(low, high, count)| Bar {
             label: range(unit, low, high),
@@ -25,26 +22,21 @@ pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> Str
             },
         })
         .collect();
-    let mut out = bars::draw(&bars, Unit::Percent, options);
-    if let Some(note) = note {
-        out.push_str(&options.paint().text(DIM, &note));
-        out.push('\n');
-    }
-    out
+    bars::draw(&bars, Unit::Percent, options)
 }
 
 /// At most [`MAX_LINES`] ranges with values in them: the least and the greatest value of each, and the count.
-fn lines(shown: &[(f64, u64)]) -> Vec<(f64, f64, u64)> {
-    if shown.len() <= MAX_LINES {
-        return shown
+fn lines(bins: &[(f64, u64)]) -> Vec<(f64, f64, u64)> {
+    if bins.len() <= MAX_LINES {
+        return bins
             .iter()
             .map(|(value, count)| (*value, *value, *count))
             .collect();
     }
-    let values = shown.iter().map(|(value, _)| *value);
+    let values = bins.iter().map(|(value, _)| *value);
     let scale = Scale::fit(values, Begin::Near, (0.0, MAX_LINES as f64));
     let line_of = |value: f64| (scale.place(value) as usize).min(MAX_LINES - 1);
-    let chunks = shown.chunk_by(|(one, _), (other, _)| line_of(*one) == line_of(*other));
+    let chunks = bins.chunk_by(|(one, _), (other, _)| line_of(*one) == line_of(*other));
     chunks
         .map(|chunk| {
             let count = chunk.iter().map(|(_, count)| count).sum();

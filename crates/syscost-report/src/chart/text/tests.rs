@@ -160,7 +160,7 @@ proptest! {
 }
 
 #[test]
-fn a_histogram_has_a_line_for_each_range_and_says_what_lies_beyond() {
+fn a_histogram_has_a_line_for_each_range_and_no_value_is_left_out() {
     let options = TextOptions {
         width: 80,
         color: false,
@@ -173,10 +173,12 @@ fn a_histogram_has_a_line_for_each_range_and_says_what_lies_beyond() {
         lines[0].starts_with("20.0 ns") && lines[0].contains("90"),
         "{drawn}"
     );
-    assert!(!drawn.contains("beyond"), "{drawn}");
     let mut many: Vec<(f64, u64)> = (20..90).map(|ns| (f64::from(ns), 1000)).collect();
     many.push((1e6, 1));
     let drawn = histogram(&many, Unit::Nanoseconds, &Labels::default(), options);
     assert!(drawn.lines().count() < 22, "{drawn}");
-    assert!(drawn.contains("lie beyond the axis"), "{drawn}");
+    assert!(
+        drawn.contains("1000 µs") || drawn.contains("1.00 ms"),
+        "{drawn}"
+    );
 }
