@@ -1,7 +1,7 @@
 //! The page people look at in a browser: one self-contained file, from one run or many, or from a comparison.
 //!
 //! No network, no third-party code; the page reads without script too, which only sorts, filters and unfolds the rows' evidence
-//! ([`data`]). What a document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
+//! (`data.rs`). What a document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
 
 mod benchmarks;
 mod change;
