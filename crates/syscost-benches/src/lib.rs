@@ -89,7 +89,7 @@ mod tests {
         let rows = Catalogue::rows(CATALOGUE.benchmarks());
         for names in syscost_results::summary::sources() {
             let of = |name: &&str| rows.iter().find(|row| means(name, &row.name()));
-            for name in names {
+            for name in &names {
                 let (id, _) = name.split_once('{').unwrap_or((name, ""));
                 let benchmark = CATALOGUE.find(id);
                 assert!(benchmark.is_some(), "{name}");

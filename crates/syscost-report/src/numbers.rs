@@ -47,13 +47,12 @@ pub fn numbers(
         line("");
     }
     let mut rows: Vec<Row<'_>> = numbers.numbers.iter().map(Row::new).collect();
-    for (row, other) in rows
-        .iter_mut()
-        .zip(beside.iter().flat_map(|(_, other)| &other.numbers))
-    {
-        row.reference = other
-            .median_ns
-            .map_or_else(String::new, |time| quantity(Unit::Nanoseconds, time));
+    let others = beside.iter().flat_map(|(_, other)| &other.numbers);
+    for other in others {
+        let mut same = rows.iter_mut().filter(|row| row.number.line == other.line);
+        if let (Some(row), Some(time)) = (same.next(), other.median_ns) {
+            row.reference = quantity(Unit::Nanoseconds, time);
+        }
     }
     // From the cheapest to the dearest; those without a number last, in the list's order.
     rows.sort_by(|a, b| {

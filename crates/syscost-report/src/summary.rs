@@ -1,7 +1,7 @@
 //! The first answer: the machine, the few numbers people look for first, what is normal beside them, and
 //! where the rest is.
 
-use syscost_results::summary::{Aside, Block, Line, figure_of, summary as blocks};
+use syscost_results::summary::{Aside, Block, Line, beside, summary as blocks};
 use syscost_results::{Run, Status, Unit};
 use textwrap::wrap;
 
@@ -33,16 +33,16 @@ pub struct Reference<'r> {
 }
 
 impl Reference<'_> {
-    /// Its figures for a table of rows.
-    pub fn beside(&self) -> Beside {
-        let rows = self.run.measurements.iter();
-        let measured = rows.filter_map(|row| {
-            let value = figure_of(row, row.unit)?;
+    /// Its figures for a table of this run's rows.
+    pub fn beside(&self, run: &Run) -> Beside {
+        let rows = run.measurements.iter();
+        let figures = rows.filter_map(|row| {
+            let value = beside(row, self.run)?;
             Some((row.name.clone(), quantity(row.unit, value)))
         });
         Beside {
             sentence: self.sentence(),
-            figures: measured.collect(),
+            figures: figures.collect(),
         }
     }
 
@@ -139,7 +139,7 @@ impl Widths {
         };
         let has_reference = lines().any(|cells| !cells.reference.is_empty());
         let titles = blocks.iter().flat_map(|block| &block.lines);
-        let title = titles.map(|line| width(line.title)).max().unwrap_or(0);
+        let title = titles.map(|line| width(&line.title)).max().unwrap_or(0);
         let median = widest(|cells| &cells.median, "median");
         let half_width = widest(|cells| &cells.half_width, "± 95 %");
         let aside = widest(|cells| &cells.aside, "cycles");
@@ -208,7 +208,7 @@ impl Page {
     fn row(&mut self, aside: Aside, line: &Line<'_>, widths: &Widths) {
         let title = format!(
             "  {:<width$}",
-            cut_end(line.title, widths.title),
+            cut_end(&line.title, widths.title),
             width = widths.title
         );
         let Some(cells) = Cells::of(aside, line) else {

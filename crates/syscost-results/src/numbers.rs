@@ -55,6 +55,9 @@ pub struct Number {
     pub reason: Option<String>,
     /// The flags of its row.
     pub flags: Vec<Flag>,
+    /// Which line of the list it is: the title may name a directory, and not every run has every line.
+    #[serde(skip)]
+    pub line: usize,
 }
 
 /// The ids of the benchmarks the list draws on, with the case's parameters that it needs; [`ANY`] stands for any value. Without those that not
@@ -70,7 +73,11 @@ pub fn sources() -> impl Iterator<Item = Place> {
 pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
     let mut numbers: Vec<Number> = LIST
         .iter()
-        .map(|wanted| (wanted, number(wanted, run, &is_known)))
+        .enumerate()
+        .map(|(line, wanted)| {
+            let number = number(wanted, run, &is_known);
+            (wanted, Number { line, ..number })
+        })
         .filter(|(wanted, number)| !wanted.is_optional || number.row.is_some())
         .map(|(_, number)| number)
         .collect();
@@ -123,6 +130,7 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
         human_s: None,
         reason: None,
         flags: row.map(|row| row.flags.clone()).unwrap_or_default(),
+        line: 0,
     };
     let Some(row) = row else {
         number.reason = Some(if is_known(wanted.id) {

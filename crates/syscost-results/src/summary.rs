@@ -29,8 +29,8 @@ pub enum Aside {
 /// One line.
 #[derive(Debug, Clone)]
 pub struct Line<'r> {
-    /// What it is, in standard terms.
-    pub title: &'static str,
+    /// What it is, in standard terms; with what the run decided: one of several directories, a pair of CPUs.
+    pub title: String,
     /// The row.
     pub row: &'r Measurement,
     /// A part of it in ns, and what that is: of a round trip, one switch.
@@ -42,8 +42,10 @@ pub struct Line<'r> {
 /// A line that is wanted.
 pub(crate) struct Wanted {
     title: &'static str,
-    /// Names of rows that tell it, the best first; a parameter that a run decides is `*`.
-    rows: &'static [&'static str],
+    /// Name of the row that tells it; a parameter that a run decides is `*`.
+    row: &'static str,
+    /// Another that a run without it may have, and what that is.
+    instead: Option<(&'static str, &'static str)>,
     /// A detail of the row, in ns, and what it is.
     part: Option<(&'static str, &'static str)>,
 }
@@ -61,43 +63,52 @@ pub fn summary<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Block<'r>> {
     blocks.filter(|block| !block.lines.is_empty()).collect()
 }
 
-/// The rows that the summary looks for; `*` stands for what only a run decides. Each inner list has the rows
-/// that tell the same thing, the best first.
-pub fn sources() -> impl Iterator<Item = &'static [&'static str]> {
+/// The rows that the summary looks for, each followed by the one that stands for it in short runs; `*` stands
+/// for what only a run decides.
+pub fn sources() -> impl Iterator<Item = Vec<&'static str>> {
     let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
-    all.map(|wanted| wanted.rows)
+    all.map(|wanted| {
+        let instead = wanted.instead.map(|(row, _)| row);
+        std::iter::once(wanted.row).chain(instead).collect()
+    })
 }
 
 /// Whether a run has a good part of them: one of a few rows that were asked for has not.
 pub fn has_many(run: &Run) -> bool {
-    let (mut found, mut all) = (0, 0);
-    for rows in sources() {
-        all += 1;
-        found += usize::from(row_of(rows, run).is_some());
-    }
-    3 * found >= all
+    let wanted = || BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
+    let found = wanted().filter(|wanted| row_of(wanted, run).is_some());
+    3 * found.count() >= wanted().count()
 }
 
 fn line<'r>(wanted: &Wanted, run: &'r Run, reference: Option<&Run>) -> Option<Line<'r>> {
-    let row = row_of(wanted.rows, run)?;
+    let (row, title) = row_of(wanted, run)?;
     let part = wanted.part.and_then(|(detail, what)| {
         let value = row.details.get(detail)?;
         (row.status == Status::Ok).then_some((*value, what))
     });
-    let reference = reference.and_then(|reference| {
-        let same = reference
-            .measurements
-            .iter()
-            .find(|other| other.name == row.name);
-        let other = same.or_else(|| row_of(wanted.rows, reference))?;
-        figure_of(other, row.unit)
-    });
+    let directory = row.case.get("dir");
+    let pair = row.case.get("from").zip(row.case.get("to"));
+    let title = match (directory.filter(|_| run.directories.len() > 1), pair) {
+        (Some(label), _) => format!("{title}, {label}"),
+        // How far apart two CPUs are is what this is about.
+        (None, Some((from, to))) => format!("{title}, CPUs {from} and {to}"),
+        (None, None) => title.to_owned(),
+    };
+    // What lies under a directory is another file system elsewhere.
+    let reference = reference.filter(|_| directory.is_none());
     Some(Line {
-        title: wanted.title,
+        title,
         row,
         part,
-        reference,
+        reference: reference.and_then(|reference| beside(row, reference)),
     })
+}
+
+/// The figure of the same row in another run: of the same definition, in the same unit.
+pub fn beside(row: &Measurement, other: &Run) -> Option<f64> {
+    let mut rows = other.measurements.iter();
+    let same = rows.find(|other| other.name == row.name && other.revision == row.revision)?;
+    figure_of(same, row.unit)
 }
 
 /// The median of a row with a number in this unit.
@@ -106,16 +117,28 @@ pub fn figure_of(row: &Measurement, unit: Unit) -> Option<f64> {
     row.estimate.median.filter(|_| has_it)
 }
 
-/// The first of these rows with a number, or the first there is.
-fn row_of<'r>(names: &[&str], run: &'r Run) -> Option<&'r Measurement> {
-    let all = || {
-        names
-            .iter()
-            .flat_map(|name| run.measurements.iter().filter(|row| means(name, &row.name)))
+/// The row that tells a line, and what it is. A row that was refuted or failed says so, whatever else there is.
+fn row_of<'r>(wanted: &Wanted, run: &'r Run) -> Option<(&'r Measurement, &'static str)> {
+    let find = |name: &str| {
+        let all = || {
+            run.measurements
+                .iter()
+                .filter(move |row| means(name, &row.name))
+        };
+        let with_number = all().find(|row| row.status == Status::Ok);
+        with_number.or_else(|| all().find(|row| row.status != Status::Skipped))
     };
-    all()
-        .find(|row| row.status == Status::Ok)
-        .or_else(|| all().find(|row| row.status != Status::Skipped))
+    let first = find(wanted.row).map(|row| (row, wanted.title));
+    let is_final =
+        |row: &Measurement| matches!(row.status, Status::Ok | Status::Withheld | Status::Failed);
+    match first {
+        Some((row, _)) if is_final(row) => first,
+        Some(_) | None => {
+            let instead = wanted.instead;
+            let instead = instead.and_then(|(name, title)| Some((find(name)?, title)));
+            instead.or(first)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -128,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_told_by_the_first_row_with_a_number() {
+    fn a_row_without_a_number_has_a_stand_in_under_its_own_name() {
         let mut plateau = row("memory.cache_latency{level=1}", rounds(1.0));
-        plateau.status = Status::Failed;
+        plateau.status = Status::Unsupported;
         let mut switch = row("switch.pipe{between=processes,cpus=same}", rounds(5000.0));
         switch.details.insert("switch_ns".to_owned(), 2500.0);
         let chase = row(
@@ -138,24 +161,47 @@ mod tests {
             rounds(1.5),
         );
         let mine = run("mine", vec![plateau, chase, switch]);
+        let mut revised = row("switch.pipe{between=processes,cpus=same}", rounds(9.0));
+        revised.revision += 1;
         let other = run(
             "other",
-            vec![row("memory.cache_latency{level=1}", rounds(2.0))],
+            vec![
+                row(
+                    "memory.latency{pages=4K,access=random,size=16K}",
+                    rounds(2.0),
+                ),
+                row("memory.cache_latency{level=1}", rounds(3.0)),
+                revised,
+            ],
         );
         let blocks = summary(&mine, Some(&other));
         let titles: Vec<&str> = blocks.iter().map(|block| block.title).collect();
         assert_eq!(titles, ["Scheduling and IPC", "Memory hierarchy"]);
         assert_eq!(blocks[0].lines[0].part, Some((2500.0, "each switch")));
-        assert_eq!(blocks[0].lines[0].reference, None);
+        assert_eq!(blocks[0].lines[0].reference, None, "of another definition");
         let l1 = &blocks[1].lines[0];
         assert_eq!(l1.row.estimate.median, Some(1.5));
-        assert_eq!(l1.reference, Some(2.0));
+        assert_eq!(l1.title, "Load-to-use latency, 16 KiB");
+        assert_eq!(l1.reference, Some(2.0), "of the same row");
         assert!(!has_many(&mine));
     }
 
     #[test]
+    fn a_refuted_plateau_has_no_stand_in() {
+        let mut plateau = row("memory.cache_latency{level=1}", rounds(1.0));
+        plateau.status = Status::Withheld;
+        let chase = row(
+            "memory.latency{pages=4K,access=random,size=16K}",
+            rounds(1.5),
+        );
+        let mine = run("mine", vec![plateau, chase]);
+        let blocks = summary(&mine, None);
+        assert_eq!(blocks[0].lines[0].row.status, Status::Withheld);
+    }
+
+    #[test]
     fn no_row_is_two_lines_and_no_title_stands_for_two() {
-        let mut rows: Vec<&str> = sources().flatten().copied().collect();
+        let mut rows: Vec<&str> = sources().flatten().collect();
         let count = rows.len();
         rows.sort_unstable();
         rows.dedup();

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use syscost_report::summary;
-use syscost_results::{Machine, Run, document};
+use syscost_results::{Machine, Measurement, Run, document};
 use syscost_store::Store;
 
 use crate::Failed;
@@ -18,6 +18,17 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
+    /// Its run, without the rows that this one has by another definition.
+    pub(crate) fn comparable_with(&self, run: &Run) -> Run {
+        let is_same = |other: &Measurement| {
+            let mut rows = run.measurements.iter().filter(|row| row.id == other.id);
+            rows.all(|row| row.revision == other.revision && row.unit == other.unit)
+        };
+        let mut own = self.run.clone();
+        own.measurements.retain(is_same);
+        own
+    }
+
     /// As the renderers take it.
     pub(crate) fn as_beside(&self) -> summary::Reference<'_> {
         summary::Reference {

@@ -53,7 +53,9 @@ fn mitigations(run: &Run) -> String {
 /// How precise the run's numbers are, and what limits that: how much of the time the cores were ours.
 pub fn precision(run: &Run) -> Option<String> {
     let Precision {
-        half, nine_of_ten, ..
+        half,
+        nine_of_ten,
+        rows,
     } = precision::of(run)?;
     let [half, nine_of_ten] = [half, nine_of_ten].map(percent);
     let used = run.noise.iter().filter(|noise| noise.used);
@@ -67,7 +69,7 @@ pub fn precision(run: &Run) -> Option<String> {
         Some((least, most)) => format!("; cores ours {least}-{most} % of the time"),
     };
     Some(format!(
-        "precision: half the rows ±{half}, nine of ten ±{nine_of_ten}{why}"
+        "precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}{why}"
     ))
 }
 

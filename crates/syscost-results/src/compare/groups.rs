@@ -61,7 +61,9 @@ pub(super) fn of(rows: &[Row]) -> Vec<Group> {
 /// `None` without a row whose ratio has a logarithm.
 fn group(name: &str, rows: &[&Row]) -> Option<Group> {
     let mut by_benchmark: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.ratio > 0.0) {
+    // A row without an interval, or of a core that a neighbour used, is no part of a mean that has one.
+    let tells = |row: &&&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
+    for row in rows.iter().filter(tells) {
         let cost = match row.better {
             Better::Lower => row.ratio.ln(),
             Better::Higher => -row.ratio.ln(),

@@ -159,7 +159,8 @@ pub fn judge(study: &Study, run: &Run) -> JudgedStudy {
 type By = fn(&Run, &Measurement, Cycles) -> Seen;
 
 fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
-    let find = |name: &Option<String>| name.as_ref().map(|name| view::row(run, name));
+    let unit = quantity.unit;
+    let find = |name: &Option<String>| name.as_ref().map(|name| view::row(run, name, unit));
     let rows = Rows {
         as_published: find(&quantity.as_published),
         ours: find(&quantity.ours),
@@ -351,6 +352,16 @@ broken = "No system call happened."
         );
         let ours = judged.judged[0].ours.as_ref().expect("it is asked for");
         assert!(ours.reason().expect("there is none").contains("--peer"));
+    }
+
+    #[test]
+    fn a_row_in_another_unit_agrees_with_nothing() {
+        let mut rate = row("syscall.null", vec![vec![21.0; 2]; 6]);
+        rate.unit = Unit::BytesPerSecond;
+        let judged = &judge(&study(), &run("r", vec![published_row(), rate])).judged[0];
+        let reason = judged.ours.as_ref().and_then(Seen::reason);
+        assert_eq!(reason, Some("its row is in B/s, the quantity in ns"));
+        assert_eq!(judged.verdict.kind, Kind::NotCompared);
     }
 
     #[test]

@@ -175,13 +175,17 @@ fn wrong_with_quantity(
         return Some((place.span().start, problem));
     }
     let mut claims = quantity.claims.iter().zip(&place.claims);
-    let (claim, place) =
-        claims.find(|(claim, _)| claim.at_least.is_none() && claim.at_most.is_none())?;
-    let problem = format!(
-        "field `claim`, of `{}`: `at_least` or `at_most` is needed",
-        claim.counted
-    );
-    Some((place.span().start, problem))
+    claims.find_map(|(claim, place)| {
+        let problem = match (claim.at_least, claim.at_most) {
+            (None, None) => "`at_least` or `at_most` is needed",
+            (Some(least), Some(most)) if least > most => "`at_least` is more than `at_most`",
+            // Counts are never less.
+            (Some(least), None) if least <= 0.0 => "`at_least` of 0 can never be broken",
+            (Some(_) | None, Some(_) | None) => return None,
+        };
+        let problem = format!("field `claim`, of `{}`: {problem}", claim.counted);
+        Some((place.span().start, problem))
+    })
 }
 
 fn wrong_with_figure(

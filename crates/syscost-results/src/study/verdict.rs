@@ -108,13 +108,15 @@ fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> (String, bo
     (filled + rest, knows_all)
 }
 
-/// The sentences of the claims, the broken ones first, and whether any is broken.
-fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, Vec<String>) {
+/// Whether any claim is broken, whether all were counted, and the sentences of the claims, the broken ones first.
+fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, bool, Vec<String>) {
     let (mut broken, mut held) = (Vec::new(), Vec::new());
+    let mut are_counted = true;
     for claim in claims {
         let shown = counted(row, &claim.counted);
         let Some((count, shown)) = count_of(row, &claim.counted).zip(shown) else {
             held.push(format!("Not counted here: {}.", claim.counted));
+            are_counted = false;
             continue;
         };
         let holds = claim.at_least.is_none_or(|least| count >= least)
@@ -127,7 +129,7 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, Vec<String>) {
     }
     let is_broken = !broken.is_empty();
     broken.extend(held);
-    (is_broken, broken)
+    (is_broken, are_counted, broken)
 }
 
 fn overlap(one: &View, other: &View) -> bool {
@@ -185,9 +187,9 @@ pub(super) fn verdict(
     ours: Option<&Seen>,
 ) -> Sentence {
     let row = rows.claimed();
-    let (is_broken, mut sentences) = match row {
+    let (is_broken, are_counted, mut sentences) = match row {
         Some(row) => of_claims(&quantity.claims, row),
-        None => (false, Vec::new()),
+        None => (false, true, Vec::new()),
     };
     let why = || {
         let why = quantity.why.as_deref()?;
@@ -219,6 +221,9 @@ pub(super) fn verdict(
     }
     if is_broken {
         kind = Kind::NotWhatItSays;
+    } else if !are_counted && kind == Kind::Agrees {
+        // What it is that agrees is not known.
+        kind = Kind::NotCompared;
     }
     Sentence {
         kind,
@@ -257,13 +262,13 @@ mod tests {
 
     #[test]
     fn a_claim_is_judged_by_what_was_counted() {
-        let (is_broken, sentences) = of_claims(&[claim(1.0)], &row());
+        let (is_broken, _, sentences) = of_claims(&[claim(1.0)], &row());
         assert!(is_broken);
         assert_eq!(
             sentences,
             ["No system call happened: 0 of 10000 entered the kernel."]
         );
-        let (is_broken, sentences) = of_claims(&[claim(0.0)], &row());
+        let (is_broken, _, sentences) = of_claims(&[claim(0.0)], &row());
         assert!(!is_broken);
         assert_eq!(sentences, ["It enters the kernel."]);
     }
@@ -272,7 +277,7 @@ mod tests {
     fn what_nobody_counted_breaks_nothing_and_is_said() {
         let mut row = row();
         row.evidence.clear();
-        let (is_broken, sentences) = of_claims(&[claim(1.0)], &row);
+        let (is_broken, _, sentences) = of_claims(&[claim(1.0)], &row);
         assert!(!is_broken);
         assert!(sentences[0].starts_with("Not counted here"));
     }

@@ -79,16 +79,21 @@ fn missing(reason: impl Into<String>) -> Seen {
 /// What needs a far end is named so.
 const REMOTE: &str = "path=remote";
 
-/// The row that a study means by this name, the first if there are several, if it has a number; why there
-/// is none.
-pub(super) fn row<'r>(run: &'r Run, name: &str) -> Result<&'r Measurement, String> {
+/// The row that a study means by this name, the first if there are several, if it has a number in the
+/// quantity's unit; why there is none.
+pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measurement, String> {
     let mut rows = run.measurements.iter();
     Err(match rows.find(|row| means(name, &row.name)) {
         None if name.contains(REMOTE) => {
             "no far end was given: --peer HOST --token-file FILE".to_owned()
         }
         None => "not part of this run".to_owned(),
-        Some(row) if row.status == Status::Ok => return Ok(row),
+        Some(row) if row.status == Status::Ok && row.unit == unit => return Ok(row),
+        Some(row) if row.status == Status::Ok => format!(
+            "its row is in {}, the quantity in {}",
+            row.unit.symbol(),
+            unit.symbol()
+        ),
         Some(row) => match (&row.reason, row.status) {
             (Some(reason), Status::Withheld) => format!("withheld: {reason}"),
             (Some(reason), Status::AboveRange) => match (row.estimate.ci95_low, row.unit) {

@@ -133,6 +133,17 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
             "no row has a number on both sides, so --fail-on has nothing to judge; measure the same rows on both"
         );
     }
+    let without = comparison.rows.iter().filter(|row| row.ci95_low.is_none());
+    match without.count() {
+        0 => {}
+        without if without == comparison.rows.len() => bail!(
+            "no row has an interval, so --fail-on has nothing to judge; more processes give one: measure longer, or pool runs"
+        ),
+        without => say!(
+            "the gate does not judge {without} of {} rows: they have no interval",
+            comparison.rows.len()
+        ),
+    }
     let gone = comparison.missing.len() + comparison.refused.len();
     if gone > 0 {
         note!(

@@ -13,6 +13,7 @@ use crate::{kept, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
+    references::check(arguments.beside.as_deref())?;
     let all = |run: &Run| numbers(run, |id| CATALOGUE.find(id).is_some());
     let run = kept::find(&arguments.run, |run| {
         let is_poor = !all(run).are_many();
@@ -30,8 +31,8 @@ pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
             let beside = arguments.beside.as_deref();
             let reference = beside.map(references::find).transpose()?;
             let other = reference.as_ref().map(|reference| {
-                let reference = reference.as_beside();
-                (reference.sentence(), all(reference.run))
+                let other = reference.comparable_with(&run);
+                (reference.as_beside().sentence(), all(&other))
             });
             let other = other
                 .as_ref()

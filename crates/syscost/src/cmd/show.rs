@@ -4,6 +4,8 @@ use anyhow::Result;
 use syscost_report::export::to_csv;
 use syscost_report::table::{TableOptions, table};
 
+use syscost_results::Measurement;
+
 use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
 use crate::selection::{rows_of, with_parameters};
@@ -11,12 +13,16 @@ use crate::{kept, pager, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
+    references::check(arguments.beside.as_deref())?;
     let selectors = with_parameters(&arguments.selectors, &arguments.cases);
     let lack = |run: &_| kept::lacks_rows(run, &selectors);
     let mut run = kept::find(&arguments.run, lack)?;
     if !selectors.is_empty() {
         let rows = rows_of(&run, &arguments.run, &selectors)?;
-        run.measurements = rows.into_iter().cloned().collect();
+        let rows: Vec<Measurement> = rows.into_iter().cloned().collect();
+        // A document of some rows is not the whole run.
+        run.complete &= rows.len() == run.measurements.len();
+        run.measurements = rows;
     }
     match arguments.format {
         ShowFormat::Json => super::print_json(&run)?,
@@ -29,7 +35,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
                 saved_to: None,
                 name: arguments.run.clone(),
                 beside: match &arguments.beside {
-                    Some(name) => Some(references::find(name)?.as_beside().beside()),
+                    Some(name) => Some(references::find(name)?.as_beside().beside(&run)),
                     None => None,
                 },
             };

@@ -1,4 +1,4 @@
-//! What a benchmark's rows cost here at the latest, on the reference machines, and as published.
+//! What a benchmark's rows cost in the latest run, on the reference machines, and as published.
 
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_report::units::{Figures, quantity};
@@ -18,7 +18,7 @@ const MAX_ROWS: usize = 8;
 pub(super) fn text(benchmark: &'static Benchmark) -> String {
     let is_of_it = |row: &Measurement| row.id == benchmark.id && row.status == Status::Ok;
     let has_it = |run: &Run| run.measurements.iter().any(is_of_it);
-    // Without a run of it here, what is known of other machines is all there is.
+    // Without a run of it, what is known of other machines is all there is.
     let latest = Store::of_user().find_having("latest", has_it).ok();
     let latest = latest.map(|(loaded, _)| loaded.run).filter(has_it);
     let references: Vec<_> = references::shipped().collect();
@@ -28,10 +28,15 @@ pub(super) fn text(benchmark: &'static Benchmark) -> String {
     let lines = rows.iter().map(|row| {
         let name = row.name();
         let mut known: Vec<String> = Vec::new();
-        known.extend(latest.as_ref().and_then(|run| here(run, &name)));
+        let is_today = |row: &Measurement| row.revision == benchmark.revision;
+        known.extend(
+            latest
+                .as_ref()
+                .and_then(|run| latest_of(run, &name, is_today)),
+        );
         known.extend(references.iter().filter_map(|reference| {
             let reference = reference.as_beside();
-            let found = find(reference.run, &name)?;
+            let found = find(reference.run, &name).filter(|row| is_today(row))?;
             let value = figure_of(found, found.unit)?;
             Some(format!(
                 "{} {}",
@@ -49,7 +54,7 @@ pub(super) fn text(benchmark: &'static Benchmark) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{BOLD}Here and elsewhere{RESET}\n");
+    let mut out = format!("\n{BOLD}Known figures{RESET}\n");
     for (name, known) in lines {
         out += &format!("  {name}\n    {DIM}{}{RESET}\n", known.join("; "));
     }
@@ -60,13 +65,17 @@ fn find<'r>(run: &'r Run, name: &str) -> Option<&'r Measurement> {
     run.measurements.iter().find(|row| row.name == name)
 }
 
-/// This machine's figure, from the latest run that has one.
-fn here(run: &Run, name: &str) -> Option<String> {
-    let row = find(run, name).filter(|row| row.status == Status::Ok)?;
+/// The latest run's figure, with the machine that it is of: a kept run may be another's.
+fn latest_of(run: &Run, name: &str, is_today: impl Fn(&Measurement) -> bool) -> Option<String> {
+    let row = find(run, name).filter(|row| row.status == Status::Ok && is_today(row))?;
     let figures = Figures::of(row)?;
     let day = run.started.get(..10).unwrap_or(&run.started);
+    let machine = match run.machine.hostname.as_str() {
+        "" => &run.machine.cpu_model,
+        name => name,
+    };
     Some(format!(
-        "here {} {}, {day}",
+        "latest run ({machine}, {day}) {} {}",
         figures.with_half_width(),
         figures.unit
     ))
