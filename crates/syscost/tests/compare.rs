@@ -309,7 +309,7 @@ fn the_ending_of_the_output_tells_the_form() {
 fn what_cannot_be_done_says_what_to_do() {
     let (program, _) = program();
     let (code, _, error) = compare(&program, &["nothing.json", "base.json"]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(error.contains("nothing.json"), "{error}");
     let (code, _, error) = compare(&program, &["base.json", "base.json", "--fail-on", "better"]);
     assert_eq!(code, Some(2));

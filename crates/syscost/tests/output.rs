@@ -65,7 +65,7 @@ fn an_error_that_nobody_hears_keeps_its_code() {
         let Some(output) = redirected(&program, "show no-such-run", redirection) else {
             return;
         };
-        assert_eq!(output.stdout, b"1\n", "{redirection}: {output:?}");
+        assert_eq!(output.stdout, b"2\n", "{redirection}: {output:?}");
     }
 }
 

@@ -293,7 +293,7 @@ fn a_law_brings_the_throughputs_it_is_fitted_to() {
     assert!(!throughputs.is_empty());
     for row in throughputs {
         assert_eq!(
-            (&row["id"], &row["case"]["as"], &row["case"]["call"]),
+            (&row["id"], &row["case"]["as"], &row["case"]["op"]),
             (&"scale.futex".into(), &"threads".into(), &"wait".into())
         );
     }

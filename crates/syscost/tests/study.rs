@@ -91,7 +91,7 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
 fn a_bad_study_is_refused_with_its_line_and_field() {
     for (right, wrong, at) in [
         ("clock_ghz", "clock_mhz", ".toml:10: "),
-        ("machine = \"old\"", "machine = \"new\"", ".toml:12: "),
+        ("machine = \"old\"", "machine = \"new\"", ".toml:19: "),
         ("unit = \"ns\"", "unit = \"hours\"", ".toml:16: "),
     ] {
         let (program, path) = with_study(&MINE.replace(right, wrong));
