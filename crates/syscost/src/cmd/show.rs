@@ -3,7 +3,6 @@
 use anyhow::Result;
 use syscost_report::export::to_csv;
 use syscost_report::table::{TableOptions, table};
-
 use syscost_results::Measurement;
 
 use crate::cli::{ShowArguments, ShowFormat};
@@ -13,19 +12,24 @@ use crate::{kept, pager, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
-    references::check(arguments.beside.as_deref())?;
+    let beside = arguments.beside.as_deref();
+    let reference = beside.map(references::find).transpose()?;
     let selectors = with_parameters(&arguments.selectors, &arguments.cases);
     let lack = |run: &_| kept::lacks_rows(run, &selectors);
     let mut run = kept::find(&arguments.run, lack)?;
+    let mut is_whole = true;
     if !selectors.is_empty() {
         let rows = rows_of(&run, &arguments.run, &selectors)?;
         let rows: Vec<Measurement> = rows.into_iter().cloned().collect();
-        // A document of some rows is not the whole run.
-        run.complete &= rows.len() == run.measurements.len();
+        is_whole = rows.len() == run.measurements.len();
         run.measurements = rows;
     }
     match arguments.format {
-        ShowFormat::Json => super::print_json(&run)?,
+        ShowFormat::Json => {
+            // A document of some rows is not the whole run.
+            run.complete &= is_whole;
+            super::print_json(&run)?;
+        }
         ShowFormat::Csv => super::print_data(&to_csv(&[&run])?)?,
         ShowFormat::Table => {
             let options = TableOptions {
@@ -34,10 +38,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
                 verbose: arguments.verbose,
                 saved_to: None,
                 name: arguments.run.clone(),
-                beside: match &arguments.beside {
-                    Some(name) => Some(references::find(name)?.as_beside().beside(&run)),
-                    None => None,
-                },
+                beside: reference.map(|reference| reference.as_beside().beside(&run)),
             };
             pager::print(&table(&run, &options))?;
         }

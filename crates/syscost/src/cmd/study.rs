@@ -40,9 +40,14 @@ pub(super) fn published() -> Vec<Study> {
         .collect()
 }
 
+/// Whether a study is called by its file.
+fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end == "toml")
+}
+
 /// The study of this id, or in this file.
 fn find(name: &str) -> Result<Study> {
-    if Path::new(name).extension().is_some_and(|end| end == "toml") {
+    if is_file(name) {
         let text =
             std::fs::read_to_string(name).with_context(|| format!("reading the study {name}"))?;
         return Study::parse(&text).map_err(|error| Failed::Usage(format!("{name}{error}")).into());
@@ -102,6 +107,12 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let (format, is_verbose) = (arguments.format, arguments.verbose);
+    // Which studies a run repeats is known of the published ones; with a file, all have to be named again.
+    let names = arguments.studies.iter();
+    let again: String = match names.clone().any(|name| is_file(name)) {
+        true => names.map(|name| format!(" --study {name}")).collect(),
+        false => String::new(),
+    };
     let budget = arguments
         .budget
         .or_else(|| budget(&arguments, studies.len()));
@@ -115,7 +126,9 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
             match (format, saved_to) {
                 (Format::Table, Some(path)) => {
                     let path = path.display();
-                    super::print(&format!("Saved to {path}; again: syscost study report\n"))
+                    super::print(&format!(
+                        "Saved to {path}; again: syscost study report{again}\n"
+                    ))
                 }
                 (Format::Table, None) | (Format::Json, _) => Ok(()),
             }
