@@ -12,7 +12,7 @@ const fn program(name: &'static str, note: &'static str) -> Program {
     Program { name, note }
 }
 
-/// Every program, by its name. Which benchmarks cover one is told by their tags alone.
+/// Every program, by its name. Only the tags of benchmarks say which cover one.
 pub const LMBENCH: &[Program] = &[
     program(
         "bw_file_rd",
@@ -73,7 +73,7 @@ pub const LMBENCH: &[Program] = &[
     ),
     program(
         "lat_dram_page",
-        "Not covered: pages of memory chips are not told apart from caches and TLBs here.",
+        "Not covered: pages of memory chips are not distinguished from caches and TLBs here.",
     ),
     program(
         "lat_fcntl",
@@ -175,7 +175,7 @@ pub const LMBENCH: &[Program] = &[
     ),
     program(
         "par_mem",
-        "The time of one load with so many chains at once; its inverse, relative to one chain, is the parallelism.",
+        "The time of one load with that number of chains at once; its inverse, relative to one chain, is the parallelism.",
     ),
     program(
         "par_ops",
@@ -191,7 +191,7 @@ pub const LMBENCH: &[Program] = &[
     ),
     program(
         "timing_o",
-        "The pair of readings around a sample is told of each run: `clock.read_ns`.",
+        "The pair of readings around a sample is in each run: `clock.read_ns`.",
     ),
     program(
         "tlb",

@@ -10,7 +10,7 @@ use crate::{
     TableOptions, hierarchy,
     paint::{self, Paint},
     sentence::{self, Mark},
-    units::{is_upper, quantity},
+    units::is_upper,
 };
 
 /// Names listed for one reason, before the rest is only counted.
@@ -131,23 +131,8 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     let mut notes = Vec::new();
     if estimate.samples > 0 {
         let mut parts = vec![sentence::samples(row)];
-        for (name, value) in [
-            ("99th percentile", estimate.p99),
-            (
-                "before overhead was taken off",
-                estimate
-                    .raw_median
-                    .filter(|_| estimate.raw_median != estimate.median),
-            ),
-            ("spread of processes (MAD)", estimate.mad),
-        ] {
-            parts.extend(value.map(|value| format!("{name} {}", quantity(row.unit, value))));
-        }
-        parts.extend(
-            estimate
-                .coverage
-                .map(|coverage| format!("interval covers {:.1} %", 100.0 * coverage)),
-        );
+        let more = sentence::without_column(row).into_iter();
+        parts.extend(more.map(|(name, value)| format!("{name} {value}")));
         notes.push(parts.join(", "));
     }
     notes.extend(sentence::undisturbed(row));

@@ -217,10 +217,7 @@ impl Layout {
                 &sentence::no_number(row.measurement),
                 self.width.saturating_sub(used),
             );
-            let style = match row.measurement.status {
-                Status::Withheld | Status::Failed => paint::BAD,
-                _ => paint::DIM,
-            };
+            let style = no_number_style(row.measurement.status);
             return format!(
                 "{:<width$}{}",
                 cells[0],
@@ -282,6 +279,18 @@ fn name(name: &str, paint: Paint) -> String {
     match name.split_once('{') {
         Some((name, case)) => format!("{name}{}", paint.text(paint::DIM, &format!("{{{case}"))),
         None => name.to_owned(),
+    }
+}
+
+/// The colour of what stands in place of a number.
+pub(crate) fn no_number_style(status: Status) -> anstyle::Style {
+    match status {
+        Status::Withheld | Status::Failed => paint::BAD,
+        Status::Ok
+        | Status::BelowResolution
+        | Status::AboveRange
+        | Status::Unsupported
+        | Status::Skipped => paint::DIM,
     }
 }
 

@@ -21,6 +21,7 @@ pub mod history;
 pub mod html;
 mod layout;
 pub mod numbers;
+mod page;
 mod paint;
 pub mod sentence;
 mod side_by_side;

@@ -13,7 +13,7 @@ const AXIS_BEGIN: f64 = 0.1;
 /// over this many powers of ten, to a tenth of a second.
 const DECADES: usize = 9;
 /// Columns of the widest bar for each of them.
-const MOST_STEPS: usize = 3;
+const MAX_STEPS: usize = 3;
 /// Columns between two columns.
 const GAP: usize = 2;
 
@@ -186,7 +186,7 @@ impl Widths {
         let used = widths.title + widths.time + widths.half_width + widths.human + flags + gaps;
         let used = used + widths.behind_human().0 + widths.reference;
         let left = columns.saturating_sub(used);
-        widths.steps = (left.saturating_sub(1) / DECADES).min(MOST_STEPS);
+        widths.steps = (left.saturating_sub(1) / DECADES).min(MAX_STEPS);
         widths
     }
 
@@ -257,7 +257,7 @@ impl Widths {
     }
 }
 
-/// The bar of a time in ns with so many columns for each power of ten; none where there is no room.
+/// The bar of a time in ns with this many columns for each power of ten; none where there is no room.
 fn bar(time: f64, steps: usize) -> String {
     if steps == 0 {
         return String::new();

@@ -10,6 +10,7 @@ use crate::units::{duration, quantity};
 pub use directory::directory;
 use settings::cpus;
 pub use settings::{hardware, precision, settings};
+pub(crate) use shared::without_column;
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 
 /// What all the evidence of a measurement comes to.

@@ -3,10 +3,10 @@
 
 use syscost_results::summary::{Aside, Block, Line, beside, summary as blocks};
 use syscost_results::{Run, Status, Unit};
-use textwrap::wrap;
 
-use crate::layout::mark_style;
-use crate::paint::{self, Paint, cut_end, width};
+use crate::layout::{mark_style, no_number_style};
+use crate::page::Page;
+use crate::paint::{self, cut_end, width};
 use crate::sentence::{self, Mark};
 use crate::table::Beside;
 use crate::units::{self, Figures, quantity};
@@ -56,13 +56,7 @@ impl Reference<'_> {
 
 /// The summary of a run, ending in a newline; at most 50 lines from 80 columns on.
 pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptions) -> String {
-    let mut page = Page {
-        out: String::new(),
-        columns: options.width.max(60),
-        paint: Paint {
-            color: options.color,
-        },
-    };
+    let mut page = Page::new(options);
     page.dim(&sentence::hardware(&run.machine));
     page.dim(&sentence::settings(run));
     if let Some(text) = sentence::precision(run) {
@@ -160,23 +154,9 @@ impl Widths {
     }
 }
 
-struct Page {
-    out: String,
-    columns: usize,
-    paint: Paint,
-}
-
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
     fn dim(&mut self, text: &str) {
-        for line in wrap(text, self.columns) {
-            let line = self.paint.text(paint::DIM, &line);
-            self.line(&line);
-        }
+        self.paragraph(0, paint::DIM, text);
     }
 
     fn heading(&mut self, block: &Block<'_>, widths: &Widths) {
@@ -214,10 +194,7 @@ impl Page {
         let Some(cells) = Cells::of(aside, line) else {
             let room = self.columns.saturating_sub(widths.title + 2 * GAP);
             let words = cut_end(&sentence::no_number(line.row), room);
-            let style = match line.row.status {
-                Status::Withheld | Status::Failed => paint::BAD,
-                _ => paint::DIM,
-            };
+            let style = no_number_style(line.row.status);
             let words = self.paint.text(style, &words);
             self.line(&format!("{title}  {words}"));
             return;

@@ -40,10 +40,14 @@ impl Reference {
 
 /// The shipped references.
 pub(crate) fn shipped() -> impl Iterator<Item = Reference> {
-    SHIPPED.iter().map(|(name, text)| Reference {
-        name: (*name).to_owned(),
+    SHIPPED.iter().map(|(name, text)| read(name, text))
+}
+
+fn read(name: &str, text: &str) -> Reference {
+    Reference {
+        name: name.to_owned(),
         run: document::read(text.as_bytes()).expect("a test reads every shipped reference"),
-    })
+    }
 }
 
 /// The reference of this name, or else the shipped one of the machine most similar to the run's.
@@ -69,8 +73,8 @@ pub(crate) fn check(name: Option<&str>) -> Result<()> {
 
 /// A shipped reference, or a run by its document, id or tag.
 pub(crate) fn find(name: &str) -> Result<Reference> {
-    if let Some(reference) = shipped().find(|reference| reference.name == name) {
-        return Ok(reference);
+    if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+        return Ok(read(name, text));
     }
     let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
     let loaded = Store::of_user().find(name).with_context(|| {
@@ -87,18 +91,14 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
 
 /// How much alike two machines are: the same model above the same maker above the same architecture.
 fn likeness(one: &Machine, other: &Machine) -> u32 {
-    let is_same = [
-        one.cpu_model == other.cpu_model,
-        one.cpu_vendor == other.cpu_vendor,
-        one.arch == other.arch,
-        one.hypervisor.is_some() == other.hypervisor.is_some(),
+    let points = [
+        (8, one.cpu_model == other.cpu_model),
+        (4, one.cpu_vendor == other.cpu_vendor),
+        (2, one.arch == other.arch),
+        (1, one.hypervisor.is_some() == other.hypervisor.is_some()),
     ];
-    let weights = [8, 4, 2, 1];
-    is_same
-        .into_iter()
-        .zip(weights)
-        .filter_map(|(is_same, weight)| is_same.then_some(weight))
-        .sum()
+    let won = points.into_iter().filter(|(_, is_same)| *is_same);
+    won.map(|(points, _)| points).sum()
 }
 
 #[cfg(test)]

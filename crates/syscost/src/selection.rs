@@ -200,7 +200,7 @@ pub(crate) fn unknown(name: &str) -> Failed {
         .map(|known| (nearness(name, &known), known))
         .filter(|(nearness, _)| *nearness > 0.6)
         .collect();
-    // There are so many terms that some are always a little alike.
+    // Of that many terms some are always a little alike.
     let terms = words::terms().map(|term| (strsim::jaro_winkler(name, &term), term));
     near.extend(terms.filter(|(nearness, _)| *nearness > 0.9));
     near.sort_by(|a, b| b.0.total_cmp(&a.0));

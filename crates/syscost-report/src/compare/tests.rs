@@ -303,7 +303,7 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
 }
 
 #[test]
-fn cycles_are_told_where_they_were_asked_for() {
+fn cycles_are_shown_where_they_were_asked_for() {
     let mut comparison = comparison();
     comparison.in_cycles = true;
     comparison.rows[0].cycles = Some(Pair {

@@ -6,17 +6,17 @@ use syscost_results::{Machine, Run, Unit};
 use crate::sentence;
 use crate::units::quantity;
 
-use super::{MOST_COLUMNS, key};
+use super::{MAX_COLUMNS, key};
 
 /// The strip beneath the title; of a few runs each one's, where they differ.
 pub(super) fn strip(runs: &[&Run]) -> Markup {
     if runs.is_empty() {
         return html! {};
     }
-    let shown = &runs[runs.len().saturating_sub(MOST_COLUMNS)..];
+    let shown = &runs[runs.len().saturating_sub(MAX_COLUMNS)..];
     // Of more runs than stand side by side, the last one's.
-    let shown = if runs.len() > MOST_COLUMNS {
-        &shown[MOST_COLUMNS - 1..]
+    let shown = if runs.len() > MAX_COLUMNS {
+        &shown[MAX_COLUMNS - 1..]
     } else {
         shown
     };

@@ -12,7 +12,7 @@ use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 
 use super::rows::{Row, Rows, cycles};
-use super::{MOST_COLUMNS, PageOptions, details, letter, words};
+use super::{MAX_COLUMNS, PageOptions, details, letter, words};
 
 /// Where it stands in the page.
 const ID: &str = "data";
@@ -48,7 +48,7 @@ pub(super) fn script(rows: &Rows<'_>, runs: &[&Run], options: &PageOptions) -> M
         .iter()
         .enumerate()
         .map(|(index, run)| {
-            let key = (runs.len() <= MOST_COLUMNS).then(|| letter(index).to_string());
+            let key = (runs.len() <= MAX_COLUMNS).then(|| letter(index).to_string());
             json!([key, words::time(&run.started)])
         })
         .collect();
@@ -128,7 +128,7 @@ fn of(
     }
     fields.insert("e".to_owned(), evidence(latest, claims));
     if runs.len() > 1 {
-        let columns = runs.len() <= MOST_COLUMNS;
+        let columns = runs.len() <= MAX_COLUMNS;
         let each = row.of_runs.iter().map(|row| by_run(*row, columns));
         fields.insert("b".to_owned(), each.collect());
     }
@@ -187,29 +187,12 @@ fn by_run(row: Option<&Measurement>, all: bool) -> Value {
 /// The numbers of a row that have no column; the interval itself is the title of its picture.
 fn notes(row: &Measurement) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
-    // A bound is all that may be told below resolution.
+    // A bound is all that may be shown below resolution.
     if row.status != Status::Ok {
         return facts;
     }
-    let estimate = &row.estimate;
-    for (name, value) in [
-        ("99th percentile", estimate.p99),
-        (
-            "before overhead was taken off",
-            estimate
-                .raw_median
-                .filter(|_| estimate.raw_median != estimate.median),
-        ),
-        ("spread of processes (MAD)", estimate.mad),
-    ] {
-        facts.extend(value.map(|value| (name.to_owned(), units::quantity(row.unit, value))));
-    }
-    facts.extend(estimate.coverage.map(|coverage| {
-        (
-            "interval covers".to_owned(),
-            format!("{:.1} %", 100.0 * coverage),
-        )
-    }));
+    let more = sentence::without_column(row).into_iter();
+    facts.extend(more.map(|(name, value)| (name.to_owned(), value)));
     facts.extend(sentence::undisturbed(row).and_then(|text| {
         let (name, value) = text.split_once(' ')?;
         Some((name.to_owned(), value.to_owned()))

@@ -8,7 +8,7 @@ use crate::chart::{self, Begin, Chart, Distribution, Labels, Scale, Theme, rows:
 use crate::units;
 
 use super::rows::Row;
-use super::{MOST_COLUMNS, words};
+use super::{MAX_COLUMNS, words};
 
 /// Rounds drawn at most.
 const ROUNDS: usize = 30;
@@ -16,7 +16,7 @@ const ROUNDS: usize = 30;
 /// The pictures that unfold beneath a row: over many runs; with `samples`, also of its samples.
 pub(super) fn pictures(row: &Row<'_>, runs: &[&Run], samples: bool) -> Markup {
     html! {
-        @if samples && runs.len() > MOST_COLUMNS { (over_runs(row, runs)) }
+        @if samples && runs.len() > MAX_COLUMNS { (over_runs(row, runs)) }
         @if samples { (of_samples(row.latest)) }
     }
 }

@@ -8,7 +8,7 @@ use syscost_results::{Run, Unit};
 
 use crate::{sentence, units::quantity};
 
-use super::{MOST_COLUMNS, key, words};
+use super::{MAX_COLUMNS, key, words};
 
 /// The run in a line or two beneath the title.
 pub(super) fn subtitle(runs: &[&Run]) -> Markup {
@@ -129,7 +129,7 @@ fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
         let first = lookup[0].get(name);
         lookup.iter().any(|facts| facts.get(name) != first)
     });
-    let columns = runs.len() <= MOST_COLUMNS;
+    let columns = runs.len() <= MAX_COLUMNS;
     html! {
         div class="box" tabindex="0" role="region" aria-label="Facts that differ between the runs" {
             table class="differences" {

@@ -7,11 +7,11 @@ use syscost_results::{Run, Unit};
 use crate::chart::{Begin, Scale, Value, told};
 use crate::numbers::{human, in_sentence};
 
-use super::{MOST_COLUMNS, key, table};
+use super::{MAX_COLUMNS, key, table};
 
 /// The list with bars; of more runs than stand side by side, the last one's.
 pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
-    let skipped = if headline.len() > MOST_COLUMNS {
+    let skipped = if headline.len() > MAX_COLUMNS {
         headline.len() - 1
     } else {
         0

@@ -38,10 +38,10 @@ use change::Changes;
 use rows::Rows;
 
 /// Runs that stand beside each other as columns; more are drawn as lines over time.
-const MOST_COLUMNS: usize = 4;
+const MAX_COLUMNS: usize = 4;
 
 /// Rows of a page whose groups stand open; of more, each group is laid out when its reader opens it.
-const MOST_OPEN: usize = 200;
+const MAX_OPEN: usize = 200;
 
 /// What a page shows beside its runs.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +77,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
     let title = options.title.clone().unwrap_or_else(|| title(runs));
     let groups: Vec<&str> = rows.groups().map(|(group, _)| group).collect();
     let changes = Changes::of(runs);
-    let is_short = rows.groups().map(|(_, rows)| rows.len()).sum::<usize>() <= MOST_OPEN;
+    let is_short = rows.groups().map(|(_, rows)| rows.len()).sum::<usize>() <= MAX_OPEN;
     let marks = skeleton::Kinds::of_rows(changes.is_some());
     let body = html! {
         (skeleton::header(&title, &html! { (facts::subtitle(runs)) (conditions::strip(runs)) }))
@@ -151,7 +151,7 @@ fn title(runs: &[&Run]) -> String {
     match runs {
         [] => "No run".to_owned(),
         [_] => "What this computer charges".to_owned(),
-        runs if runs.len() <= MOST_COLUMNS => format!("{} runs side by side", runs.len()),
+        runs if runs.len() <= MAX_COLUMNS => format!("{} runs side by side", runs.len()),
         runs => format!("{} runs", runs.len()),
     }
 }

@@ -10,7 +10,7 @@ use crate::units::{self, Figures};
 use super::change::Changes;
 use super::headline::percent;
 use super::rows::{Row, cycles, median};
-use super::{MOST_COLUMNS, change, details, key, words};
+use super::{MAX_COLUMNS, change, details, key, words};
 
 /// How runs stand in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Shape {
     fn of(runs: usize) -> Self {
         match runs {
             0 | 1 => Shape::One,
-            few if few <= MOST_COLUMNS => Shape::SideBySide(few),
+            few if few <= MAX_COLUMNS => Shape::SideBySide(few),
             many => Shape::Many(many),
         }
     }

@@ -66,6 +66,25 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
     Some(text)
 }
 
+/// The numbers of a row that have no column: what they are, and their values.
+pub(crate) fn without_column(row: &Measurement) -> Vec<(&'static str, String)> {
+    let estimate = &row.estimate;
+    let raw = estimate
+        .raw_median
+        .filter(|_| estimate.raw_median != estimate.median);
+    let known = [
+        ("99th percentile", estimate.p99),
+        ("before overhead was taken off", raw),
+        ("spread of processes (MAD)", estimate.mad),
+    ];
+    let known = known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, quantity(row.unit, value?))));
+    let coverage = estimate.coverage;
+    let coverage = coverage.map(|share| ("interval covers", format!("{:.1} %", 100.0 * share)));
+    known.chain(coverage).collect()
+}
+
 /// How many samples there are, of how many processes, and how many of these count: `52 samples from 6 processes, 4 of which count`.
 pub fn samples(row: &Measurement) -> String {
     let Estimate {

@@ -1,12 +1,12 @@
 //! A study in a terminal.
 
 use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, Study};
-use textwrap::wrap;
 
 use super::Drawn;
 use crate::TableOptions;
 use crate::chart::{self, Labels, TextOptions};
-use crate::paint::{self, Paint, width};
+use crate::page::Page;
+use crate::paint::{self, width};
 use crate::units;
 
 /// Columns of the name of a view.
@@ -17,17 +17,14 @@ const CYCLES: usize = 18;
 
 /// The studies there are, a line each.
 pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions) -> String {
-    let paint = painter(options);
     let studies: Vec<&Study> = studies.collect();
     let widest = studies.iter().map(|study| width(&study.id)).max();
     let widest = widest.unwrap_or(0);
-    let mut page = Page {
-        out: String::new(),
-        columns: options.width.max(60),
-        paint,
-    };
+    let mut page = Page::new(options);
     for study in studies {
-        let id = paint.text(paint::HEADING, &format!("{:widest$}", study.id));
+        let id = page
+            .paint
+            .text(paint::HEADING, &format!("{:widest$}", study.id));
         page.line(&format!("{id}  {}", study.title));
         let machines: Vec<&str> = study.machines.iter().map(|one| one.name.as_str()).collect();
         let what = format!(
@@ -51,33 +48,7 @@ pub fn text(judged: &JudgedStudy, options: &TableOptions) -> String {
     render(&judged.study, Some(judged), options)
 }
 
-fn painter(options: &TableOptions) -> Paint {
-    Paint {
-        color: options.color,
-    }
-}
-
-/// Lines of a page of this width.
-struct Page {
-    out: String,
-    columns: usize,
-    paint: Paint,
-}
-
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    /// A paragraph, its further lines as far in as its first.
-    fn paragraph(&mut self, indent: usize, style: anstyle::Style, text: &str) {
-        for line in wrap(text, self.columns.saturating_sub(indent)) {
-            let line = format!("{:indent$}{}", "", self.paint.text(style, &line));
-            self.line(&line);
-        }
-    }
-
     /// A label, a figure in its unit and in cycles, and a note.
     fn figure(&mut self, label: &str, figure: &str, cycles: &str, note: &str) {
         let label = paint::cut_end(label, LABEL);
@@ -94,11 +65,7 @@ impl Page {
 }
 
 fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -> String {
-    let mut page = Page {
-        out: String::new(),
-        columns: options.width.max(60),
-        paint: painter(options),
-    };
+    let mut page = Page::new(options);
     let heading = format!("{}: {}", study.id, study.title);
     page.paragraph(0, paint::HEADING, &heading);
     page.paragraph(0, paint::DIM, &format!("Source: {}", study.source));

@@ -193,9 +193,9 @@ fn cycles_and_durations() {
 }
 
 #[test]
-fn both_ends_of_an_interval_are_told_apart() {
-    let told = |low, high| interval(Unit::Nanoseconds, low, high);
-    assert_eq!(told(115.93, 116.41), "115.9 to 116.4 ns");
-    assert_eq!(told(9_480.0, 12_300.0), "9.5 to 12.3 µs");
-    assert_eq!(told(0.0, 0.0), "0.000 to 0.000 ns");
+fn both_ends_of_an_interval_are_distinct() {
+    let shown = |low, high| interval(Unit::Nanoseconds, low, high);
+    assert_eq!(shown(115.93, 116.41), "115.9 to 116.4 ns");
+    assert_eq!(shown(9_480.0, 12_300.0), "9.5 to 12.3 µs");
+    assert_eq!(shown(0.0, 0.0), "0.000 to 0.000 ns");
 }

@@ -13,7 +13,8 @@ use crate::{kept, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
-    references::check(arguments.beside.as_deref())?;
+    let beside = arguments.beside.as_deref();
+    let reference = beside.map(references::find).transpose()?;
     let all = |run: &Run| numbers(run, |id| CATALOGUE.find(id).is_some());
     let run = kept::find(&arguments.run, |run| {
         let is_poor = !all(run).are_many();
@@ -28,8 +29,6 @@ pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
                 color: true,
                 ..TableOptions::default()
             };
-            let beside = arguments.beside.as_deref();
-            let reference = beside.map(references::find).transpose()?;
             let other = reference.as_ref().map(|reference| {
                 let other = reference.comparable_with(&run);
                 (reference.as_beside().sentence(), all(&other))

@@ -5,7 +5,7 @@ use syscost_results::row_name;
 use super::selector::{Parameter, Selector};
 
 /// Keys or values of one message at most.
-const MOST: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// Which parameter of the selector no row has, and those that there are, if its id is one of these rows'.
 ///
@@ -53,8 +53,8 @@ fn lacking(wanted: &Parameter, rows: &[&str]) -> String {
     if keys.is_empty() {
         return format!("has no parameter `{key}`, nor any other");
     }
-    let more = keys.len().saturating_sub(MOST);
-    keys.truncate(MOST);
+    let more = keys.len().saturating_sub(MAX_LISTED);
+    keys.truncate(MAX_LISTED);
     format!("has no parameter `{key}`; it has {}", list(&keys, more))
 }
 
@@ -70,7 +70,7 @@ fn distinct<'n>(values: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
 
 /// Those of the values that are nearest to this one, if all are sizes or times, else the first; and how many more there are.
 fn nearest<'n>(mut values: Vec<&'n str>, wanted: &str) -> (Vec<&'n str>, usize) {
-    let more = values.len().saturating_sub(MOST);
+    let more = values.len().saturating_sub(MAX_LISTED);
     let amounts: Option<Vec<f64>> = values.iter().map(|value| amount(value)).collect();
     if amounts.is_some() {
         let of = |value: &str| amount(value).unwrap_or_default();
@@ -78,10 +78,10 @@ fn nearest<'n>(mut values: Vec<&'n str>, wanted: &str) -> (Vec<&'n str>, usize) 
             let distance = |value: &&str| ((1.0 + of(value)) / (1.0 + wanted)).ln().abs();
             values.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
         }
-        values.truncate(MOST);
+        values.truncate(MAX_LISTED);
         values.sort_by(|a, b| of(a).total_cmp(&of(b)));
     }
-    values.truncate(MOST);
+    values.truncate(MAX_LISTED);
     (values, more)
 }
 
@@ -102,7 +102,7 @@ fn list(values: &[&str], more: usize) -> String {
 mod tests {
     use super::*;
 
-    fn told(selector: &str, names: &[String]) -> Option<String> {
+    fn said(selector: &str, names: &[String]) -> Option<String> {
         let selector = Selector::parse(selector).expect("a selector");
         parameter(&selector, names.iter().map(String::as_str))
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_wrong_value_is_answered_with_the_right_ones() {
         let few = ["a.b{via=fork,size=4K}", "a.b{via=vfork,size=0}", "a.c"].map(str::to_owned);
-        let of = |selector| told(selector, &few);
+        let of = |selector| said(selector, &few);
         assert_eq!(
             of("a.b{via=clone}").as_deref(),
             Some("a.b has no via=clone; there are via=fork, vfork")
@@ -139,15 +139,15 @@ mod tests {
     #[test]
     fn of_many_values_a_dozen_is_listed_the_nearest_of_sizes() {
         let sizes: Vec<String> = (0..40).rev().map(|n| format!("a.b{{size={n}K}}")).collect();
-        let told_of = told("a.b{size=20481}", &sizes).expect("a wrong size");
+        let message = said("a.b{size=20481}", &sizes).expect("a wrong size");
         assert!(
-            told_of.ends_with(
+            message.ends_with(
                 "there are size=15K, 16K, 17K, 18K, 19K, 20K, 21K, 22K, 23K, 24K, 25K, 26K and 28 more"
             ),
-            "{told_of}"
+            "{message}"
         );
         let words: Vec<String> = (0..13).map(|n| format!("a.b{{of=w{n}}}")).collect();
-        let told_of = told("a.b{of=x}", &words).expect("a wrong word");
-        assert!(told_of.contains("of=w0, w1,") && told_of.ends_with("w11 and 1 more"));
+        let message = said("a.b{of=x}", &words).expect("a wrong word");
+        assert!(message.contains("of=w0, w1,") && message.ends_with("w11 and 1 more"));
     }
 }

@@ -67,8 +67,8 @@ fn pictures_of_samples_come_when_asked_for() {
     assert_eq!(pictures(&plain), 0);
     assert!(pictures(&drawn) > 3, "{}", pictures(&drawn));
     assert!(!plain.contains("Samples by round") && drawn.contains("Samples by round"));
-    let told = "The samples of the rows are not in this page";
-    assert!(plain.contains(told) && !drawn.contains(told));
+    let note = "The samples of the rows are not in this page";
+    assert!(plain.contains(note) && !drawn.contains(note));
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_higher_rate_makes_a_group_cheaper() {
 }
 
 #[test]
-fn runs_of_very_different_noise_are_told() {
+fn runs_of_very_different_noise_are_reported() {
     let quiet = of("a", &[("x.y", 100.0)]);
     let noisy = |ours, lost| {
         let mut run = quiet.clone();
@@ -93,7 +93,7 @@ fn runs_of_very_different_noise_are_told() {
 }
 
 #[test]
-fn one_side_known_much_less_well_is_told() {
+fn one_side_known_much_less_well_is_reported() {
     let names: Vec<String> = (0..12).map(|index| format!("x.r{index}")).collect();
     let side = |id, width| {
         let levels: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 100.0)).collect();

@@ -37,7 +37,8 @@ pub(super) fn print(
                 name: name(saved_to),
                 beside: None,
             };
-            cmd::print(&match is_summary(run, arguments) {
+            let is_summary = is_summary(run, arguments);
+            cmd::print(&match is_summary {
                 true => {
                     let reference = references::beside(arguments.beside.as_deref(), run)?;
                     let reference = reference.as_ref().map(Reference::as_beside);
@@ -50,7 +51,7 @@ pub(super) fn print(
                 cmd::print(&format!("\n{text}"))?;
             }
             match saved_to.filter(|_| !terminal::is_quiet()) {
-                Some(path) if !is_summary(run, arguments) => cmd::print(&next(path)),
+                Some(path) if !is_summary => cmd::print(&next(path)),
                 Some(_) | None => Ok(()),
             }
         }
