@@ -3,6 +3,7 @@
 mod cores;
 mod directories;
 mod environment;
+mod order;
 
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise, Warning};
@@ -13,6 +14,7 @@ use crate::machine;
 
 pub use cores::{SHARED_CORE, finding as core_finding};
 pub use directories::{directory_finding, directory_warning};
+pub(crate) use order::worst_first;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -18,8 +18,6 @@ const GAP: usize = 2;
 const MARK: usize = 3;
 /// Columns that signs need at least.
 const SIGNS: usize = 3;
-/// What is withheld or failed is named, of more rows than this the first.
-const NAMES: usize = 2;
 /// Warnings in full, of more the first.
 const WARNINGS: usize = 3;
 
@@ -248,17 +246,18 @@ impl Page {
             self.line(&warning);
         }
         for status in [Status::Withheld, Status::Failed] {
-            let rows = run.measurements.iter().filter(|row| row.status == status);
-            let names: Vec<&str> = rows.map(|row| row.name.as_str()).collect();
-            if !names.is_empty() {
-                let more = match names.len().checked_sub(NAMES) {
-                    None | Some(0) => String::new(),
-                    Some(more) => format!(" and {more} more"),
-                };
-                let shown = names[..names.len().min(NAMES)].join(", ");
-                let text = format!("{}: {shown}{more}", sentence::status(status));
-                self.line(&cut_end(&text, self.columns));
-            }
+            let mut rows = run.measurements.iter().filter(|row| row.status == status);
+            let Some(first) = rows.next() else {
+                continue;
+            };
+            let more = match rows.count() {
+                0 => String::new(),
+                count => format!(" (and {count} more)"),
+            };
+            let room = self.columns.saturating_sub(width(&more));
+            let reason = sentence::reason(first).map_or_else(String::new, |why| format!(": {why}"));
+            let text = format!("{} {}{reason}", sentence::status(status), first.name);
+            self.line(&(cut_end(&text, room) + &more));
         }
         self.line(&sentence::summary(run));
         if let Some(path) = &options.saved_to {

@@ -17,6 +17,7 @@
 //! - [`simulate`]: noise models that check the intervals.
 //! - [`estimate`]: from the samples of many rounds to one [`Estimate`] and its flags.
 
+mod anonymous;
 pub mod compare;
 pub mod curve;
 pub mod directory;

@@ -41,7 +41,7 @@ enum Chore {
     /// Kill, starve and hurry the program, feed it damaged files, and see that it ends well
     Torture(cmd::torture::Arguments),
     /// Draw docs/images from the run in fixtures/runs
-    Pictures,
+    Pictures(cmd::pictures::Arguments),
     /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
     Dist,
 }
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         Chore::Aa(arguments) => cmd::aa::run(&arguments),
         Chore::Stream(arguments) => cmd::stream::run(&arguments),
         Chore::Torture(arguments) => cmd::torture::run(&arguments),
-        Chore::Pictures => cmd::pictures::run(),
+        Chore::Pictures(arguments) => cmd::pictures::run(&arguments),
         Chore::Dist => cmd::dist::run(),
     };
     match result {

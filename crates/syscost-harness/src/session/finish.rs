@@ -75,6 +75,7 @@ impl Session<'_> {
         }
         let mut warnings = std::mem::take(&mut self.header.warnings);
         warnings.extend(doctor::warnings_after(&clock, steal));
+        doctor::worst_first(&mut warnings);
         let run = Run {
             schema_version: SCHEMA_VERSION,
             tool: Tool {

@@ -94,6 +94,11 @@ impl<'a> Changes<'a> {
             section id="changes" aria-labelledby="title-changes" {
                 h2 id="title-changes" { "What changed from A to B" }
                 p { (compare::summary(comparison)) "." }
+                p class="note" {
+                    "A is " (self.runs[0].id) ", B is " (self.runs[1].id) ". With one run a side, intervals do not include what differs "
+                    "from run to run: " code { "syscost ab" } " measures two programs in turn, and " code { "syscost compare" }
+                    " pools several runs."
+                }
                 @for line in compare::notices(comparison) { p class="note" { (line) } }
                 (groups(&comparison.groups))
                 @if changed.is_empty() {
@@ -118,10 +123,6 @@ impl<'a> Changes<'a> {
                             }
                         }
                     }
-                }
-                p class="note" {
-                    "One run a side does not know what runs differ by: " code { "syscost ab" } " measures two in turn, and "
-                    code { "syscost compare" } " pools several. These are " (self.runs[0].id) " (A) and " (self.runs[1].id) " (B)."
                 }
             }
         }

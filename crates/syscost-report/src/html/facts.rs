@@ -55,33 +55,58 @@ fn lead(run: &Run) -> String {
     parts.join(", ")
 }
 
-/// Warnings of all runs, each kind once in the words of the last run that has it, with what to do.
+/// Warnings of all runs, each kind once, with what to do: in the words of each run that stands as a column, or else of
+/// the last run that has it.
 pub(super) fn warnings(runs: &[&Run]) -> Markup {
-    let mut found: Vec<(&Warning, usize)> = Vec::new();
+    let mut kinds: Vec<&str> = Vec::new();
     for warning in runs.iter().flat_map(|run| &run.warnings) {
-        match found
-            .iter_mut()
-            .find(|(known, _)| known.code == warning.code)
-        {
-            Some((known, count)) => (*known, *count) = (warning, *count + 1),
-            None => found.push((warning, 1)),
+        if !kinds.contains(&warning.code.as_str()) {
+            kinds.push(&warning.code);
         }
     }
-    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let of_kind = |kind: &str| -> Vec<(usize, &Warning)> {
+        let warnings = runs.iter().enumerate().filter_map(|(index, run)| {
+            let found = run.warnings.iter().find(|warning| warning.code == kind);
+            Some((index, found?))
+        });
+        warnings.collect()
+    };
+    let mut found: Vec<Vec<(usize, &Warning)>> = kinds.into_iter().map(of_kind).collect();
+    found.sort_by_key(|warnings| std::cmp::Reverse(warnings.len()));
     html! {
         @if !found.is_empty() {
             section class="warnings" aria-labelledby="title-warnings" {
                 h2 id="title-warnings" { "Before you believe these numbers" }
                 ul {
-                    @for (warning, count) in found {
+                    @for warnings in &found {
                         li {
-                            strong { (warning.message) }
-                            @if runs.len() > 1 { span class="quiet" { " (so in " (count) " of " (runs.len()) " runs)" } }
-                            " " span class="advice" { (warning.advice) }
+                            (seen(warnings, runs.len()))
+                            @if let Some((_, last)) = warnings.last() { " " span class="advice" { (last.advice) } }
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// What was seen: once if all runs saw the same, by run while runs are columns, else of the last one, with their number.
+fn seen(warnings: &[(usize, &Warning)], runs: usize) -> Markup {
+    let Some((_, last)) = warnings.last() else {
+        return html! {};
+    };
+    let is_same = warnings.iter().all(|(_, one)| one.message == last.message);
+    html! {
+        @if runs == 1 || (is_same && warnings.len() == runs) {
+            strong { (last.message) }
+        } @else if runs <= MAX_COLUMNS {
+            @for (position, (index, warning)) in warnings.iter().enumerate() {
+                @if position > 0 { "; " }
+                (key(*index)) " " strong { (warning.message) }
+            }
+        } @else {
+            strong { (last.message) }
+            span class="quiet" { " (in " (warnings.len()) " of " (runs) " runs" @if !is_same { ", this is the last" } ")" }
         }
     }
 }
@@ -185,14 +210,14 @@ fn values(lookup: &[BTreeMap<&String, &String>], name: &String) -> String {
     }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let told: Vec<String> = counts
+    let shown: Vec<String> = counts
         .iter()
         .take(4)
         .map(|(value, count)| format!("{value} ({count})"))
         .collect();
     match counts.len().saturating_sub(4) {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

@@ -182,8 +182,10 @@
   }
 
   // A link leads to what the filter or a closed group hides too, and unfolds the row it leads to.
+  // A link that is cut in the middle of an escape names nothing.
+  const named = (hash) => { try { return decodeURIComponent(hash.slice(1)); } catch { return ""; } };
   const arrive = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(named(location.hash));
     if (!target) return;
     if (target.closest("[hidden]")) {
       filter.value = "";

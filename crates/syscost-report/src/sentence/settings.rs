@@ -45,8 +45,8 @@ fn mitigations(run: &Run) -> String {
     match (all.is_empty(), count("Mitigation"), count("Vulnerable")) {
         (true, _, _) => "mitigations unknown".to_owned(),
         (false, 0, 0) => "no mitigations needed".to_owned(),
-        (false, active, 0) => format!("mitigations: {active}"),
-        (false, active, open) => format!("mitigations: {active}, left open: {open}"),
+        (false, active, 0) => format!("mitigations: {active} active"),
+        (false, active, open) => format!("mitigations: {active} active, {open} vulnerable"),
     }
 }
 
@@ -63,14 +63,16 @@ pub fn precision(run: &Run) -> Option<String> {
     let ours: Vec<f64> = ours.map(f64::round).collect();
     let least = ours.iter().copied().reduce(f64::min);
     let most = ours.iter().copied().reduce(f64::max);
-    let why = match least.zip(most) {
-        None => String::new(),
-        Some((least, most)) if least == most => format!("; cores ours {least} % of the time"),
-        Some((least, most)) => format!("; cores ours {least}-{most} % of the time"),
+    let mut text = format!("precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}");
+    let ours = match least.zip(most) {
+        None => None,
+        Some((least, most)) if least == most => Some(format!("{least} %")),
+        Some((least, most)) => Some(format!("{least}-{most} %")),
     };
-    Some(format!(
-        "precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}{why}"
-    ))
+    if let Some(ours) = ours {
+        text += &format!("; cores ours (no neighbour on the sibling thread) {ours} of the time");
+    }
+    Some(text)
 }
 
 /// Two digits of a percentage.
@@ -102,11 +104,11 @@ mod tests {
             ("l1tf", "Not affected"),
             ("spectre_v2", "Mitigation: Retpolines"),
         ];
-        assert_eq!(set(&some), "mitigations: 1");
+        assert_eq!(set(&some), "mitigations: 1 active");
         let open = [
             ("mds", "Vulnerable: no microcode"),
             ("spectre_v1", "Mitigation: usercopy"),
         ];
-        assert_eq!(set(&open), "mitigations: 1, left open: 1");
+        assert_eq!(set(&open), "mitigations: 1 active, 1 vulnerable");
     }
 }

@@ -19,6 +19,9 @@ pub struct ReportArguments {
     /// Draw the samples of each row, and of many runs each row over them: some ten times as large a page
     #[arg(long)]
     pub samples: bool,
+    /// Leave out what names the machine's owner: host names, addresses, paths, the kernel's command line, the environment
+    #[arg(long)]
+    pub anonymous: bool,
     /// The page's title
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

@@ -6,9 +6,9 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_harness::doc::explanation;
 use syscost_report::html::{Explanation, PageOptions, page};
-use syscost_results::Run;
 use syscost_results::history::Series;
 use syscost_results::numbers::numbers;
+use syscost_results::{Machine, Run};
 use syscost_store::{Scope, Store, fingerprint};
 
 use crate::cli::ReportArguments;
@@ -20,20 +20,24 @@ use crate::terminal::note;
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     files::check_writable(&arguments.output)?;
     let store = Store::of_user();
-    let runs = arguments
+    let mut runs = arguments
         .runs
         .iter()
         .map(|name| Ok(store.find(name)?.run))
         .collect::<Result<Vec<Run>>>()?;
+    // Of the machine as it is: anonymous runs would be of another one.
+    let history = match (arguments.history, runs.last()) {
+        (true, Some(last)) => history(&store, &runs, &last.machine)?,
+        _ => Vec::new(),
+    };
+    if arguments.anonymous {
+        runs.iter_mut().for_each(Run::anonymize);
+    }
     let runs: Vec<&Run> = runs.iter().collect();
     let options = PageOptions {
         title: arguments.title.clone(),
         samples: arguments.samples,
-        history: if arguments.history {
-            history(&store, &runs)?
-        } else {
-            Vec::new()
-        },
+        history,
         ..options(&runs)
     };
     files::write(&arguments.output, page(&runs, &options).as_bytes())?;
@@ -41,15 +45,15 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// The rows of these runs over time, on the machine of the last of them.
-fn history(store: &Store, runs: &[&Run]) -> Result<Vec<Series>> {
+/// The rows of these runs over time, on this machine.
+fn history(store: &Store, runs: &[Run], machine: &Machine) -> Result<Vec<Series>> {
     let names: BTreeSet<&str> = runs
         .iter()
         .flat_map(|run| &run.measurements)
         .map(|row| row.name.as_str())
         .collect();
     let scope = Scope {
-        machine: runs.last().map(|run| fingerprint(&run.machine)),
+        machine: Some(fingerprint(machine)),
         ..Scope::default()
     };
     let followed = super::history::open(store)?.follow(&scope, &|name| names.contains(name))?;

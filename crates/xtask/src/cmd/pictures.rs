@@ -1,10 +1,12 @@
 //! Draws the pictures of docs/images from the run in fixtures/runs, with the program's own verbs and a real browser.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
+use syscost_results::document;
 
 use crate::workspace;
 
@@ -20,8 +22,24 @@ const BROWSERS: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-pub(crate) fn run() -> Result<()> {
+/// Significant digits of the samples that are kept.
+const DIGITS: i32 = 7;
+
+/// Arguments of `pictures`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A run document to draw from now on: anonymous and with seven digits, it takes the place of the one in fixtures/runs
+    #[arg(long, value_name = "FILE")]
+    run: Option<PathBuf>,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let root = workspace::root();
+    if let Some(path) = &arguments.run {
+        std::fs::write(root.join(RUN), thinned(path)?).with_context(|| format!("writing {RUN}"))?;
+        println!("wrote {RUN}");
+    }
     let folder = root.join(FOLDER);
     std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     for (names, theme, file) in [
@@ -41,6 +59,31 @@ pub(crate) fn run() -> Result<()> {
         println!("wrote {FOLDER}/{file}");
     }
     Ok(())
+}
+
+/// The document without what names its machine's owner, its samples as short as their precision allows.
+fn thinned(path: &Path) -> Result<Vec<u8>> {
+    let text = workspace::read(path)?;
+    let mut run = document::read(text.as_bytes()).context("reading the run document")?;
+    run.anonymize();
+    let rows = run.measurements.iter_mut();
+    for round in rows.flat_map(|row| &mut row.samples).flatten() {
+        let lists = [&mut round.values, &mut round.raw, &mut round.sample_ghz];
+        for value in lists.into_iter().flatten() {
+            *value = rounded(*value);
+        }
+    }
+    serde_json::to_vec(&run).context("writing the run document")
+}
+
+/// The number with [`DIGITS`] significant digits.
+fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let before_point = value.abs().log10().floor() as i32 + 1;
+    let scale = 10f64.powi(DIGITS - before_point);
+    (value * scale).round() / scale
 }
 
 /// The program as `cargo run` builds it; which profile draws does not matter.
@@ -99,4 +142,16 @@ fn screenshot(page: &str, scheme: &str, file: &Path) -> Result<()> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seven_digits_are_kept() {
+        let values = [123.456_789_12, 0.001_234_567_89, 0.0, -98_765_432.1];
+        let expected = [123.4568, 0.001_234_568, 0.0, -98_765_430.0];
+        assert_eq!(values.map(rounded), expected);
+    }
 }

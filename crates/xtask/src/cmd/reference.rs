@@ -54,13 +54,7 @@ fn pruned(mut run: Run) -> Run {
         row.details
             .retain(|name, _| DETAILS.contains(&name.as_str()));
     }
-    run.machine.hostname = String::new();
-    run.machine.kernel_cmdline = None;
-    run.machine.kernel_version = None;
-    for directory in &mut run.directories {
-        directory.path.clear();
-    }
-    run.config.environment.clear();
+    run.anonymize();
     run.warnings.clear();
     run
 }

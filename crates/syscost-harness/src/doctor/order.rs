@@ -1,0 +1,50 @@
+//! Which warning is to be read first.
+
+use syscost_results::run::Warning;
+
+use super::SHARED_CORE;
+
+/// Makes numbers wrong.
+const WRONG: [&str; 6] = [
+    "tracer",
+    "build",
+    "clock",
+    "clock_fallback",
+    "clocksource",
+    "cgroup_quota",
+];
+
+/// Was seen to disturb this very run.
+const DISTURBED: [&str; 5] = ["noise", SHARED_CORE, "steal", "cpu_pressure", "load"];
+
+/// Holds of the machine at all times, and stands in its description already.
+const KNOWN: [&str; 1] = ["hypervisor"];
+
+/// Orders warnings by how much they matter; those that matter alike stay as they are.
+pub(crate) fn worst_first(warnings: &mut [Warning]) {
+    let rank = |warning: &Warning| {
+        let is_in = |codes: &[&str]| codes.contains(&warning.code.as_str());
+        match () {
+            () if is_in(&WRONG) => 0,
+            () if is_in(&DISTURBED) => 1,
+            () if is_in(&KNOWN) => 3,
+            () => 2,
+        }
+    };
+    warnings.sort_by_key(rank);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::warning;
+    use super::*;
+
+    #[test]
+    fn what_makes_numbers_wrong_comes_first_and_what_is_known_last() {
+        let codes = ["hypervisor", "far_end", "load", "noise", "clock"];
+        let mut warnings = codes.map(|code| warning(code, String::new(), ""));
+        worst_first(&mut warnings);
+        let sorted = warnings.map(|warning| warning.code);
+        assert_eq!(sorted, ["clock", "load", "noise", "far_end", "hypervisor"]);
+    }
+}
