@@ -44,7 +44,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
     let ours = sentence::core_ours(run.noise.iter().filter(|noise| noise.used));
     let ours = ours.map(|text| text.replacen("core ours ", "", 1));
     vec![
-        ("Cores ours", ours.unwrap_or_else(unknown)),
+        ("Cores ours (no neighbour)", ours.unwrap_or_else(unknown)),
         ("Mitigations", mitigations(machine)),
         (
             "Huge pages (THP)",

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use syscost_results::{Run, Status, document};
+use syscost_results::precision::Grade;
+use syscost_results::{Flag, Measurement, Run, Status, document};
 
 use crate::workspace;
 
@@ -38,15 +39,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let path = workspace::root().join(&file);
     let folder = path.parent().unwrap_or(workspace::root());
     std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-    std::fs::write(&path, serde_json::to_vec(&pruned(run))?)
+    let rows = run.measurements.len();
+    let pruned = pruned(run);
+    std::fs::write(&path, serde_json::to_vec(&pruned)?)
         .with_context(|| format!("writing {}", path.display()))?;
-    println!("wrote {file}; list it in crates/syscost/src/references.rs");
+    println!(
+        "wrote {file}: {} of {rows} rows; list it in crates/syscost/src/references.rs",
+        pruned.measurements.len()
+    );
     Ok(())
+}
+
+/// Whether a row says what is normal: a number from undisturbed samples, precise to 30 %.
+fn is_telling(row: &Measurement) -> bool {
+    let is_precise = Grade::of(&row.estimate).is_some_and(|grade| grade < Grade::Vague);
+    row.status == Status::Ok && is_precise && !row.flags.contains(&Flag::Disturbed)
 }
 
 /// The numbers and what tells machines apart; no samples, and nothing that names a machine's owner.
 fn pruned(mut run: Run) -> Run {
-    run.measurements.retain(|row| row.status == Status::Ok);
+    run.measurements.retain(is_telling);
     for row in &mut run.measurements {
         row.samples = None;
         row.histogram.clear();
