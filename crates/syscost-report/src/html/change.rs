@@ -120,8 +120,7 @@ impl<'a> Changes<'a> {
                     }
                 }
                 p class="note" {
-                    "One run a side does not know what runs differ by: " code { "syscost ab" } " measures two in turn, and "
-                    code { "syscost compare" } " pools several. These are " (self.runs[0].id) " (A) and " (self.runs[1].id) " (B)."
+                    "These are " (self.runs[0].id) " (A) and " (self.runs[1].id) " (B)."
                 }
             }
         }
@@ -148,15 +147,18 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
     if groups.is_empty() {
         return html! {};
     }
+    let has_left_out = compare::are_rows_left_out(groups);
     html! {
-        p class="note" { (compare::GROUPS_NOTE) "." }
+        p class="note" { (compare::groups_note(groups)) "." }
         div class="box" tabindex="0" role="region" aria-label="Groups" {
             table class="groups" {
                 caption class="spoken" { "What became of each group" }
                 thead { tr {
                     th scope="col" { "group" } th scope="col" class="num" { "cost" } th scope="col" class="num" { "95 %" }
                     @for change in Change::ALL { th scope="col" class="num" { (verdict(change)) } }
-                    th scope="col" class="num" { "rows" } th scope="col" class="num" { "benchmarks" }
+                    th scope="col" class="num" { "rows" }
+                    @if has_left_out { th scope="col" class="num" { "left out" } }
+                    th scope="col" class="num" { "benchmarks" }
                 } }
                 tbody {
                     @for group in groups {
@@ -171,7 +173,9 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                             ] {
                                 td class={ "num " (if count > 0 { kind } else { "quiet" }) } { (count) }
                             }
-                            td class="num quiet" { (group.rows) } td class="num quiet" { (group.benchmarks) }
+                            td class="num quiet" { (group.rows) }
+                            @if has_left_out { td class="num quiet" { (group.left_out) } }
+                            td class="num quiet" { (group.benchmarks) }
                         }
                     }
                 }

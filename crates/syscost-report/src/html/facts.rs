@@ -76,7 +76,7 @@ pub(super) fn warnings(runs: &[&Run]) -> Markup {
                     @for (warning, count) in found {
                         li {
                             strong { (warning.message) }
-                            @if runs.len() > 1 { span class="quiet" { " (so in " (count) " of " (runs.len()) " runs)" } }
+                            @if runs.len() > 1 { span class="quiet" { " (in " (count) " of " (runs.len()) " runs)" } }
                             " " span class="advice" { (warning.advice) }
                         }
                     }
