@@ -10,7 +10,7 @@ use syscost_results::history::{ChangePoint, Series};
 use syscost_results::stats::order;
 use syscost_results::{Better, Unit};
 
-use crate::paint::{self, Paint, cut_end, cut_middle, width};
+use crate::paint::{self, Paint, common_parameters, cut_case, cut_end, width};
 use crate::units::quantity;
 
 pub use chart::chart;
@@ -70,9 +70,10 @@ pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
         .map(|series| series.points.len())
         .max()
         .unwrap_or(0);
+    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let mut out = String::new();
     for series in series {
-        let name = cut_middle(&series.name, name_width);
+        let name = cut(&series.name, &names, name_width);
         let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
         let last = values.last().map_or_else(
             || "no number".to_owned(),
@@ -104,6 +105,7 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
             .cmp(&a.1.started)
             .then_with(|| a.0.name.cmp(&b.0.name))
     });
+    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let mut out = String::new();
     for (series, change) in all {
         let (word, style) = verdict(series.better, change);
@@ -113,7 +115,8 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
             relative(change)
         );
         let levels = levels(series.unit, change);
-        let name = cut_middle(&series.name, options.width().saturating_sub(51).max(20));
+        let room = options.width().saturating_sub(51).max(20);
+        let name = cut(&series.name, &names, room);
         let line = format!(
             "{front}{}  {levels:<20}  {name}",
             paint.text(style, &format!("{word:<7}"))
@@ -121,6 +124,12 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
         push(&mut out, &line);
     }
     out
+}
+
+/// A name no wider than this, without whole parameters where it would be, first those that it shares with its neighbours.
+fn cut(name: &str, all: &[&str], room: usize) -> String {
+    let common = common_parameters(name, all);
+    cut_case(&plain(name), &common, room)
 }
 
 /// `83.1 ns → 92.4 ns`.

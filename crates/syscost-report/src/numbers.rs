@@ -17,12 +17,12 @@ const MAX_STEPS: usize = 3;
 /// Columns between two columns.
 const GAP: usize = 2;
 
-/// The list of a run, ending in a newline. Of the options, width and colour count.
-/// Beside it stands a reference's list, if there is one, with what to call that run.
+/// The list of a run, ending in a newline. Of the options, width and colour count. `reference` says in a line what the figures
+/// beside it are of.
 pub fn numbers(
     run: &Run,
     numbers: &Numbers,
-    beside: Option<(&str, &Numbers)>,
+    reference: Option<&str>,
     options: &TableOptions,
 ) -> String {
     let paint = Paint {
@@ -42,18 +42,13 @@ pub fn numbers(
         line(&paint.text(paint::DIM, &text));
     }
     line("");
-    if let Some((name, _)) = beside {
-        line(&paint.text(paint::DIM, name));
+    if let Some(reference) = reference {
+        for text in wrap(reference, columns) {
+            line(&paint.text(paint::DIM, &text));
+        }
         line("");
     }
     let mut rows: Vec<Row<'_>> = numbers.numbers.iter().map(Row::new).collect();
-    let others = beside.iter().flat_map(|(_, other)| &other.numbers);
-    for other in others {
-        let mut same = rows.iter_mut().filter(|row| row.number.line == other.line);
-        if let (Some(row), Some(time)) = (same.next(), other.median_ns) {
-            row.reference = quantity(Unit::Nanoseconds, time);
-        }
-    }
     // From the cheapest to the dearest; those without a number last, in the list's order.
     rows.sort_by(|a, b| {
         let time = |row: &Row<'_>| row.number.median_ns.unwrap_or(f64::INFINITY);
@@ -81,7 +76,7 @@ pub fn numbers(
 fn legend(numbers: &Numbers, steps: usize) -> String {
     let scale = match &numbers.second {
         Some(second) => format!(
-            "\"feels like\" is the time on a scale where one {} takes a second, in every run. ",
+            "\"feels like\" is the time on a scale where one {} takes a second. ",
             in_sentence(second)
         ),
         None => "No L1 cache hit was measured, so there is no scale on which one takes a second. "
@@ -142,7 +137,9 @@ impl<'a> Row<'a> {
             }),
             half_width: figures.map_or_else(String::new, |figures| figures.half_width),
             human: number.human_s.map_or_else(String::new, human),
-            reference: String::new(),
+            reference: number
+                .reference_ns
+                .map_or_else(String::new, |time| quantity(Unit::Nanoseconds, time)),
             flags: footer::signs(&estimate, &number.flags).join(", "),
         }
     }

@@ -60,39 +60,64 @@ pub(crate) fn cut_middle(text: &str, most: usize) -> String {
 }
 
 /// A row's name or case, whole parameters replaced by an ellipsis until it is no wider than `most`: first those that are `common` to its neighbours,
-/// then those in the middle. What has no parameters to spare is cut in its middle.
+/// then those in the middle; then the beginning of its id. What has nothing to spare is cut in its middle.
 pub(crate) fn cut_case(name: &str, common: &[&str], most: usize) -> String {
-    if width(name) <= most {
-        return name.to_owned();
-    }
-    let (head, case, tail) = match name.split_once('{') {
-        Some((head, case)) => (head, case.trim_end_matches('}'), true),
-        None => ("", name, false),
+    let (id, case) = match name.split_once('{') {
+        Some((id, case)) => (Some(id), case.trim_end_matches('}')),
+        None => (None, name),
     };
     let mut parameters: Vec<Option<&str>> = case.split(',').map(Some).collect();
-    loop {
+    let shown = |parameters: &[Option<&str>]| {
+        let runs = parameters.chunk_by(|a, b| a.is_none() && b.is_none());
+        let shown: Vec<&str> = runs.map(|run| run[0].unwrap_or("…")).collect();
+        shown.join(",")
+    };
+    let text = |id: Option<&str>, case: &str| match id {
+        Some(id) => format!("{id}{{{case}}}"),
+        None => case.to_owned(),
+    };
+    let fits = |text: &String| width(text) <= most;
+    let mut found = name.to_owned();
+    while !fits(&found) {
         let kept = |index: &usize| parameters[*index].is_some();
         let left: Vec<usize> = (0..parameters.len()).filter(kept).collect();
         if left.len() < 2 {
-            return cut_middle(name, most);
+            let ends = id.into_iter().flat_map(|id| id.match_indices('.'));
+            let case = shown(&parameters);
+            let mut shorter = ends.map(|(at, _)| text(id.map(|id| &id[at..]), &case));
+            let shorter = shorter.find_map(|text| Some(format!("…{text}")).filter(fits));
+            return shorter.unwrap_or_else(|| cut_middle(name, most));
         }
         let is_common =
             |index: &&usize| parameters[**index].is_some_and(|one| common.contains(&one));
         let next = left.iter().find(is_common).copied();
         parameters[next.unwrap_or(left[(left.len() - 1) / 2])] = None;
-        let shown: Vec<&str> = parameters
-            .chunk_by(|a, b| a.is_none() && b.is_none())
-            .map(|run| run[0].unwrap_or("…"))
-            .collect();
-        let case = shown.join(",");
-        let text = match tail {
-            true => format!("{head}{{{case}}}"),
-            false => case,
-        };
-        if width(&text) <= most {
-            return text;
-        }
+        found = text(id, &shown(&parameters));
     }
+    found
+}
+
+/// The parameters that the case of a name shares with those of all these names of the same benchmark, if there are several.
+pub(crate) fn common_parameters<'a>(name: &'a str, all: &[&str]) -> Vec<&'a str> {
+    let Some((id, case)) = name.split_once('{') else {
+        return Vec::new();
+    };
+    let cases: Vec<&str> = all
+        .iter()
+        .filter_map(|other| other.split_once('{'))
+        .filter(|(other, _)| *other == id)
+        .map(|(_, case)| case.trim_end_matches('}'))
+        .collect();
+    let is_in_all = |one: &&str| {
+        cases
+            .iter()
+            .all(|case| case.split(',').any(|other| other == *one))
+    };
+    let parameters = case.trim_end_matches('}').split(',');
+    parameters
+        .filter(|_| cases.len() > 1)
+        .filter(is_in_all)
+        .collect()
 }
 
 /// A table of columns with nothing between them but their padding, as wide as its cells.
@@ -130,6 +155,23 @@ mod tests {
             "poll{…,fds=100}"
         );
         assert_eq!(cut_case("poll{fds=500}", &[], 9), "poll…500}");
+        assert_eq!(
+            cut_case("net.tcp.poll{fds=500}", &[], 20),
+            "….tcp.poll{fds=500}"
+        );
+        assert_eq!(
+            cut_case("net.tcp.poll{fds=500,a=b}", &["a=b"], 20),
+            "….poll{fds=500,…}"
+        );
+        assert_eq!(cut_case("a.b", &[], 20), "a.b");
+    }
+
+    #[test]
+    fn what_names_share_tells_nothing() {
+        let all = ["m{op=r,size=1K}", "m{op=r,size=2K}", "n{op=r}", "o"];
+        assert_eq!(common_parameters(all[0], &all), ["op=r"]);
+        assert_eq!(common_parameters(all[2], &all), [""; 0], "the only one");
+        assert_eq!(common_parameters(all[3], &all), [""; 0]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The first answer: the machine, the few numbers people look for first, what is normal beside them, and
 //! where the rest is.
 
-use syscost_results::summary::{Aside, Block, Line, beside, summary as blocks};
+use syscost_results::beside::figure;
+use syscost_results::summary::{Aside, Block, Line, summary as blocks};
 use syscost_results::{Run, Status, Unit};
 
 use crate::layout::{mark_style, no_number_style};
@@ -35,7 +36,7 @@ impl Reference<'_> {
     pub fn beside(&self, run: &Run) -> Beside {
         let rows = run.measurements.iter();
         let figures = rows.filter_map(|row| {
-            let value = beside(row, self.run)?;
+            let value = figure(row, run, self.run)?;
             Some((row.name.clone(), quantity(row.unit, value)))
         });
         Beside {

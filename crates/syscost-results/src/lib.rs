@@ -8,6 +8,7 @@
 //! - [`mod@compare`]: two sides of runs, row by row. [`history`]: a metric over time.
 //! - [`measurement`]: one row of it: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`mod@beside`]: the figure of the same row in another run.
 //! - [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are.
 //! - [`mod@study`]: published experiments beside a run.
 //! - [`mod@curve`]: names from which curves are drawn.
@@ -18,6 +19,7 @@
 //! - [`estimate`]: from the samples of many rounds to one [`Estimate`] and its flags.
 
 mod anonymous;
+pub mod beside;
 pub mod compare;
 pub mod curve;
 pub mod directory;

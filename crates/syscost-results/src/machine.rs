@@ -85,6 +85,25 @@ pub struct Machine {
     pub build: Build,
 }
 
+impl Machine {
+    /// What stays the same as long as it is the same machine: host name, architecture, processor and hypervisor. The kernel and
+    /// what is set up are left out.
+    pub fn identity(&self) -> [&str; 5] {
+        [
+            &self.hostname,
+            &self.arch,
+            &self.cpu_model,
+            self.cpu_signature.as_deref().unwrap_or(""),
+            self.hypervisor.as_deref().unwrap_or(""),
+        ]
+    }
+
+    /// Whether both are one machine; one without a name is not known to be any.
+    pub fn is_same_as(&self, other: &Machine) -> bool {
+        !self.hostname.is_empty() && self.identity() == other.identity()
+    }
+}
+
 /// One cache level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

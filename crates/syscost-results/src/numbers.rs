@@ -7,6 +7,8 @@ mod list;
 use serde::Serialize;
 
 use self::list::{L1, LIST, Scale, Wanted};
+use crate::beside::figure;
+use crate::summary::{first_of, is_final};
 use crate::{Estimate, Flag, Measurement, Run, Status, Unit};
 
 /// A benchmark's id and the parameters of a case.
@@ -21,8 +23,10 @@ pub const ANY: &str = "*";
 pub struct Numbers {
     /// Id of the run.
     pub run: String,
-    /// What the human scale calls one second, always `L1 cache hit`; null if that was not measured.
+    /// What the human scale calls one second: `L1 cache hit`, or the line that stands in for it; null if neither was measured.
     pub second: Option<String>,
+    /// What the figures beside are of; null if none were asked for.
+    pub reference: Option<String>,
     /// The lines, in the list's order.
     pub numbers: Vec<Number>,
 }
@@ -32,6 +36,24 @@ impl Numbers {
     pub fn are_many(&self) -> bool {
         let known = self.numbers.iter().filter(|line| line.median_ns.is_some());
         3 * known.count() >= self.numbers.len()
+    }
+
+    /// With the figures of the same rows of another run, called `name`, beside those of `run`, from which the list was made.
+    pub fn beside(mut self, run: &Run, name: &str, other: &Run) -> Self {
+        self.reference = Some(name.to_owned());
+        for number in &mut self.numbers {
+            let mut rows = run.measurements.iter();
+            let row = rows.find(|row| Some(&row.name) == number.row.as_ref());
+            number.reference_ns = row.and_then(|row| {
+                let estimate = Estimate {
+                    median: Some(figure(row, run, other)?),
+                    ..Estimate::default()
+                };
+                let [median, ..] = times(LIST.get(number.line)?.scale, row.unit, &estimate)?;
+                median
+            });
+        }
+        self
     }
 }
 
@@ -51,6 +73,8 @@ pub struct Number {
     pub ci95_high_ns: Option<f64>,
     /// The time on the human scale, in seconds.
     pub human_s: Option<f64>,
+    /// The time of the same row in the run that it is put beside, in ns; null without one.
+    pub reference_ns: Option<f64>,
     /// Why there is no number.
     pub reason: Option<String>,
     /// The flags of its row.
@@ -65,8 +89,10 @@ pub struct Number {
 pub fn sources() -> impl Iterator<Item = Place> {
     LIST.iter()
         .filter(|wanted| !wanted.is_optional)
-        .flat_map(|wanted| [Some((wanted.id, wanted.case)), wanted.otherwise])
-        .flatten()
+        .flat_map(|wanted| {
+            let stand_in = wanted.stand_in.map(|(place, _)| place);
+            std::iter::once((wanted.id, wanted.case)).chain(stand_in)
+        })
 }
 
 /// The numbers every programmer should know, from a run. `is_known` tells whether this program has a benchmark of an id.
@@ -81,15 +107,12 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
         .filter(|(wanted, number)| !wanted.is_optional || number.row.is_some())
         .map(|(_, number)| number)
         .collect();
-    let time = |title: &str| {
-        let found = numbers.iter().find(|number| number.title == title)?;
-        Some((
-            title.to_owned(),
-            found.median_ns.filter(|time| *time > 0.0)?,
-        ))
-    };
     // Never another base: what feels like a minute in one run must not feel like an hour in the next.
-    let second = time(L1);
+    let base = numbers.iter().find(|number| LIST[number.line].title == L1);
+    let second = base.and_then(|number| {
+        let time = number.median_ns.filter(|time| *time > 0.0)?;
+        Some((number.title.clone(), time))
+    });
     if let Some((_, second)) = second {
         for number in &mut numbers {
             number.human_s = number.median_ns.map(|time| time / second);
@@ -98,28 +121,30 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
     Numbers {
         run: run.id.clone(),
         second: second.map(|(title, _)| title),
+        reference: None,
         numbers,
     }
 }
 
 fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Number {
-    // Of several directories the first that has a number.
     let row_of = |place: Place| {
-        let rows = || run.measurements.iter().filter(|row| is_told_by(place, row));
-        rows()
-            .find(|row| row.status == Status::Ok)
-            .or_else(|| rows().next())
+        let rows = run.measurements.iter();
+        first_of(rows.filter(move |row| is_told_by(place, row)))
     };
     let first = row_of((wanted.id, wanted.case));
-    let otherwise = || wanted.otherwise.and_then(row_of);
-    let row = match first {
-        Some(row) if row.status == Status::Ok => first,
-        _ => otherwise().or(first),
+    let stand_in = || {
+        let (place, title) = wanted.stand_in?;
+        Some((row_of(place)?, title))
+    };
+    // As in the summary: a row that was refuted or failed says so, whatever else there is.
+    let (row, title) = match first.filter(|row| is_final(row)) {
+        Some(row) => (Some(row), wanted.title),
+        None => stand_in().map_or((first, wanted.title), |(row, title)| (Some(row), title)),
     };
     let directory = row.and_then(|row| row.case.get("dir"));
     let title = match directory.filter(|_| run.directories.len() > 1) {
-        Some(label) => format!("{}, dir={label}", wanted.title),
-        None => wanted.title.to_owned(),
+        Some(label) => format!("{title}, dir={label}"),
+        None => title.to_owned(),
     };
     let mut number = Number {
         title,
@@ -128,6 +153,7 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
         ci95_low_ns: None,
         ci95_high_ns: None,
         human_s: None,
+        reference_ns: None,
         reason: None,
         flags: row.map(|row| row.flags.clone()).unwrap_or_default(),
         line: 0,
@@ -198,3 +224,6 @@ fn times(scale: Scale, unit: Unit, estimate: &Estimate) -> Option<[Option<f64>; 
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

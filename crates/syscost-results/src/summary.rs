@@ -3,8 +3,9 @@
 mod list;
 
 use self::list::BLOCKS;
+use crate::beside::figure;
 use crate::study::means;
-use crate::{Measurement, Run, Status, Unit};
+use crate::{Measurement, Run, Status, directory, row_name};
 
 /// A few lines of one kind.
 #[derive(Debug, Clone)]
@@ -94,43 +95,22 @@ fn line<'r>(wanted: &Wanted, run: &'r Run, reference: Option<&Run>) -> Option<Li
         (None, Some((from, to))) => format!("{title}, CPUs {from} and {to}"),
         (None, None) => title.to_owned(),
     };
-    // What lies under a directory is another file system elsewhere.
-    let reference = reference.filter(|_| directory.is_none());
     Some(Line {
         title,
         row,
         part,
-        reference: reference.and_then(|reference| beside(row, reference)),
+        reference: reference.and_then(|reference| figure(row, run, reference)),
     })
-}
-
-/// The figure of the same row in another run: of the same definition, in the same unit.
-pub fn beside(row: &Measurement, other: &Run) -> Option<f64> {
-    let mut rows = other.measurements.iter();
-    let same = rows.find(|other| other.name == row.name && other.revision == row.revision)?;
-    figure_of(same, row.unit)
-}
-
-/// The median of a row with a number in this unit.
-pub fn figure_of(row: &Measurement, unit: Unit) -> Option<f64> {
-    let has_it = row.status == Status::Ok && row.unit == unit;
-    row.estimate.median.filter(|_| has_it)
 }
 
 /// The row that tells a line, and what it is. A row that was refuted or failed says so, whatever else there is.
 fn row_of<'r>(wanted: &Wanted, run: &'r Run) -> Option<(&'r Measurement, &'static str)> {
     let find = |name: &str| {
-        let all = || {
-            run.measurements
-                .iter()
-                .filter(move |row| means(name, &row.name))
-        };
-        let with_number = all().find(|row| row.status == Status::Ok);
-        with_number.or_else(|| all().find(|row| row.status != Status::Skipped))
+        let rows = run.measurements.iter();
+        first_of(rows.filter(move |row| means(name, &row.name)))
+            .filter(|row| row.status != Status::Skipped)
     };
     let first = find(wanted.row).map(|row| (row, wanted.title));
-    let is_final =
-        |row: &Measurement| matches!(row.status, Status::Ok | Status::Withheld | Status::Failed);
     match first {
         Some((row, _)) if is_final(row) => first,
         Some(_) | None => {
@@ -139,6 +119,31 @@ fn row_of<'r>(wanted: &Wanted, run: &'r Run) -> Option<(&'r Measurement, &'stati
             instead.or(first)
         }
     }
+}
+
+/// Whether no other row may stand in place of this one: it has a number, or none because it was refuted or failed.
+pub(crate) fn is_final(row: &Measurement) -> bool {
+    matches!(row.status, Status::Ok | Status::Withheld | Status::Failed)
+}
+
+/// The row that tells a line, of those that its name means, in the run's order.
+///
+/// Of directories and pairs of CPUs, which titles name, the first with a number. Of others (the widest vectors come first)
+/// the first that is final: nobody would see that a narrower one stands in place of one that was refuted.
+pub(crate) fn first_of<'r>(
+    rows: impl Iterator<Item = &'r Measurement> + Clone,
+) -> Option<&'r Measurement> {
+    let find = |is_wanted: fn(&Measurement) -> bool| rows.clone().find(|row| is_wanted(row));
+    find(|row| row.status == Status::Ok && is_in_title(row))
+        .or_else(|| find(is_final))
+        .or_else(|| find(|row| row.status != Status::Skipped))
+        .or_else(|| find(|_| true))
+}
+
+/// Whether a title says which of several rows it is.
+fn is_in_title(row: &Measurement) -> bool {
+    let mut parameters = row_name::parameters(&row.name);
+    parameters.any(|(key, _)| [directory::KEY, "from"].contains(&key))
 }
 
 #[cfg(test)]
@@ -197,6 +202,34 @@ mod tests {
         let mine = run("mine", vec![plateau, chase]);
         let blocks = summary(&mine, None);
         assert_eq!(blocks[0].lines[0].row.status, Status::Withheld);
+    }
+
+    #[test]
+    fn narrower_vectors_do_not_stand_in_for_refuted_ones() {
+        let name = |simd| format!("memory.bandwidth{{op=read,simd={simd},size=512M,threads=1}}");
+        let mut widest = row(&name("avx512"), rounds(9.0));
+        let narrower = row(&name("sse2"), rounds(7.0));
+        for (status, shown) in [
+            (Status::Ok, "avx512"),
+            (Status::Withheld, "avx512"),
+            (Status::Failed, "avx512"),
+            (Status::Unsupported, "sse2"),
+            (Status::Skipped, "sse2"),
+        ] {
+            widest.status = status;
+            let mine = run("mine", vec![widest.clone(), narrower.clone()]);
+            let blocks = summary(&mine, None);
+            assert_eq!(blocks[0].lines[0].row.name, name(shown), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn of_directories_the_first_with_a_number_is_named() {
+        let name = |label| format!("fs.read{{dir={label},access=random,cache=cold,size=4K}}");
+        let mut first = row(&name("a"), rounds(9.0));
+        first.status = Status::Failed;
+        let mine = run("mine", vec![first, row(&name("b"), rounds(7.0))]);
+        assert_eq!(summary(&mine, None)[0].lines[0].row.name, name("b"));
     }
 
     #[test]

@@ -320,13 +320,10 @@ fn status(status: Status) -> &'static str {
 /// What stays the same as long as it is the same machine, in eight hexadecimal digits. The kernel and what is set up are
 /// left out: following what they change is what a history is for.
 pub fn fingerprint(machine: &Machine) -> String {
-    let optional =
-        [&machine.cpu_signature, &machine.hypervisor].map(|fact| fact.as_deref().unwrap_or(""));
-    let facts = [&*machine.hostname, &*machine.arch, &*machine.cpu_model];
     // FNV-1a: machines need telling apart, not protection, and the standard library's hash may change with its version.
-    let hash = facts
+    let hash = machine
+        .identity()
         .into_iter()
-        .chain(optional)
         .flat_map(|fact| fact.bytes().chain([0]))
         .fold(0x811c_9dc5_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

@@ -8,11 +8,11 @@ use syscost_store::StoreError;
 pub(crate) mod exit {
     /// Done.
     pub(crate) const DONE: u8 = 0;
-    /// It failed.
+    /// It failed, or a gate had nothing to judge.
     pub(crate) const FAILURE: u8 = 1;
     /// The command line is wrong.
     pub(crate) const USAGE: u8 = 2;
-    /// A gate is shut: a regression was found, and `--fail-on` was given; or a number was withheld or a row failed, and `--strict` was.
+    /// A gate failed: a regression was found, and `--fail-on` was given; or a number was withheld or a row failed, and `--strict` was.
     pub(crate) const GATE: u8 = 3;
     /// No row has a number, and none was withheld.
     pub(crate) const NOTHING: u8 = 4;

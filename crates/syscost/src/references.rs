@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use syscost_report::summary;
-use syscost_results::{Machine, Measurement, Run, document};
+use syscost_results::{Machine, Run, document};
 use syscost_store::Store;
 
 use crate::Failed;
@@ -18,17 +18,6 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// Its run, without the rows that this one has by another definition.
-    pub(crate) fn comparable_with(&self, run: &Run) -> Run {
-        let is_same = |other: &Measurement| {
-            let mut rows = run.measurements.iter().filter(|row| row.id == other.id);
-            rows.all(|row| row.revision == other.revision && row.unit == other.unit)
-        };
-        let mut own = self.run.clone();
-        own.measurements.retain(is_same);
-        own
-    }
-
     /// As the renderers take it.
     pub(crate) fn as_beside(&self) -> summary::Reference<'_> {
         summary::Reference {
@@ -63,12 +52,20 @@ pub(crate) fn beside(name: Option<&str>, run: &Run) -> Result<Option<Reference>>
     }
 }
 
-/// Whether the name is one, before anything is measured.
+/// The name by which the same reference is found after another run was kept: `latest` is then that run.
 ///
 /// # Errors
 /// When nothing has that name.
-pub(crate) fn check(name: Option<&str>) -> Result<()> {
-    name.map_or(Ok(()), |name| find(name).map(drop))
+pub(crate) fn settled(name: Option<&str>) -> Result<Option<String>> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let reference = find(name)?;
+    let name = match name.starts_with("latest") {
+        true => reference.run.id,
+        false => name.to_owned(),
+    };
+    Ok(Some(name))
 }
 
 /// A shipped reference, or a run by its document, id or tag.
@@ -89,11 +86,14 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
     })
 }
 
-/// How much alike two machines are: the same model above the same maker above the same architecture.
+/// How much alike two machines are: the same model above the same maker above the same architecture. What is not known of
+/// either is not the same.
 fn likeness(one: &Machine, other: &Machine) -> u32 {
+    let is_model = one.cpu_model == other.cpu_model && !one.cpu_model.is_empty();
+    let is_maker = one.cpu_vendor == other.cpu_vendor && one.cpu_vendor.is_some();
     let points = [
-        (8, one.cpu_model == other.cpu_model),
-        (4, one.cpu_vendor == other.cpu_vendor),
+        (8, is_model),
+        (4, is_maker),
         (2, one.arch == other.arch),
         (1, one.hypervisor.is_some() == other.hypervisor.is_some()),
     ];
@@ -103,6 +103,7 @@ fn likeness(one: &Machine, other: &Machine) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
     use syscost_results::summary::{has_many, sources};
 
     use super::*;
@@ -129,8 +130,32 @@ mod tests {
     }
 
     #[test]
+    fn the_help_of_numbers_names_every_shipped_reference() {
+        let help = crate::cli::Cli::command();
+        let numbers = help.find_subcommand("numbers").expect("a verb");
+        let mut arguments = numbers.get_arguments();
+        let beside = arguments.find(|argument| argument.get_id() == "beside");
+        let help = beside.and_then(|argument| argument.get_help());
+        let help = help.expect("it has help").to_string();
+        for (name, _) in SHIPPED {
+            assert!(help.contains(name), "{name}: {help}");
+        }
+    }
+
+    #[test]
+    fn machines_of_unknown_makers_are_not_alike() {
+        let unknown = Machine::default();
+        let mut named = unknown.clone();
+        named.cpu_vendor = Some("AuthenticAMD".to_owned());
+        assert_eq!(likeness(&unknown, &unknown), likeness(&unknown, &named));
+        let mut model = named.clone();
+        model.cpu_model = "AMD EPYC".to_owned();
+        assert!(likeness(&model, &model) > likeness(&named, &named));
+    }
+
+    #[test]
     fn a_name_that_is_none_is_bad_usage() {
-        let error = check(Some("no-such-machine")).expect_err("there is none");
+        let error = settled(Some("no-such-machine")).expect_err("there is none");
         assert!(
             error.to_string().contains("shipped are: epyc-guest"),
             "{error}"

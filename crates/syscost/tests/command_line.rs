@@ -24,6 +24,7 @@ fn a_wrong_value_is_bad_usage_and_names_those_there_are() {
         &["run", "timing.sleep{delay=60us}"][..],
         &["run", "timing.sleep", "--case", "delay=60us"],
         &["list", "timing.sleep", "--case", "delay=60us"],
+        &["ab", "timing.sleep", "--case", "delay=60us"],
         &["explain", "timing.sleep{delay=60us}"],
     ] {
         let output = program.run(arguments);

@@ -104,7 +104,7 @@ fn the_newest_run_comes_first_and_a_damaged_file_is_said_once() {
     assert_eq!(text(&again.stderr), "");
     assert!(
         text(&again.stdout)
-            .contains("left alone, since they are no readable runs: \"broken.json\"")
+            .contains("skipped, because they are not readable runs: \"broken.json\"")
     );
     assert_eq!(files(&program), 4);
 }

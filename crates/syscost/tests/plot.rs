@@ -98,3 +98,14 @@ fn what_cannot_be_drawn_is_refused_with_what_to_do() {
     assert!(refused(&["syscall.null", "--kind", "curve"]).contains("draw --kind bars"));
     assert!(refused(&["numbers", "--kind", "ecdf"]).contains("leave --kind out"));
 }
+
+#[test]
+fn a_parameter_given_apart_means_the_same_rows() {
+    let apart = plot(&["syscall.poll", "--case", "of=tcp"]);
+    assert_eq!(apart, plot(&["syscall.poll{of=tcp}"]));
+    assert_ne!(apart, plot(&["syscall.poll"]));
+    let complaint = refused(&["numbers", "--case", "of=tcp"]);
+    assert!(complaint.contains("leave --case out"), "{complaint}");
+    let complaint = refused(&["syscall.poll", "--case", "of=nothing"]);
+    assert!(complaint.contains("no of=nothing"), "{complaint}");
+}

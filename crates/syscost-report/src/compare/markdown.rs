@@ -3,8 +3,8 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    GROUPS_NOTE, change, clean, group_interval, is_noticed, margin, medians, notices, side,
-    summary, tail, value, verdict,
+    IN_TURN, are_rows_left_out, change, clean, group_interval, groups_note, is_noticed, margin,
+    medians, notices, rows, side, spread, summary, tail, value, verdict, why_missing,
 };
 
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
@@ -12,6 +12,10 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     let mut out = format!("**{}**\n", summary(comparison));
     out.push_str(&format!("\n- base: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- new: {}\n", cell(&side(&comparison.new))));
+    let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
+    for line in in_turn.into_iter().chain(spread(comparison)) {
+        out.push_str(&format!("- {}\n", cell(&line)));
+    }
     for line in notices(comparison) {
         out.push_str(&format!("- {}\n", cell(&line)));
     }
@@ -74,8 +78,9 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     }
     if !verbose && !comparison.missing.is_empty() {
         out.push_str(&format!(
-            "\nRows not compared for want of a number: {}.\n",
-            comparison.missing.len()
+            "\n{} {}.\n",
+            rows(comparison.missing.len()),
+            why_missing(comparison)
         ));
     }
     out
@@ -86,7 +91,14 @@ fn push_groups(out: &mut String, comparison: &Comparison) {
     if comparison.groups.is_empty() {
         return;
     }
-    out.push_str("\n| Group | Cost | 95 % | Worse | Better | Inconclusive | Same |\n|---|--:|--:|--:|--:|--:|--:|\n");
+    let has_left_out = are_rows_left_out(&comparison.groups);
+    let (head, line) = match has_left_out {
+        true => (" Left out |", "--:|"),
+        false => ("", ""),
+    };
+    out.push_str(&format!(
+        "\n| Group | Cost | 95 % | Worse | Better | Inconclusive | Same |{head}\n|---|--:|--:|--:|--:|--:|--:|{line}\n"
+    ));
     for group in &comparison.groups {
         let name = if group.name.is_empty() {
             "all"
@@ -96,12 +108,14 @@ fn push_groups(out: &mut String, comparison: &Comparison) {
         let ratio = format!("{:.3}x", group.ratio);
         let interval = group_interval(group).unwrap_or_else(|| "none".to_owned());
         let counts = [group.worse, group.better, group.inconclusive, group.same];
-        let counts = counts.map(|count| count.to_string());
-        let [worse, better, inconclusive, same] = &counts;
-        let cells = [name, &ratio, &interval, worse, better, inconclusive, same];
+        let left_out = has_left_out.then_some(group.left_out);
+        let counts = counts.into_iter().chain(left_out);
+        let counts: Vec<String> = counts.map(|count| count.to_string()).collect();
+        let mut cells: Vec<&str> = vec![name, &ratio, &interval];
+        cells.extend(counts.iter().map(String::as_str));
         push_row(out, &cells);
     }
-    out.push_str(&format!("\n{GROUPS_NOTE}.\n"));
+    out.push_str(&format!("\n{}.\n", groups_note(&comparison.groups)));
 }
 
 fn push_row(out: &mut String, cells: &[&str]) {

@@ -17,7 +17,9 @@ use crate::units::{cycles, quantity};
 
 pub use markdown::markdown;
 pub use table::table;
-pub(crate) use words::{GROUPS_NOTE, group_interval, is_noticed, is_said_once, notices};
+pub(crate) use words::{
+    are_rows_left_out, group_interval, groups_note, is_noticed, is_said_once, notices,
+};
 
 /// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; `the same` only says so much.
 pub fn change(row: &Row) -> String {
@@ -81,11 +83,36 @@ pub fn verdict(change: Change) -> &'static str {
 pub fn summary(comparison: &Comparison) -> String {
     let parts =
         Change::ALL.map(|wanted| format!("{} {}", comparison.count(wanted), verdict(wanted)));
-    let rows = match comparison.rows.len() {
-        1 => "1 row".to_owned(),
-        rows => format!("{rows} rows"),
-    };
+    let rows = rows(comparison.rows.len());
     format!("{rows} compared: {}", parts.join(", "))
+}
+
+/// `1 row`, `2 rows`.
+fn rows(count: usize) -> String {
+    match count {
+        1 => "1 row".to_owned(),
+        count => format!("{count} rows"),
+    }
+}
+
+/// How ratios of runs measured in turn come about.
+pub(crate) const IN_TURN: &str = "measured in turn, B against A: each ratio is the Hodges-Lehmann estimate over the ratios of the rounds";
+
+/// What further runs were given for; `None` without any.
+pub(crate) fn spread(comparison: &Comparison) -> Option<String> {
+    Some(match comparison.spread.len() {
+        0 => return None,
+        1 => "1 further run shows how far runs differ when nothing changed".to_owned(),
+        count => format!("{count} further runs show how far runs differ when nothing changed"),
+    })
+}
+
+/// What is said of rows that were not compared because of a number that is missing.
+pub(crate) fn why_missing(comparison: &Comparison) -> &'static str {
+    match comparison.in_cycles {
+        true => "not compared: no number, or no core cycles, on one side",
+        false => "not compared: no number on one side",
+    }
 }
 
 /// A side in one line: its runs, host, time and program.

@@ -5,10 +5,10 @@ use syscost_results::compare::{Change, Comparison, Difference, Group, Row};
 use textwrap::wrap;
 
 use super::{
-    GROUPS_NOTE, change, clean, group_interval, is_noticed, is_said_once, margin, medians, notices,
-    side, summary, tail, value,
+    IN_TURN, are_rows_left_out, change, clean, group_interval, groups_note, is_noticed,
+    is_said_once, margin, medians, notices, rows, side, spread, summary, tail, value, why_missing,
 };
-use crate::paint::{self, Paint, cut_end, cut_middle};
+use crate::paint::{self, Paint, cut_case};
 use crate::table::TableOptions;
 
 /// Columns before a line of a section.
@@ -34,17 +34,10 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     out.wrapped(labels[0], &side(&comparison.base), paint::DIM);
     out.wrapped(labels[1], &side(&comparison.new), paint::DIM);
     if comparison.paired {
-        let words = "measured in turn: B against A, a ratio is the median of those of the rounds";
-        out.wrapped("", words, paint::DIM);
+        out.wrapped("", IN_TURN, paint::DIM);
     }
-    if !comparison.spread.is_empty() {
-        let count = comparison.spread.len();
-        let runs = if count == 1 { "run tells" } else { "runs tell" };
-        out.wrapped(
-            "",
-            &format!("{count} more {runs} the base's own spread"),
-            paint::DIM,
-        );
+    if let Some(spread) = spread(comparison) {
+        out.wrapped("", &spread, paint::DIM);
     }
     for line in notices(comparison) {
         out.wrapped("", &line, paint::CARE);
@@ -58,7 +51,7 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         (Change::Better, "better", paint::GOOD),
         (
             Change::Inconclusive,
-            "inconclusive: the samples do not tell",
+            "inconclusive: the samples cannot tell",
             paint::CARE,
         ),
         (
@@ -82,12 +75,8 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     out.wrapped("", &summary(comparison), paint::HEADING);
     let told = |row: &&Row| row.verdict != Change::Inconclusive;
     if comparison.rows.iter().filter(told).count() * 2 < comparison.rows.len() {
-        let advice = "more rounds (--profile standard), or several runs a side, tell more";
-        out.wrapped("", advice, paint::DIM);
-    }
-    if is_found_by_single_runs(comparison) {
-        let advice = "one run a side does not know what runs differ by: some costs change from run to run. Before you act on \
-                      it, pool several runs a side, give some as --spread, or measure in turn (syscost ab)";
+        let advice =
+            "more rounds (--profile standard) or several runs a side would settle more rows";
         out.wrapped("", advice, paint::DIM);
     }
     out.uncompared(comparison, options.verbose);
@@ -99,16 +88,6 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         );
     }
     out.out
-}
-
-/// Whether a change was found without anything that tells how far runs differ among themselves.
-fn is_found_by_single_runs(comparison: &Comparison) -> bool {
-    let found = |row: &Row| matches!(row.verdict, Change::Worse | Change::Better);
-    let is_single = comparison.base.runs.len() == 1 && comparison.new.runs.len() == 1;
-    is_single
-        && !comparison.paired
-        && comparison.spread.is_empty()
-        && comparison.rows.iter().any(found)
 }
 
 struct Text {
@@ -126,7 +105,7 @@ impl Text {
     /// Text in a style behind a label, wrapped under it.
     fn wrapped(&mut self, label: &str, text: &str, style: anstyle::Style) {
         let room = self.width.saturating_sub(label.len());
-        for (index, line) in wrap(&clean(text), room).iter().enumerate() {
+        for (index, line) in wrap(&fitted(&clean(text), room), room).iter().enumerate() {
             let label = if index == 0 {
                 label.to_owned()
             } else {
@@ -154,8 +133,10 @@ impl Text {
         }
         self.section("groups", paint::HEADING);
         let mut table = paint::columns();
+        let has_left_out = are_rows_left_out(groups);
         let heads = ["", "cost", "95 %", "worse", "better", "inconcl.", "same"];
-        table.add_row(heads);
+        let left_out = has_left_out.then_some("left out");
+        table.add_row(heads.into_iter().chain(left_out));
         for group in groups {
             let name = if group.name.is_empty() {
                 "all"
@@ -165,7 +146,13 @@ impl Text {
             let interval = group_interval(group).unwrap_or_else(|| "none".to_owned());
             let counts = [group.worse, group.better, group.inconclusive, group.same];
             let mut cells = vec![clean(name), format!("{:.3}x", group.ratio), interval];
-            cells.extend(counts.map(|count| count.to_string()));
+            let left_out = has_left_out.then_some(group.left_out);
+            cells.extend(
+                counts
+                    .into_iter()
+                    .chain(left_out)
+                    .map(|count| count.to_string()),
+            );
             table.add_row(cells);
         }
         for (index, column) in table.column_iter_mut().enumerate() {
@@ -184,7 +171,7 @@ impl Text {
             let line = self.paint.text(style, line.trim_end());
             self.line(&line);
         }
-        self.wrapped("  ", GROUPS_NOTE, paint::DIM);
+        self.wrapped("  ", &groups_note(groups), paint::DIM);
     }
 
     /// The facts that differ, at most one line each unless verbose.
@@ -203,8 +190,10 @@ impl Text {
             if verbose {
                 self.wrapped(&indent, &text, anstyle::Style::new());
             } else {
-                let line = cut_end(&clean(&text), self.width - INDENT);
-                self.line(&format!("{indent}{line}"));
+                // One line, of whole words.
+                let lines = wrap(&clean(&text), self.width - INDENT - 2);
+                let more = if lines.len() > 1 { " …" } else { "" };
+                self.line(&format!("{indent}{}{more}", lines[0]));
             }
         }
     }
@@ -227,7 +216,7 @@ impl Text {
             cells.max().unwrap_or(0)
         };
         let taken: usize = (0..3).map(|column| widest(column) + 2).sum();
-        // A name too long to stand beside the numbers stands above them: cut, it could be another row's.
+        // A name too long to stand beside the numbers stands above them: without some of its parameters it could be another row's.
         let room = self.width.saturating_sub(taken + INDENT);
         let names: Vec<String> = rows.iter().map(|row| clean(&row.name)).collect();
         let beside = |name: &str| paint::width(name) <= room;
@@ -245,7 +234,7 @@ impl Text {
         let lines: Vec<String> = table.lines().collect();
         for ((row, name), line) in rows.iter().zip(&names).zip(lines) {
             if !beside(name) {
-                let name = cut_middle(name, self.width - INDENT);
+                let name = cut_case(name, &[], self.width - INDENT);
                 self.line(&format!("{}{name}", " ".repeat(INDENT)));
             }
             self.line(&line);
@@ -273,7 +262,7 @@ impl Text {
         }
         let missing = &comparison.missing;
         if verbose && !missing.is_empty() {
-            self.section("not compared for want of a number", paint::CARE);
+            self.section(why_missing(comparison), paint::CARE);
             for missing in missing {
                 self.wrapped(
                     &indent,
@@ -281,24 +270,35 @@ impl Text {
                     anstyle::Style::new(),
                 );
             }
-        } else if !missing.is_empty() {
-            let rows = if missing.len() == 1 {
-                "row was"
+        } else if let Some(first) = missing.first() {
+            let which = if missing.len() == 1 {
+                ""
             } else {
-                "rows were"
+                "the first is "
             };
-            let first = &missing[0];
-            self.wrapped(
-                "",
-                &format!(
-                    "{} {rows} not compared for want of a number{} {}: {}",
-                    missing.len(),
-                    if missing.len() == 1 { ":" } else { ", e.g." },
-                    first.name,
-                    first.reason
-                ),
-                paint::DIM,
+            let text = format!(
+                "{} {} ({which}{}: {})",
+                rows(missing.len()),
+                why_missing(comparison),
+                first.name,
+                first.reason
             );
+            self.wrapped("", &text, paint::DIM);
         }
     }
+}
+
+/// The text, names of rows too long for a line of this width without parameters in their middle: wrapped, they would be
+/// broken anywhere.
+fn fitted(text: &str, width: usize) -> String {
+    let fitted = |word: &str| {
+        let name = word.trim_end_matches([',', ':', ';']);
+        let behind = &word[name.len()..];
+        match paint::width(word) > width && name.ends_with('}') {
+            true => cut_case(name, &[], width - behind.len()) + behind,
+            false => word.to_owned(),
+        }
+    };
+    let words: Vec<String> = text.split(' ').map(fitted).collect();
+    words.join(" ")
 }

@@ -1,8 +1,10 @@
 //! A hand-made comparison, as people see it.
 
+mod notices;
+
 use insta::assert_snapshot;
 use syscost_results::compare::{
-    Change, ComparedIn, Comparison, Difference, Group, Missing, Pair, Refused, Row, Side,
+    Change, ComparedIn, Comparison, Difference, Group, Missing, Refused, Row, Side,
 };
 use syscost_results::{Better, Unit};
 
@@ -56,6 +58,7 @@ fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4
     Group {
         name: name.to_owned(),
         rows: counts.iter().sum(),
+        left_out: 0,
         benchmarks: counts.iter().sum(),
         ratio,
         ci95_low: interval.map(|(low, _)| low),
@@ -137,7 +140,7 @@ fn comparison() -> Comparison {
         ],
         refused: vec![Refused {
             name: "syscall.lseek".to_owned(),
-            reason: "its definition changed: revision 1 on the base's side, 2 on the new side"
+            reason: "its definition changed: revision 1 on the base side, 2 on the new side"
                 .to_owned(),
         }],
         in_cycles: false,
@@ -255,70 +258,73 @@ fn a_document_cannot_break_the_table() {
 }
 
 #[test]
-fn noise_frequency_and_tails_are_said_once_before_the_rows() {
+fn rows_left_out_of_a_mean_have_a_column_where_there_are_any() {
     let mut comparison = comparison();
-    let noisy = "very different noise: somebody else was there";
-    comparison.facts.insert(
-        0,
-        fact(
-            "noise.cores_ours",
-            Some("97.0 %"),
-            Some("31.0 %"),
-            Some(noisy),
-        ),
-    );
-    comparison.rows[0].compared_in = ComparedIn::CoreCycles;
-    comparison.rows[1].compared_in = ComparedIn::Either;
-    for (row, new) in comparison.rows.iter_mut().zip([300.0, 110.0]) {
-        row.p99 = Some(Pair { base: 100.0, new });
-    }
-    comparison.missing.push(Missing {
-        name: "mem.x".to_owned(),
-        reason: "failed".to_owned(),
-        lost: false,
-        to_noise: true,
-    });
-    let options = |verbose| TableOptions {
-        width: 200,
-        verbose,
-        ..TableOptions::default()
+    let draw = |comparison: &Comparison| {
+        let text = table(
+            comparison,
+            &TableOptions {
+                width: 80,
+                ..TableOptions::default()
+            },
+        );
+        [text, markdown(comparison, false)]
     };
-    let text = table(&comparison, &options(false));
-    let (before, rows) = text.split_once("groups").expect("groups before the rows");
-    for notice in [
-        "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
-        "core frequency in GHz: 3.60 -> 3.00",
-        "frequency: 1 of 5 rows compared in core cycles (work of the core), 3 in time, 1 both ways",
-        "1 row was lost on the new side, where no core was its own",
-        "p99: 1.82x over 2 rows that have one on both sides, furthest syscall.null{call=getppid} by 3.00x",
-    ] {
-        assert!(before.contains(notice), "{notice}: {text}");
+    for text in draw(&comparison) {
+        assert!(!text.to_lowercase().contains("left out"), "{text}");
     }
-    assert!(!rows.contains("the core ran at"), "said once: {text}");
-    let verbose = table(&comparison, &options(true));
+    comparison.groups[1].left_out = 2;
+    let [text, markdown] = draw(&comparison);
+    let syscall = text.lines().find(|line| line.starts_with("  syscall"));
     assert!(
-        verbose.contains("p99 100 ns -> 300 ns (3.00x)"),
-        "{verbose}"
+        syscall.is_some_and(|line| line.ends_with("       0         2")),
+        "{text}"
     );
+    assert!(
+        text.contains("Rows left out of the mean have no interval"),
+        "{text}"
+    );
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(
+        markdown.contains("| Same | Left out |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| 2 | 1 | 1 | 0 | 2 |"), "{markdown}");
 }
 
 #[test]
-fn cycles_are_shown_where_they_were_asked_for() {
+fn a_name_too_long_for_a_line_loses_whole_parameters() {
+    let long = "net.tcp.bandwidth{path=loopback,family=ipv4,cpus=same,streams=1,size=64K,direction=send,via=write}";
     let mut comparison = comparison();
-    comparison.in_cycles = true;
-    comparison.rows[0].cycles = Some(Pair {
-        base: 292.0,
-        new: 525.0,
-    });
-    for text in [
-        table(&comparison, &TableOptions::default()),
-        markdown(&comparison, false),
-    ] {
+    comparison.rows[0].name = long.to_owned();
+    comparison.refused[0].name = long.to_owned();
+    let options = TableOptions {
+        width: 80,
+        ..TableOptions::default()
+    };
+    let text = table(&comparison, &options);
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let names: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("net.tcp"))
+        .collect();
+    assert_eq!(names.len(), 2, "{text}");
+    for name in names {
+        let case = name
+            .split_once('{')
+            .and_then(|(_, case)| case.split_once('}'));
+        let (case, _) = case.expect("the name is on one line");
+        let mut parameters = case.split(',');
         assert!(
-            text.contains("292 cycles") && text.contains("525 cycles"),
-            "{text}"
+            parameters.all(|one| one == "…" || long.contains(one)),
+            "{name}"
         );
-        assert!(text.contains("compared in core cycles, as asked"), "{text}");
     }
 }
 

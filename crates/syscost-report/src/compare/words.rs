@@ -4,13 +4,33 @@ use syscost_results::compare::{ComparedIn, Comparison, Difference, Group, Row};
 
 use super::value;
 
+/// What is to be known of a comparison of single runs.
+const SINGLE_RUNS: &str = "one run a side: how far runs differ from each other is not known, so whatever differs between these two (the hour, \
+     a neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs a side, \
+     give earlier ones as --spread, or measure in turn (syscost ab)";
 /// What the lines of groups mean.
-pub(crate) const GROUPS_NOTE: &str = "Cost of new by base: the geometric mean over a group's benchmarks (each the mean of its rows; \
-     a rate counts inversely), with the 95 % interval of Student's t of their logarithms";
+const GROUPS: &str = "Cost of new relative to base: the geometric mean over a group's benchmarks (each the mean of its rows; \
+     rates count inversely), with the 95 % interval of Student's t of their logarithms";
+/// What is left out of them.
+const LEFT_OUT: &str =
+    "Rows left out of the mean have no interval, or were measured beside a neighbour";
 /// How the notes on another frequency begin, which are said once of all rows.
 const OF_FREQUENCY: &str = "the core ran at ";
 /// Tails whose ratio is beyond this are worth naming.
 const TAIL: f64 = 1.25;
+
+/// What the lines of these groups mean, in sentences without the last full stop.
+pub(crate) fn groups_note(groups: &[Group]) -> String {
+    match are_rows_left_out(groups) {
+        true => format!("{GROUPS}. {LEFT_OUT}"),
+        false => GROUPS.to_owned(),
+    }
+}
+
+/// Whether some group has rows that are no part of its mean.
+pub(crate) fn are_rows_left_out(groups: &[Group]) -> bool {
+    groups.iter().any(|group| group.left_out > 0)
+}
 
 /// The interval of a group's mean; `None` with too few benchmarks.
 pub(crate) fn group_interval(group: &Group) -> Option<String> {
@@ -18,20 +38,23 @@ pub(crate) fn group_interval(group: &Group) -> Option<String> {
     Some(format!("{low:.3} to {high:.3}"))
 }
 
-/// What is to be known before any row: noise, frequency, clock; then tails.
+/// What is to be known before any row: what single runs cannot tell; noise, frequency, clock; then tails.
 pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
-    let mut lines: Vec<String> = comparison
-        .facts
-        .iter()
-        .filter(|fact| is_noticed(fact))
-        .map(noticed)
-        .collect();
+    let mut lines = Vec::new();
+    if !comparison.rows.is_empty() && !comparison.tells_how_runs_differ() {
+        lines.push(SINGLE_RUNS.to_owned());
+    }
+    let noticed_facts = comparison.facts.iter().filter(|fact| is_noticed(fact));
+    lines.extend(noticed_facts.map(noticed));
     lines.extend(ways(comparison));
     let lost = comparison.missing.iter().filter(|row| row.to_noise).count();
     if lost > 0 {
-        let rows = if lost == 1 { "row was" } else { "rows were" };
+        let (rows, them) = match lost {
+            1 => ("row was", "it"),
+            _ => ("rows were", "them"),
+        };
         lines.push(format!(
-            "noise: {lost} {rows} lost on the new side, where no core was its own; no gate judges them"
+            "noise: {lost} {rows} lost on the new side, where no core was its own; --fail-on does not judge {them}"
         ));
     }
     lines.extend(tails(comparison));
@@ -66,7 +89,7 @@ fn noticed(fact: &Difference) -> String {
 fn ways(comparison: &Comparison) -> Option<String> {
     if comparison.in_cycles {
         return Some(
-            "compared in core cycles, as asked: times count by the frequency at each sample"
+            "compared in core cycles, as asked: times and rates are converted by the core's frequency at each sample"
                 .to_owned(),
         );
     }
@@ -92,33 +115,25 @@ pub(crate) fn is_said_once(note: &str) -> bool {
     note.starts_with(OF_FREQUENCY) || note == "compared in core cycles"
 }
 
-/// The tails of the rows that have one on both sides; they have no interval, so they are stated, not judged.
+/// The tails of the rows that have one on both sides, and no neighbour; they have no interval, so they are stated, not judged.
 fn tails(comparison: &Comparison) -> Option<String> {
     let ratio = |row: &Row| row.p99.map(|p99| p99.ratio());
-    let known: Vec<(&Row, f64)> = comparison
-        .rows
-        .iter()
-        .filter_map(|row| Some((row, ratio(row)?)))
-        .collect();
-    let (first, _) = known.first()?;
-    let mean = (known.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / known.len() as f64).exp();
+    let rows = comparison.rows.iter().filter(|row| row.is_for_gates());
+    let known: Vec<(&Row, f64)> = rows.filter_map(|row| Some((row, ratio(row)?))).collect();
     let far = |ratio: f64| ratio.ln().abs();
     let (row, furthest) = known
         .iter()
-        .fold((*first, 1.0), |(row, most), (other, ratio)| {
-            if far(*ratio) > far(most) {
-                (other, *ratio)
-            } else {
-                (row, most)
-            }
-        });
-    let most = match far(furthest) > TAIL.ln() {
-        true => format!(", furthest {} by {furthest:.2}x", row.name),
+        .max_by(|(_, one), (_, other)| far(*one).total_cmp(&far(*other)))?;
+    let mean = (known.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / known.len() as f64).exp();
+    let most = match far(*furthest) > TAIL.ln() {
+        true => format!(", the furthest {furthest:.2}x in {}", row.name),
         false => String::new(),
     };
-    let rows = if known.len() == 1 { "row" } else { "rows" };
+    let over = match known.len() {
+        1 => "the 1 row that has".to_owned(),
+        rows => format!("the {rows} rows that have"),
+    };
     Some(format!(
-        "p99: {mean:.2}x over {} {rows} that have one on both sides{most}; no interval, so no verdict",
-        known.len()
+        "p99: {mean:.2}x in the geometric mean over {over} one on both sides{most}; no interval, so no verdict"
     ))
 }

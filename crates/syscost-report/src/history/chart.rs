@@ -4,7 +4,7 @@ use syscost_results::history::Series;
 use syscost_results::stats::order;
 
 use super::{HistoryOptions, buckets, levels, plain, push, range, relative, verdict};
-use crate::paint;
+use crate::paint::{self, cut_case};
 use crate::units::quantity;
 
 /// Lines of the chart's field.
@@ -26,18 +26,20 @@ pub fn chart(series: &Series, options: &HistoryOptions) -> String {
     let paint = options.paint();
     let mut out = String::new();
     let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
-    let name = paint.text(paint::HEADING, &plain(&series.name));
+    let heading = |behind: &str| {
+        let room = options.width().saturating_sub(paint::width(behind));
+        let name = cut_case(&plain(&series.name), &[], room);
+        format!("{}{behind}", paint.text(paint::HEADING, &name))
+    };
     let (Some((low, high)), [first, .., last] | [first @ last]) =
         (range(&values), &series.points[..])
     else {
-        push(&mut out, &format!("{name}: no run has a number for it"));
+        push(&mut out, &heading(": no run has a number for it"));
         return out;
     };
     let newest = quantity(series.unit, last.median);
-    push(
-        &mut out,
-        &format!("{name}: {newest} in the last of {}", count(values.len())),
-    );
+    let behind = format!(": {newest} in the last of {}", count(values.len()));
+    push(&mut out, &heading(&behind));
     let labels = [high, (low + high) / 2.0, low].map(|value| quantity(series.unit, value));
     let margin = labels
         .iter()

@@ -44,6 +44,10 @@ const SPARED: [usize; 4] = [4, 7, 2, 5];
 /// A name longer than this is cut.
 const LONGEST: usize = 22;
 
+/// What is said of runs that lack rounds.
+const PARTIAL: &str =
+    "partial: the budget or Ctrl-C ended the run before every row had its fewest rounds";
+
 /// The runs in the order given, a line each, beneath a heading. `now` tells their age.
 pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> String {
     let several = runs
@@ -90,13 +94,18 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
         };
         push(&mut out, &options.paint().text(style, &text));
     }
+    if runs.iter().any(|run| !run.complete) {
+        for text in textwrap::wrap(PARTIAL, options.width()) {
+            push(&mut out, &options.paint().text(paint::DIM, &text));
+        }
+    }
     out
 }
 
 fn cells(run: &ListedRun, now: Timestamp, options: &HistoryOptions) -> [String; 9] {
     let date = run.started.to_zoned(options.zone.clone());
     let rows = match (run.measured == run.rows, run.complete) {
-        (_, false) => format!("{}/{} cut", run.measured, run.rows),
+        (_, false) => format!("{}/{} partial", run.measured, run.rows),
         (true, true) => run.rows.to_string(),
         (false, true) => format!("{}/{}", run.measured, run.rows),
     };

@@ -116,6 +116,44 @@ fn charts_keep_to_the_width_whatever_they_hold() {
 }
 
 #[test]
+fn names_lose_whole_parameters_and_no_part_of_one() {
+    let name = |size: u32| {
+        format!(
+            "net.tcp.bandwidth{{path=loopback,family=ipv4,cpus=same,streams=1,size={size}K,direction=send,via=write}}"
+        )
+    };
+    let all: Vec<Series> = [1, 64]
+        .map(|size| series(&name(size), (0..35).map(|day| f64::from(1 + day / 20))))
+        .to_vec();
+    let texts = [
+        sparklines(&all, &options()),
+        changes(&all, &options()),
+        chart(&all[1], &options()),
+    ];
+    for text in &texts {
+        assert!(
+            text.lines().all(|line| crate::paint::width(line) <= 80),
+            "{text}"
+        );
+        for word in text
+            .split([' ', '{', '}', ',', ':'])
+            .filter(|word| word.contains('='))
+        {
+            assert!(
+                name(1).contains(word) || name(64).contains(word),
+                "{word}: {text}"
+            );
+        }
+    }
+    for text in &texts[..2] {
+        assert!(
+            text.contains("size=1K") && text.contains("size=64K"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn zeros_and_negative_values_are_drawn() {
     for values in [[0.0, 0.0, 0.0], [-5.0, 0.0, 5.0], [-1.0, -1.0, -1.0]] {
         assert_eq!(

@@ -94,11 +94,7 @@ impl<'a> Changes<'a> {
             section id="changes" aria-labelledby="title-changes" {
                 h2 id="title-changes" { "What changed from A to B" }
                 p { (compare::summary(comparison)) "." }
-                p class="note" {
-                    "A is " (self.runs[0].id) ", B is " (self.runs[1].id) ". With one run a side, intervals do not include what differs "
-                    "from run to run: " code { "syscost ab" } " measures two programs in turn, and " code { "syscost compare" }
-                    " pools several runs."
-                }
+                p class="note" { "A is " (self.runs[0].id) ", B is " (self.runs[1].id) "." }
                 @for line in compare::notices(comparison) { p class="note" { (line) } }
                 (groups(&comparison.groups))
                 @if changed.is_empty() {
@@ -149,15 +145,18 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
     if groups.is_empty() {
         return html! {};
     }
+    let has_left_out = compare::are_rows_left_out(groups);
     html! {
-        p class="note" { (compare::GROUPS_NOTE) "." }
+        p class="note" { (compare::groups_note(groups)) "." }
         div class="box" tabindex="0" role="region" aria-label="Groups" {
             table class="groups" {
                 caption class="spoken" { "What became of each group" }
                 thead { tr {
                     th scope="col" { "group" } th scope="col" class="num" { "cost" } th scope="col" class="num" { "95 %" }
                     @for change in Change::ALL { th scope="col" class="num" { (verdict(change)) } }
-                    th scope="col" class="num" { "rows" } th scope="col" class="num" { "benchmarks" }
+                    th scope="col" class="num" { "rows" }
+                    @if has_left_out { th scope="col" class="num" { "left out" } }
+                    th scope="col" class="num" { "benchmarks" }
                 } }
                 tbody {
                     @for group in groups {
@@ -172,7 +171,9 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                             ] {
                                 td class={ "num " (if count > 0 { kind } else { "quiet" }) } { (count) }
                             }
-                            td class="num quiet" { (group.rows) } td class="num quiet" { (group.benchmarks) }
+                            td class="num quiet" { (group.rows) }
+                            @if has_left_out { td class="num quiet" { (group.left_out) } }
+                            td class="num quiet" { (group.benchmarks) }
                         }
                     }
                 }

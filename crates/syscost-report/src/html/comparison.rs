@@ -5,7 +5,9 @@ use syscost_results::Better;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use crate::chart::{Begin, Scale};
-use crate::compare::{is_noticed, is_said_once, medians, notices, side, tail, verdict};
+use crate::compare::{
+    IN_TURN, is_noticed, is_said_once, medians, notices, side, spread, tail, verdict,
+};
 
 use super::change::{class, cost, groups};
 use super::headline::percent;
@@ -57,14 +59,8 @@ fn subtitle(comparison: &Comparison) -> Markup {
         }
         p class="quiet" { (key(0)) " " (side(&comparison.base)) }
         p class="quiet" { (key(1)) " " (side(&comparison.new)) }
-        @if comparison.paired {
-            p class="quiet" { "Both sides were measured in turn; a ratio is that of their rounds." }
-        }
-        @match comparison.spread.len() {
-            0 => {}
-            1 => p class="quiet" { "1 more run tells the base's own spread." }
-            count => p class="quiet" { (count) " more runs tell the base's own spread." }
-        }
+        @if comparison.paired { p class="quiet" { (IN_TURN) } }
+        @if let Some(spread) = spread(comparison) { p class="quiet" { (spread) } }
     }
 }
 

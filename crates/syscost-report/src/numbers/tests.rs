@@ -73,11 +73,11 @@ fn lines_are_sorted_and_without_an_l1_hit_there_is_no_other_base() {
 #[test]
 fn a_reference_has_a_column_of_its_own() {
     let run = run_of_numbers();
-    let found = list(&run, |_| true);
+    let found = list(&run, |_| true).beside(&run, "itself", &run);
     let text = numbers(
         &run,
         &found,
-        Some(("reference: itself", &found)),
+        Some("reference: itself"),
         &TableOptions::default(),
     );
     let missed = text.lines().find(|line| line.contains("4.900 ns"));

@@ -135,7 +135,7 @@ fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
         base: Some(format!("{before:.2}")),
         new: Some(format!("{after:.2}")),
         meaning: Some(format!(
-            "costs that are only computing change by {:+.1} % with it",
+            "costs of pure computation change by {:+.1} % with it",
             100.0 * change
         )),
     })
@@ -156,13 +156,13 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "machine.build.profile" => {
             "a debug build measures its own slowness: compare release builds"
         }
-        "tool.version" => "the measuring itself may have changed",
+        "tool.version" => "the way of measuring may have changed",
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
         PEER_ADDRESS => "rows with path=remote are of another far end, or of another way to it",
         NFS_EXPORT => "rows of fs.nfs are of another server, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
-        "complete" => "a run that broke off has fewer rounds",
+        "complete" => "a run that ended early has fewer rounds",
         "warnings" => "what disturbed one side only",
         _ if fact.starts_with(DIRECTORY) && detail_of_directory(fact).is_none() => {
             "rows with this label are of another file system or device"

@@ -167,7 +167,8 @@ fn distances(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| (value - middle).abs()).collect()
 }
 
-/// Both sides as if at the base's frequency; `None` where that of most processes is not known.
+/// Both sides as if at the base's frequency; `None` where that of most processes is not known. Further runs of the base
+/// whose frequency is not known stay as they are: what it did can only make them differ by more.
 pub(super) fn at_the_bases<'a>(
     base: &Pooled<'a>,
     new: &Pooled<'a>,
@@ -175,16 +176,8 @@ pub(super) fn at_the_bases<'a>(
 ) -> Option<Converted<'a>> {
     let (ghz, unit) = (base.core_ghz?, base.first?.unit);
     let converted = |side: &Pooled<'a>| {
-        let run = |rounds: &Vec<&RoundSamples>| {
-            let at_one = |round: &&RoundSamples| round.at_ghz(Choice::AnyFrequency, unit, ghz);
-            let processes: Vec<Vec<f64>> = rounds.iter().filter_map(at_one).collect();
-            (2 * processes.len() > rounds.len()).then_some(processes)
-        };
-        Some(Pooled {
-            samples: Some(side.rounds.iter().map(run).collect::<Option<Vec<_>>>()?),
-            core_ghz: Some(ghz),
-            ..side.clone()
-        })
+        let found = runs_at(side, unit, ghz);
+        (found.estimates.len() == side.estimates.len()).then_some(found)
     };
     Some(Converted {
         base: converted(base)?,
@@ -192,6 +185,22 @@ pub(super) fn at_the_bases<'a>(
         spread: converted(spread).unwrap_or_else(|| spread.clone()),
         note: None,
     })
+}
+
+/// Those runs of a side of which most processes' frequencies are known, as if they had been measured at this one, in GHz.
+pub(super) fn runs_at<'a>(side: &Pooled<'a>, unit: Unit, ghz: f64) -> Pooled<'a> {
+    let mut found = side.without_runs();
+    found.core_ghz = Some(ghz);
+    for (rounds, estimate) in side.rounds.iter().zip(&side.estimates) {
+        let at_one = |round: &&RoundSamples| round.at_ghz(Choice::AnyFrequency, unit, ghz);
+        let processes: Vec<Vec<f64>> = rounds.iter().filter_map(at_one).collect();
+        if 2 * processes.len() > rounds.len() {
+            found.samples.get_or_insert_default().push(processes);
+            found.rounds.push(rounds.clone());
+            found.estimates.push(*estimate);
+        }
+    }
+    found
 }
 
 /// Whether two sides that ran at one frequency each agree much better as if at the same. Of more

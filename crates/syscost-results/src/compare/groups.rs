@@ -22,7 +22,9 @@ pub struct Group {
     pub name: String,
     /// How many of its rows were compared.
     pub rows: usize,
-    /// Of how many benchmarks they are.
+    /// How many of these are no part of the mean: they have no interval, or were measured beside a neighbour.
+    pub left_out: usize,
+    /// Of how many benchmarks the mean is.
     pub benchmarks: usize,
     /// Geometric mean of new by base, as a cost: above 1 is dearer. A rate, of which more is better, counts as base by new.
     pub ratio: f64,
@@ -63,6 +65,7 @@ fn group(name: &str, rows: &[&Row]) -> Option<Group> {
     let mut by_benchmark: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     // A row without an interval, or of a core that a neighbour used, is no part of a mean that has one.
     let tells = |row: &&&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
+    let left_out = rows.iter().filter(|row| !tells(row)).count();
     for row in rows.iter().filter(tells) {
         let cost = match row.better {
             Better::Lower => row.ratio.ln(),
@@ -81,6 +84,7 @@ fn group(name: &str, rows: &[&Row]) -> Option<Group> {
     Some(Group {
         name: name.to_owned(),
         rows: rows.len(),
+        left_out,
         benchmarks: logs.len(),
         ratio: centre.exp(),
         ci95_low: found.map(|(low, _)| low.exp()),

@@ -86,6 +86,13 @@ impl Comparison {
         refused.chain(self.missing.iter().map(|row| (&*row.name, &*row.reason)))
     }
 
+    /// Whether anything tells how far runs differ from each other when nothing changed: several runs on a side or further ones. Runs
+    /// measured in turn need not be told.
+    pub fn tells_how_runs_differ(&self) -> bool {
+        let is_single = self.base.runs.len() < 2 && self.new.runs.len() < 2;
+        self.paired || !self.spread.is_empty() || !is_single
+    }
+
     /// How many rows got this verdict.
     pub fn count(&self, verdict: Change) -> usize {
         self.rows

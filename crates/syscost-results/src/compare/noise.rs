@@ -14,8 +14,9 @@ const OURS_APART: f64 = 20.0;
 /// Time lost to others: this factor apart, and this far, in percent points.
 const LOST_FACTOR: f64 = 3.0;
 const LOST_APART: f64 = 0.5;
-/// The factor by which the middle interval of one side is wider.
+/// The middle interval of one side is wider: by this factor, and this far, in percent points.
 const WIDER: f64 = 2.0;
+const WIDER_APART: f64 = 0.1;
 /// Rows on both sides that tell which intervals are wider.
 const MIN_ROWS: usize = 10;
 
@@ -40,7 +41,7 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     if let [Some(before), Some(after)] = ours
         && (before - after).abs() >= OURS_APART
     {
-        let meaning = "very different noise: cores that were ours for such different shares of the time; what differs may be a neighbour's";
+        let meaning = "very different noise: the cores were ours for very different shares of the time, so a neighbour may be what differs";
         push("cores_ours", [before, after], meaning);
     }
     let lost = sides.map(|runs| mean_of(runs, |noise| Some(noise.lost_percent)));
@@ -48,13 +49,14 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
         && (before - after).abs() >= LOST_APART
         && before.max(after) >= LOST_FACTOR * before.min(after)
     {
-        let meaning = "very different noise: time that others took from the CPUs that measured";
+        let meaning = "very different noise: others took time from the CPUs that measured";
         push("time_lost", [before, after], meaning);
     }
     if let Some([before, after]) = widths(base, new)
+        && (before - after).abs() >= WIDER_APART
         && before.max(after) >= WIDER * before.min(after)
     {
-        let meaning = "half the width of the middle row's interval: one side is known much less well, and its rows stay inconclusive";
+        let meaning = "half the width of the median row's interval: one side is known much less well, so more rows are inconclusive";
         push("half_width", [before, after], meaning);
     }
     found

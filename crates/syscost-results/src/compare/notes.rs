@@ -10,7 +10,7 @@ const FREQUENCY_SHARE: f64 = 0.25;
 /// What is to be said of these sides, but of their frequencies.
 pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    for (pooled, side) in [(base, "base's"), (new, "new")] {
+    for (pooled, side) in [(base, "base"), (new, "new")] {
         if let Some((count, reason)) = &pooled.without {
             let runs = count + pooled.estimates.len();
             notes.push(format!(
@@ -18,22 +18,22 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
             ));
         }
     }
-    for (pooled, side) in [(base, "base's"), (new, "new")] {
+    for (pooled, side) in [(base, "base"), (new, "new")] {
         if pooled.is_disturbed {
             notes.push(format!(
                 "the {side} side has too few undisturbed samples: all are used, and a neighbour may be part of the difference"
             ));
         }
     }
-    for (looked, other, side) in [(new, base, "base's"), (base, new, "new")] {
+    for (looked, other, side) in [(new, base, "base"), (base, new, "new")] {
         if looked.is_looked_at && !other.is_looked_at {
             notes.push(format!(
-                "nobody looked whether the core was shared on the {side} side: a neighbour may be part of the difference"
+                "whether the core was shared is not known on the {side} side: a neighbour may be part of the difference"
             ));
         }
     }
     if base.samples.is_none() || new.samples.is_none() {
-        notes.push("no samples kept: reckoned from the intervals of the medians".to_owned());
+        notes.push("no samples were kept: estimated from the intervals of the medians".to_owned());
     }
     notes
 }
@@ -105,7 +105,7 @@ mod tests {
             notes,
             [
                 "the new side has too few undisturbed samples: all are used, and a neighbour may be part of the difference",
-                "no interval: the other side was measured on a core of its own, and this difference may be all the neighbour's"
+                "no interval: only one side was measured beside a neighbour, who may be the whole difference"
             ]
         );
         assert_eq!(verdict, Change::Inconclusive);
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "nobody looked whether the core was shared on the base's side: a neighbour may be part of the difference"
+                "whether the core was shared is not known on the base side: a neighbour may be part of the difference"
             ]
         );
         assert!(notes_and_verdict(&base, &base).0.is_empty());

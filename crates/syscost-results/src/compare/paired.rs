@@ -52,7 +52,7 @@ pub(super) fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) ->
     let is_enough = logs.len() >= MIN_PROCESSES;
     if !is_enough {
         notes.push(format!(
-            "too few rounds: {} were measured on both sides, {MIN_PROCESSES} are the least",
+            "too few rounds: {} were measured on both sides, at least {MIN_PROCESSES} are needed",
             logs.len()
         ));
     }
@@ -117,6 +117,12 @@ fn are_of_one_frequency(base: &Measurement, new: &Measurement) -> Option<bool> {
         return Some(true);
     }
     (found.low > 0.0 || found.high < 0.0).then_some(false)
+}
+
+/// Whether the core cycles of some round are known on both sides.
+pub(super) fn has_cycles(base: &Measurement, new: &Measurement) -> bool {
+    let (logs, _) = log_ratios(base, new, true);
+    !logs.is_empty()
 }
 
 /// The logarithm of each round's ratio, in cycles or as it is, for the rounds that both sides have:
@@ -292,7 +298,7 @@ mod tests {
         assert_eq!((two.ci95_low, two.verdict), (None, Change::Inconclusive));
         assert_eq!(
             two.notes,
-            ["too few rounds: 2 were measured on both sides, 3 are the least"]
+            ["too few rounds: 2 were measured on both sides, at least 3 are needed"]
         );
     }
 }

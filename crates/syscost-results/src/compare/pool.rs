@@ -54,7 +54,7 @@ pub(super) fn rows<'a>(found: Option<&Vec<&'a Measurement>>, runs: usize) -> Row
 pub(super) fn missing(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     match (base.has_number(), new.has_number()) {
         (true, true) => None,
-        (false, true) => Some(format!("{} on the base's side", base.reason())),
+        (false, true) => Some(format!("{} on the base side", base.reason())),
         (true, false) => Some(format!("{} on the new side", new.reason())),
         (false, false) => Some(format!("{} on both sides", base.reason())),
     }
@@ -118,7 +118,7 @@ pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
             revisions.join(" and ")
         };
         return Some(format!(
-            "its definition changed: revision {} on the base's side, {} on the new side",
+            "its definition changed: revision {} on the base side, {} on the new side",
             revisions(base),
             revisions(new)
         ));
@@ -132,7 +132,7 @@ pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
         ));
     }
     if differs(|row| row.better as u32) {
-        return Some("what is better of it, lower or higher, changed".to_owned());
+        return Some("whether lower or higher is better changed".to_owned());
     }
     let level = |row: &&Measurement| row.estimate.median.is_some_and(|median| median <= 0.0);
     if all().any(level) {
@@ -168,6 +168,8 @@ pub(super) struct Pooled<'a> {
     pub(super) without: Option<(usize, String)>,
     /// Median of the core's frequency that the samples are of, in GHz.
     pub(super) core_ghz: Option<f64>,
+    /// The same of each run.
+    pub(super) run_ghz: Vec<Option<f64>>,
     /// Median of the runs' costs in core cycles; `None` if a run has none.
     pub(super) core_cycles: Option<f64>,
     /// Whether some row had too few undisturbed samples.
@@ -183,7 +185,9 @@ impl<'a> Pooled<'a> {
         let selections: Vec<Option<Selection<'_>>> = numbers()
             .map(|row| Some(select(row.samples.as_ref()?, row.unit)))
             .collect();
-        let frequencies: Vec<f64> = selections.iter().flatten().flat_map(frequencies).collect();
+        let of_runs = selections.iter().map(|selection| selection.as_ref());
+        let of_runs = of_runs.map(|selection| selection.map_or_else(Vec::new, frequencies));
+        let by_run: Vec<Vec<f64>> = of_runs.collect();
         let cycles: Option<Vec<f64>> = numbers().map(|row| row.core_cycles).collect();
         Pooled {
             first: rows.numbers.first().copied(),
@@ -194,10 +198,22 @@ impl<'a> Pooled<'a> {
             rounds: numbers().map(|row| undisturbed(row)).collect(),
             estimates: numbers().map(|row| &row.estimate).collect(),
             without: (without > 0).then(|| (without, rows.reason())),
-            core_ghz: order::median(&frequencies),
+            core_ghz: order::median(&by_run.concat()),
+            run_ghz: by_run.iter().map(|ghz| order::median(ghz)).collect(),
             core_cycles: cycles.and_then(|cycles| order::median(&cycles)),
             is_disturbed: numbers().any(|row| row.flags.contains(&Flag::Disturbed)),
             is_looked_at: numbers().all(|row| row.estimate.undisturbed_percent.is_some()),
+        }
+    }
+
+    /// The same without any run.
+    pub(super) fn without_runs(&self) -> Self {
+        Pooled {
+            samples: Some(Vec::new()),
+            rounds: Vec::new(),
+            estimates: Vec::new(),
+            run_ghz: Vec::new(),
+            ..self.clone()
         }
     }
 

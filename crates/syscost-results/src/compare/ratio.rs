@@ -85,14 +85,13 @@ pub(super) fn row_of(
     let grain = grain(base).hypot(grain(new));
     let uncertainty = if base.processes().min(new.processes()) < MIN_PROCESSES {
         notes.push(format!(
-            "too few rounds: {} on the base's side, {} on the new side, {MIN_PROCESSES} each are the least",
+            "too few rounds: {} on the base side, {} on the new side, at least {MIN_PROCESSES} each are needed",
             base.processes(),
             new.processes()
         ));
         None
     } else if base.is_disturbed != new.is_disturbed {
-        let note = "no interval: the other side was measured on a core of its own, \
-                    and this difference may be all the neighbour's";
+        let note = "no interval: only one side was measured beside a neighbour, who may be the whole difference";
         notes.push(note.to_owned());
         None
     } else {

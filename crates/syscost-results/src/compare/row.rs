@@ -21,7 +21,7 @@ pub struct Row {
     pub compared_in: ComparedIn,
     /// Median of the base's side, in `unit`. Where core cycles were compared of runs that were not
     /// measured in turn, both medians are as if both cores had run at the base's frequency, so they
-    /// differ from those of the runs themselves.
+    /// differ from those of the runs themselves; of runs measured in turn they are as measured.
     pub base: f64,
     /// Median of the new side, in `unit`.
     pub new: f64,
@@ -52,7 +52,8 @@ pub struct Row {
     pub disturbed: bool,
     /// The medians in core cycles, of a time for which these were asked.
     pub cycles: Option<Pair>,
-    /// The 99th percentiles in `unit`, where both sides have one; they have no interval, so no verdict.
+    /// The 99th percentiles in `unit`, where both sides have one; they have no interval, so no verdict. Null where core
+    /// cycles were asked for: tails are known as times only.
     pub p99: Option<Pair>,
 }
 

@@ -201,7 +201,7 @@ fn without_samples_the_intervals_must_do() {
     assert_eq!(found.verdict, Change::Worse);
     assert_eq!(
         found.notes,
-        ["no samples kept: reckoned from the intervals of the medians"]
+        ["no samples were kept: estimated from the intervals of the medians"]
     );
 }
 
@@ -224,7 +224,7 @@ fn too_few_rounds_have_no_verdict() {
     );
     assert_eq!(
         found.notes,
-        ["too few rounds: 2 on the base's side, 6 on the new side, 3 each are the least"]
+        ["too few rounds: 2 on the base side, 6 on the new side, at least 3 each are needed"]
     );
 }
 
@@ -248,9 +248,9 @@ fn what_must_not_be_compared_is_refused_by_name() {
     assert_eq!(
         told,
         [
-            "x.a: its definition changed: revision 1 on the base's side, 2 on the new side",
+            "x.a: its definition changed: revision 1 on the base side, 2 on the new side",
             "x.b: its unit differs between the runs: ns and count",
-            "x.c: what is better of it, lower or higher, changed",
+            "x.c: whether lower or higher is better changed",
             "x.d: a ratio of a level around zero says nothing",
         ]
     );
@@ -277,7 +277,7 @@ fn a_row_without_a_number_says_where_and_why() {
             "x.a: withheld (counted 0) on the new side",
             "x.b: below resolution on the new side",
             "x.c: not measured on the new side",
-            "x.d: not measured on the base's side",
+            "x.d: not measured on the base side",
         ]
     );
     // Pooled with a run that has it, the row is compared, and says so.
@@ -336,7 +336,7 @@ fn differing_facts_come_likeliest_first() {
     );
     assert_eq!(
         facts[0].meaning.as_deref(),
-        Some("costs that are only computing change by +20.0 % with it")
+        Some("costs of pure computation change by +20.0 % with it")
     );
     assert_eq!(compare(&[&base, &new], &[&new, &base], &[]).facts, []);
 }

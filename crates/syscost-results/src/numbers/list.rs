@@ -8,8 +8,8 @@ pub(super) struct Wanted {
     pub(super) id: &'static str,
     /// Parameters the row's case must have.
     pub(super) case: &'static [(&'static str, &'static str)],
-    /// The row that tells it in a run without the first.
-    pub(super) otherwise: Option<Place>,
+    /// Another row that a run without the first may have, and what that is called.
+    pub(super) stand_in: Option<(Place, &'static str)>,
     pub(super) scale: Scale,
     /// Left out where no row tells it: not every run has a far end.
     pub(super) is_optional: bool,
@@ -38,7 +38,7 @@ const fn wanted(
         title,
         id,
         case,
-        otherwise: None,
+        stand_in: None,
         scale: Scale::Once,
         is_optional: false,
     }
@@ -108,9 +108,12 @@ pub(super) const LIST: &[Wanted] = &[
     wanted("Function call", "call.integer", &[("arguments", "0")]),
     Wanted {
         // A short run has no curve to read a plateau off, but this much is in every first cache.
-        otherwise: Some((
-            "memory.latency",
-            &[("pages", "4K"), ("access", "random"), ("size", "16K")],
+        stand_in: Some((
+            (
+                "memory.latency",
+                &[("pages", "4K"), ("access", "random"), ("size", "16K")],
+            ),
+            "Random load within 16 KiB",
         )),
         ..wanted(L1, "memory.cache_latency", &[("level", "1")])
     },
@@ -121,9 +124,12 @@ pub(super) const LIST: &[Wanted] = &[
     ),
     Wanted {
         // Beyond the first cache and within the second of most processors.
-        otherwise: Some((
-            "memory.latency",
-            &[("pages", "4K"), ("access", "random"), ("size", "240K")],
+        stand_in: Some((
+            (
+                "memory.latency",
+                &[("pages", "4K"), ("access", "random"), ("size", "240K")],
+            ),
+            "Random load within 240 KiB",
         )),
         ..wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")])
     },
@@ -141,9 +147,12 @@ pub(super) const LIST: &[Wanted] = &[
     ),
     Wanted {
         // Beyond most last caches, in pages that hardly ever need a walk through page tables.
-        otherwise: Some((
-            "memory.latency",
-            &[("pages", "2M"), ("access", "random"), ("size", "128M")],
+        stand_in: Some((
+            (
+                "memory.latency",
+                &[("pages", "2M"), ("access", "random"), ("size", "128M")],
+            ),
+            "Random load within 128 MiB",
         )),
         ..wanted(
             "Main memory reference",

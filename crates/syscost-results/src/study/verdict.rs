@@ -209,7 +209,13 @@ pub(super) fn verdict(
                 None => sentences.push(format!("{text}.")),
             }
         }
-        _ => {
+        // Nothing is a multiple of it, and the study's reason is for a difference.
+        (Some(Seen::Figure(_)), Some(Seen::Figure(ours))) => sentences.push(format!(
+            "syscost's way gives {} {}, with which nothing can be compared.",
+            number(ours.value),
+            quantity.unit.symbol()
+        )),
+        (Some(Seen::Missing { .. }) | None, _) | (_, Some(Seen::Missing { .. }) | None) => {
             let without = [("the published way", published), ("syscost's way", ours)];
             for (whose, seen) in without {
                 if let Some(reason) = seen.and_then(Seen::reason) {
@@ -302,6 +308,47 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_that_is_no_cost_is_compared_with_nothing_and_the_studys_reason_is_not_its() {
+        let quantity = Quantity {
+            id: "getpid".to_owned(),
+            title: "getpid".to_owned(),
+            table: String::new(),
+            unit: Unit::Nanoseconds,
+            procedure: String::new(),
+            as_published: None,
+            ours: None,
+            ours_scale: None,
+            published: Vec::new(),
+            claims: Vec::new(),
+            why: Some("the loop is counted, too.".to_owned()),
+        };
+        let of = |value: f64| {
+            let seen = Some(Seen::Figure(view(value, 0.1)));
+            let published = Some(Seen::Figure(view(10.0, 0.1)));
+            let rows = Rows {
+                as_published: None,
+                ours: None,
+            };
+            verdict(&quantity, &rows, published.as_ref(), seen.as_ref())
+        };
+        let text = "syscost's way gives -1 ns, with which nothing can be compared.";
+        assert_eq!(of(-1.0).text, text);
+        assert_eq!(of(-1.0).kind, Kind::NotCompared);
+        assert!(of(5.0).text.ends_with("figure: the loop is counted, too."));
+    }
+
+    fn view(value: f64, half: f64) -> View {
+        View {
+            value,
+            low: Some(value - half),
+            high: Some(value + half),
+            middle: Some((value - half, value + half)),
+            cycles: None,
+            from: 1,
+        }
+    }
+
+    #[test]
     fn numbers_have_three_digits() {
         let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
         assert_eq!(shown, ["0", "2.71", "27.1", "271", "2714", "0.00271"]);
@@ -309,14 +356,6 @@ mod tests {
 
     #[test]
     fn figures_agree_within_their_intervals_or_a_twentieth() {
-        let view = |value: f64, half: f64| View {
-            value,
-            low: Some(value - half),
-            high: Some(value + half),
-            middle: Some((value - half, value + half)),
-            cycles: None,
-            from: 1,
-        };
         let compared =
             |published: View, ours: View| comparison(&published, &ours, Unit::Nanoseconds);
         assert!(compared(view(10.4, 0.1), view(10.0, 0.1)).0);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{CompareOutput, CpuList, ProfileName, cpu_list, seconds};
+use super::{CompareOutput, CpuList, ProfileName, cpu_list, parameter, seconds};
 
 /// Arguments of `ab`.
 #[derive(Debug, Args)]
@@ -13,21 +13,25 @@ use super::{CompareOutput, CpuList, ProfileName, cpu_list, seconds};
 Two environments, or two programs:
   syscost ab call --b-env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2
   syscost ab syscall --a ./syscost-old --b ./syscost-new
-With neither A and B are the same, and what is told to differ does so by chance.
+Without any of these options A and B are the same, and whatever is found to differ does so by chance.
 
-Every benchmark is measured for A and B next to each other, A B, then B A, so that the machine's drift cancels. Neither run is
-kept in the history; --output-a and --output-b write their documents. The budget is for both.")]
+Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the
+machine's drift cancels. Neither run is kept in the history; --output-a and --output-b write their documents. The budget is
+for both.")]
 pub struct AbArguments {
-    /// What to measure: groups, ids, rows or patterns; everything if none is given
-    #[arg(value_name = "SELECTOR")]
+    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if none is given
+    #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
     /// Another syscost binary that measures A
     #[arg(long, value_name = "PROGRAM")]
     pub a: Option<PathBuf>,
     /// Another syscost binary that measures B
     #[arg(long, value_name = "PROGRAM")]
     pub b: Option<PathBuf>,
-    /// Environment variable for measuring A; without `=VALUE` it is taken away
+    /// Environment variable for measuring A; without `=VALUE` it is unset
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub a_env: Vec<(String, Option<String>)>,
     /// Environment variable for measuring B
@@ -66,7 +70,7 @@ fn variable(text: &str) -> Result<(String, Option<String>), String> {
         None => (text, None),
     };
     if name.is_empty() || text.contains('\0') {
-        return Err("give NAME=VALUE, or NAME to take it away".to_owned());
+        return Err("give NAME=VALUE, or NAME to unset it".to_owned());
     }
     Ok((name.to_owned(), value))
 }

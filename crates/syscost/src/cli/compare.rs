@@ -7,17 +7,17 @@ use clap::{Args, ValueEnum};
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A row is called worse or better when the whole 95 % interval of the ratio lies outside the margin and the change stands \
-among all the rows' (false ones are kept to 5 % of those so called, as far as a run's own processes show its noise). \
-The margin is 2 %, or how far two such sides differ when nothing changed, if that is more. It is the same when the whole \
-interval lies within 2 %, or within 1.65 times that difference but not over 10 %, and inconclusive otherwise. Several \
-runs on a side, or --spread, show it better: some costs differ from run to run.
+A row is called worse or better when the whole 95 % interval of its ratio lies outside the margin and the change holds \
+among all rows (false discoveries are kept to 5 % of those found, as far as a run's own processes show its noise). \
+The margin is 2 %, or how far two such sides differ when nothing changed, if that is more. A row is the same when the whole \
+interval lies within 2 %, or within 1.65 times that difference but not over 10 %; everything else is inconclusive. One run \
+a side cannot show how far runs differ, and some costs differ from run to run: pool several, or give earlier ones as --spread.
 
   syscost compare latest~1 latest                     the last two runs
   syscost compare before.json a.json b.json c.json    three new runs, pooled
   syscost compare before.json after.json --base before2.json --fail-on worse:5%
 
-Exit codes: 0 done, 3 a row became worse and --fail-on was given.")]
+Exit codes: 0 done, 3 the gate of --fail-on failed, 1 it could not judge a single row, or nothing could be compared.")]
 pub struct CompareArguments {
     /// The run to compare with
     #[arg(value_name = "BASE")]
@@ -28,7 +28,7 @@ pub struct CompareArguments {
     /// Another run of the base's side, pooled with BASE
     #[arg(long = "base", value_name = "RUN")]
     pub more_base: Vec<String>,
-    /// Another run in the base's state, not compared: it only tells how far runs differ when nothing changed
+    /// Another run in the base's state, not compared itself: it only shows how far runs differ when nothing changed
     #[arg(long, value_name = "RUN")]
     pub spread: Vec<String>,
     /// How to print it
@@ -39,17 +39,18 @@ pub struct CompareArguments {
 /// How a comparison is printed and judged.
 #[derive(Debug, Args)]
 pub struct CompareOutput {
-    /// What to print; a table if the ending of --output (.md, .json, .html) does not tell
+    /// What to print; if not given, what the ending of --output (.md, .json, .html) says, or else a table
     #[arg(long, value_enum)]
     pub format: Option<CompareFormat>,
-    /// Write it to this file instead of standard output
+    /// Write the comparison to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
-    /// interval. Rows lost to noise, or measured beside a neighbour, shut no gate
+    /// interval. Rows lost to noise, or measured beside a neighbour, do not fail the gate; if no other row is left, it cannot judge: exit with 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
-    /// Compare core cycles, not times: what the frequency of the core did is left out, and so are rows without cycles
+    /// Compare core cycles instead of times, and rates per core cycle: the core's frequency plays no part. Rows without a known
+    /// frequency, or of other units, are left out
     #[arg(long)]
     pub cycles: bool,
     /// Show every row, not only those that changed

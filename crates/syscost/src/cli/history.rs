@@ -30,20 +30,20 @@ pub enum HistoryCommand {
         #[command(flatten)]
         scope: ScopeArguments,
     },
-    /// List every change of level, of any metric, newest first
+    /// List every change of level of any metric, newest first
     Changes {
         /// Which runs
         #[command(flatten)]
         scope: ScopeArguments,
     },
-    /// Give a run a name of your own; a tagged run is not pruned
+    /// Name a run; a tagged run is not pruned
     Tag {
         /// The run
         run: String,
         /// The tag
         tag: String,
     },
-    /// Take a tag from a run
+    /// Remove a tag from a run
     Untag {
         /// The run
         run: String,
@@ -59,7 +59,7 @@ pub enum HistoryCommand {
 /// Which runs to follow.
 #[derive(Debug, Args)]
 pub struct ScopeArguments {
-    /// Of this machine, by host name or fingerprint (the newest run's if not given)
+    /// Only runs of this machine, by host name or fingerprint (if not given, of the machine of the newest run)
     #[arg(long)]
     pub machine: Option<String>,
     /// Only the newest N runs
@@ -86,7 +86,7 @@ pub struct PruneArguments {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
-    /// Only tell what would go
+    /// Only say what would be removed
     #[arg(long, conflicts_with = "yes")]
     pub dry_run: bool,
 }

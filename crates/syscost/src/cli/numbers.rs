@@ -10,7 +10,7 @@ pub struct NumbersArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
-    /// Put them beside these: a shipped reference, a document, an id or a tag
+    /// Show the figures of this run beside the numbers: a shipped reference (epyc-guest), a document, an id or a tag
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// What to print

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::parameter;
+
 /// Arguments of `plot`.
 #[derive(Debug, Args)]
 pub struct PlotArguments {
@@ -11,8 +13,11 @@ pub struct PlotArguments {
     #[arg(value_name = "RUN")]
     pub run: String,
     /// What to draw: groups, ids, rows or patterns; `numbers` for the numbers every programmer should know
-    #[arg(value_name = "NAME", required = true)]
+    #[arg(value_name = "NAME", required_unless_present = "cases")]
     pub names: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
     /// The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in the terminal
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -101,8 +101,8 @@ pub struct RunArguments {
     /// Print every row; otherwise a run of everything ends with a summary
     #[arg(long)]
     pub all: bool,
-    /// What the summary puts the numbers beside: a shipped reference (`syscost numbers --help` names them), a document,
-    /// an id or a tag; the default is the shipped one of the most similar machine
+    /// Show the figures of this run beside the numbers: a shipped reference (`syscost numbers --help` names them), a document,
+    /// an id or a tag. The summary shows the shipped one of the most similar machine if not given, tables none
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// Show the evidence of every row

@@ -16,7 +16,8 @@ pub struct ShowArguments {
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// Put the numbers beside these: a shipped reference, a document, an id or a tag
+    /// Show the figures of this run beside the numbers, in a table: a shipped reference (`syscost numbers --help` names them), a
+    /// document, an id or a tag
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// Tell the evidence, flags and details of every row

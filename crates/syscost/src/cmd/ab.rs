@@ -34,14 +34,15 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         .into());
     }
     let interrupted = interrupt::catch()?;
-    let rows = selection::planned(&arguments.selectors, arguments.profile.into())?;
+    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
+    let rows = selection::planned(&selectors, arguments.profile.into())?;
     let options = Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         seed: arguments.seed,
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
         time_limit: arguments.time_limit,
-        selectors: arguments.selectors.clone(),
+        selectors,
         program: program(arguments.a.as_deref(), &arguments.a_env)?,
         journal_folder: None,
         known_cores: Some(Store::of_user().known_cores()),
@@ -63,12 +64,10 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     let code = super::compare::pair(&a, &b, &arguments.output)?;
     if interrupted.load(Ordering::Relaxed) {
         say!(
-            "interrupted before everything was measured; what is compared was measured until then"
+            "interrupted before everything was measured; compared is what was measured until then"
         );
     } else if !(a.complete && b.complete) {
-        note!(
-            "not everything was measured in that time; give it more with --budget, or name fewer rows"
-        );
+        note!("not everything was measured in the time given; raise --budget, or name fewer rows");
     }
     Ok(if interrupted.load(Ordering::Relaxed) {
         exit::INTERRUPTED

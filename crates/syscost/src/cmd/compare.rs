@@ -16,7 +16,7 @@ use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
 use crate::{
     Failed, files,
-    terminal::{self, note, say},
+    terminal::{self, say},
 };
 
 /// Compares two runs measured in turn; the exit code.
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     write_and_judge(&comparison, output)
 }
 
-/// A reader that has gone opens no gate.
+/// A reader that has gone passes no gate.
 fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8> {
     let written = write(comparison, output);
     let code = judge(comparison, output.fail_on)?;
@@ -123,40 +123,30 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
 /// The exit code a comparison asks for.
 ///
 /// # Errors
-/// When there is nothing to judge: a gate must not be open because a name was misspelt.
+/// When there is nothing to judge: a gate must not pass because a name was misspelt, or all of it was beside a neighbour.
 pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<u8> {
     let Some(fail_on) = fail_on else {
         return Ok(exit::DONE);
     };
-    if comparison.rows.is_empty() {
-        bail!(
-            "no row has a number on both sides, so --fail-on has nothing to judge; measure the same rows on both"
-        );
-    }
-    let without = comparison.rows.iter().filter(|row| row.ci95_low.is_none());
-    match without.count() {
-        0 => {}
-        without if without == comparison.rows.len() => bail!(
-            "no row has an interval, so --fail-on has nothing to judge; more processes give one: measure longer, or pool runs"
-        ),
-        without => say!(
-            "the gate does not judge {without} of {} rows: they have no interval",
-            comparison.rows.len()
-        ),
-    }
-    let gone = comparison.missing.len() + comparison.refused.len();
-    if gone > 0 {
-        note!(
-            "{}warning:{} --fail-on judges {} rows; {gone} could not be compared (-v names them)",
-            terminal::YELLOW,
-            terminal::RESET,
-            comparison.rows.len()
-        );
-    }
     let lost = comparison.missing.iter().find(|row| row.lost);
+    let judged = Judged::of(comparison);
+    if judged.rows == 0 && lost.is_none() {
+        bail!(
+            "--fail-on has nothing to judge: {}",
+            judged.why_none(comparison)
+        );
+    }
+    if judged.rows < judged.all() {
+        say!(
+            "the gate judges {} of {}: {}",
+            judged.rows,
+            count(judged.all(), "row"),
+            judged.left_out()
+        );
+    }
     if let Some(row) = lost {
         say!(
-            "the gate is shut: {} has no number on the new side, though it was tried ({})",
+            "the gate failed: {} has no number on the new side, though it was tried ({})",
             row.name,
             row.reason
         );
@@ -173,21 +163,107 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
         .partition(|row| row.is_for_gates());
     if let Some(first) = beside_a_neighbour.first() {
         say!(
-            "the gate does not judge {} of {}: too few samples were undisturbed, and a neighbour may be the whole change",
+            "worse, but not judged: {}{}; too few samples were undisturbed, and a neighbour may be the whole change",
             first.name,
-            match beside_a_neighbour.len() {
-                1 => "1 row that is worse".to_owned(),
-                rows => format!("{rows} rows that are worse"),
-            }
+            and_more(beside_a_neighbour.len() - 1)
         );
     }
     let Some(first) = worse.first() else {
         return Ok(exit::DONE);
     };
-    let others = match worse.len() - 1 {
-        0 => String::new(),
-        others => format!(", and {others} more"),
-    };
-    say!("the gate is shut: {} is worse{others}", first.name);
+    let verb = if worse.len() == 1 { "is" } else { "are" };
+    say!(
+        "the gate failed: {}{} {verb} worse",
+        first.name,
+        and_more(worse.len() - 1)
+    );
     Ok(exit::GATE)
+}
+
+/// How many rows a gate judges, and how many it cannot.
+struct Judged {
+    rows: usize,
+    without_interval: usize,
+    beside_a_neighbour: usize,
+    not_compared: usize,
+}
+
+impl Judged {
+    fn of(comparison: &Comparison) -> Self {
+        let count = |is_counted: fn(&Row) -> bool| {
+            let rows = comparison.rows.iter();
+            rows.filter(|row| is_counted(row)).count()
+        };
+        Judged {
+            rows: count(|row| row.ci95_low.is_some() && row.is_for_gates()),
+            without_interval: count(|row| row.ci95_low.is_none()),
+            beside_a_neighbour: count(|row| row.ci95_low.is_some() && !row.is_for_gates()),
+            not_compared: comparison.missing.len() + comparison.refused.len(),
+        }
+    }
+
+    fn all(&self) -> usize {
+        self.rows + self.without_interval + self.beside_a_neighbour + self.not_compared
+    }
+
+    /// Which rows are not judged, and why; nothing if all are.
+    fn left_out(&self) -> String {
+        let parts = [
+            (self.without_interval, "has no interval", "have no interval"),
+            (
+                self.beside_a_neighbour,
+                "was measured beside a neighbour",
+                "were measured beside a neighbour",
+            ),
+            (
+                self.not_compared,
+                "could not be compared (-v names it)",
+                "could not be compared (-v names them)",
+            ),
+        ];
+        let parts = parts.iter().filter(|(rows, ..)| *rows > 0);
+        let parts = parts.map(|(rows, one, more)| {
+            let what = if *rows == 1 { one } else { more };
+            format!("{rows} {what}")
+        });
+        parts.collect::<Vec<String>>().join(", ")
+    }
+
+    /// Why it judges none, and what to do.
+    fn why_none(&self, comparison: &Comparison) -> String {
+        let to_noise = comparison.missing.iter().filter(|row| row.to_noise).count();
+        let compared = comparison.rows.len();
+        match (compared, to_noise) {
+            (0, 0) => "no row has a number on both sides; measure the same rows on both".to_owned(),
+            (0, rows) => format!(
+                "no row has a number on both sides, and noise kept {} from being measured; measure again when the machine is quieter",
+                count(rows, "row")
+            ),
+            _ if self.without_interval == compared => {
+                "no row has an interval; more processes give one: measure longer, or pool runs"
+                    .to_owned()
+            }
+            _ => format!(
+                "of {}, {}; measure again when the machine is quieter",
+                count(self.all(), "row"),
+                self.left_out()
+            ),
+        }
+    }
+}
+
+/// `1 row`, `2 rows`.
+fn count(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+/// ` and 2 more`, nothing of none.
+fn and_more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    }
 }

@@ -84,11 +84,11 @@ pub(super) fn open(store: &Store) -> Result<Index> {
     }
     let index = index?;
     for problem in &index.fresh_problems {
-        warn(&format!("left alone: {}", problem.problem));
+        warn(&format!("skipped: {}", problem.problem));
     }
     if let Some(cause) = &index.not_kept {
         warn(&format!(
-            "the index is not kept, so each look reads all runs: {cause}"
+            "the index cannot be kept, so every command reads all runs: {cause}"
         ));
     }
     Ok(index)
@@ -122,7 +122,7 @@ fn print_list(index: &Index, format: Format) -> Result<()> {
             .map(|problem| format!("{:?}", problem.file))
             .collect();
         text += &format!(
-            "left alone, since they are no readable runs: {}\n",
+            "skipped, because they are not readable runs: {}\n",
             names.join(", ")
         );
     }

@@ -117,8 +117,10 @@ fn text(entries: &[Entry]) -> Result<String> {
         }
         if let Some(reason) = &entry.first_refusal {
             write!(out, "  {YELLOW}not here: {reason}{RESET}")?;
-            if entry.refused > 1 {
-                write!(out, " {DIM}(and {} more rows){RESET}", entry.refused - 1)?;
+            match entry.refused {
+                0 | 1 => {}
+                2 => write!(out, " {DIM}(and 1 more row){RESET}")?,
+                rows => write!(out, " {DIM}(and {} more rows){RESET}", rows - 1)?,
             }
         }
         out.push('\n');

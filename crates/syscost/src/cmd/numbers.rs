@@ -3,6 +3,7 @@
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_report::numbers::numbers as render;
+use syscost_report::summary::Reference;
 use syscost_report::table::TableOptions;
 use syscost_results::Run;
 use syscost_results::numbers::numbers;
@@ -20,7 +21,11 @@ pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
         let is_poor = !all(run).are_many();
         is_poor.then(|| "has few of these numbers".to_owned())
     })?;
-    let numbers = all(&run);
+    let mut numbers = all(&run);
+    if let Some(reference) = &reference {
+        let Reference { name, run: other } = reference.as_beside();
+        numbers = numbers.beside(&run, name, other);
+    }
     match arguments.format {
         Format::Json => super::print_json(&numbers)?,
         Format::Table => {
@@ -29,14 +34,8 @@ pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
                 color: true,
                 ..TableOptions::default()
             };
-            let other = reference.as_ref().map(|reference| {
-                let other = reference.comparable_with(&run);
-                (reference.as_beside().sentence(), all(&other))
-            });
-            let other = other
-                .as_ref()
-                .map(|(name, numbers)| (name.as_str(), numbers));
-            super::print(&render(&run, &numbers, other, &options))?;
+            let sentence = reference.map(|reference| reference.as_beside().sentence());
+            super::print(&render(&run, &numbers, sentence.as_deref(), &options))?;
         }
     }
     Ok(exit::DONE)

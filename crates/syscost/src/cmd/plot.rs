@@ -9,7 +9,7 @@ use syscost_results::{Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
-use crate::selection::rows_of;
+use crate::selection::{rows_of, with_parameters};
 use crate::{
     Failed, files, kept,
     terminal::{self, note},
@@ -45,13 +45,19 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
 
 /// The run to draw, one that has these rows if it is to be the latest.
 fn find(arguments: &PlotArguments) -> Result<Run> {
-    kept::find(&arguments.run, |run| match &arguments.names[..] {
-        [name] if name == NUMBERS => {
+    let names = with_parameters(&arguments.names, &arguments.cases);
+    kept::find(&arguments.run, |run| match is_of_numbers(arguments) {
+        true => {
             let numbers = numbers(run, |id| CATALOGUE.find(id).is_some());
             (!numbers.are_many()).then(|| "has few of these numbers".to_owned())
         }
-        names => kept::lacks_rows(run, names),
+        false => kept::lacks_rows(run, &names),
     })
+}
+
+/// Whether the numbers every programmer should know are to be drawn, not rows by their names.
+fn is_of_numbers(arguments: &PlotArguments) -> bool {
+    arguments.names == [NUMBERS]
 }
 
 /// The picture that these arguments ask for, of a run.
@@ -84,10 +90,15 @@ fn characters(run: &Run, arguments: &PlotArguments) -> Result<String> {
 
 /// The chart that these arguments ask for, of a run, and the words around it.
 fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
-    let chosen = if arguments.names == [NUMBERS] {
+    let chosen = if is_of_numbers(arguments) {
+        if !arguments.cases.is_empty() {
+            let words = "`numbers` is a list of its own; leave --case out";
+            return Err(Failed::Usage(words.to_owned()).into());
+        }
         headline(run, arguments.kind)?
     } else {
-        let rows = rows_of(run, &arguments.run, &arguments.names)?;
+        let names = with_parameters(&arguments.names, &arguments.cases);
+        let rows = rows_of(run, &arguments.run, &names)?;
         // The row or the kind must be named otherwise, or the run measured otherwise: the command line is to be changed.
         choose(&rows, arguments.kind.map(Kind::from))
             .map_err(|error| Failed::Usage(error.to_string()))?

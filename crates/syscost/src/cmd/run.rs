@@ -18,13 +18,13 @@ use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches};
 
-use crate::cli::RunArguments;
+use crate::cli::{Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
-    directories, files, interrupt, selection,
+    Failed, directories, files, interrupt, references, selection,
     terminal::{self, note, say},
 };
 
@@ -50,7 +50,13 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         .as_ref()
         .map(|name| store.find(name))
         .transpose()?;
-    crate::references::check(arguments.beside.as_deref())?;
+    let prints_document =
+        arguments.format == Format::Json || arguments.output.as_deref() == Some(Path::new("-"));
+    if arguments.beside.is_some() && prints_document {
+        let words = "--beside shows figures beside those of the summary or a table; a document (--format json, -o -) has no place for them";
+        return Err(Failed::Usage(words.to_owned()).into());
+    }
+    arguments.beside = references::settled(arguments.beside.as_deref())?;
     let interrupted = interrupt::catch()?;
     let named = arguments
         .far

@@ -8,10 +8,14 @@ use syscost_results::Measurement;
 use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
 use crate::selection::{rows_of, with_parameters};
-use crate::{kept, pager, references, terminal};
+use crate::{Failed, kept, pager, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
+    if arguments.beside.is_some() && arguments.format != ShowFormat::Table {
+        let words = "--beside shows figures beside those of a table; JSON and CSV have no place for them, so export or show the other run as well";
+        return Err(Failed::Usage(words.to_owned()).into());
+    }
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;
     let selectors = with_parameters(&arguments.selectors, &arguments.cases);

@@ -1,6 +1,8 @@
 //! Running the real binary in a data folder of its own.
 #![allow(dead_code)] // each test file uses its part
 
+pub(crate) mod comparing;
+
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -48,7 +48,23 @@ fn a_group_has_a_mean_over_its_benchmarks_and_counts() {
     assert_eq!((memory.better, memory.same), (1, 1));
     let all = &groups[2];
     assert_eq!((all.rows, all.worse + all.better + all.same), (6, 6));
+    assert_eq!(all.left_out, 0);
     assert!(all.ci95_low < Some(all.ratio) && Some(all.ratio) < all.ci95_high);
+}
+
+#[test]
+fn rows_that_are_no_part_of_the_mean_are_counted() {
+    let levels: Vec<(&str, f64)> = NAMES.iter().map(|name| (*name, 100.0)).collect();
+    let (mut base, mut new) = (of("a", &levels), of("b", &levels));
+    for side in [&mut base, &mut new] {
+        side.measurements[0].flags = vec![crate::Flag::Disturbed];
+        let samples = side.measurements[2].samples.as_mut();
+        samples.expect("samples").truncate(2);
+    }
+    let groups = compare(&[&base], &[&new], &[]).groups;
+    let syscall = &groups[1];
+    assert_eq!((syscall.rows, syscall.left_out), (4, 2), "{syscall:?}");
+    assert_eq!((syscall.benchmarks, groups[2].left_out), (2, 2));
 }
 
 #[test]
@@ -107,6 +123,11 @@ fn one_side_known_much_less_well_is_reported() {
     let facts = compare(&[&side("a", 1.0)], &[&side("b", 4.0)], &[]).facts;
     assert_eq!(facts[0].fact, "noise.half_width");
     assert_eq!(facts[0].new.as_deref(), Some("4.0 %"));
+    // Widths of nothing are no different, and next to nothing is no reason for anything.
+    for (one, other) in [(0.0, 0.0), (0.0, 0.04), (0.01, 0.04)] {
+        let facts = compare(&[&side("a", one)], &[&side("b", other)], &[]).facts;
+        assert_eq!(facts, [], "{one} {other}");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_report::units::{Figures, quantity};
+use syscost_results::beside::{figure_of, is_of_one_machine};
 use syscost_results::study::{Quantity, Study, figures, means};
-use syscost_results::summary::figure_of;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 
@@ -36,7 +36,8 @@ pub(super) fn text(benchmark: &'static Benchmark) -> String {
         );
         known.extend(references.iter().filter_map(|reference| {
             let reference = reference.as_beside();
-            let found = find(reference.run, &name).filter(|row| is_today(row))?;
+            let found = find(reference.run, &name)
+                .filter(|row| is_today(row) && !is_of_one_machine(&row.name))?;
             let value = figure_of(found, found.unit)?;
             Some(format!(
                 "{} {}",

@@ -76,8 +76,12 @@ fn told(going: &[KeptRun], spared: usize, bytes: u64, now: Timestamp) -> String 
     }
     if spared > 0 {
         text += &format!(
-            "{} stay (--tagged removes them too)\n",
-            super::runs(spared, " with a tag")
+            "{} (--tagged removes {} too)\n",
+            match spared {
+                1 => "1 run with a tag stays".to_owned(),
+                spared => format!("{spared} runs with a tag stay"),
+            },
+            if spared == 1 { "it" } else { "them" }
         );
     }
     text

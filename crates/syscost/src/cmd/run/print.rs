@@ -29,21 +29,23 @@ pub(super) fn print(
         (Format::Json, Some(comparison)) => cmd::print_json(comparison),
         (Format::Json, None) => cmd::print_json(run),
         (Format::Table, _) => {
+            let is_summary = is_summary(run, arguments);
+            // In the summary something always stands beside the numbers, in a table what was asked for.
+            let reference = match is_summary || arguments.beside.is_some() {
+                true => references::beside(arguments.beside.as_deref(), run)?,
+                false => None,
+            };
+            let reference = reference.as_ref().map(Reference::as_beside);
             let options = TableOptions {
                 width: terminal::width(),
                 color: true,
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: name(saved_to),
-                beside: None,
+                beside: reference.map(|reference| reference.beside(run)),
             };
-            let is_summary = is_summary(run, arguments);
             cmd::print(&match is_summary {
-                true => {
-                    let reference = references::beside(arguments.beside.as_deref(), run)?;
-                    let reference = reference.as_ref().map(Reference::as_beside);
-                    summary(run, reference, &options)
-                }
+                true => summary(run, reference, &options),
                 false => table(run, &options),
             })?;
             if let Some(comparison) = comparison {

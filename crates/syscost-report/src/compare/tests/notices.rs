@@ -1,0 +1,127 @@
+//! What is said once, before the rows.
+
+use syscost_results::compare::{ComparedIn, Missing, Pair};
+
+use super::super::{markdown, table};
+use super::{comparison, fact};
+use crate::table::TableOptions;
+
+#[test]
+fn noise_frequency_and_tails_are_said_once_before_the_rows() {
+    let mut comparison = comparison();
+    let noisy = "very different noise: somebody else was there";
+    comparison.facts.insert(
+        0,
+        fact(
+            "noise.cores_ours",
+            Some("97.0 %"),
+            Some("31.0 %"),
+            Some(noisy),
+        ),
+    );
+    comparison.rows[0].compared_in = ComparedIn::CoreCycles;
+    comparison.rows[1].compared_in = ComparedIn::Either;
+    for (row, new) in comparison.rows.iter_mut().zip([300.0, 110.0]) {
+        row.p99 = Some(Pair { base: 100.0, new });
+    }
+    comparison.missing.push(Missing {
+        name: "mem.x".to_owned(),
+        reason: "failed".to_owned(),
+        lost: false,
+        to_noise: true,
+    });
+    let options = |verbose| TableOptions {
+        width: 200,
+        verbose,
+        ..TableOptions::default()
+    };
+    let text = table(&comparison, &options(false));
+    let (before, rows) = text.split_once("groups").expect("groups before the rows");
+    for notice in [
+        "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
+        "core frequency in GHz: 3.60 -> 3.00",
+        "frequency: 1 of 5 rows compared in core cycles (work of the core), 3 in time, 1 both ways",
+        "1 row was lost on the new side, where no core was its own",
+        "p99: 1.82x in the geometric mean over the 2 rows that have one on both sides, the furthest 3.00x in syscall.null{call=getppid}",
+    ] {
+        assert!(before.contains(notice), "{notice}: {text}");
+    }
+    assert!(!rows.contains("the core ran at"), "said once: {text}");
+    let verbose = table(&comparison, &options(true));
+    assert!(
+        verbose.contains("p99 100 ns -> 300 ns (3.00x)"),
+        "{verbose}"
+    );
+}
+
+#[test]
+fn a_tail_beside_a_neighbour_is_no_part_of_the_mean() {
+    let mut comparison = comparison();
+    for (row, new) in comparison.rows.iter_mut().zip([300.0, 110.0]) {
+        row.p99 = Some(Pair { base: 100.0, new });
+    }
+    comparison.rows[0].disturbed = true;
+    let text = table(&comparison, &TableOptions::default());
+    assert!(
+        text.contains(
+            "p99: 1.10x in the geometric mean over the 1 row that has one on both sides;"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_single_runs_cannot_tell_is_said_before_all_else() {
+    let caveat = "one run a side: how far runs differ from each other is not known";
+    let mut comparison = comparison();
+    let options = TableOptions {
+        width: 400,
+        ..TableOptions::default()
+    };
+    assert!(
+        !table(&comparison, &options).contains(caveat),
+        "two runs and another"
+    );
+    comparison.new.runs.truncate(1);
+    assert!(
+        !table(&comparison, &options).contains(caveat),
+        "another run"
+    );
+    comparison.spread.clear();
+    let text = table(&comparison, &options);
+    assert!(
+        text.lines()
+            .nth(2)
+            .is_some_and(|line| line.starts_with(caveat)),
+        "{text}"
+    );
+    let text = markdown(&comparison, false);
+    assert!(text.contains(&format!("\n- {caveat}")), "{text}");
+    comparison.paired = true;
+    let text = table(&comparison, &options);
+    assert!(!text.contains(caveat), "{text}");
+    assert!(
+        text.contains("the Hodges-Lehmann estimate over the ratios of the rounds"),
+        "{text}"
+    );
+}
+
+#[test]
+fn cycles_are_shown_where_they_were_asked_for() {
+    let mut comparison = comparison();
+    comparison.in_cycles = true;
+    comparison.rows[0].cycles = Some(Pair {
+        base: 292.0,
+        new: 525.0,
+    });
+    for text in [
+        table(&comparison, &TableOptions::default()),
+        markdown(&comparison, false),
+    ] {
+        assert!(
+            text.contains("292 cycles") && text.contains("525 cycles"),
+            "{text}"
+        );
+        assert!(text.contains("compared in core cycles, as asked"), "{text}");
+    }
+}

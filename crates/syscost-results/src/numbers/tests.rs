@@ -1,0 +1,74 @@
+//! Which row tells a line, and what stands beside it.
+
+use super::*;
+use crate::fixture::{row, run};
+
+fn measured(name: &str, value: f64) -> Measurement {
+    let mut row = row(name, vec![vec![value; 2]; 6]);
+    let parameters = crate::row_name::parameters(name);
+    row.case = parameters
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    row
+}
+
+fn list(run: &Run) -> Numbers {
+    numbers(run, |_| true)
+}
+
+/// The line that the list's title, or the stand-in's, begins so.
+fn line<'n>(numbers: &'n Numbers, title: &str) -> &'n Number {
+    let mut lines = numbers.numbers.iter();
+    lines
+        .find(|line| line.title.starts_with(title))
+        .unwrap_or_else(|| panic!("{title}: {numbers:?}"))
+}
+
+const PLATEAU: &str = "memory.cache_latency{level=1}";
+const CHASE: &str = "memory.latency{pages=4K,access=random,size=16K}";
+
+#[test]
+fn a_stand_in_has_a_title_of_its_own_and_a_refuted_plateau_has_none() {
+    let mut plateau = measured(PLATEAU, 1.0);
+    let chase = measured(CHASE, 1.5);
+    for (status, title, value) in [
+        (Status::Ok, "L1 cache hit", Some(1.0)),
+        (Status::Withheld, "L1 cache hit", None),
+        (Status::Failed, "L1 cache hit", None),
+        (Status::Skipped, "Random load within 16 KiB", Some(1.5)),
+        (Status::Unsupported, "Random load within 16 KiB", Some(1.5)),
+    ] {
+        plateau.status = status;
+        let found = list(&run("r", vec![plateau.clone(), chase.clone()]));
+        assert_eq!(line(&found, title).median_ns, value, "{status:?}");
+        // What is no time has no scale either.
+        assert_eq!(found.second.as_deref(), value.map(|_| title), "{status:?}");
+    }
+    let without = list(&run("r", vec![chase]));
+    assert_eq!(
+        line(&without, "Random load within 16 KiB").human_s,
+        Some(1.0)
+    );
+}
+
+#[test]
+fn a_line_is_put_beside_the_same_row_only() {
+    let bandwidth = |simd: &str| {
+        let name = format!("memory.bandwidth{{op=read,simd={simd},size=512M,threads=1}}");
+        Measurement {
+            unit: Unit::BytesPerSecond,
+            ..measured(&name, 1e9)
+        }
+    };
+    let here = run("here", vec![measured(PLATEAU, 1.0), bandwidth("avx512")]);
+    let beside = |rows: Vec<Measurement>| list(&here).beside(&here, "there", &run("there", rows));
+    let found = beside(vec![measured(PLATEAU, 2.0), bandwidth("avx512")]);
+    assert_eq!(found.reference.as_deref(), Some("there"));
+    assert_eq!(line(&found, "L1 cache hit").reference_ns, Some(2.0));
+    let mebibyte = line(&found, "1 MiB read from memory").reference_ns;
+    assert!(mebibyte.is_some_and(|time| (time - 1_048_576.0).abs() < 1e-6));
+    // A stand-in and other vectors are other rows.
+    let found = beside(vec![measured(CHASE, 2.0), bandwidth("avx2")]);
+    let figures = found.numbers.iter().filter_map(|line| line.reference_ns);
+    assert_eq!(figures.count(), 0);
+}

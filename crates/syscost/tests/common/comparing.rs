@@ -1,0 +1,83 @@
+//! Runs to compare, made steady so that noise decides nothing.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::Program;
+
+pub(crate) const ROW: &str = "syscall.null{call=getppid}";
+
+/// A program with a run `base.json` of null system calls, made steady so that its noise decides nothing.
+pub(crate) fn program() -> (Program, Value) {
+    let program = Program::new();
+    let mut run = program.json(&[
+        "run",
+        "syscall.null",
+        "--profile",
+        "quick",
+        "--format",
+        "json",
+        "--no-save",
+    ]);
+    for row in run["measurements"].as_array_mut().expect("rows") {
+        row["status"] = json!("ok");
+        row["reason"] = Value::Null;
+        for field in ["median", "ci95_low", "ci95_high", "raw_median", "min"] {
+            row["estimate"][field] = json!(100.0);
+        }
+        row["estimate"]["rounds"] = json!(6);
+        let rounds = (0..6).map(|round| {
+            let level = 100.0 + 0.01 * f64::from(round);
+            json!({"round": round, "cpu": 0, "iterations": 1, "core_ghz": null, "values": vec![level; 5]})
+        });
+        row["samples"] = rounds.collect();
+    }
+    keep(&program, "base", &run);
+    (program, run)
+}
+
+/// Writes a run under a name, which becomes its id.
+pub(crate) fn keep(program: &Program, name: &str, run: &Value) {
+    let mut run = run.clone();
+    run["id"] = json!(name);
+    let path = program.folder().join(format!("{name}.json"));
+    fs::write(path, run.to_string()).expect("written");
+}
+
+/// The run with one row slower by a factor.
+pub(crate) fn slowed(run: &Value, factor: f64) -> Value {
+    let mut run = run.clone();
+    let rows = run["measurements"].as_array_mut().expect("rows");
+    let row = rows
+        .iter_mut()
+        .find(|row| row["name"] == ROW)
+        .expect("the row");
+    let scale = |value: &mut Value| *value = json!(value.as_f64().expect("a number") * factor);
+    for field in ["median", "ci95_low", "ci95_high"] {
+        scale(&mut row["estimate"][field]);
+    }
+    for round in row["samples"].as_array_mut().expect("samples") {
+        round["values"]
+            .as_array_mut()
+            .expect("values")
+            .iter_mut()
+            .for_each(scale);
+    }
+    run
+}
+
+pub(crate) fn compare(program: &Program, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = program
+        .command(&["compare"])
+        .args(arguments)
+        .current_dir(program.folder())
+        .output()
+        .expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}

@@ -1,0 +1,92 @@
+//! What `compare --fail-on` judges, and its exit codes.
+
+mod common;
+
+use common::comparing::{ROW, compare, keep, program, slowed};
+use serde_json::{Value, json};
+
+#[test]
+fn a_row_beside_a_neighbour_fails_no_gate_and_a_gate_that_judged_nothing_is_not_passed() {
+    let (program, run) = program();
+    let mut new = slowed(&run, 1.2);
+    let mut base = run;
+    let mut gate = |is_disturbed: fn(&Value) -> bool| {
+        for side in [&mut base, &mut new] {
+            for row in side["measurements"].as_array_mut().expect("rows") {
+                let flags = if is_disturbed(row) {
+                    "disturbed"
+                } else {
+                    "noisy"
+                };
+                row["flags"] = json!([flags]);
+            }
+        }
+        keep(&program, "base", &base);
+        keep(&program, "new", &new);
+        // A gate speaks whatever else is silenced.
+        compare(
+            &program,
+            &["base.json", "new.json", "--fail-on", "worse", "-q"],
+        )
+    };
+    let (code, text, said) = gate(|row| row["name"] == ROW);
+    assert!(text.contains("1 worse"), "{text}");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 was measured beside a neighbour"), "{said}");
+    assert!(
+        said.contains(&format!("worse, but not judged: {ROW}")),
+        "{said}"
+    );
+    let (code, text, said) = gate(|_| true);
+    assert!(text.contains("1 worse"), "{text}");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("nothing to judge"), "{said}");
+}
+
+#[test]
+fn a_row_lost_to_noise_fails_no_gate() {
+    let (program, run) = program();
+    let lost = |name: &str, rows: usize, reason: &str| {
+        let mut new = run.clone();
+        let all = new["measurements"].as_array_mut().expect("rows");
+        for row in all.iter_mut().take(rows) {
+            (row["status"], row["reason"]) = (json!("failed"), json!(reason));
+        }
+        keep(&program, name, &new);
+    };
+    lost("noise", 1, "its core worked for somebody else");
+    lost(
+        "only_noise",
+        usize::MAX,
+        "its core worked for somebody else",
+    );
+    lost("failure", 1, "open: permission denied");
+    lost("only_failures", usize::MAX, "open: permission denied");
+    for (new, expected, words) in [
+        ("noise.json", 0, "1 could not be compared"),
+        ("only_noise.json", 1, "nothing to judge"),
+        ("failure.json", 3, "the gate failed"),
+        ("only_failures.json", 3, "the gate failed"),
+    ] {
+        let (code, text, said) = compare(&program, &["base.json", new, "--fail-on", "worse"]);
+        assert_eq!(code, Some(expected), "{text}{said}");
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn a_gate_with_nothing_to_judge_is_not_passed() {
+    let (program, run) = program();
+    let mut other = run.clone();
+    other["measurements"] = json!([]);
+    keep(&program, "other", &other);
+    let (code, _, error) = compare(&program, &["base.json", "other.json", "--fail-on", "worse"]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("nothing to judge"), "{error}");
+    let mut fewer = slowed(&run, 1.0);
+    fewer["measurements"].as_array_mut().expect("rows").pop();
+    keep(&program, "fewer", &fewer);
+    let (code, _, error) = compare(&program, &["base.json", "fewer.json", "--fail-on", "worse"]);
+    assert_eq!(code, Some(0));
+    assert!(error.contains("1 could not be compared"), "{error}");
+}
