@@ -60,11 +60,11 @@ pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
         .map(|series| width(&series.name))
         .max()
         .unwrap_or(0);
-    let name_width = longest.min(columns / 2);
     // Behind the sparkline stand the value, the change and its date.
-    let room = columns
-        .saturating_sub(name_width + 2 + 12 + 22)
-        .clamp(8, 40);
+    const BEHIND: usize = 2 + 12 + 22;
+    const SHORTEST: usize = 8;
+    let name_width = longest.min(columns - BEHIND - SHORTEST);
+    let room = (columns - BEHIND - name_width).min(40);
     let longest = series
         .iter()
         .map(|series| series.points.len())
@@ -115,7 +115,7 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
             relative(change)
         );
         let levels = levels(series.unit, change);
-        let room = options.width().saturating_sub(51).max(20);
+        let room = options.width().saturating_sub(52).max(20);
         let name = cut(&series.name, &names, room);
         let line = format!(
             "{front}{}  {levels:<20}  {name}",

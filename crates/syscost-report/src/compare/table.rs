@@ -191,7 +191,8 @@ impl Text {
                 self.wrapped(&indent, &text, anstyle::Style::new());
             } else {
                 // One line, of whole words.
-                let lines = wrap(&clean(&text), self.width - INDENT - 2);
+                let text = clean(&text);
+                let lines = wrap(&text, self.width - INDENT - 2);
                 let more = if lines.len() > 1 { " …" } else { "" };
                 self.line(&format!("{indent}{}{more}", lines[0]));
             }

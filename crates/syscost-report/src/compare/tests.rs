@@ -277,7 +277,7 @@ fn rows_left_out_of_a_mean_have_a_column_where_there_are_any() {
     let [text, markdown] = draw(&comparison);
     let syscall = text.lines().find(|line| line.starts_with("  syscall"));
     assert!(
-        syscall.is_some_and(|line| line.ends_with("       0         2")),
+        syscall.is_some_and(|line| line.ends_with("     0         2")),
         "{text}"
     );
     assert!(

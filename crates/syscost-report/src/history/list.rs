@@ -45,8 +45,8 @@ const SPARED: [usize; 4] = [4, 7, 2, 5];
 const LONGEST: usize = 22;
 
 /// What is said of runs that lack rounds.
-const PARTIAL: &str =
-    "partial: the budget or Ctrl-C ended the run before every row had its fewest rounds";
+const ENDED_EARLY: &str =
+    "* ended by its budget or by Ctrl-C before every row had its fewest rounds";
 
 /// The runs in the order given, a line each, beneath a heading. `now` tells their age.
 pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> String {
@@ -95,7 +95,7 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
         push(&mut out, &options.paint().text(style, &text));
     }
     if runs.iter().any(|run| !run.complete) {
-        for text in textwrap::wrap(PARTIAL, options.width()) {
+        for text in textwrap::wrap(ENDED_EARLY, options.width()) {
             push(&mut out, &options.paint().text(paint::DIM, &text));
         }
     }
@@ -105,7 +105,7 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
 fn cells(run: &ListedRun, now: Timestamp, options: &HistoryOptions) -> [String; 9] {
     let date = run.started.to_zoned(options.zone.clone());
     let rows = match (run.measured == run.rows, run.complete) {
-        (_, false) => format!("{}/{} partial", run.measured, run.rows),
+        (_, false) => format!("{}/{} *", run.measured, run.rows),
         (true, true) => run.rows.to_string(),
         (false, true) => format!("{}/{}", run.measured, run.rows),
     };

@@ -5,6 +5,7 @@
 //! runs".
 
 mod cycles;
+mod drift;
 mod facts;
 mod frequency;
 mod groups;

@@ -2,6 +2,7 @@
 
 use std::f64::consts::FRAC_PI_3;
 
+use super::drift;
 use super::frequency::{self, Ways};
 use super::notes::{notes, of_frequency};
 use super::pool::{Pooled, p99};
@@ -83,6 +84,10 @@ pub(super) fn row_of(
         None => notes.extend(of_frequency(base, new, ratio.ln())),
     }
     let grain = grain(base).hypot(grain(new));
+    let stretch = logs
+        .as_ref()
+        .map_or(1.0, |(left, right)| drift::stretch([left, right]));
+    notes.extend(drift::note(stretch));
     let uncertainty = if base.processes().min(new.processes()) < MIN_PROCESSES {
         notes.push(format!(
             "too few rounds: {} on the base side, {} on the new side, at least {MIN_PROCESSES} each are needed",
@@ -97,7 +102,9 @@ pub(super) fn row_of(
     } else {
         let have_samples = base.samples.is_some() && new.samples.is_some();
         let found = match &logs {
-            Some((left, right)) => shift.and_then(|shift| of_processes(left, right, shift, grain)),
+            Some((left, right)) => {
+                shift.and_then(|shift| of_processes(left, right, shift, grain, stretch))
+            }
             None if have_samples => None,
             None => of_intervals(base, new, ratio),
         };
@@ -108,7 +115,7 @@ pub(super) fn row_of(
         }
         found
     };
-    let spread = aa_spread(base, new, spread).max(grain);
+    let spread = aa_spread(base, new, spread, stretch).max(grain);
     let freedom = uncertainty.as_ref().map_or(1, |found| found.freedom);
     Some(Row {
         name: first.name.clone(),
@@ -163,14 +170,16 @@ fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
 }
 
 /// The uncertainty of two sides whose samples were kept and lie `shift` apart. `grain` is how far
-/// the clock's steps may put both off together, as a logarithm: it widens the interval.
+/// the clock's steps may put both off together, as a logarithm: it widens the interval. Processes tell less than independent ones
+/// by the factor `stretch`.
 fn of_processes(
     base: &[Vec<f64>],
     new: &[Vec<f64>],
     shift: Shift,
     grain: f64,
+    stretch: f64,
 ) -> Option<Uncertainty> {
-    let means = MeanLog::of_both(base, new);
+    let means = MeanLog::of_both(base, new, stretch);
     let difference = means[0].to(&means[1]).beside(grain);
     let around = |centre: f64| {
         let chance = 1.0 - interval::CONFIDENCE;
@@ -185,8 +194,8 @@ fn of_processes(
         around(difference.distance)
     } else {
         let exact = shift.interval?;
-        if means.iter().any(|mean| mean.is_of_runs) {
-            // Processes that agree within their run, but not between runs, are not independent.
+        if means.iter().any(|mean| mean.is_of_runs) || stretch > 1.0 {
+            // Processes that agree within their run, but not between runs, or with their neighbours, are not independent.
             let (low, high) = around(shift.centre);
             (exact.low.min(low), exact.high.max(high))
         } else {
@@ -234,21 +243,21 @@ struct MeanLog {
 impl MeanLog {
     /// Of the logarithms of the process medians of two sides, by run. What runs differ by is not seen on a side with a single one: it is taken
     /// to be what those of the other side differ by.
-    fn of_both(base: &[Vec<f64>], new: &[Vec<f64>]) -> [Self; 2] {
+    fn of_both(base: &[Vec<f64>], new: &[Vec<f64>], stretch: f64) -> [Self; 2] {
         let spreads = [base, new].map(|runs| {
             let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
             (means.len() > 1).then(|| (deviation(&means), means.len() - 1))
         });
         [
-            Self::of(base, spreads[0].or(spreads[1])),
-            Self::of(new, spreads[1].or(spreads[0])),
+            Self::of(base, stretch, spreads[0].or(spreads[1])),
+            Self::of(new, stretch, spreads[1].or(spreads[0])),
         ]
     }
 
     /// `spread` is what runs differ by, their standard deviation, and the degrees of freedom it is known with.
-    fn of(runs: &[Vec<f64>], spread: Option<(f64, usize)>) -> Self {
+    fn of(runs: &[Vec<f64>], stretch: f64, spread: Option<(f64, usize)>) -> Self {
         let all = runs.concat();
-        let by_processes = deviation(&all) / (all.len() as f64).sqrt();
+        let by_processes = stretch * deviation(&all) / (all.len() as f64).sqrt();
         let (by_runs, freedom_of_runs) = spread.map_or((0.0, 0), |(deviation, freedom)| {
             (deviation / (runs.len() as f64).sqrt(), freedom)
         });
@@ -338,7 +347,7 @@ fn log_error(runs: &[&Estimate]) -> Option<f64> {
 
 /// How far apart, as a logarithm, two sides like these may be though nothing changed: what the processes of a run differ
 /// by, and the runs of a side where there are several; the larger.
-fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>) -> f64 {
+fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>, stretch: f64) -> f64 {
     let runs = [
         [base.run_medians(), spread.run_medians()].concat(),
         new.run_medians(),
@@ -356,7 +365,7 @@ fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>) -> f64 {
         },
     };
     // Hodges and Lehmann's shift spreads as means do but for this factor.
-    let of_shifts = FRAC_PI_3.sqrt() * share(base.processes(), new.processes());
+    let of_shifts = stretch * FRAC_PI_3.sqrt() * share(base.processes(), new.processes());
     by_runs.max(by_processes * of_shifts)
 }
 

@@ -1,0 +1,124 @@
+//! Rows that drift within their run: each process resembles the one before, so that many tell no more than a few.
+//!
+//! Intervals and p-values take processes to be independent. Where a row's cost wanders slowly, the processes of a run agree
+//! better with each other than with those of any other run, and two single runs look like a change.
+
+use super::ratio::MIN_EXACT;
+use crate::stats::series::autocorrelation;
+use crate::stats::{normal, student::deviation};
+
+/// Independent processes pass for dependent ones with this chance, on each side.
+const CHANCE: f64 = 0.05;
+/// Nearer to one than this no estimate of so few processes can be believed; the factor is then 6.2.
+const MAX_DEPENDENCE: f64 = 0.95;
+
+/// Logarithms that differ by less are equal.
+const ROUNDING: f64 = 1e-9;
+
+/// By what factor the means of these sides (logarithms of process medians, by run and in the order of their rounds) are less sure than
+/// those of as many independent processes: the largest of all runs, and 1 where none shows dependence.
+///
+/// Bayley and Hammersley's (1946) for a first-order autoregressive series, with the dependence between neighbours
+/// corrected for its bias of 1/n.
+pub(super) fn stretch(sides: [&[Vec<f64>]; 2]) -> f64 {
+    let runs = sides.into_iter().flatten();
+    runs.filter_map(|run| of_run(run)).fold(1.0, f64::max)
+}
+
+fn of_run(processes: &[f64]) -> Option<f64> {
+    let count = processes.len() as f64;
+    // Equal values differ by their rounding, which resembles itself.
+    let is_enough = processes.len() >= MIN_EXACT && deviation(processes) > ROUNDING;
+    let found = autocorrelation(processes).filter(|_| is_enough)?;
+    let dependence = found + 1.0 / count;
+    let is_chance = dependence <= normal::quantile(1.0 - CHANCE) / count.sqrt();
+    let dependence = dependence.min(MAX_DEPENDENCE);
+    (!is_chance).then(|| ((1.0 + dependence) / (1.0 - dependence)).sqrt())
+}
+
+/// What a reader should know of a row that is so much less sure.
+pub(super) fn note(stretch: f64) -> Option<String> {
+    (stretch > 1.0).then(|| {
+        format!(
+            "it drifts: each round resembles the one before, so its interval is {stretch:.1} times as wide as that of independent rounds"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Change, MIN_MARGIN, compare};
+    use super::*;
+    use crate::fixture::{normal, row, run};
+
+    /// Processes that wander by 3 %, each of which keeps this share of where the one before was.
+    fn wandering(processes: usize, kept: f64, rng: &mut fastrand::Rng) -> Vec<Vec<f64>> {
+        let mut place = normal(rng);
+        let mut next = || {
+            place = kept * place + (1.0 - kept * kept).sqrt() * normal(rng);
+            100.0 * (0.03 * place + 0.004 * normal(rng)).exp()
+        };
+        (0..processes).map(|_| vec![next(); 5]).collect()
+    }
+
+    /// How many of 400 rows are called changed though nothing changed.
+    fn changed(processes: usize, kept: f64) -> usize {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let mut side = |id| {
+            let rows =
+                (0..400).map(|n| row(&format!("x.r{n:03}"), wandering(processes, kept, &mut rng)));
+            run(id, rows.collect())
+        };
+        let compared = compare(&[&side("a")], &[&side("b")], &[]);
+        compared.count(Change::Worse) + compared.count(Change::Better)
+    }
+
+    #[test]
+    fn rows_that_drift_are_rarely_called_changed() {
+        let mut found = Vec::new();
+        for processes in [12, 25, 51] {
+            found.push([0.0, 0.5, 0.8, 0.95].map(|kept| changed(processes, kept)));
+        }
+        println!("of 400 rows of 12, 25, 51 processes: {found:?}");
+        // Without it 58, 47 and 38 of those that keep 0.8.
+        for [independent, half, most, _] in found {
+            assert!(independent <= 2 && half <= 12 && most <= 20);
+        }
+    }
+
+    #[test]
+    fn independent_processes_are_seldom_taken_for_dependent_ones() {
+        let mut rng = fastrand::Rng::with_seed(3);
+        let mut is_stretched = |kept| {
+            let logs: Vec<f64> = wandering(25, kept, &mut rng)
+                .iter()
+                .map(|process| process[0].ln())
+                .collect();
+            stretch([&[logs], &[]]) > 1.0
+        };
+        let found = (0..400).filter(|_| is_stretched(0.0)).count();
+        assert!(found <= 32, "{found} of 400");
+        let found = (0..400).filter(|_| is_stretched(0.8)).count();
+        assert!(found >= 340, "{found} of 400");
+    }
+
+    #[test]
+    fn a_row_that_drifts_says_so_and_is_known_less_well() {
+        let level = |process: u32| vec![100.0 + f64::from(process / 6); 5];
+        let steps = run("a", vec![row("x.y", (0..24).map(level).collect())]);
+        // The same processes in an order that tells nothing.
+        let mixed = (0..24).map(|process| level(process * 7 % 24)).collect();
+        let mixed = run("b", vec![row("x.y", mixed)]);
+        let of = |run: &crate::Run| compare(&[run], &[run], &[]).rows.remove(0);
+        let (drifting, mixed) = (of(&steps), of(&mixed));
+        assert!(drifting.notes[0].starts_with("it drifts"), "{drifting:?}");
+        assert_eq!(mixed.notes, [""; 0]);
+        let width = |row: &super::super::Row| {
+            row.ci95_high
+                .zip(row.ci95_low)
+                .map(|(high, low)| (high / low).ln())
+        };
+        assert!(width(&drifting) > width(&mixed).map(|width| 2.0 * width));
+        assert!(drifting.margin > mixed.margin && mixed.margin == MIN_MARGIN);
+    }
+}
