@@ -3,9 +3,9 @@
 
 use syscost_results::beside::figure;
 use syscost_results::summary::{Aside, Block, Line, summary as blocks};
-use syscost_results::{Run, Status, Unit};
+use syscost_results::{Measurement, Run, Status, Unit};
 
-use crate::layout::{mark_style, no_number_style};
+use crate::layout::{fit, least_room, mark_style, no_number_style};
 use crate::page::Page;
 use crate::paint::{self, cut_end, width};
 use crate::sentence::{self, Mark};
@@ -21,6 +21,8 @@ const MARK: usize = 3;
 const SIGNS: usize = 3;
 /// Warnings in full, of more the first.
 const WARNINGS: usize = 3;
+/// Lines of the legend of signs and of warnings together.
+const LEGEND_AND_WARNINGS: usize = 4;
 
 /// What is normal: another run, and what to call it.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +87,7 @@ struct Cells {
     aside: String,
     reference: String,
     /// Grade and flags.
-    signs: String,
+    signs: Vec<&'static str>,
 }
 
 impl Cells {
@@ -105,7 +107,7 @@ impl Cells {
             reference: line
                 .reference
                 .map_or_else(String::new, |value| quantity(row.unit, value)),
-            signs: footer::signs(&row.estimate, &row.flags).join(" "),
+            signs: footer::signs(&row.estimate, &row.flags),
         })
     }
 }
@@ -142,7 +144,8 @@ impl Widths {
         };
         let numbers = median + half_width + aside + reference + 4 * GAP;
         // Two columns before the title; behind the numbers the mark and the signs.
-        let around = GAP + MARK + SIGNS;
+        let signs = lines().map(|cells| least_room(&cells.signs)).max();
+        let around = GAP + MARK + SIGNS.max(signs.unwrap_or(0));
         Widths {
             title: title.min(columns.saturating_sub(numbers + around)),
             median,
@@ -209,7 +212,7 @@ impl Page {
             last = widths.reference,
         );
         let used = width(&title) + widths.median + width(&numbers) + 2 * GAP + MARK;
-        let behind = cut_end(&cells.signs, self.columns.saturating_sub(used));
+        let behind = fit(&cells.signs, self.columns.saturating_sub(used));
         let text = format!(
             "{title}  {:>median$}  {}{} {}",
             cells.median,
@@ -232,17 +235,32 @@ impl Page {
     fn closing(&mut self, run: &Run, blocks: &[Block<'_>], options: &TableOptions) {
         let lines = blocks.iter().flat_map(|block| &block.lines);
         self.dim("✓ confirmed by counts, ? not verifiable here, ± larger side of 95 % interval");
-        if let Some(grades) = footer::grades(lines.map(|line| &line.row.estimate)) {
-            self.dim(&grades);
+        let shown: Vec<&Measurement> = lines.map(|line| line.row).collect();
+        let legend = [
+            footer::grades(shown.iter().map(|row| &row.estimate)),
+            footer::short_meanings(shown.iter().flat_map(|row| &row.flags)),
+        ];
+        let legend: Vec<String> = legend.into_iter().flatten().collect();
+        let before = self.out.lines().count();
+        if !legend.is_empty() {
+            self.dim(&legend.join("; "));
         }
-        let more = run.warnings.len().saturating_sub(WARNINGS);
-        for (index, warning) in run.warnings.iter().take(WARNINGS).enumerate() {
-            let more = match index + 1 == WARNINGS && more > 0 {
+        let legend = self.out.lines().count() - before;
+        let room = LEGEND_AND_WARNINGS
+            .saturating_sub(legend)
+            .clamp(1, WARNINGS);
+        let warnings = match options.quiet {
+            true => &[],
+            false => &run.warnings[..],
+        };
+        let more = warnings.len().saturating_sub(room);
+        for (index, warning) in warnings.iter().take(room).enumerate() {
+            let more = match index + 1 == room && more > 0 {
                 true => format!(" (and {more} more)"),
                 false => String::new(),
             };
-            let room = self.columns.saturating_sub(width(&more));
-            let warning = cut_end(&format!("! {}", warning.message), room) + &more;
+            let columns = self.columns.saturating_sub(width(&more));
+            let warning = cut_end(&format!("! {}", warning.message), columns) + &more;
             let warning = self.paint.text(paint::CARE, &warning);
             self.line(&warning);
         }
@@ -261,15 +279,22 @@ impl Page {
             self.line(&(cut_end(&text, room) + &more));
         }
         self.line(&sentence::summary(run));
+        if options.quiet {
+            return;
+        }
         if let Some(path) = &options.saved_to {
             self.line(&format!("saved to {path}"));
         }
-        let name = &options.name;
-        self.dim(&format!(
-            "Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html"
-        ));
+        if let Some(name) = &options.name {
+            self.dim(&format!(
+                "Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html"
+            ));
+        }
     }
 }
+
+#[cfg(test)]
+mod ending;
 
 #[cfg(test)]
 mod tests {
@@ -277,7 +302,7 @@ mod tests {
     use crate::fixture;
 
     /// A run with every row of the summary, each as long as rows get.
-    fn full() -> Run {
+    pub(super) fn full() -> Run {
         let mut run = fixture::run();
         run.measurements.clear();
         for names in syscost_results::summary::sources() {

@@ -38,7 +38,7 @@ pub fn settings(run: &Run) -> String {
     parts.join(", ")
 }
 
-/// How many CPU vulnerabilities the kernel mitigates, and how many it leaves open.
+/// How many CPU vulnerabilities the kernel mitigates, and how many it does not.
 fn mitigations(run: &Run) -> String {
     let all = &run.machine.mitigations;
     let count = |word: &str| all.values().filter(|what| what.starts_with(word)).count();
