@@ -196,8 +196,9 @@ pub(super) fn verdict(
 
 #[cfg(test)]
 mod tests {
+    use super::super::View;
     use super::*;
-    use crate::{Evidence, Verdict};
+    use crate::{Evidence, Unit, Verdict};
 
     fn row() -> Measurement {
         let mut row = crate::fixture::row("study.x", vec![vec![5.0]; 6]);
@@ -288,7 +289,7 @@ mod tests {
             };
             verdict(&quantity, &rows, published.as_ref(), seen.as_ref())
         };
-        let text = "syscost's way gives -1 ns, with which nothing can be compared.";
+        let text = "syscost's figure is -1 ns, so there is no ratio.";
         assert_eq!(of(-1.0).text, text);
         assert_eq!(of(-1.0).kind, Kind::NotCompared);
         assert!(of(5.0).text.ends_with("figure: the loop is counted, too."));
