@@ -5,6 +5,7 @@
 
 mod call;
 mod fs;
+mod implied;
 mod ipc;
 mod liar;
 mod lmbench;

@@ -119,6 +119,29 @@ fn every_case_is_known_to_its_benchmark() {
     }
 }
 
+/// A parameter that a case has not is a panic, here and not in the middle of a run.
+#[test]
+fn what_is_said_of_a_case_asks_for_what_it_has() {
+    let rows = Catalogue::rows(all());
+    for row in &rows {
+        let benchmark = row.benchmark;
+        for says in [
+            benchmark.quick,
+            benchmark.careful,
+            benchmark.disregards_neighbours,
+            benchmark.refuted_by_design,
+        ] {
+            says(&row.case);
+        }
+        let sources = rows.iter().filter(|other| row.is_computed_from(other));
+        if benchmark.derive.is_none() {
+            assert_eq!(sources.count(), 0, "{}", row.name());
+        } else {
+            sources.for_each(drop);
+        }
+    }
+}
+
 #[test]
 fn truths_and_liars_name_rows_that_exist() {
     let names: BTreeSet<String> = Catalogue::rows(all()).iter().map(Row::name).collect();

@@ -20,6 +20,8 @@ pub struct Argument {
 pub enum Given {
     /// This in every call.
     Always(u64),
+    /// Something else in every call.
+    Never(u64),
     /// One and the other in turn, this one first.
     InTurn(u64, u64),
     /// In each call what none had before.
@@ -53,6 +55,7 @@ impl ArgumentClaim {
     fn claim(&self) -> String {
         let given = match self.given {
             Given::Always(value) => format!("is {value}"),
+            Given::Never(value) => format!("is not {value}"),
             Given::InTurn(one, other) => format!("is {one} and {other} in turn"),
             Given::Different => "is another each time".to_owned(),
             Given::Apart(least) => format!("is {least} or more from the last"),
@@ -117,6 +120,7 @@ impl ArgumentClaim {
             let last = last.replace(value);
             match self.given {
                 Given::Always(expected) => value == expected,
+                Given::Never(other) => value != other,
                 Given::InTurn(one, other) => value == [one, other][number % 2],
                 Given::Different => is_new,
                 Given::Apart(least) => last.is_none_or(|last| value.abs_diff(last) >= least),

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_results::row_name;
 
 use crate::benchmark::Setup;
 use crate::expect::Expect;
+use crate::failure::Failure;
 
 /// The variants a benchmark has.
 pub enum Cases {
@@ -34,6 +36,23 @@ pub struct Case {
     params: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     expect: Vec<Expect>,
     setup: Option<Setup>,
+    asked: Asked,
+}
+
+/// Which parameters have been asked for, by their places: a bit each. No part of what a case is.
+#[derive(Debug, Default)]
+struct Asked(AtomicU64);
+
+impl Clone for Asked {
+    fn clone(&self) -> Self {
+        Self(AtomicU64::new(self.0.load(Relaxed)))
+    }
+}
+
+impl PartialEq for Asked {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Case {
@@ -46,8 +65,7 @@ impl Case {
                 .into_iter()
                 .map(|(key, value)| (Cow::Borrowed(key), value.into()))
                 .collect(),
-            expect: Vec::new(),
-            setup: None,
+            ..Self::default()
         }
     }
 
@@ -72,12 +90,54 @@ impl Case {
         self
     }
 
-    /// The value of a parameter, or an empty string.
+    /// The value of a parameter that it has.
+    ///
+    /// # Panics
+    /// When it has none of that name: a misspelt one must not pass for an empty value. What only
+    /// some cases have is found by [`Case::find`].
     pub fn get(&self, key: &str) -> &str {
-        self.params
-            .iter()
-            .find(|(k, _)| k == key)
-            .map_or("", |(_, value)| value)
+        match self.find(key) {
+            Some(value) => value,
+            None => panic!("a case has no parameter `{key}`, only {}", self.suffix()),
+        }
+    }
+
+    /// The value of a parameter that only some cases have.
+    pub fn find(&self, key: &str) -> Option<&str> {
+        let place = self.params.iter().position(|(k, _)| k == key)?;
+        self.asked.0.fetch_or(1 << place, Relaxed);
+        Some(&self.params[place].1)
+    }
+
+    /// Forgets which parameters have been asked for so far.
+    pub(crate) fn forget_asked(&self) {
+        self.asked.0.store(0, Relaxed);
+    }
+
+    /// A parameter that nobody has asked for since: nothing depends on what it says.
+    pub(crate) fn unasked(&self) -> Option<&str> {
+        let asked = self.asked.0.load(Relaxed);
+        let mut params = self.params.iter().enumerate();
+        let (_, (key, _)) = params.find(|(place, _)| asked & (1 << place) == 0)?;
+        Some(key)
+    }
+
+    /// Whether a parameter with two values has the first of these, and not the other.
+    ///
+    /// # Errors
+    /// `Broken` when it has neither: nothing falls into an `else` that somebody has renamed.
+    pub fn is(&self, key: &str, value: &str, other: &str) -> Result<bool, Failure> {
+        match self.get(key) {
+            is if is == value => Ok(true),
+            is if is == other => Ok(false),
+            _ => Err(self.unknown(key)),
+        }
+    }
+
+    /// That the value of a parameter is none that its benchmark knows.
+    pub fn unknown(&self, key: &str) -> Failure {
+        let value = self.find(key).unwrap_or("nothing");
+        Failure::Broken(format!("knows no {key}={value}"))
     }
 
     /// How many parameters it has.
@@ -90,9 +150,13 @@ impl Case {
         self.params.is_empty()
     }
 
-    /// The value of a parameter that is a number, or 0. `4K` is 4096, as [`size_name`] writes it.
+    /// The value of a parameter that is a number. `4K` is 4096, as [`size_name`] writes it.
+    ///
+    /// # Panics
+    /// When it has none of that name, or one that is no number.
     pub fn number(&self, key: &str) -> u64 {
-        number(self.get(key)).unwrap_or(0)
+        let value = self.get(key);
+        number(value).unwrap_or_else(|| panic!("`{key}={value}` of a case is no number"))
     }
 
     /// The value of a parameter that is a time, in nanoseconds: `50us`. `None` if it is none.
@@ -225,6 +289,37 @@ mod tests {
         for text in ["", "K", "4k", "-1", "99999999999G"] {
             assert_eq!(number(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_misspelt_parameter_is_no_empty_value() {
+        let case = Case::new([("size", "4K"), ("via", "pipe")]);
+        let asked = |ask: fn(&Case)| std::panic::catch_unwind(|| ask(&case)).is_ok();
+        assert!(asked(|case| assert_eq!(case.get("via"), "pipe")));
+        assert!(!asked(|case| assert_eq!(case.get("vai"), "")));
+        assert!(!asked(|case| assert_eq!(case.number("sise"), 0)));
+        assert!(
+            !asked(|case| assert_eq!(case.number("via"), 0)),
+            "no number"
+        );
+        assert_eq!(case.is("via", "pipe", "fifo"), Ok(true));
+        assert_eq!(case.is("via", "fifo", "pipe"), Ok(false));
+        let neither = case.is("via", "fifo", "eventfd").unwrap_err();
+        assert!(neither.to_string().contains("via=pipe"), "{neither}");
+        assert_eq!((case.find("via"), case.find("vai")), (Some("pipe"), None));
+    }
+
+    #[test]
+    fn a_parameter_that_nobody_asks_for_is_known() {
+        let case = Case::new([("size", "4K"), ("via", "pipe")]);
+        assert_eq!(case.clone().unasked(), Some("size"));
+        case.number("size");
+        assert_eq!(case.unasked(), Some("via"));
+        case.find("via");
+        assert_eq!(case.unasked(), None);
+        case.forget_asked();
+        assert_eq!(case.unasked(), Some("size"));
+        assert_eq!(Case::default().unasked(), None);
     }
 
     #[test]

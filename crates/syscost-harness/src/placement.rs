@@ -43,7 +43,7 @@ impl Placement {
             .into_iter()
             .map(Placement::At)
             .chain([Placement::Distinct, Placement::Free])
-            .find(|placement| placement.name() == case.get(Self::KEY))
+            .find(|placement| case.find(Self::KEY) == Some(placement.name()))
             .ok_or_else(|| Failure::Broken("has no placement in its case".into()))
     }
 

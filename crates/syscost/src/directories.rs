@@ -36,7 +36,7 @@ fn try_out(directory: &Directory) -> Result<(), SystemError> {
 
 /// The environment by which workers find the directories of these rows.
 pub(crate) fn environment(rows: &[Row]) -> Option<(String, Option<String>)> {
-    let has_directory = |row: &Row| !row.case.get(directory::KEY).is_empty();
+    let has_directory = |row: &Row| row.case.find(directory::KEY).is_some();
     let value = || directory::to_variable(&directory::given());
     let is_needed = rows.iter().any(has_directory);
     is_needed.then(|| (directory::VARIABLE.to_owned(), Some(value())))

@@ -79,6 +79,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .map(|_| Code::map())
         .collect::<Result<Vec<_>, _>>()?;
     let state = b.case().get("state").to_owned();
+    let unknown = b.case().unknown("state");
     let mut random = b.random().clone();
     let chosen = Cell::new(&mappings[0]);
     let answers = Cell::new(0_u64);
@@ -91,7 +92,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         match state.as_str() {
             "first" => code.evict().and_then(|()| code.unmap()),
             "evicted" => code.evict(),
-            _ => Ok(()),
+            "warm" => Ok(()),
+            _ => Err(unknown.clone()),
         }
     };
     b.single(prepare, || {

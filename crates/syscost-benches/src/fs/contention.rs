@@ -24,6 +24,7 @@ mod latency;
 mod readers;
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Device};
@@ -32,6 +33,7 @@ use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
 use super::in_each_directory;
 use super::space::{Space, Stamped, claim_all_fetched, tell_guest};
+use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention",
@@ -116,17 +118,26 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             .and_then(Device::moved)
     };
     let before = delivered();
-    if let Err(failure) = b.observe(|| readers.window()) {
+    let mut implied = Implied::default();
+    let window = || {
+        let (begun, before) = (Instant::now(), readers.counted().all_reads());
+        let rate = readers.window()?;
+        let reads = readers.counted().all_reads() - before;
+        implied.note(reads as f64 * 1e9 / rate, begun);
+        Ok(rate)
+    };
+    if let Err(failure) = b.observe(window) {
         return Err(readers.explain(failure));
     }
     let after = delivered();
+    implied.claim(b, Shares::WHOLE);
     let windows = readers.counted();
     let accounts = readers.dismiss()?;
     if windows.all_reads() == 0 {
         return Err(Failure::Failed("no read ended in any window".into()));
     }
     claim_window(b, &windows, &accounts);
-    claim_label(b, &accounts);
+    claim_label(b, &accounts)?;
     claim_direct(b, &accounts, device.is_ok());
     let left: u64 = cached
         .iter()
@@ -229,11 +240,11 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
 
 /// Claims that as many processes read as many files as the row's name says, by what each process
 /// sees of itself and of its file.
-fn claim_label(b: &mut Bencher, accounts: &[Account]) {
+fn claim_label(b: &mut Bencher, accounts: &[Account]) -> Result<(), Failure> {
     let named = b.case().number(PROCESSES);
     let processes: BTreeSet<u32> = accounts.iter().map(|account| account.process).collect();
     let files: BTreeSet<(u64, u64)> = accounts.iter().map(|account| account.file).collect();
-    let of_files = match b.case().get(FILE) == SHARED {
+    let of_files = match b.case().is(FILE, SHARED, OWN)? {
         true => 1,
         false => named,
     };
@@ -241,6 +252,7 @@ fn claim_label(b: &mut Bencher, accounts: &[Account]) {
     b.claim_equal(what, named, processes.len() as u64, "getpid");
     let what = "different files that they read";
     b.claim_equal(what, of_files, files.len() as u64, "fstat of each process");
+    Ok(())
 }
 
 /// Claims that every read came from below the page cache, and was at random.

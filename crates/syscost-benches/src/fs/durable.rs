@@ -54,12 +54,20 @@ impl Sync {
 
     /// Expects that what is waited for is this file or directory.
     pub(super) fn expect_synced(self, b: &mut Bencher, file: &OwnedFd) {
+        self.expect_given(b, Given::Always(file.as_raw_fd() as u64));
+    }
+
+    /// Expects that what is waited for is something else than this file or directory.
+    pub(super) fn expect_not_synced(self, b: &mut Bencher, file: &OwnedFd) {
+        self.expect_given(b, Given::Never(file.as_raw_fd() as u64));
+    }
+
+    fn expect_given(self, b: &mut Bencher, given: Given) {
         const DESCRIPTOR: Argument = Argument {
             position: 0,
             name: "descriptor",
         };
         if self.is_fsync() {
-            let given = Given::Always(file.as_raw_fd() as u64);
             b.expect_argument(Sysno::FSYNC, DESCRIPTOR, given);
         }
     }

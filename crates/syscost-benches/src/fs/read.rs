@@ -105,7 +105,8 @@ pub(super) fn unknown(cache: &str) -> Failure {
 fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let file = kept.file.open()?;
     fill_cache(b, kept, &file)?;
-    let mut reader = Reader::of(b, kept, &file, Access::Random)?;
+    let access = Access::of(b.case())?;
+    let mut reader = Reader::of(b, kept, &file, access)?;
     let storage = Storage::watch(&file)?;
     b.try_iter(|| reader.read())?;
     storage.claim_unused(b, reader.bytes())
@@ -125,7 +126,8 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let file = kept.file.open()?;
     fadvise(&file, 0, None, Advice::Random).map_err(|cause| Failure::of("posix_fadvise", cause))?;
     let cache = Cache::of(&kept.space, &file)?;
-    let mut reader = Reader::of(b, kept, &file, Access::Random)?;
+    let access = Access::of(b.case())?;
+    let mut reader = Reader::of(b, kept, &file, access)?;
     // It may wait once for each page.
     let pages = reader.size().div_ceil(rustix::param::page_size() as u64);
     b.expect(at_most(Counter::VoluntarySwitches, 1.0 + pages as f64));
@@ -144,7 +146,8 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
 
 fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let direct = Direct::open(kept, b.case().number(SIZE))?;
-    let mut reader = Reader::of(b, kept, direct.file(), Access::Random)?;
+    let access = Access::of(b.case())?;
+    let mut reader = Reader::of(b, kept, direct.file(), access)?;
     b.expect(at_most(Counter::VoluntarySwitches, MAX_WAITS));
     let storage = Storage::watch(direct.file())?;
     b.single(|| Ok(()), || reader.read())?;

@@ -17,6 +17,7 @@
 //! lmbench `bw_file_rd`; fio with ioengine=psync and rw=read.
 
 use std::fs::File;
+use std::time::Instant;
 
 use syscost_harness::prelude::*;
 
@@ -26,6 +27,7 @@ use super::read::{CACHE, COLD, DIRECT, FILE, WARM, fill_cache, unknown};
 use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
 use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
+use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_bandwidth",
@@ -78,7 +80,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let file = kept.file.open()?;
     fill_cache(b, kept, &file)?;
-    let mut reader = Reader::of(b, kept, &file, Access::Sequential)?;
+    let access = Access::of(b.case())?;
+    let mut reader = Reader::of(b, kept, &file, access)?;
     b.expect(calls(Sysno::PREAD64));
     b.rate(reader.size());
     let storage = Storage::watch(&file)?;
@@ -122,7 +125,8 @@ fn measure(
     file: &File,
     mut prepare: impl FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut reader = Reader::of(b, kept, file, Access::Sequential)?;
+    let access = Access::of(b.case())?;
+    let mut reader = Reader::of(b, kept, file, access)?;
     b.expect(exactly(
         Counter::Syscall(Sysno::PREAD64),
         reader.blocks() as f64,
@@ -130,15 +134,18 @@ fn measure(
     expect_waits(b, kept.file.bytes() / rustix::param::page_size() as u64);
     let clock = *b.clock();
     let storage = Storage::watch(file)?;
-    let mut rated = 0;
+    let (mut rated, mut implied) = (0, Implied::default());
     b.observe(|| {
         prepare()?;
-        let before = reader.bytes();
+        let (begun, before) = (Instant::now(), reader.bytes());
         let ns = clocked(&clock, || reader.read_all())?;
         let bytes = reader.bytes() - before;
+        let rate = bytes as f64 * 1e9 / ns;
         rated += bytes;
-        Ok(bytes as f64 * 1e9 / ns)
+        implied.note(bytes as f64 * 1e9 / rate, begun);
+        Ok(rate)
     })?;
+    implied.claim(b, Shares::WHOLE);
     let claim = "bytes that were read, each in one of the rates";
     b.claim_equal(claim, reader.bytes(), rated, "pread64");
     storage.claim_fetched(b, reader.bytes())?;

@@ -18,6 +18,7 @@
 //! lmbench `bw_mmap_rd`, which adds up words of a mapped file as well.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use rustix::mm::{Advice, ProtFlags};
 use syscost_harness::prelude::*;
@@ -30,6 +31,7 @@ use super::read::reader;
 use super::read::{CACHE, COLD, FILE, WARM, fill_cache, unknown};
 use super::space::{Cache, Kept, Storage, kept, tell_guest};
 use super::tail::{expect_waits, time_tail};
+use crate::implied::{Implied, Shares};
 use crate::memory::space::file::Mapped;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -225,17 +227,21 @@ fn cold_in_order(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fail
     let mut emptied = cache.emptied(b)?;
     expect_waits(b, cache.pages());
     let (mut major, mut times) = (0, 0_u64);
-    let clock = *b.clock();
+    let (clock, mut implied) = (*b.clock(), Implied::default());
     let storage = Storage::watch(&file)?;
     b.observe(|| {
         mapped.unmap_pages()?;
         emptied.again()?;
         let before = Usage::thread()?;
+        let begun = Instant::now();
         let ns = clocked(&clock, || pages.read_all(&mapped))?;
+        let each = ns / pages.count() as f64;
+        implied.note(each * pages.order.len() as f64, begun);
         major += (Usage::thread()? - before).major_faults;
         times += 1;
-        Ok(ns / pages.count() as f64)
+        Ok(each)
     })?;
+    implied.claim(b, Shares::WHOLE);
     emptied.claim(b, "pages of the file in the page cache before it is read");
     let each = major as f64 / times.max(1) as f64;
     let claim = "major page faults each time the file is read";

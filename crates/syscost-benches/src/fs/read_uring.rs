@@ -29,7 +29,8 @@ use super::read::{CACHE, DIRECT, FILE, WARM, fill_cache, unknown};
 use super::space::{Direct, Kept, Storage, kept, tell_guest};
 use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
-use ring::Ring;
+use crate::implied::{Implied, Shares};
+use ring::{RING, Ring};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_uring",
@@ -87,6 +88,9 @@ fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
         (0..turns).try_for_each(|_| ring.read_together())
     })?;
     ring.claim(b);
+    // What the time is divided by.
+    let operations = b.operations();
+    b.claim_equal("reads that completed", operations, ring.completed(), RING);
     tell_rate(b);
     storage.claim_unused(b, ring.bytes())
 }
@@ -98,14 +102,17 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     expect_waits(b, reads + 3 * ring.depth());
     let clock = *b.clock();
     let storage = Storage::watch_process(direct.file())?;
-    let mut busy = Duration::ZERO;
+    let (mut busy, mut implied) = (Duration::ZERO, Implied::default());
     b.observe(|| {
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), ring.completed());
         let ns = ring.window(reads, &clock)?;
+        implied.note(ns * (ring.completed() - before) as f64, begun);
         busy += begun.elapsed();
         Ok(ns)
     })?;
     ring.claim(b);
+    // A third of the reads fill the queue or drain it.
+    implied.claim(b, Shares::INNER);
     if let Some(in_hand) = storage.mean_in_hand(busy)? {
         b.detail("device_in_flight", in_hand);
     }

@@ -64,7 +64,7 @@ struct Plain {
 impl Plain {
     /// Whether this is the row of a directory; those of `fs.nfs` have none.
     fn is(&self, id: &str, case: &Case, label: &str) -> bool {
-        let has = |(key, value): &(&str, &str)| case.get(key) == *value;
+        let has = |(key, value): &(&str, &str)| case.find(key) == Some(*value);
         let of_directory = usize::from(self.id != FROM_NFS);
         self.id == id
             && case.len() == self.parameters.len() + of_directory
@@ -155,7 +155,9 @@ fn pair_of(case: &Case) -> Option<&'static Pair> {
         true => &UNMOUNTED,
         false => &MOUNTED,
     };
-    pairs.iter().find(|pair| pair.name == case.get(OP))
+    // The case that stands for all where there are none has no operation.
+    let name = case.find(OP)?;
+    pairs.iter().find(|pair| pair.name == name)
 }
 
 fn cases() -> Vec<Case> {
@@ -213,10 +215,7 @@ fn takes(case: &Case, row: &Row) -> bool {
 }
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let pair = pair_of(case).ok_or_else(|| {
-        let operation = case.get(OP);
-        Failure::Broken(format!("has an unknown operation: {operation:?}"))
-    })?;
+    let pair = pair_of(case).ok_or_else(|| case.unknown(OP))?;
     let median = |row: &Plain, label: &str| {
         let is = |source: &&Source<'_>| row.is(source.id, source.case, label);
         sources.iter().find(is).map(|source| source.median)

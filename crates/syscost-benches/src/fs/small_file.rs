@@ -211,6 +211,8 @@ impl Operation for Files {
                     let size = Given::Always(self.content.len() as u64);
                     b.expect_argument(Sysno::WRITE, argument(2, "length"), size);
                 }
+                // An empty file has no page that could tell.
+                self.sync.expect_not_synced(b, directory);
             }
             Op::Unlink => {
                 b.expect_argument(Sysno::UNLINKAT, argument(1, "name"), Given::Different);

@@ -134,6 +134,20 @@ impl Ledger {
 /// Claims that one side got what the other gave.
 pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Tally, got: &Tally) {
     let per_message = |tally: &Tally| tally.bytes as f64 / gave.messages.max(1) as f64;
+    // What the time is divided by, and what the row's name says.
+    let claim = format!("messages {what} per operation");
+    let each = got.messages as f64 / b.operations().max(1) as f64;
+    b.claim_equal(&claim, 1.0, each, "both sides");
+    let named = b.case().find("size").is_some();
+    let named = named.then(|| b.case().number("size") as f64);
+    if let Some(named) = named {
+        let claim = format!("bytes {what} per message, by the row's name");
+        b.claim_equal(&claim, named, per_message(got), "both sides");
+    }
+    if let Some(rated) = b.rated() {
+        let claim = format!("bytes {what} per message, by the rate");
+        b.claim_equal(&claim, rated, per_message(got), "both sides");
+    }
     let same = (gave.messages, gave.bytes) == (got.messages, got.bytes);
     b.claim(
         &format!("bytes {what} per message"),

@@ -101,8 +101,8 @@ pub(crate) fn sleeps(placement: Placement) -> f64 {
 /// Whether people look at it first: between processes, on the same CPU, or the nearest other one for those that spin.
 pub(super) fn is_plain(case: &Case) -> bool {
     let near = same_and_nearest();
-    let place = match case.get("via") {
-        "shared_spin" => near.last(),
+    let place = match case.find("via") {
+        Some("shared_spin") => near.last(),
         _ => near.first(),
     };
     case.get("between") == Between::Processes.name()

@@ -63,7 +63,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_abstract = b.case().get("name") == "abstract";
+    let is_abstract = b.case().is("name", "abstract", "path")?;
     let placement = Placement::of(b.case())?;
     b.expect(within(Counter::Switches, sleeps(placement), 2.1));
     let (connector, accepted) = b.together(placement, |cpus| connections(is_abstract, cpus))?;

@@ -5,6 +5,7 @@ use syscost_sys::kernel::{Chase, LINE, Route, Work, most_alike};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::hierarchy::reported;
+use super::tlb::COUNT;
 
 /// The parameter that says how long the memory is, in bytes.
 pub(super) const SIZE: &str = "size";
@@ -63,10 +64,19 @@ pub(crate) fn claim(
     apart: usize,
 ) -> Result<(), Failure> {
     b.claim_resident(chase.memory())?;
-    let named = b.case().get(Pages::KEY).to_owned();
-    if !named.is_empty() {
+    if let Some(named) = b.case().find(Pages::KEY).map(str::to_owned) {
         let used = chase.memory().pages().name();
         b.claim_equal("pages of the memory", named.as_str(), used, "benchmark");
+    }
+    for (parameter, what, used) in [
+        (SIZE, "bytes of the chase's memory", chase.route().bytes),
+        (COUNT, "pages with a line of the chase", chase.lines()),
+    ] {
+        let named = b.case().find(parameter).is_some();
+        let named = named.then(|| b.case().number(parameter));
+        if let Some(named) = named {
+            b.claim_equal(what, named, used as u64, "the row's name");
+        }
     }
     if b.is_timed() && chase.lines() > WALKED {
         chase.touch_pages();

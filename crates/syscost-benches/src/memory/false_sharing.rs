@@ -107,7 +107,7 @@ fn cases_at(mut placements: Vec<Placement>) -> Vec<Case> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_atomic = b.case().get("op") == "fetch_add";
+    let is_atomic = b.case().is("op", "fetch_add", "plain")?;
     let distance = b.case().number("distance") as usize;
     if is_atomic {
         b.expect(at_least(Counter::CoreCycles, ATOMIC));
@@ -115,7 +115,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let looks = !b.is_timed();
     let make = |cpus: &[u32]| team(is_atomic, distance, cpus, looks);
     let (adding, neighbour) = b.together(Placement::of(b.case())?, make)?;
-    adding.tally.judge(b, &neighbour, is_atomic, distance);
+    let named = b.case().number("distance") as usize;
+    adding.tally.judge(b, &neighbour, is_atomic, named);
     if !b.is_timed() {
         claim_single(b, is_atomic, distance)?;
     }

@@ -83,9 +83,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let what = format!("numbers and additions of all blocks, added up in {LAPS} turns");
     b.claim_equal(&what, expected, fetch.run(LAPS), "kernel");
     let turn = fetch.turn()?;
-    let (what, of_it, others) = match b.case().get("op") {
-        "nop" => ("instructions that do nothing", turn.nops, turn.additions),
-        _ => ("additions of one", turn.additions, turn.nops),
+    let (what, of_it, others) = match filler {
+        Filler::Nop => ("instructions that do nothing", turn.nops, turn.additions),
+        Filler::Add => ("additions of one", turn.additions, turn.nops),
     };
     let heads = bytes / Fetch::BLOCK;
     let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();

@@ -111,7 +111,7 @@ const HIGH: usize = 32 << 20;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = b.case().number(SIZE) as usize;
-    let (is_mapped, is_touched) = (b.case().get(FROM) == "mmap", is_touched(b.case()));
+    let (is_mapped, is_touched) = (b.case().is(FROM, "mmap", "heap")?, is_touched(b.case())?);
     enough_for(bytes)?;
     match is_mapped {
         // A C library without the setting has a low threshold of its own; the calls are counted.
@@ -189,12 +189,24 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let left = Left::of(bytes, is_touched, take, give).map_err(failed)?;
         left.claim(b);
     }
+    claim_usable(b, take().map_err(failed)?, give);
     let first = Kept::of(bytes, take, give).map_err(failed)?;
     // What the first ones left written is gone, so a second time tells who writes.
     let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
     kept.touched = kept.touched.min(first.touched);
     kept.claim(b, bytes, is_touched);
     Ok(())
+}
+
+/// Claims that a block has the size of the row's name: the allocator rounds up, and never down.
+fn claim_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
+    // SAFETY: the block is one that malloc gave, and is not given back yet.
+    let usable = unsafe { libc::malloc_usable_size(block.cast()) };
+    give(block);
+    let named = b.case().number(SIZE) as f64;
+    let bound = Bound::Within(named, 1.25 * named + 2.0 * page_size() as f64);
+    let claim = "bytes of a block that may be used";
+    b.claim_within(claim, bound, usable as f64, "malloc_usable_size");
 }
 
 /// This many operations are watched.

@@ -44,7 +44,7 @@ const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case()));
+    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case())?);
     let area = match is_touched {
         true => Area::fill(bytes, Pages::Small)?,
         false => Area::reserve(bytes, Pages::Small)?,
@@ -77,7 +77,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 /// Claims that all pages are there, or none.
 fn claim_pages(b: &mut Bencher, when: &str, area: &Area) -> Result<(), Failure> {
-    let expected = if is_touched(b.case()) {
+    let expected = if is_touched(b.case())? {
         area.pages()
     } else {
         0

@@ -59,7 +59,7 @@ const MOST: u64 = 1 << 20;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = size(b.case())?;
-    if b.case().get(OP) == "resize" {
+    if b.case().is(OP, "resize", "move")? {
         return resize(b, bytes);
     }
     enough_for(bytes)?;

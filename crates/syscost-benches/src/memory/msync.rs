@@ -72,7 +72,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     let device = file.device()?;
     let io = IoReader::of_thread()?;
-    let is_dirty = b.case().get(STATE) == "dirty";
+    let is_dirty = b.case().is(STATE, "dirty", "clean")?;
     file.sync(page, MsyncFlags::SYNC)?;
     let written_before = device.moved()?.written;
     if is_dirty {

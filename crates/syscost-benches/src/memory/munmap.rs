@@ -58,7 +58,7 @@ const MOST_BYTES: usize = 256 << 20;
 const MOST: usize = 512;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case()));
+    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case())?);
     let (most_bytes, pages) = match is_touched {
         true => (MOST_TOUCHED, bytes / page_size()),
         false => (MOST_BYTES, 0),

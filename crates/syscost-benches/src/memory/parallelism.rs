@@ -112,7 +112,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         false => None,
     };
     chase.set_chains(chains, first / 2)?;
-    chases::claim_chains(b, &chase, chains);
+    chases::claim_chains(b, &chase, b.case().number(CHAINS) as usize);
     chases::go_round(b, &chase);
     b.kernel(&chase)?;
     if let (Some(single_ns), Some(median)) = (single_ns, b.median()) {

@@ -83,7 +83,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         .max_by(|a, b| a.median.total_cmp(&b.median))
         .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
     let allowed = cpu::allowed().unwrap_or_default();
-    let threads = case.number("threads").max(1) as usize;
+    let threads = case.number("threads") as usize;
     Ok(Derived {
         value: fastest.median,
         evidence: vec![

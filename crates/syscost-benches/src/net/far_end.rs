@@ -49,9 +49,9 @@ impl Path {
     pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
         match case.get(Self::KEY) {
             Self::LOOPBACK => {
-                let placement = match case.get(Placement::KEY) {
-                    "" => Placement::here()[0],
-                    _ => Placement::of(case)?,
+                let placement = match case.find(Placement::KEY) {
+                    None => Placement::here()[0],
+                    Some(_) => Placement::of(case)?,
                 };
                 Ok(Self::Loopback(placement, Family::of(case)?))
             }

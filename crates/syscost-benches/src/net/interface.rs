@@ -99,14 +99,9 @@ impl Way {
     /// Claims that the interface carried at least these bytes of content, sent and received, between addresses of the family that the case names.
     pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64) {
         let family = Family::of_address(self.far).name();
-        match b.case().get(Family::KEY).to_owned() {
-            unnamed if unnamed.is_empty() => {}
-            named => b.claim_equal(
-                "family of its addresses",
-                named,
-                family.to_owned(),
-                "getpeername",
-            ),
+        if let Some(named) = b.case().find(Family::KEY).map(str::to_owned) {
+            let what = "family of its addresses";
+            b.claim_equal(what, named, family.to_owned(), "getpeername");
         }
         self.claim_offloads(b);
         const CLAIM: &str = "bytes carried by the interface of its path, sent and received";

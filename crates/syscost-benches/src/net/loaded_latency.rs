@@ -20,7 +20,7 @@
 
 mod echo;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 
@@ -29,6 +29,7 @@ use super::seats::Seats;
 use super::setting;
 use super::tcp::bandwidth::{self, Direction, LARGE, Method, Setting, Streams, content, sink};
 use super::workers::Until;
+use crate::implied::{Implied, Shares};
 use crate::ipc::setting::same_and_nearest;
 use echo::Echo;
 
@@ -128,9 +129,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     let clock = *b.clock();
     let (mut laps, mut fewest) = (Vec::new(), load);
+    let mut implied = Implied::default();
     b.observe(|| {
         let before = streams.as_ref().map(Streams::moved).unwrap_or_default();
         let (begun, first) = (clock.start(), laps.len());
+        let (since, trips) = (Instant::now(), echo.round_trips());
         loop {
             let sent = clock.start();
             echo.round_trip()?;
@@ -146,10 +149,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             if moving == load || passed > LIMIT {
                 fewest = fewest.min(moving);
                 let of_sample = &laps[first..];
-                return Ok(of_sample.iter().sum::<f64>() / of_sample.len() as f64);
+                let mean = of_sample.iter().sum::<f64>() / of_sample.len() as f64;
+                implied.note(mean * (echo.round_trips() - trips) as f64, since);
+                return Ok(mean);
             }
         }
     })?;
+    implied.claim(b, Shares::WHOLE);
     if b.is_timed() {
         laps.iter().for_each(|ns| b.record_single(*ns));
         let claim = "round trips in the distribution, of those that were made";

@@ -101,8 +101,8 @@ fn cases() -> Vec<Case> {
 fn takes(case: &Case, row: &Row) -> bool {
     let is_of_path = [Path::KEY, Family::KEY, Placement::KEY]
         .into_iter()
-        .all(|key| row.case.get(key) == case.get(key));
-    let is = |key, value| row.case.get(key) == value;
+        .all(|key| row.case.find(key) == case.find(key));
+    let is = |key, value| row.case.find(key) == Some(value);
     let is_round_trip = row.benchmark.id == ROUND_TRIP && is(waiting::KEY, case.get(waiting::KEY));
     let is_plain_stream = row.benchmark.id == bandwidth::BENCHMARK.id
         && row.case.number(STREAMS) == 1

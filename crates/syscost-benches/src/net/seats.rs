@@ -81,10 +81,9 @@ impl Seats {
 
     /// Claims that the two tasks of each connection stand to each other as the row's name says.
     pub(super) fn claim(all: &[Seats], b: &mut Bencher) {
-        let named = b.case().get(Placement::KEY).to_owned();
-        if named.is_empty() {
+        let Some(named) = b.case().find(Placement::KEY).map(str::to_owned) else {
             return;
-        }
+        };
         let seen: BTreeSet<&str> = all.iter().map(Seats::relation).collect();
         let seen: Vec<&str> = seen.into_iter().collect();
         let what = "CPU placement of the two ends";

@@ -187,7 +187,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
 pub(crate) fn is_plain(case: &Case) -> bool {
     let same = Placement::here()[0].name();
     is_usual_path(case)
-        && ["", same].contains(&case.get(Placement::KEY))
+        && [None, Some(same)].contains(&case.find(Placement::KEY))
         && case.get(waiting::KEY) == Wait::Block.name()
         && case.number(SIZE) == PLAIN as u64
 }

@@ -52,24 +52,36 @@ const ROUNDS: usize = 5;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let seed = b.random().u64(..);
-    if b.case().get("branch") == "conditional" {
+    if b.case().is("branch", "conditional", "indirect")? {
         let guessed = branch(Branch::OnBit(Directions::Alternating))?;
         let random = branch(Branch::OnBit(Directions::Random(seed)))?;
-        claim_fairness(b, &random, 0.5);
+        // Half of the directions are taken, so of whatever guesses half are wrong.
+        let wrong = claim_fairness(b, &random, 0.5);
         claim_guessed(b, &guessed)?;
-        b.kernel_difference(&guessed, &random, 0.5)
+        let share = claimed_share(b, 0.5, wrong);
+        b.kernel_difference(&guessed, &random, share)
     } else {
         let guessed = branch(Branch::IndirectByTable(Targets::Same))?;
         let random = branch(Branch::IndirectByTable(Targets::Random(seed)))?;
         let targets = TARGETS as f64;
         // Target k, from 0, adds k + 1.
-        claim_fairness(b, &random, (targets + 1.0) / 2.0);
-        b.kernel_difference(&guessed, &random, 1.0 - 1.0 / targets)
+        let mean = claim_fairness(b, &random, (targets + 1.0) / 2.0);
+        let share = claimed_share(b, 1.0 - 1.0 / targets, 1.0 - 1.0 / (2.0 * mean - 1.0));
+        b.kernel_difference(&guessed, &random, share)
     }
 }
 
-/// Claims that the outcomes of the random kernel have the mean of fair ones.
-fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) {
+/// The share of branches that are guessed wrong, by which the difference is divided; claims that the
+/// outcomes have it.
+fn claimed_share(b: &mut Bencher, share: f64, by_outcomes: f64) -> f64 {
+    let claim = "share of the branches that is guessed wrong, by the outcomes";
+    let bound = Bound::Within((1.0 - FAIR) * share, (1.0 + FAIR) * share);
+    b.claim_within(claim, bound, by_outcomes, "kernel's checksum");
+    share
+}
+
+/// Claims that the outcomes of the random kernel have the mean of fair ones; what it is.
+fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
     let mean = random.run(TURNS) as f64 / (TURNS * random.operations_per_turn) as f64;
     b.claim(
         "mean of the random outcomes",
@@ -78,6 +90,7 @@ fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) {
         "kernel's checksum",
         (mean / fair - 1.0).abs() <= FAIR,
     );
+    mean
 }
 
 /// Claims that the alternating directions take no longer than the slower of all-taken and none-taken: else they would

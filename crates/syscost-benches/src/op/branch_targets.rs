@@ -47,7 +47,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.claim_equal(claim, branches as u64, counted, "kernel");
     // What the code is, not what it was asked to be.
     let turn = jumps.turn()?;
-    let expected = if b.case().get("code") == "jumps" {
+    let expected = if b.case().is("code", "jumps", "straight")? {
         branches
     } else {
         0

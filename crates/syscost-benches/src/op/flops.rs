@@ -98,6 +98,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     // The checksum is the sum of all lanes, each of which counts its fused operations: an addition and a multiplication.
     let per_turn = 2 * one.expected(TURNS);
     let instructions = TURNS * one.operations_per_turn;
+    let (named, claim) = (
+        2 * (bits / 64) * instructions,
+        "additions and multiplications of a turn, by the row's name",
+    );
+    b.claim_equal(claim, named, per_turn, "kernel's checksum");
     let floor = one.floor_cycles * instructions as f64 / per_turn as f64;
     b.expect(at_least(Counter::CoreCycles, floor));
     b.copies(Between::Threads, threads as usize, per_turn, move |_| {

@@ -51,7 +51,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Between::Threads => Flags::PRIVATE,
         Between::Processes => Flags::empty(),
     };
-    let wakes = b.case().get("op") == "wake";
+    let wakes = b.case().is("op", "wake", "wait")?;
     crowd::measure(b, move |_| {
         let word = word.clone();
         Ok(move || -> Result<(), Bad> {

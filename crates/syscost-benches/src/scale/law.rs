@@ -79,9 +79,9 @@ fn takes(case: &Case, row: &Row) -> bool {
         .get("of")
         .split_once('_')
         .unwrap_or((case.get("of"), ""));
-    let kinds = [row.case.get("of"), row.case.get("op")];
+    let kinds = [row.case.find("of"), row.case.find("op")];
     row.benchmark.id.strip_prefix("scale.") == Some(operation)
-        && (what.is_empty() || kinds.contains(&what))
+        && (what.is_empty() || kinds.contains(&Some(what)))
         && row.case.get(crowd::AS) == case.get(crowd::AS)
 }
 
@@ -97,7 +97,8 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     Ok(Derived {
         value: match case.get("term") {
             "contention" => law.sigma,
-            _ => law.kappa,
+            "coherence" => law.kappa,
+            _ => return Err(case.unknown("term")),
         },
         evidence: vec![Evidence {
             claim: "relative error of the fitted law".to_owned(),

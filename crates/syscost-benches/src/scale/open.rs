@@ -13,6 +13,7 @@
 //! will-it-scale `open1` and `open2`.
 #![allow(unsafe_code)] // close, checked
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
 use std::os::fd::IntoRawFd;
@@ -50,7 +51,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let wanted = match b.case().get("of") {
         "same" => 1,
-        _ => crowd::count(b.case()),
+        "different" => crowd::count(b.case()),
+        _ => return Err(b.case().unknown("of")),
     };
     let files = (0..wanted)
         .map(|_| empty_file())
@@ -62,8 +64,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .map_err(|error| Failure::of("name a file", error))?;
     // The copies know the paths only: the files are removed once, by the measuring task.
     let paths = Arc::new(paths);
+    let path_of = move |number: usize| paths[number % paths.len()].clone();
+    let opened: BTreeSet<CString> = (0..crowd::count(b.case())).map(&path_of).collect();
+    let named = match b.case().is("of", "different", "same")? {
+        true => b.case().number(crowd::COPIES),
+        false => 1,
+    };
+    let claim = "different files that the copies open";
+    b.claim_equal(claim, named, opened.len() as u64, "their paths");
     crowd::measure(b, move |number| {
-        let path = paths[number % paths.len()].clone();
+        let path = path_of(number);
         Ok(move || -> Result<(), Bad> {
             let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             // SAFETY: the descriptor is given up here and used no more.

@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const SIGNAL: u64 = set_of(libc::SIGUSR1);
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    if b.case().get("op") == "query" {
+    if b.case().is("op", "query", "block_unblock")? {
         let _restore = Blocked::one(libc::SIGUSR1)?;
         let mut mask: u64 = 0;
         let place = (&raw mut mask).expose_provenance();

@@ -98,7 +98,7 @@ fn cases() -> Vec<Case> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (tasks, bytes) = (b.case().number("tasks"), b.case().number("size"));
-    let refill = b.case().get("cost") == "refill";
+    let refill = b.case().is("cost", "refill", "switch")?;
     b.operations_per_turn(tasks);
     // Else a task that is woken preempts the one that woke it, which is switched on once more only to sleep.
     let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;

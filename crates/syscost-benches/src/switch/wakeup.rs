@@ -61,7 +61,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     quick: |case| case.get("class") == "normal" && case.get("cpu") == "idle",
     support: |case| match case.get("class") {
         "fifo" => real_time::permitted(),
-        _ => Ok(()),
+        "normal" => Ok(()),
+        class => Err(Unsupported::new(format!("there is no class `{class}`"))),
     },
     run,
     source: include_str!("wakeup.rs"),
@@ -104,7 +105,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let own = TaskStat::of(TaskId::own())?;
     let load = match b.case().get("cpu") {
         "loaded" => Some(Load::start(b.cpu())?),
-        _ => None,
+        "idle" => None,
+        _ => return Err(b.case().unknown("cpu")),
     };
     let mut sleeper = match b.case().get("via") {
         "timer" => Sleeper::timer(),
@@ -119,7 +121,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let slack = Slack::set()?;
     let real_time = match b.case().get("class") {
         "fifo" => Some(RealTime::enter(PRIORITY).map_err(refused)?),
-        _ => None,
+        "normal" => None,
+        _ => return Err(b.case().unknown("class")),
     };
     let mut tally = Tally::default();
     tally.measure(b, || sleeper.wake_up())?;
@@ -137,7 +140,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .chain(sleeper.waker())
         .map(TaskStat::processor)
         .collect::<Result<_, _>>()?;
-    let mut expected = vec![b.cpu(); 1 + usize::from(load.is_some())];
+    // What the row's name says, not what was started.
+    let loads = usize::from(b.case().is("cpu", "loaded", "idle")?);
+    let mut expected = vec![b.cpu(); 1 + loads];
     expected.extend(sleeper.waker_cpu());
     let (told, seen) = (format!("{expected:?}"), format!("{seats:?}"));
     b.claim_equal("CPUs of its tasks", told, seen, "/proc");
@@ -153,7 +158,8 @@ fn refused(error: syscost_sys::SystemError) -> Failure {
 fn claim_class(b: &mut Bencher) -> Result<(), Failure> {
     let expected = match b.case().get("class") {
         "fifo" => format!("SCHED_FIFO {PRIORITY}"),
-        _ => "SCHED_OTHER".to_owned(),
+        "normal" => "SCHED_OTHER".to_owned(),
+        _ => return Err(b.case().unknown("class")),
     };
     let seen = class()?.to_string();
     b.claim_equal("class of the task", expected, seen, "sched_getscheduler");

@@ -51,13 +51,38 @@ fn cases() -> Vec<Case> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get("op") {
-        "fetch_add" => contention::measure(b, FetchAdd::default),
+        "fetch_add" => measure::<FetchAdd>(b),
         "exchange" => {
             b.operations_per_turn(Exchange::STRETCH);
-            contention::measure(b, Exchange::default)
+            measure::<Exchange>(b)
         }
-        _ => contention::measure(b, CompareExchange::default),
+        "compare_exchange" => measure::<CompareExchange>(b),
+        _ => Err(b.case().unknown("op")),
     }
+}
+
+/// By which operation an adder adds: no count tells one from another.
+trait Named: Adder + Default {
+    const NAME: &str;
+}
+
+fn measure<A: Named>(b: &mut Bencher) -> Result<(), Failure> {
+    contention::measure(b, A::default)?;
+    let named = b.case().get("op").to_owned();
+    b.claim_equal("operation of all threads", &*named, A::NAME, "the adder");
+    Ok(())
+}
+
+impl Named for FetchAdd {
+    const NAME: &str = "fetch_add";
+}
+
+impl Named for Exchange {
+    const NAME: &str = "exchange";
+}
+
+impl Named for CompareExchange {
+    const NAME: &str = "compare_exchange";
 }
 
 #[derive(Default)]

@@ -68,7 +68,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get("state") {
         "free" => lock::measure_free::<Mutex>(b),
         "contended" => contention::measure(b, Guarded::<Mutex>::default),
-        _ => hand_over::measure(b, Between::Threads, || Ok(Mutexes::default())),
+        "handed_over" => hand_over::measure(b, Between::Threads, || Ok(Mutexes::default())),
+        _ => Err(b.case().unknown("state")),
     }
 }
 

@@ -41,7 +41,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get("state") {
         "free" => lock::measure_free::<SpinLock>(b),
-        _ => contention::measure(b, Guarded::<SpinLock>::default),
+        "contended" => contention::measure(b, Guarded::<SpinLock>::default),
+        _ => Err(b.case().unknown("state")),
     }
 }
 

@@ -31,7 +31,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let own = subject::own_executable()?;
     let (directory, name) = match b.case().get("of") {
         "device" => (CWD, c"/dev/null"),
-        _ => (own.directory(), own.name()),
+        "file" => (own.directory(), own.name()),
+        _ => return Err(b.case().unknown("of")),
     };
     b.try_iter(|| accessat(directory, name, Access::EXISTS, AtFlags::empty()))
 }

@@ -88,7 +88,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 call,
             )
         }
-        _ => b.single(call, call),
+        "warm" => b.single(call, call),
+        _ => Err(b.case().unknown("state")),
     }
 }
 

@@ -43,10 +43,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (reader, mut writer) = subject::pipe()?;
     match b.case().get("call") {
         "dup3" => b.try_iter(|| dup3(&reader, &mut writer, DupFlags::CLOEXEC)),
-        _ => b.try_iter(|| -> Result<usize, Bad> {
+        "dup_close" => b.try_iter(|| -> Result<usize, Bad> {
             let second = dup(&reader)?;
             // SAFETY: the descriptor is given up here and used no more.
             checked(unsafe { syscall1(Sysno::CLOSE, second.into_raw_fd() as usize) })
         }),
+        _ => Err(b.case().unknown("call")),
     }
 }

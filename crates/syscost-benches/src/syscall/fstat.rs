@@ -28,7 +28,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (fd, kind) = match b.case().get("of") {
         "file" => (subject::file_in_memory()?, FileType::RegularFile),
-        _ => (subject::pipe()?.0, FileType::Fifo),
+        "pipe" => (subject::pipe()?.0, FileType::Fifo),
+        _ => return Err(b.case().unknown("of")),
     };
     b.try_iter(|| -> Result<(), Bad> { must(FileType::from_raw_mode(fstat(&fd)?.st_mode) == kind) })
 }

@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = if b.case().get("depth") == "0" {
+    let path = if b.case().is("depth", "0", "3")? {
         c"/"
     } else {
         c"/proc/sys/kernel"

@@ -71,7 +71,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(Sysno::GETUID)],
         },
     ]),
-    quick: |case| case.get("via").is_empty() && ["getppid", "getuid"].contains(&case.get("call")),
+    quick: |case| case.find("via").is_none() && ["getppid", "getuid"].contains(&case.get("call")),
     run,
     source: include_str!("null.rs"),
     ..Benchmark::DEFAULT
@@ -82,7 +82,10 @@ const ABSENT: Sysno = Sysno::NFSSERVCTL;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let name = b.case().get("call").to_owned();
-    if b.case().get("via") == "libc" {
+    if let Some(via) = b.case().find("via") {
+        if via != "libc" {
+            return Err(b.case().unknown("via"));
+        }
         return match name.as_str() {
             // SAFETY: the call takes nothing and touches no memory.
             "getppid" => b.iter(|| unsafe { libc::getppid() }),
@@ -91,7 +94,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             // SAFETY: the same.
             "getuid" => b.iter(|| unsafe { libc::getuid() }),
             // SAFETY: the same.
-            _ => b.iter(|| unsafe { libc::getpid() }),
+            "getpid" => b.iter(|| unsafe { libc::getpid() }),
+            _ => Err(b.case().unknown("call")),
         };
     }
     if name == "absent" {
@@ -105,7 +109,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         // SAFETY: no kernel has the call.
         return b.try_iter(|| must(unsafe { syscall0(ABSENT) } == enosys));
     }
-    let call = Sysno::from_name(&name).unwrap_or(Sysno::GETPPID);
+    let call = Sysno::from_name(&name).ok_or_else(|| b.case().unknown("call"))?;
     // SAFETY: none of the four takes anything or touches memory.
     b.try_iter(|| checked(unsafe { syscall0(call) }))
 }

@@ -34,10 +34,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (fd, _writer) = match b.case().get("of") {
         "zero" => (subject::device(c"/dev/zero")?, None),
         "file" => (subject::file_in_memory()?, None),
-        _ => {
+        "pipe" => {
             let (reader, writer) = subject::pipe()?;
             (reader, Some(writer))
         }
+        _ => return Err(b.case().unknown("of")),
     };
     let fd = fd.as_fd();
     b.try_iter(|| -> Result<(), Bad> { must(read(fd, &mut [0_u8; 0])? == 0) })

@@ -38,7 +38,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (directory, name, kind) = match b.case().get("of") {
         "device" => (CWD, c"/dev/null", FileType::CharacterDevice),
         "root" => (CWD, c"/", FileType::Directory),
-        _ => (own.directory(), own.name(), FileType::RegularFile),
+        "file" => (own.directory(), own.name(), FileType::RegularFile),
+        _ => return Err(b.case().unknown("of")),
     };
     b.try_iter(|| -> Result<(), Bad> {
         let stat = statat(directory, name, AtFlags::empty())?;

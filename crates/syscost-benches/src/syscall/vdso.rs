@@ -57,7 +57,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "syscall" => false,
         name => return Err(Failure::Broken(format!("knows no way {name:?} of calling"))),
     };
-    if b.case().get("call") == "getcpu" {
+    if b.case().is("call", "getcpu", "clock_gettime")? {
         let own = b.cpu() as usize;
         if through_vdso {
             // So short that a branch per call would show: strays are only added up.

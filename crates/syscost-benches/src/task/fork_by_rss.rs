@@ -107,7 +107,7 @@ fn expected(forks: f64) -> Vec<Expect> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_huge = b.case().get(Pages::KEY) == LARGE;
+    let is_huge = b.case().is(Pages::KEY, LARGE, SMALL)?;
     if b.case().get("term") == "page" {
         return per_page(b, is_huge);
     }
@@ -198,7 +198,7 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
         let claim = "deviation from the line in percent";
         b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
-        if b.case().get(Pages::KEY) == SMALL {
+        if b.case().is(Pages::KEY, SMALL, LARGE)? {
             // Eight times the pages: who forks the same memory each time has a level line, which fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
             let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);

@@ -70,7 +70,7 @@ const STATUS: i32 = 43;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (marked, mut ids) = (Marked::new()?, Ids::default());
-    let has_program = b.case().get("command") == "program";
+    let has_program = b.case().is("command", "program", "exit")?;
     let what = match has_program {
         true => marked.path().to_owned(),
         false => CString::new(format!("exit {STATUS}"))

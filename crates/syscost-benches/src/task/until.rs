@@ -45,7 +45,7 @@ pub(crate) fn measure<T>(
     mut end: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     tell_size(b);
-    if b.case().get("until") == "reaped" {
+    if b.case().is("until", "reaped", "created")? {
         ending.iter().for_each(|call| b.expect(calls(*call)));
         return b.try_iter(|| end(create()?));
     }

@@ -48,7 +48,7 @@ const APART: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
-    let by_add = b.case().get("op") == "add";
+    let by_add = b.case().is("op", "add", "multiply")?;
     let seen = RefCell::new(Vec::new());
     b.observe(|| {
         let core = core_frequency(&clock);

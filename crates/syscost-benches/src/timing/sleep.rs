@@ -105,6 +105,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "longest_overshoot_ns",
         overshoots.iter().copied().fold(f64::NAN, f64::max),
     );
+    let named = b.case().nanoseconds("delay").unwrap_or_default();
+    let asked = length.tv_sec as u64 * 1_000_000_000 + length.tv_nsec as u64;
+    b.claim_equal("length of each sleep in ns", named, asked, "benchmark");
     let seen = timer_slack()?;
     b.detail("timer_slack_ns", seen as f64);
     b.claim_equal("timer slack in ns", slack.wanted, seen, "prctl");

@@ -1,5 +1,6 @@
 //! What a pass runs: a measured loop, and what is checked around it while no clock runs.
 
+use syscost_sys::counters::TaskReading;
 use syscost_sys::kernel::Work;
 
 use super::laps::Laps;
@@ -32,6 +33,11 @@ pub(super) trait Body {
     /// Whether what happens before a batch is work of its own: the batch is then more than its operations.
     fn is_prepared(&self) -> bool {
         false
+    }
+
+    /// What the kernel has counted so far for all tasks that do it, where all of them are on one CPU.
+    fn counted(&self) -> Option<TaskReading> {
+        None
     }
 
     /// The times of the last batch's operations, where these are noted.

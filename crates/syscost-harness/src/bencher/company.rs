@@ -16,9 +16,6 @@ const WAITED: f64 = 0.1;
 /// kernel's own threads take less.
 pub(super) const MAX_OTHERS: f64 = 0.05;
 
-/// A time of which others had a larger share than this says little about the work that was done in it.
-const MOSTLY_OTHERS: f64 = 0.5;
-
 /// The share of the time in which a CPU ran others than the tasks that all were on it, at most: none of these
 /// ran then, but one of them was ready to. Tasks that sleep and wait for each other as well are suspected too
 /// often rather than too rarely. `None` where the kernel does not say how long tasks ran and waited.
@@ -27,27 +24,39 @@ pub(super) fn share(used: &TaskReading, passed_ns: f64) -> Option<f64> {
     Some((passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns)
 }
 
-/// Whether time that did not double with the work may be that of others, who had this share of the one CPU of
-/// all tasks. Tasks that yield let them run for milliseconds in some batches and not in others, so it may
-/// more than double beside any of them. Where others have most of the time, one slice of theirs may be all
-/// that is timed, whatever the work.
-pub(super) fn may_be_theirs(others: f64, is_longer: bool) -> bool {
-    others > MOSTLY_OTHERS || (others > MAX_OTHERS && is_longer)
+/// A stretch of time in which tasks share a CPU with nobody, or with others: whoever sleeps or yields there
+/// lets them run for a slice, which may be all that is timed, whatever the work.
+pub(super) struct Stretch {
+    before: Option<TaskReading>,
+    begun: Instant,
 }
 
-/// Evidence whose count other programs may have raised refutes only where there are none.
-pub(super) fn excused(evidence: Evidence, may_be_others: bool) -> Evidence {
-    match may_be_others && evidence.verdict == Verdict::Refuted && is_there() {
-        true => excuse(evidence),
-        false => evidence,
+impl Stretch {
+    /// Begins with what the kernel has counted for the tasks so far; nothing where they are not on one CPU.
+    pub(super) fn begin(before: Option<TaskReading>) -> Self {
+        Self {
+            before,
+            begun: Instant::now(),
+        }
+    }
+
+    /// Whether others had the CPU meanwhile, by what has been counted by now.
+    pub(super) fn had_others(&self, now: Option<TaskReading>) -> bool {
+        let passed_ns = self.begun.elapsed().as_nanos() as f64;
+        let used = now.zip(self.before).map(|(now, before)| now - before);
+        used.and_then(|used| share(&used, passed_ns))
+            .is_some_and(|others| others > MAX_OTHERS)
     }
 }
 
-/// Evidence that others may have spoilt refutes nothing.
-pub(super) fn excuse(mut evidence: Evidence) -> Evidence {
-    if evidence.verdict == Verdict::Refuted {
+/// Why evidence that others may have spoilt refutes nothing.
+pub(super) const WANTED: &str = "another program wants this CPU, and may have caused it";
+
+/// Evidence whose count other programs may have raised refutes only where there are none.
+pub(super) fn excused(mut evidence: Evidence, may_be_others: bool) -> Evidence {
+    if may_be_others && evidence.verdict == Verdict::Refuted && is_there() {
         evidence.verdict = Verdict::Unverified;
-        evidence.reason = Some("another program wants this CPU, and may have caused it".to_owned());
+        evidence.reason = Some(WANTED.to_owned());
     }
     evidence
 }
@@ -92,14 +101,24 @@ mod tests {
     }
 
     #[test]
-    fn few_others_make_no_time_shorter() {
-        assert!(may_be_theirs(0.1, true));
-        assert!(!may_be_theirs(0.1, false));
-        assert!(!may_be_theirs(0.01, true));
-        assert!(
-            may_be_theirs(0.99, false),
-            "a slice of theirs is all there is"
-        );
+    fn a_slice_of_others_is_seen_in_the_stretch_that_has_it() {
+        let counted = |run_ns, delay_ns| {
+            Some(TaskReading {
+                run_ns: Some(run_ns),
+                delay_ns: Some(delay_ns),
+                ..TaskReading::default()
+            })
+        };
+        let passed = Duration::from_millis(4);
+        let stretch = |before| Stretch {
+            before,
+            begun: Instant::now() - passed,
+        };
+        let run_ns = passed.as_nanos() as u64;
+        assert!(stretch(counted(0, 0)).had_others(counted(40_000, 3_000_000)));
+        // The test may be preempted here: then nobody waited.
+        assert!(!stretch(counted(0, 0)).had_others(counted(run_ns, 0)));
+        assert!(!stretch(None).had_others(None));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 pub(crate) fn of_rows(rows: &[Row]) -> Vec<directory::Directory> {
     let is_used = |directory: &Directory| {
         let mut rows = rows.iter();
-        rows.any(|row| row.case.get(super::KEY) == directory.label)
+        rows.any(|row| row.case.find(super::KEY) == Some(&directory.label))
     };
     let used = super::given().into_iter().filter(is_used);
     used.map(|directory| facts_of(&directory).unwrap_or_else(|_| nameplate(&directory)))

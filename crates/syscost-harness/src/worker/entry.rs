@@ -143,6 +143,7 @@ pub(crate) fn measure(
     if (benchmark.disregards_neighbours)(case) {
         bencher.disregard_neighbours();
     }
+    case.forget_asked();
     catch_unwind(AssertUnwindSafe(|| (benchmark.run)(&mut bencher))).map_err(|panic| {
         let message = panic
             .downcast_ref::<&str>()
@@ -151,6 +152,10 @@ pub(crate) fn measure(
             .unwrap_or_else(|| "no message".to_owned());
         Failure::Failed(format!("panicked: {message}"))
     })??;
+    if let Some(parameter) = case.unasked() {
+        let what = format!("never asks what `{parameter}` of its case is");
+        return Err(Failure::Broken(what));
+    }
     let mut findings = bencher.finish()?;
     findings.cpu = Some(cpu);
     findings.took_ns = begun.elapsed().as_nanos() as f64;

@@ -29,11 +29,11 @@ pub(super) struct Place {
 /// Whether a case may be measured on another CPU than its worker was sent to: not where it names CPUs,
 /// which are those beside that one, or where memory is lent from case to case, which lies near it.
 pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
-    let names = |parameter: &&str| !case.get(parameter).is_empty();
+    let names = |parameter: &&str| case.find(parameter).is_some();
     let names_cpus = ["cpus", "cpu", "from", "threads", "copies"]
         .iter()
         .any(names);
-    !benchmark.stays && (!names_cpus || case.get("cpus") == "same")
+    !benchmark.stays && (!names_cpus || case.find("cpus") == Some("same"))
 }
 
 /// Moves this process to the worker's own CPU, or, if it `may_move`, to the first of all CPUs whose core

@@ -134,8 +134,7 @@ fn refuted_of(file: &'static str, seen: &[(u32, u64)]) -> usize {
     let case = Case::new([(FILE, file), (PROCESSES, "2")]);
     let found = findings_of(&case, Pass::Timed, &[], |b| {
         b.observe(|| Ok(1.0))?;
-        claim_label(b, &accounts);
-        Ok(())
+        claim_label(b, &accounts)
     })
     .expect("it works");
     claims(&found, Verdict::Refuted).len()

@@ -17,7 +17,7 @@ use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
 /// Who counts reads: the kernel says how many it took, and which completed.
-const RING: &str = "io_uring";
+pub(super) const RING: &str = "io_uring";
 
 /// As many offsets are noted, of the first reads: fewer than a file has blocks.
 const NOTED: usize = 64;
@@ -88,6 +88,11 @@ impl<'f> Ring<'f> {
     /// How many reads are to be in flight.
     pub(super) fn depth(&self) -> u64 {
         self.parts.len() as u64
+    }
+
+    /// How many reads have completed so far, in this process.
+    pub(super) fn completed(&self) -> u64 {
+        self.completed
     }
 
     /// How many bytes were read so far, in this process.

@@ -195,15 +195,15 @@ impl Setting {
                 .find(|simd| simd.name() == name)
                 .ok_or_else(|| missing("simd"))?,
         };
-        let bytes = case.number("size") as usize;
-        if bytes == 0 {
-            return Err(missing("size"));
-        }
+        let count = |what| match case.number(what) as usize {
+            0 => Err(missing(what)),
+            count => Ok(count),
+        };
         Ok(Self {
             stream,
             simd,
-            bytes,
-            threads: case.number("threads").max(1) as usize,
+            bytes: count("size")?,
+            threads: count("threads")?,
         })
     }
 

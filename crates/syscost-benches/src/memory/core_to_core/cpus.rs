@@ -22,6 +22,21 @@ pub(super) fn measured() -> &'static [u32] {
     })
 }
 
+/// The pair that is looked at first; `None` with one CPU.
+pub(super) fn first_pair() -> Option<(u32, u32)> {
+    match Topology::here() {
+        Ok(topology) => first_of(topology, measured()),
+        Err(_) => Some((measured()[0], *measured().get(1)?)),
+    }
+}
+
+/// The first of these CPUs and the core nearest to it: a second thread of its own core, which shares
+/// the line's cache, only where there is no other core.
+fn first_of(topology: &Topology, cpus: &[u32]) -> Option<(u32, u32)> {
+    let order = topology.spread(*cpus.first()?, cpus);
+    Some((order[0], *order.get(1)?))
+}
+
 /// At most `most` of these CPUs: one per core, evenly taken from the order of their distance, and one second thread.
 fn of(topology: &Topology, allowed: &[u32], most: usize) -> Vec<u32> {
     if allowed.len() <= most {
@@ -57,6 +72,7 @@ fn of(topology: &Topology, allowed: &[u32], most: usize) -> Vec<u32> {
 mod tests {
     use super::*;
     use std::path::PathBuf;
+    use syscost_sys::topology::{Cache, CacheKind, Cpu};
 
     #[test]
     fn a_choice_of_cpus_meets_every_package_and_a_second_thread() {
@@ -69,6 +85,40 @@ mod tests {
         assert_eq!(of(&server, &all, 5), [0, 1, 2, 3, 4], "cores first");
         assert_eq!(of(&server, &all, 4), [0, 1, 2, 3]);
         assert_eq!(of(&server, &all, 3), [0, 3, 4]);
+    }
+
+    /// Two threads of each core, numbered one behind the other; two cores share the last cache.
+    fn of_neighbours(cores: u32) -> Topology {
+        let cpu = |number: u32| Cpu {
+            cpu: number,
+            core: number / 2,
+            package: 0,
+            node: 0,
+            smt_siblings: vec![number ^ 1],
+            caches: vec![Cache {
+                level: 3,
+                kind: CacheKind::Unified,
+                size_bytes: 32 << 20,
+                line_bytes: 64,
+                shared_cpus: (number / 4 * 4..number / 4 * 4 + 4).collect(),
+            }],
+        };
+        Topology {
+            cpus: (0..2 * cores).map(cpu).collect(),
+        }
+    }
+
+    #[test]
+    fn two_cores_are_looked_at_before_two_threads_of_one() {
+        let all: Vec<u32> = (0..8).collect();
+        assert_eq!(first_of(&of_neighbours(4), &all), Some((0, 2)));
+        assert_eq!(
+            first_of(&of_neighbours(4), &[0, 1, 6]),
+            Some((0, 6)),
+            "of another cache"
+        );
+        assert_eq!(first_of(&of_neighbours(1), &[0, 1]), Some((0, 1)));
+        assert_eq!(first_of(&of_neighbours(1), &[1]), None);
     }
 
     #[test]

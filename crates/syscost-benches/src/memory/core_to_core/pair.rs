@@ -185,6 +185,9 @@ impl Asking {
         let seen = told([self.cpu, other.cpu]);
         b.claim_equal("CPUs of both sides", told(named), seen, "getcpu");
         let asked = self.asked;
+        // What the time is divided by.
+        let claim = "round trips that were asked for";
+        b.claim_equal(claim, b.operations(), asked, "benchmark");
         let mut claim = |what: &str, seen: u64| {
             b.claim(what, asked, seen, "benchmark", seen == asked && asked > 0);
         };

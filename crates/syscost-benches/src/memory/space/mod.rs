@@ -48,8 +48,8 @@ pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
 }
 
 /// Whether the case's pages are there before the operation.
-pub(super) fn is_touched(case: &Case) -> bool {
-    case.get(TOUCHED) == "yes"
+pub(super) fn is_touched(case: &Case) -> Result<bool, Failure> {
+    case.is(TOUCHED, "yes", "no")
 }
 
 /// Pages that are there before each operation, which the benchmark counts itself.

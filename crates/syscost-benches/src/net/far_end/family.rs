@@ -28,13 +28,11 @@ impl Family {
 
     /// That of a case; IPv4 where it says nothing.
     pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
+        let Some(name) = case.find(Self::KEY) else {
+            return Ok(Family::Ipv4);
+        };
         let found = Self::ALL.into_iter().find(|family| family.name() == name);
-        match (found, name) {
-            (Some(family), _) => Ok(family),
-            (None, "") => Ok(Family::Ipv4),
-            (None, other) => Err(Failure::Broken(format!("has an address of {other}"))),
-        }
+        found.ok_or_else(|| Failure::Broken(format!("has an address of {name}")))
     }
 
     /// That of an address.

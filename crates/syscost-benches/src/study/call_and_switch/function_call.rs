@@ -15,6 +15,8 @@
 //! The call-and-switch experiment, part 1 (docs/studies/call-and-switch.md).
 
 use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
+use syscost_sys::perf::{Uses, Watch};
 
 use super::super::callee::{self, Record, repeat, unknown};
 use super::median_of_runs;
@@ -56,25 +58,50 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     // Each loop is compiled for its own callee, as in a program that names it.
     match signature.as_str() {
-        "none" => measure(b, || callee::none()),
-        "int" => measure(b, || callee::integer(1)),
-        "int_int" => measure(b, || callee::two_integers(1, 2)),
-        "double" => measure(b, || callee::double(1.0)),
-        "int_x8" => measure(b, || callee::eight_integers(1, 2, 3, 4, 5, 6, 7, 8)),
-        "struct" => measure(b, || callee::record(record)),
-        "returns_struct" => measure(b, || {
+        "none" => measure(b, callee::none as *const u64, || callee::none()),
+        "int" => measure(b, callee::integer as *const u64, || callee::integer(1)),
+        "int_int" => measure(b, callee::two_integers as *const u64, || {
+            callee::two_integers(1, 2);
+        }),
+        "double" => measure(b, callee::double as *const u64, || callee::double(1.0)),
+        "int_x8" => measure(b, callee::eight_integers as *const u64, || {
+            callee::eight_integers(1, 2, 3, 4, 5, 6, 7, 8);
+        }),
+        "struct" => measure(b, callee::record as *const u64, || callee::record(record)),
+        "returns_struct" => measure(b, callee::returns_record as *const u64, || {
             callee::returns_record();
         }),
         other => Err(Failure::Broken(format!("no signature is called {other}"))),
     }
 }
 
-fn measure(b: &mut Bencher, call: impl Fn()) -> Result<(), Failure> {
+/// Measures a call of the procedure that lies there.
+fn measure(b: &mut Bencher, callee: *const u64, call: impl Fn()) -> Result<(), Failure> {
     // What one result does: 21 loops with the call.
     let operations = TURNS * super::RUNS as u64;
     b.as_published(operations, || {
         let without = || repeat(TURNS, || ());
         let with = || repeat(TURNS, &call);
         Ok(median_of_runs(TURNS, without, with))
-    })
+    })?;
+    match b.is_timed() {
+        true => Ok(()),
+        false => claim_called(b, callee, call),
+    }
+}
+
+/// Turns in which calls are counted.
+const WATCHED: u64 = 64;
+
+/// Claims that each turn calls this procedure once, where the processor may tell.
+fn claim_called(b: &mut Bencher, callee: *const u64, call: impl Fn()) -> Result<(), Failure> {
+    let Ok(watch) = Watch::of(TaskId::own(), callee, Uses::Calls) else {
+        return Ok(());
+    };
+    repeat(WATCHED, call);
+    let seen = watch.count();
+    let seen = seen.map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let claim = format!("calls of the named procedure in {WATCHED} turns");
+    b.claim_equal(&claim, WATCHED, seen, "debug register");
+    Ok(())
 }

@@ -82,7 +82,7 @@ impl Seen {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let messages = b.case().number("in_a_row");
     let runs = if messages > 1000 { LONG_RUNS } else { RUNS };
-    let is_pinned = b.case().get("hint") == "same_cpu";
+    let is_pinned = b.case().is("hint", "same_cpu", "none")?;
     let (unpinned, cpus) = match is_pinned {
         true => (None, vec![b.cpu()]),
         false => (Some(Unpinned::new(b)?), b.allowed().to_vec()),

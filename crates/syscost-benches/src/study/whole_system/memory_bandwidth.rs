@@ -19,9 +19,12 @@
 
 use std::hint::black_box;
 use std::thread;
+use std::time::Instant;
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
+
+use crate::implied::{Implied, Shares};
 
 use super::super::procedure::{OneCpu, Unpinned};
 use super::super::unoptimised::InMemory;
@@ -75,9 +78,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     // Filled, so that no page is missing.
     let mut arrays = [vec![VALUE; LENGTH], vec![VALUE; LENGTH]];
     let (mut words, mut on_one_cpu) = (0, OneCpu::default());
+    let mut implied = Implied::default();
     b.as_published(TRIALS, || {
-        trials.mean(|timer| trial(timer, stream, &mut arrays, &mut words, &mut on_one_cpu))
+        let (since, before) = (Instant::now(), words);
+        let rate =
+            trials.mean(|timer| trial(timer, stream, &mut arrays, &mut words, &mut on_one_cpu))?;
+        let bytes = (words - before) * size_of::<u64>() as u64;
+        implied.note(bytes as f64 * 1e9 / rate, since);
+        Ok(rate)
     })?;
+    implied.claim(b, Shares::WHOLE);
     drop(unpinned);
     b.report(WORDS, words as f64);
     b.detail("trials_stddev_bytes_per_s", trials.deviation());
@@ -102,7 +112,7 @@ fn trial(
             threads.map(thread::ScopedJoinHandle::join)
         })
     });
-    let mut cpus = Vec::new();
+    let (mut cpus, before) = (Vec::new(), *words);
     for end in ends {
         let (went_through, cpu) =
             end.map_err(|_| Failure::Failed("a thread of the stream panicked".into()))?;
@@ -116,7 +126,8 @@ fn trial(
     if let [one, other] = cpus[..] {
         on_one_cpu.note(one, other);
     }
-    Ok((2 * LENGTH * size_of::<u64>()) as f64 * 1e9 / ns)
+    let bytes = (*words - before) * size_of::<u64>() as u64;
+    Ok(bytes as f64 * 1e9 / ns)
 }
 
 /// Adds the words of an array up.

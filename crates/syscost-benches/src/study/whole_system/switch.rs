@@ -46,7 +46,7 @@ struct Seen {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_of_threads = b.case().get("between") == "threads";
+    let is_of_threads = b.case().is("between", "threads", "processes")?;
     let (mut trials, mut seen) = (Trials::new(b)?, Seen::default());
     b.as_published(TRIALS * ROUND_TRIPS, || match is_of_threads {
         true => between_threads(&mut trials, &mut seen),

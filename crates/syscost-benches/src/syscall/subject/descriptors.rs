@@ -41,7 +41,7 @@ impl Descriptors {
     /// What a case asks for.
     pub(in super::super) fn of(case: &Case) -> Result<Self, Failure> {
         let count = case.number("fds") as usize;
-        let ready = if case.get("ready") == "first" {
+        let ready = if case.is("ready", "first", "last")? {
             0
         } else {
             count - 1

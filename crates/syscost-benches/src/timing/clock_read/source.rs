@@ -56,6 +56,24 @@ pub(crate) fn counter_ticks_per_ns(run_clock: &Clock) -> f64 {
     clock::ticks_per_ns(&first, &Bracket::take(counter))
 }
 
+/// The number of the clock that clock_gettime(2) calls so.
+fn clock_named(name: &str) -> Option<libc::clockid_t> {
+    Some(match name {
+        "realtime" => libc::CLOCK_REALTIME,
+        "realtime_coarse" => libc::CLOCK_REALTIME_COARSE,
+        "realtime_alarm" => libc::CLOCK_REALTIME_ALARM,
+        "monotonic" => libc::CLOCK_MONOTONIC,
+        "monotonic_coarse" => libc::CLOCK_MONOTONIC_COARSE,
+        "monotonic_raw" => libc::CLOCK_MONOTONIC_RAW,
+        "boottime" => libc::CLOCK_BOOTTIME,
+        "boottime_alarm" => libc::CLOCK_BOOTTIME_ALARM,
+        "tai" => libc::CLOCK_TAI,
+        "process_cputime" => libc::CLOCK_PROCESS_CPUTIME_ID,
+        "thread_cputime" => libc::CLOCK_THREAD_CPUTIME_ID,
+        _ => return None,
+    })
+}
+
 impl Source {
     /// The source of a case's parameter `source`.
     pub(in crate::timing) fn of(case: &Case) -> Result<Self, Unsupported> {
@@ -137,6 +155,7 @@ impl Source {
         if self == Self::Seconds {
             return claim_its_second(b);
         }
+        self.claim_it_is_named(b)?;
         let ratio = self.time_over_elapsed(b.clock())?;
         let holds = (0.95..=1.05).contains(&ratio);
         b.claim(
@@ -146,6 +165,28 @@ impl Source {
             "run's clock",
             holds,
         );
+        Ok(())
+    }
+
+    /// Claims that it is the clock of the row's name: its readings lie between two of that clock. Nearly
+    /// all, since somebody may set it meanwhile. A coarse clock is behind the fine one.
+    fn claim_it_is_named(self, b: &mut Bencher) -> Result<(), Failure> {
+        const READINGS: u64 = 100;
+        let named = b.case().find("source").and_then(clock_named);
+        let (Some(named), Self::Clock(_)) = (named, self) else {
+            return Ok(());
+        };
+        let failed = |cause| Failure::of("reading the clock", cause);
+        let mut between = 0_u64;
+        for _ in 0..READINGS {
+            let before = clock_gettime(named).map_err(failed)?;
+            let read = self.read().map_err(failed)?;
+            let after = clock_gettime(named).map_err(failed)?;
+            between += u64::from((before..=after).contains(&read));
+        }
+        let claim = "of 100 readings, those between two of the named clock";
+        let bound = Bound::AtLeast(0.95 * READINGS as f64);
+        b.claim_within(claim, bound, between as f64, "clock_gettime");
         Ok(())
     }
 

@@ -111,6 +111,23 @@ fn others_are_switched_to_as_often_as_their_time_allows() {
 }
 
 #[test]
+fn beside_others_a_wake_may_cost_the_waker_its_turn() {
+    let expect = within(Counter::Switches, 0.95, 1.05);
+    let seen = |voluntary, switches, others| {
+        let counted = counted(voluntary, switches, Some(3_000_000)).beside(others, 5e6);
+        counted.excuse(&expect, 100)
+    };
+    // Wakes in 5 ms beside a program that has 42 % of the CPU: few slices of it, but 100 wakes.
+    assert_eq!(seen(100, 181, Some(0.42)), Some(OUTSIDERS));
+    // Each wake is one such moment.
+    assert_eq!(seen(100, 281, Some(0.42)), None);
+    // A sleep of its own is no preemption.
+    assert_eq!(seen(150, 181, Some(0.42)), None);
+    // Nor are there others where the kernel does not say so.
+    assert_eq!(seen(100, 181, None), None);
+}
+
+#[test]
 fn only_company_excuses_yields_in_vain() {
     let expect = within(Counter::Switches, 0.95, 1.05);
     let seen = |others| counted(0, 917, None).beside(others, 1e6);

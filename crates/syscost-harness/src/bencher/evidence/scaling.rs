@@ -7,6 +7,7 @@ use syscost_results::{Evidence, Verdict};
 
 use crate::bencher::Bencher;
 use crate::bencher::body::Body;
+use crate::bencher::company::{self, Stretch};
 use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
@@ -35,12 +36,22 @@ const FOLDED: f64 = 1.1;
 /// Proportions outside of the bound that noise could explain.
 const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
 
+/// Who else may be part of a time, by what was looked at around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// Nobody, or nobody could look.
+    Nobody,
+    /// A neighbour on the other thread of the core.
+    Neighbour,
+    /// Other programs on the CPU itself, whose slices are longer than a batch.
+    Others,
+}
+
 /// The shortest time of 2n operations over the shortest of n.
 #[derive(Debug, Clone, Copy)]
 struct Proportion {
     ratio: f64,
-    /// Whether both are of a core of our own, or nobody could look.
-    is_undisturbed: bool,
+    beside: Beside,
 }
 
 /// Times of n operations, and of 2n right behind them.
@@ -94,11 +105,13 @@ impl Bencher<'_> {
         if evidence.verdict == Verdict::Refuted {
             // No neighbour makes twice the work last no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
-            let reason = if is_folded {
+            let reason = if self.pinned && last.beside == Beside::Others {
+                Some(company::WANTED)
+            } else if is_folded {
                 None
             } else if !self.pinned {
                 Some("its tasks may move from CPU to CPU meanwhile")
-            } else if !last.is_undisturbed {
+            } else if last.beside == Beside::Neighbour {
                 Some("the core was shared whenever it was timed")
             } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
                 Some("the machine is too noisy to tell")
@@ -113,7 +126,7 @@ impl Bencher<'_> {
         Ok(evidence)
     }
 
-    /// From pairs of batches: undisturbed ones, if there are any.
+    /// From pairs of batches: undisturbed ones, if there are any; else those without others on the CPU.
     fn proportion(
         &mut self,
         expect: Expect,
@@ -124,7 +137,7 @@ impl Bencher<'_> {
         let turns = turns.min(body.max_turns() / 2);
         let turn_ns = BATCH_NS / turns as f64;
         let lead_in = Batch { turns, turn_ns }.lead_in(body);
-        let (mut own, mut any) = (Pairs::default(), Pairs::default());
+        let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
         let begun = self.clock.start();
         self.begin_looks();
         for tries in 1..=MAX_PAIRS {
@@ -133,29 +146,40 @@ impl Bencher<'_> {
                 self.gate();
             }
             self.take_seen();
+            let stretch = Stretch::begin(body.counted());
             let once = self.time_led_in(body, turns, lead_in)?;
             let twice = self.time_led_in(body, 2 * turns, lead_in)?;
             self.operations += (2 * lead_in + 3 * turns) * per_turn;
+            let seen = self.take_seen();
             any.take(once, twice);
-            if self.take_seen().is_undisturbed() {
-                own.take(once, twice);
+            if !stretch.had_others(body.counted()) {
+                here.take(once, twice);
+                if seen.is_undisturbed() {
+                    own.take(once, twice);
+                }
             }
             let spent_ns = self
                 .clock
                 .to_ns(self.clock.stop().ticks.saturating_sub(begun));
-            let best = own.ratio(expect).or(any.ratio(expect));
+            let best = own
+                .ratio(expect)
+                .or(here.ratio(expect))
+                .or(any.ratio(expect));
             let is_settled = best.is_some_and(|ratio| expect.bound.holds(ratio));
             if tries >= MIN_PAIRS && (is_settled || spent_ns > LIMIT_NS) {
                 break;
             }
         }
-        let of_any = Proportion {
-            ratio: any.ratio(expect).unwrap_or(f64::NAN),
-            is_undisturbed: false,
+        let of = |pairs: &Pairs, beside| {
+            let ratio = pairs.ratio(expect)?;
+            Some(Proportion { ratio, beside })
         };
-        Ok(own.ratio(expect).map_or(of_any, |ratio| Proportion {
-            ratio,
-            is_undisturbed: true,
+        let found = of(&own, Beside::Nobody)
+            .or_else(|| of(&here, Beside::Neighbour))
+            .or_else(|| of(&any, Beside::Others));
+        Ok(found.unwrap_or(Proportion {
+            ratio: f64::NAN,
+            beside: Beside::Others,
         }))
     }
 }

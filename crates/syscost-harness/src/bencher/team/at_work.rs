@@ -18,6 +18,8 @@ pub(super) struct AtWork<'t> {
     places: Vec<TaskPlace>,
     seen: Seen,
     batches: usize,
+    /// Whether all its tasks are on the measuring one's CPU, so that what others have of it is told.
+    pub(super) is_on_one_cpu: bool,
     /// How the last preparation went.
     prepared: Result<(), Failure>,
 }
@@ -39,6 +41,7 @@ impl<'t> AtWork<'t> {
                 tasks,
                 seen: Seen::default(),
                 batches: 0,
+                is_on_one_cpu: false,
                 prepared: Ok(()),
             }),
             Err(failure) => Err(Team::explain([team], failure)),
@@ -122,6 +125,10 @@ impl Body for AtWork<'_> {
 
     fn is_prepared(&self) -> bool {
         self.team.is_prepared
+    }
+
+    fn counted(&self) -> Option<TaskReading> {
+        self.is_on_one_cpu.then(|| self.read().ok()).flatten()
     }
 
     fn laps(&mut self) -> Option<&mut Laps> {

@@ -23,8 +23,7 @@ mod stop;
 
 use std::time::Instant;
 
-use syscost_results::Evidence;
-use syscost_results::measurement::{Cause, Fact};
+use syscost_results::measurement::Cause;
 use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
 
@@ -32,7 +31,7 @@ use super::counts::{Counted, Placed};
 use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
 use super::{Bencher, company};
-use crate::expect::{Counter, Expect, Manner};
+use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
@@ -279,36 +278,11 @@ impl Bencher<'_> {
             });
             self.judge_counts(counted, turns * per_turn);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-                let evidence = self.scaling_together(expect, per_turn, cpus, work)?;
+                work.is_on_one_cpu = cpus == [self.cpu];
+                let evidence = self.judge_scaling(expect, per_turn, work)?;
                 self.findings.evidence.push(evidence);
             }
             Ok(())
         })
-    }
-
-    /// Whether time doubles with the work. It may more than double where others have the one CPU of
-    /// the tasks as well.
-    fn scaling_together(
-        &mut self,
-        expect: Expect,
-        per_turn: u64,
-        cpus: &[u32],
-        work: &mut AtWork<'_>,
-    ) -> Result<Evidence, Failure> {
-        let (before, begun) = (work.read(), Instant::now());
-        let evidence = self.judge_scaling(expect, per_turn, work)?;
-        let passed_ns = begun.elapsed().as_nanos() as f64;
-        let used = before.and_then(|before| Ok(work.read()? - before)).ok();
-        let others = used.and_then(|used| self.others(cpus, &used, passed_ns));
-        let is_longer = match (&evidence.observed, expect.bound.most()) {
-            (Some(Fact::Number(ratio)), Some(most)) => *ratio > most,
-            (_, _) => false,
-        };
-        Ok(
-            match company::may_be_theirs(others.unwrap_or(0.0), is_longer) {
-                true => company::excuse(evidence),
-                false => evidence,
-            },
-        )
     }
 }

@@ -131,13 +131,13 @@ fn to_elsewhere() -> Vec<Row> {
 /// Whether the quick profile has it: one stream of large messages that this end writes, on the same
 /// CPU if both ends are on this machine.
 pub(super) fn is_plain(case: &Case) -> bool {
-    let place = case.get(Placement::KEY);
+    let place = case.find(Placement::KEY);
     case.number(STREAMS) == 1
         && case.number(SIZE) == LARGE as u64
         && case.get(Direction::KEY) == Direction::Send.name()
         && case.get(Method::KEY) == Method::Write.name()
         && is_usual_path(case)
-        && (place.is_empty() || place == same_and_nearest()[0].name())
+        && place.is_none_or(|place| place == same_and_nearest()[0].name())
 }
 
 #[cfg(test)]

@@ -1,0 +1,87 @@
+//! Shared: whether observed values are what their unit says, by the time that each implies.
+//!
+//! A benchmark that observes its values itself divides by itself, too: a divisor that is wrong makes every
+//! value wrong by the same factor, and leaves all counts as they are.
+
+use std::time::Instant;
+
+use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_results::stats::order::median;
+
+/// The bounds of a share: what confirms, and outside of what it refutes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shares {
+    confirm: (f64, f64),
+    refute: (f64, f64),
+}
+
+impl Shares {
+    /// Where all that takes time is in the value.
+    pub(crate) const WHOLE: Self = Self {
+        confirm: (0.8, 1.1),
+        refute: (0.67, 1.25),
+    };
+
+    /// Where something comes before and after it that may be slower or faster.
+    pub(crate) const INNER: Self = Self {
+        confirm: (0.6, 1.5),
+        refute: (0.3, 2.0),
+    };
+}
+
+/// The times that values imply, over those that passed by another clock.
+#[derive(Debug, Default)]
+pub(crate) struct Implied(Vec<f64>);
+
+impl Implied {
+    /// Notes a value: the operations that it is of take `implied_ns` at that rate, and took the time since
+    /// `begun`.
+    pub(crate) fn note(&mut self, implied_ns: f64, begun: Instant) {
+        self.0.push(implied_ns / begun.elapsed().as_nanos() as f64);
+    }
+
+    /// Claims that they are alike. The median: what preempts this task between both clocks makes some of
+    /// them differ.
+    pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {
+        let share = median(&self.0).unwrap_or(f64::NAN);
+        let verdict = judge(share, shares);
+        let reason = "or this program was kept waiting between its readings of two clocks";
+        let (least, most) = shares.confirm;
+        b.claim_verdict(
+            "time that the value implies for what was done, of the time that it took",
+            format!("{least} to {most}"),
+            share,
+            "clock and count",
+            verdict,
+            (verdict == Verdict::Unverified).then_some(reason),
+        );
+    }
+}
+
+fn judge(share: f64, shares: Shares) -> Verdict {
+    let is_in = |(least, most): (f64, f64)| (least..=most).contains(&share);
+    if is_in(shares.confirm) {
+        Verdict::Confirmed
+    } else if is_in(shares.refute) {
+        Verdict::Unverified
+    } else {
+        Verdict::Refuted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_divisor_is_refuted_and_a_pause_is_not() {
+        assert_eq!(judge(0.97, Shares::WHOLE), Verdict::Confirmed);
+        assert_eq!(judge(0.7, Shares::WHOLE), Verdict::Unverified);
+        for wrong in [0.5, 2.0, f64::NAN] {
+            assert_eq!(judge(wrong, Shares::WHOLE), Verdict::Refuted, "{wrong}");
+        }
+        assert_eq!(judge(0.5, Shares::INNER), Verdict::Unverified);
+        assert_eq!(judge(0.25, Shares::INNER), Verdict::Refuted);
+    }
+}
