@@ -3,7 +3,9 @@
 mod cores;
 mod directories;
 mod environment;
+mod machine_state;
 
+use serde::Serialize;
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise, Warning};
 use syscost_sys::process::{self, Seccomp};
@@ -15,7 +17,8 @@ pub use cores::{SHARED_CORE, finding as core_finding};
 pub use directories::{directory_finding, directory_warning};
 
 /// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     /// As it should be.
     Good,
@@ -28,7 +31,7 @@ pub enum Level {
 }
 
 /// One finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Stable name, e.g. `governor`.
     pub code: &'static str,
@@ -81,8 +84,8 @@ impl ProcessState {
 pub fn examine(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
     let mut findings = process_findings(machine, state);
     findings.push(environment::of(&state.environment));
-    findings.extend(machine_findings(machine));
-    findings.extend(load_findings(machine));
+    findings.extend(machine_state::of(machine));
+    findings.extend(machine_state::load(machine));
     findings
 }
 
@@ -94,6 +97,12 @@ fn finding(code: &'static str, bad: Option<(Level, &'static str)>, seen: String)
         seen,
         advice,
     }
+}
+
+/// Of what the system does not report.
+fn unknown(code: &'static str, why: &str, advice: &'static str) -> Finding {
+    let seen = format!("unknown: {why}");
+    finding(code, Some((Level::Note, advice)), seen)
 }
 
 fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
@@ -141,119 +150,6 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
                 true => "/proc does not show this process".into(),
                 false => "/proc shows this process".into(),
             },
-        ),
-    ]
-}
-
-fn machine_findings(machine: &Machine) -> Vec<Finding> {
-    let governor = machine.governor.as_deref();
-    let thp = machine.transparent_hugepages.as_deref();
-    let clocksource = machine.clocksource.as_deref().unwrap_or("unknown");
-    vec![
-        finding(
-            "clocksource",
-            (!matches!(clocksource, "tsc" | "arch_sys_counter")).then_some((
-                Level::Warning,
-                "clock reads may enter the kernel or the hypervisor; see dmesg for why the kernel distrusts the counter",
-            )),
-            format!("the kernel keeps time by {clocksource}"),
-        ),
-        finding(
-            "governor",
-            governor.filter(|name| *name != "performance").map(|_| {
-                (Level::Warning, "cpupower frequency-set -g performance, if you may, and measure again")
-            }),
-            governor.map_or("not told (a virtual machine, or no cpufreq)".into(), str::to_owned),
-        ),
-        finding(
-            "turbo",
-            machine.turbo.filter(|on| *on).map(|_| {
-                (Level::Note, "the frequency depends on temperature and neighbours; core cycles are told beside ns")
-            }),
-            match machine.turbo {
-                Some(true) => "on".into(),
-                Some(false) => "off".into(),
-                None => "not told".into(),
-            },
-        ),
-        finding(
-            "smt",
-            machine.smt.filter(|on| *on).map(|_| {
-                (Level::Note, "a busy sibling halves a core; leave the machine idle, or pick a CPU with --cpus")
-            }),
-            match machine.smt {
-                Some(true) => "cores are shared by hardware threads".into(),
-                Some(false) if machine.hypervisor.is_some() => {
-                    "no two CPUs are said to share a core, which a virtual machine need not know".into()
-                }
-                Some(false) => "no two CPUs share a core".into(),
-                None => "not told".into(),
-            },
-        ),
-        finding(
-            "hypervisor",
-            machine.hypervisor.as_ref().map(|_| {
-                (Level::Warning, "the host's other guests are part of what is measured; see steal and the noise probe")
-            }),
-            machine.hypervisor.as_ref().map_or("none: bare metal".into(), |name| {
-                format!("virtual machine ({name})")
-            }),
-        ),
-        finding(
-            "transparent_hugepages",
-            (thp == Some("always")).then_some((
-                Level::Note,
-                "large buffers may get huge pages unasked; benchmarks that care ask for the size they want",
-            )),
-            thp.unwrap_or("not told").to_owned(),
-        ),
-        finding(
-            "cgroup_quota",
-            machine.cgroup_cpu_quota.filter(|quota| *quota < 1.0).map(|_| {
-                (Level::Warning, "the control group throttles even one busy CPU; raise its quota (cpu.max, or cpu.cfs_quota_us)")
-            }),
-            machine.cgroup_cpu_quota.map_or("none".into(), |quota| format!("{quota} CPUs")),
-        ),
-        finding(
-            "perf",
-            machine.perf_event_paranoid.filter(|level| *level > 1).map(|_| {
-                (Level::Note, "not needed; as root, or with kernel.perf_event_paranoid = -1, a second witness counts calls")
-            }),
-            machine.perf_event_paranoid.map_or("perf events are not there".into(), |level| {
-                format!("kernel.perf_event_paranoid = {level}")
-            }),
-        ),
-    ]
-}
-
-fn load_findings(machine: &Machine) -> Vec<Finding> {
-    let load = machine.load1;
-    let busy = load.is_some_and(|load| load > f64::from(machine.cpus_online) * 0.5);
-    let pressure = machine.cpu_pressure_avg10;
-    vec![
-        finding(
-            "load",
-            busy.then_some((
-                Level::Warning,
-                "other programs compete for the CPUs; wait until they are done",
-            )),
-            load.map_or("not told".into(), |load| {
-                format!("load {load:.2} on {} CPUs", machine.cpus_online)
-            }),
-        ),
-        finding(
-            "cpu_pressure",
-            pressure
-                .filter(|percent| *percent > MOST_PRESSURE_PERCENT)
-                .map(|_| {
-                    (
-                        Level::Warning,
-                        "other programs keep the CPUs busy; wait until they are done",
-                    )
-                }),
-            pressure.map_or("not told".into(), |percent| {
-                format!("some task waited for a CPU {percent:.1} % of the last 10 s")
-            }),
         ),
     ]
 }
@@ -347,6 +243,19 @@ mod tests {
             .collect()
     }
 
+    /// A machine that reports its state.
+    fn reporting() -> Machine {
+        Machine {
+            turbo: Some(false),
+            smt: Some(false),
+            transparent_hugepages: Some("madvise".into()),
+            cpu_pressure_avg10: Some(0.0),
+            perf_event_paranoid: Some(-1),
+            aslr: Some(2),
+            ..Machine::default()
+        }
+    }
+
     #[test]
     fn each_trouble_is_found_once_and_advised() {
         let machine = Machine {
@@ -356,7 +265,7 @@ mod tests {
             cpus_online: 2,
             load1: Some(7.0),
             cgroup_cpu_quota: Some(0.5),
-            ..Machine::default()
+            ..reporting()
         };
         let state = ProcessState {
             traced: true,
@@ -385,14 +294,28 @@ mod tests {
         let machine = Machine {
             governor: Some("performance".into()),
             clocksource: Some("tsc".into()),
-            turbo: Some(false),
             cpus_online: 2,
             load1: Some(0.1),
-            cpu_pressure_avg10: Some(0.0),
-            perf_event_paranoid: Some(-1),
-            aslr: Some(2),
-            ..Machine::default()
+            ..reporting()
         };
         assert_eq!(codes(&machine, &ProcessState::default()), []);
+    }
+
+    #[test]
+    fn what_the_system_does_not_report_is_not_called_good() {
+        let machine = Machine::default();
+        let all = examine(&machine, &ProcessState::default());
+        let of = |code: &str| all.iter().find(|one| one.code == code).expect(code);
+        for code in [
+            "governor",
+            "turbo",
+            "smt",
+            "load",
+            "cpu_pressure",
+            "clocksource",
+        ] {
+            assert!(of(code).level > Level::Good, "{:?}", of(code));
+            assert!(of(code).seen.contains("unknown"), "{:?}", of(code));
+        }
     }
 }

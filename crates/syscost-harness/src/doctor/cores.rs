@@ -19,8 +19,8 @@ pub fn finding(noise: &Noise) -> Finding {
         return Finding {
             code: SHARED_CORE,
             level: Level::Note,
-            seen: "not known whether its core is shared: the probe finds no level that its looks agree on".into(),
-            advice: "samples cannot be told apart by it; repeat the run at different hours and compare",
+            seen: "unknown whether its core is shared: the probe finds no level that its readings agree on".into(),
+            advice: "samples cannot be separated by it; repeat the run at different hours and compare",
         };
     };
     let slowdown = noise.seen_slowdown_percent().filter(|_| alone < 100.0);

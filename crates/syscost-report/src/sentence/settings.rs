@@ -38,15 +38,15 @@ pub fn settings(run: &Run) -> String {
     parts.join(", ")
 }
 
-/// How many CPU vulnerabilities the kernel mitigates, and how many it leaves open.
+/// How many CPU vulnerabilities the kernel mitigates, and how many it does not.
 fn mitigations(run: &Run) -> String {
     let all = &run.machine.mitigations;
     let count = |word: &str| all.values().filter(|what| what.starts_with(word)).count();
     match (all.is_empty(), count("Mitigation"), count("Vulnerable")) {
         (true, _, _) => "mitigations unknown".to_owned(),
         (false, 0, 0) => "no mitigations needed".to_owned(),
-        (false, active, 0) => format!("mitigations: {active}"),
-        (false, active, open) => format!("mitigations: {active}, left open: {open}"),
+        (false, active, 0) => format!("mitigations: {active} active"),
+        (false, active, open) => format!("mitigations: {active} active, {open} vulnerable"),
     }
 }
 
@@ -102,11 +102,11 @@ mod tests {
             ("l1tf", "Not affected"),
             ("spectre_v2", "Mitigation: Retpolines"),
         ];
-        assert_eq!(set(&some), "mitigations: 1");
+        assert_eq!(set(&some), "mitigations: 1 active");
         let open = [
             ("mds", "Vulnerable: no microcode"),
             ("spectre_v1", "Mitigation: usercopy"),
         ];
-        assert_eq!(set(&open), "mitigations: 1, left open: 1");
+        assert_eq!(set(&open), "mitigations: 1 active, 1 vulnerable");
     }
 }

@@ -6,6 +6,7 @@ mod watch;
 use std::fmt::Write;
 use std::time::Duration;
 
+use anstyle::Style;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
@@ -32,15 +33,7 @@ struct Examination {
     machine: Machine,
     clock: Clock,
     noise: Vec<Noise>,
-    findings: Vec<Entry>,
-}
-
-#[derive(Debug, Serialize)]
-struct Entry {
-    code: &'static str,
-    level: &'static str,
-    seen: String,
-    advice: &'static str,
+    findings: Vec<Finding>,
 }
 
 /// Runs the verb.
@@ -74,7 +67,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     findings.push(directory_finding());
     let examination = Examination {
         clock: clock.report(),
-        findings: findings.into_iter().map(entry).collect(),
+        findings,
         machine,
         noise,
     };
@@ -96,26 +89,18 @@ pub(super) fn cores_of(
     Cores::find(heard, frequency_is_known(clock), known)
 }
 
-fn entry(finding: Finding) -> Entry {
-    let Finding {
-        code,
-        level,
-        seen,
-        advice,
-    } = finding;
-    let level = match level {
-        Level::Good => "good",
-        Level::Note => "note",
-        Level::Warning => "warning",
-        Level::Bad => "bad",
-    };
-    Entry {
-        code,
-        level,
-        seen,
-        advice,
+/// How a level is marked: its colour and word.
+fn mark(level: Level) -> (Style, &'static str) {
+    match level {
+        Level::Good => (GREEN, "good   "),
+        Level::Note => (DIM, "note   "),
+        Level::Warning => (YELLOW, "warning"),
+        Level::Bad => (RED, "bad    "),
     }
 }
+
+/// As wide as a mark and a finding's name, which its words stand behind.
+const SEEN: &str = "                               ";
 
 fn text(examination: &Examination) -> Result<String> {
     let Examination {
@@ -136,17 +121,10 @@ fn text(examination: &Examination) -> Result<String> {
         machine.libc
     )?;
     for finding in findings {
-        let (style, mark) = match finding.level {
-            "good" => (GREEN, "good   "),
-            "note" => (DIM, "note   "),
-            "warning" => (YELLOW, "warning"),
-            _ => (RED, "bad    "),
-        };
-        writeln!(
-            out,
-            "{style}{mark}{RESET}  {:<22}{}",
-            finding.code, finding.seen
-        )?;
+        let (style, mark) = mark(finding.level);
+        let seen = wrapped(&finding.seen, SEEN);
+        let seen = seen.trim_start();
+        writeln!(out, "{style}{mark}{RESET}  {:<22}{seen}", finding.code)?;
         if !finding.advice.is_empty() {
             writeln!(
                 out,
@@ -158,7 +136,7 @@ fn text(examination: &Examination) -> Result<String> {
     writeln!(out, "\n{BOLD}Clock{RESET}")?;
     writeln!(
         out,
-        "  {} at {:.6} GHz, steps of {:.2} ns, {:.1} ns a reading pair",
+        "  {} at {:.6} GHz, steps of {:.2} ns, {:.1} ns for a pair of readings",
         clock.source, clock.ghz, clock.step_ns, clock.read_ns
     )?;
     for health in &clock.health {
@@ -179,19 +157,13 @@ fn text(examination: &Examination) -> Result<String> {
         noise.first().map_or(0.0, |probe| probe.probe_s)
     )?;
     for probe in noise {
-        let style = if probe.lost_percent > MOST_LOST_PERCENT {
-            YELLOW
-        } else {
-            GREEN
-        };
-        let mark = if probe.lost_percent > MOST_LOST_PERCENT {
-            "warning"
-        } else {
-            "good   "
-        };
+        let (style, mark) = mark(match probe.lost_percent > MOST_LOST_PERCENT {
+            true => Level::Warning,
+            false => Level::Good,
+        });
         writeln!(
             out,
-            "  {style}{mark}{RESET}  CPU {:<3} lost {:.3} %, {} gaps over 5 us, the longest {:.0} us",
+            "  {style}{mark}{RESET}  CPU {:<3} lost {:.3} %, {} gaps over 5 µs, the longest {:.0} µs",
             probe.cpu, probe.lost_percent, probe.gaps_over_5us, probe.longest_gap_us
         )?;
     }
@@ -201,11 +173,7 @@ fn text(examination: &Examination) -> Result<String> {
         "\n{BOLD}Shared cores{RESET}  {DIM}in the same time{RESET}"
     )?;
     for (probe, finding) in noise.iter().zip(&cores) {
-        let (style, mark) = match finding.level {
-            Level::Good => (GREEN, "good   "),
-            Level::Note => (DIM, "note   "),
-            Level::Warning | Level::Bad => (YELLOW, "warning"),
-        };
+        let (style, mark) = mark(finding.level);
         writeln!(
             out,
             "  {style}{mark}{RESET}  CPU {:<3} {}",
@@ -227,8 +195,8 @@ fn text(examination: &Examination) -> Result<String> {
         .iter()
         .filter(|finding| finding.level >= Level::Warning);
     let verdict = verdict(
-        of_level("bad") + failed.count(),
-        of_level("warning") + noisy.count() + shared.count(),
+        of_level(Level::Bad) + failed.count(),
+        of_level(Level::Warning) + noisy.count() + shared.count(),
     );
     writeln!(out, "\n{verdict}")?;
     Ok(out)
@@ -260,7 +228,7 @@ fn verdict(bad: usize, warnings: usize) -> String {
                 format!(" and {warned}")
             };
             format!(
-                "{}{others}: what is marked bad makes numbers wrong for most purposes; mend that first",
+                "{}{others}: what is marked bad makes numbers wrong for most purposes; fix that first",
                 count(bad, "bad finding")
             )
         }

@@ -1,0 +1,165 @@
+//! What of the machine's set-up and load changes what is measured.
+
+use syscost_results::Machine;
+
+use super::{Finding, Level, MOST_PRESSURE_PERCENT, finding, unknown};
+
+/// What a file is read for that is missing.
+const NOT_REPORTED: &str = "the system does not report it";
+
+/// What follows where nobody knows how often the core changes its frequency.
+const BY_CYCLES: &str = "compare core cycles rather than ns with other machines";
+
+/// How it is set up.
+pub(super) fn of(machine: &Machine) -> Vec<Finding> {
+    let clocksource = machine.clocksource.as_deref().unwrap_or("unknown");
+    vec![
+        finding(
+            "clocksource",
+            (!matches!(clocksource, "tsc" | "arch_sys_counter")).then_some((
+                Level::Warning,
+                "clock reads may enter the kernel or the hypervisor; see dmesg for why the kernel distrusts the counter",
+            )),
+            format!("the kernel keeps time by {clocksource}"),
+        ),
+        match &machine.governor {
+            None => unknown("governor", "a virtual machine, or no cpufreq", BY_CYCLES),
+            Some(name) => finding(
+                "governor",
+                (name != "performance").then_some((
+                    Level::Warning,
+                    "cpupower frequency-set -g performance, if you may, and measure again",
+                )),
+                name.clone(),
+            ),
+        },
+        match machine.turbo {
+            None => unknown("turbo", NOT_REPORTED, BY_CYCLES),
+            Some(false) => finding("turbo", None, "off".to_owned()),
+            Some(true) => finding(
+                "turbo",
+                Some((
+                    Level::Note,
+                    "the frequency depends on temperature and neighbours; core cycles are shown beside ns",
+                )),
+                "on".to_owned(),
+            ),
+        },
+        smt(machine),
+        finding(
+            "hypervisor",
+            machine.hypervisor.as_ref().map(|_| {
+                (
+                    Level::Warning,
+                    "the host's other guests are part of what is measured; see steal and the noise probe",
+                )
+            }),
+            machine
+                .hypervisor
+                .as_ref()
+                .map_or("none: bare metal".to_owned(), |name| {
+                    format!("virtual machine ({name})")
+                }),
+        ),
+        match machine.transparent_hugepages.as_deref() {
+            None => unknown(
+                "transparent_hugepages",
+                NOT_REPORTED,
+                "the kernel may have none; rows that need huge pages say whether they got them",
+            ),
+            Some(setting) => finding(
+                "transparent_hugepages",
+                (setting == "always").then_some((
+                    Level::Note,
+                    "large buffers may get huge pages unasked; benchmarks that care ask for the size they want",
+                )),
+                setting.to_owned(),
+            ),
+        },
+        finding(
+            "cgroup_quota",
+            machine
+                .cgroup_cpu_quota
+                .filter(|quota| *quota < 1.0)
+                .map(|_| {
+                    (
+                        Level::Warning,
+                        "the control group throttles even one busy CPU; raise its quota (cpu.max, or cpu.cfs_quota_us)",
+                    )
+                }),
+            machine
+                .cgroup_cpu_quota
+                .map_or("none".to_owned(), |quota| format!("{quota} CPUs")),
+        ),
+        finding(
+            "perf",
+            machine
+                .perf_event_paranoid
+                .filter(|level| *level > 1)
+                .map(|_| {
+                    (
+                        Level::Note,
+                        "not needed; as root, or with kernel.perf_event_paranoid = -1, a second witness counts calls",
+                    )
+                }),
+            machine
+                .perf_event_paranoid
+                .map_or("perf events are not there".to_owned(), |level| {
+                    format!("kernel.perf_event_paranoid = {level}")
+                }),
+        ),
+    ]
+}
+
+fn smt(machine: &Machine) -> Finding {
+    let seen = match machine.smt {
+        None => {
+            return unknown(
+                "smt",
+                NOT_REPORTED,
+                "a second hardware thread of a core may work for somebody else; see the shared cores below",
+            );
+        }
+        Some(true) => {
+            let advice =
+                "a busy sibling halves a core; leave the machine idle, or pick a CPU with --cpus";
+            let seen = "cores are shared by hardware threads".to_owned();
+            return finding("smt", Some((Level::Note, advice)), seen);
+        }
+        Some(false) if machine.hypervisor.is_some() => {
+            "no two CPUs are said to share a core, which a virtual machine need not know"
+        }
+        Some(false) => "no two CPUs share a core",
+    };
+    finding("smt", None, seen.to_owned())
+}
+
+/// How busy it is.
+pub(super) fn load(machine: &Machine) -> Vec<Finding> {
+    const WAIT: &str = "wait until other programs are done, or see `top` for who runs";
+    let cpus = machine.cpus_online;
+    vec![
+        match machine.load1 {
+            None => unknown("load", NOT_REPORTED, WAIT),
+            Some(load) => finding(
+                "load",
+                (load > f64::from(cpus) * 0.5).then_some((
+                    Level::Warning,
+                    "other programs compete for the CPUs; wait until they are done",
+                )),
+                format!("load {load:.2} on {cpus} CPUs"),
+            ),
+        },
+        match machine.cpu_pressure_avg10 {
+            None => unknown("cpu_pressure", NOT_REPORTED, WAIT),
+            Some(percent) => finding(
+                "cpu_pressure",
+                (percent > MOST_PRESSURE_PERCENT).then_some((
+                    Level::Warning,
+                    "other programs keep the CPUs busy; wait until they are done",
+                )),
+                format!("some task waited for a CPU {percent:.1} % of the last 10 s"),
+            ),
+        },
+    ]
+}
