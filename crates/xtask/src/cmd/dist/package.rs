@@ -30,7 +30,7 @@ License: MIT
 pub(super) struct Texts {
     /// Man pages and completions, made from the command line.
     generated: Vec<(PathBuf, String)>,
-    /// README.md, CHANGELOG.md and the documentation.
+    /// README.md, CHANGELOG.md and the documentation with its pages about studies.
     documents: Vec<(PathBuf, String)>,
     licenses: [(&'static str, String); 2],
 }
@@ -39,12 +39,14 @@ impl Texts {
     /// Reads and makes them.
     pub(super) fn of(root: &Path) -> Result<Self> {
         let mut documents = vec![PathBuf::from("README.md"), PathBuf::from("CHANGELOG.md")];
-        let docs = fs::read_dir(root.join("docs")).context("reading docs/")?;
-        for entry in docs {
-            let name = entry.context("reading docs/")?.file_name();
-            let path = Path::new("docs").join(name);
-            if path.extension().is_some_and(|ending| ending == "md") {
-                documents.push(path);
+        for folder in ["docs", "docs/studies"] {
+            let reading = || format!("reading {folder}/");
+            for entry in fs::read_dir(root.join(folder)).with_context(reading)? {
+                let name = entry.with_context(reading)?.file_name();
+                let path = Path::new(folder).join(name);
+                if path.extension().is_some_and(|ending| ending == "md") {
+                    documents.push(path);
+                }
             }
         }
         documents.sort();
@@ -96,9 +98,10 @@ impl Texts {
         }
         let doc = Path::new("usr/share/doc/syscost");
         for (path, text) in &self.documents {
-            let name = match path.file_name().and_then(|name| name.to_str()) {
-                Some("CHANGELOG.md") => "changelog".to_owned(),
-                Some(name) => name.to_owned(),
+            let inner = path.strip_prefix("docs").unwrap_or(path);
+            let name = match inner.to_str() {
+                Some("CHANGELOG.md") => "changelog",
+                Some(name) => name,
                 None => bail!("{} has no name", path.display()),
             };
             let content = gzip(text.as_bytes())?;
@@ -213,9 +216,14 @@ mod tests {
             "usr/share/doc/syscost/copyright",
             "usr/share/doc/syscost/changelog.gz",
             "usr/share/doc/syscost/README.md.gz",
+            "usr/share/doc/syscost/studies.md.gz",
+            // As docs/studies.md links to it.
+            "usr/share/doc/syscost/studies/three-costs.md.gz",
         ] {
             assert!(files.contains_key(Path::new(path)), "{path}");
         }
+        let archive = texts.archive("syscost-1", BINARY);
+        assert!(archive.contains_key(Path::new("syscost-1/docs/studies/three-costs.md")));
         let programs = files.values().filter(|file| file.is_program);
         assert_eq!(programs.count(), 1);
     }
