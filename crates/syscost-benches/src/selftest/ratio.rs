@@ -1,4 +1,4 @@
-//! How much longer a spin of 50 us takes than one of 5 us.
+//! How much longer a spin of 50 µs takes than one of 5 µs.
 //!
 //! ## Measures
 //! Whether rows that are computed from others come out right: it is the ratio of the two rows of `selftest.spin`.
@@ -16,7 +16,7 @@ use syscost_results::{Evidence, Verdict};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "selftest.ratio",
-    title: "A spin of 50 us over one of 5 us",
+    title: "A spin of 50 µs over one of 5 µs",
     unit: Unit::Ratio,
     derive: Some(Derive {
         from: &["selftest.spin"],

@@ -1,15 +1,15 @@
 //! How late a sleeping task runs again, as a distribution.
 //!
 //! ## Measures
-//! `via=timer`: a task sleeps until a point in time 100 us ahead (clock_nanosleep with TIMER_ABSTIME, timer slack 1 ns); its latency
+//! `via=timer`: a task sleeps until a point in time 100 µs ahead (clock_nanosleep with TIMER_ABSTIME, timer slack 1 ns); its latency
 //! is by how much that point is past when it reads the same clock again: interrupt, leaving the idle state, wake-up, switch,
-//! return. `via=futex`: a task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 us later; its
+//! return. `via=futex`: a task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 µs later; its
 //! latency is from the waker's clock reading right before its FUTEX_WAKE to the woken task's first one. With `cpus=same`, which
 //! is measured only where there is no other CPU, the waker also has to leave the CPU first.
 //! `cpu=idle`: nobody else is asked to run on the CPU of the sleeping task. `cpu=loaded`: a busy process of the normal class is
 //! pinned to it. `class=fifo`: the sleeping task is in the real-time class (SCHED_FIFO, priority 80), waker and load are not.
 //! ## Does not measure
-//! What the default timer slack adds (`timing.sleep`); sleeps much longer than 100 us, from which deeper idle states wake later;
+//! What the default timer slack adds (`timing.sleep`); sleeps much longer than 100 µs, from which deeper idle states wake later;
 //! many sleepers at once (`switch.messaging`).
 //! ## Reading it
 //! The number is the median of all wake-ups: each sample is the median of many, and every wake-up is in the histogram. What

@@ -2,14 +2,14 @@
 //!
 //! ## Measures
 //! The typical step between consecutive readings that differ, as fast as they can be taken. Beside it: the smallest step,
-//! the longest gap, quantiles, the share of readings that came over 1 us after the one before, and how many readings in a
+//! the longest gap, quantiles, the share of readings that came over 1 µs after the one before, and how many readings in a
 //! row are equal. The histogram holds every step.
 //! ## Does not measure
 //! What a reading costs by itself (`timing.clock_read`).
 //! ## Reading it
 //! A clock finer than its own reading steps by about the cost of one: for `tsc` that is the cost of a bare pair of
 //! `rdtsc`, which published measurements take off each result. A coarser one steps by its resolution and repeats itself:
-//! gettimeofday by 1 us, 20 to 50 readings each, coarse clocks by the kernel's tick. The tail is the machine's, not the
+//! gettimeofday by 1 µs, 20 to 50 readings each, coarse clocks by the kernel's tick. The tail is the machine's, not the
 //! clock's: interrupts, and the host of a virtual machine.
 //! ## Source
 //! The clock-read-switch experiment's runs of equal gettimeofday readings; the rdtsc row of the three-costs experiment.

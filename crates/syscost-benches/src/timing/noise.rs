@@ -1,7 +1,7 @@
 //! How much time a processor takes from a program that does nothing but read the clock.
 //!
 //! ## Measures
-//! The share of the time that went into gaps of over 1 us between two readings, on one processor: interrupts, other tasks,
+//! The share of the time that went into gaps of over 1 µs between two readings, on one processor: interrupts, other tasks,
 //! firmware and, in a virtual machine, the host. Windows of 10 ms, from a thread pinned to the processor.
 //! ## Does not measure
 //! Slowness without gaps: a neighbour on the same core is `timing.shared_core`'s; one that uses the memory nobody's.

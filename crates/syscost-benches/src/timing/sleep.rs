@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! Sleeps on a busy processor, where the sleeper also waits for its turn, or under a real-time policy.
 //! ## Reading it
-//! `slack=default` is what programs get: 50 us on Linux, so that a sleep of 50 us takes over 100. With `slack=1ns` the
+//! `slack=default` is what programs get: 50 µs on Linux, so that a sleep of 50 µs takes over 100. With `slack=1ns` the
 //! interrupt and the wake-up are left. A timerfd has no slack. Longer sleeps let the processor go deeper to sleep, and wake
 //! later for it. The histogram holds every overshoot.
 //! ## Source

@@ -24,7 +24,7 @@ const STEADY: f64 = 0.03;
 const QUEUED: f64 = 4.0;
 
 /// A shorter wait is that of the ends: waking a task, gathering segments. Between two namespaces,
-/// where the shortest round trip is 4 us, streams limited by the CPU have round trips of 69 us.
+/// where the shortest round trip is 4 µs, streams limited by the CPU have round trips of 69 µs.
 const MIN_QUEUE_US: f64 = 500.0;
 
 /// Round trips of streams, as their senders' kernel tells.
@@ -91,7 +91,7 @@ impl fmt::Display for Bottleneck {
         write!(f, ": steady at {:.1} Mbit/s", self.rate * 8.0 / 1e6)?;
         match self.round_trips {
             Some(RoundTrips { min_us, loaded_us }) => {
-                write!(f, ", round trip {loaded_us:.0} us, at least {min_us:.0} us")
+                write!(f, ", round trip {loaded_us:.0} µs, at least {min_us:.0} µs")
             }
             None => Ok(()),
         }
@@ -116,7 +116,7 @@ mod tests {
         };
         let found = find(&RATES, round_trips(60.0, 9800.0)).expect("one window may be odd");
         let expected = "a shaper or a slow link with a standing queue: steady at 95.6 Mbit/s, \
-                        round trip 9800 us, at least 60 us";
+                        round trip 9800 µs, at least 60 µs";
         assert_eq!(found, expected);
         assert_eq!(find(&RATES, round_trips(60.0, 200.0)), None, "no queue");
         assert_eq!(find(&RATES, round_trips(4.0, 69.0)), None, "the ends' own");
