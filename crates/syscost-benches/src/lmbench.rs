@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn tags_are_words_in_lower_case_or_programs_as_they_are_spelled() {
-        for benchmark in CATALOGUE.benchmarks() {
+        for benchmark in CATALOGUE.benchmarks().chain(crate::PROCEDURES) {
             assert!(!benchmark.tags.is_empty(), "{} has no tag", benchmark.id);
             for (index, tag) in benchmark.tags.iter().enumerate() {
                 let is_plain =

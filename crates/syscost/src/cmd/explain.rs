@@ -11,7 +11,7 @@ use syscost_harness::{Benchmark, Case, Expect};
 
 use crate::cli::ExplainArguments;
 use crate::error::exit;
-use crate::terminal::{BOLD, DIM, RESET, say, wrapped, wrapped_item};
+use crate::terminal::{BOLD, DIM, RESET, note, wrapped, wrapped_item};
 use crate::{Failed, selection};
 
 /// Runs the verb.
@@ -28,14 +28,14 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
             selection::check(&words)?;
             vec![benchmark]
         }
-        None => selection::search(&words),
+        None => selection::own_or_all(selection::search(&words)),
     };
     match found.as_slice() {
         [] => return Err(selection::unknown(&words).into()),
         [benchmark] => super::print(&text(benchmark)?)?,
         several => {
             super::print(&super::list::lines(several)?)?;
-            say!("`{words}` is found in these; explain one of them by its id.");
+            note!("several benchmarks match `{words}`; explain one of them by its id");
         }
     }
     Ok(exit::DONE)
@@ -88,7 +88,7 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
             notes.push("in quick runs, too".to_owned());
         }
         if let Err(reason) = (benchmark.support)(&case) {
-            notes.push(format!("not here: {reason}"));
+            notes.push(format!("unsupported here: {reason}"));
         } else if !case.expect().is_empty() {
             notes.push(claims(&case));
         }

@@ -1,5 +1,6 @@
 //! Names, or words to search for.
 
+use super::words::is_procedure;
 use super::{Selector, search};
 use crate::Failed;
 
@@ -30,6 +31,15 @@ impl Choice {
         match self {
             Choice::Named(selector) => selector.selects(name),
             Choice::Found { ids, .. } => ids.contains(&name.split('{').next().unwrap_or_default()),
+        }
+    }
+
+    /// Words mean syscost's own benchmarks where they find any: the procedures of studies repeat the faults of others.
+    pub(super) fn prefer_own(&mut self) {
+        if let Choice::Found { ids, .. } = self
+            && ids.iter().any(|id| !is_procedure(id))
+        {
+            ids.retain(|id| !is_procedure(id));
         }
     }
 
@@ -117,6 +127,13 @@ mod tests {
         ] {
             let error = benchmarks(&[typed.to_owned()]).err().expect("it is none");
             assert!(error.to_string().contains(near), "{error}");
+        }
+        for nonsense in ["zebra", "xyzzy", "qqq.rrr"] {
+            let error = benchmarks(&[nonsense.to_owned()]).err().expect("none");
+            assert_eq!(
+                error.to_string(),
+                format!("nothing matches `{nonsense}`; to list everything: syscost list")
+            );
         }
         let error = benchmarks(&["syscall.nul".to_owned()])
             .err()

@@ -1,9 +1,10 @@
 //! What people search for: words of a benchmark's id, title and tags.
 
-use syscost_benches::CATALOGUE;
+use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::Benchmark;
 
-/// The visible benchmarks in whose id, title or tags every one of these words occurs, in the catalogue's order. Words are parted by blanks and hyphens;
+/// The benchmarks in whose id, title or tags every one of these words occurs, in the catalogue's order: syscost's own, and behind them the procedures of
+/// published experiments. Words are parted by blanks and hyphens;
 /// capitals and underscores make no difference, nor whether a term is written as one word: `page fault`, `page-fault`, `pagefault`.
 pub(crate) fn search(text: &str) -> Vec<&'static Benchmark> {
     let words = text.split([' ', '-']).map(Word::new);
@@ -12,7 +13,23 @@ pub(crate) fn search(text: &str) -> Vec<&'static Benchmark> {
         return Vec::new();
     }
     let is_found = |benchmark: &&'static Benchmark| words.iter().all(|word| has(benchmark, word));
-    CATALOGUE.benchmarks().filter(is_found).collect()
+    let all = CATALOGUE.benchmarks().chain(PROCEDURES);
+    all.filter(is_found).collect()
+}
+
+/// Those of the found benchmarks that are no procedures of published experiments; all of them if these are all.
+pub(crate) fn own_or_all(found: Vec<&'static Benchmark>) -> Vec<&'static Benchmark> {
+    let (procedures, own): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|one| is_procedure(one.id));
+    match own.is_empty() {
+        true => procedures,
+        false => own,
+    }
+}
+
+/// Whether the benchmark of this id is the procedure of a published experiment, with what is wrong about it.
+pub(crate) fn is_procedure(id: &str) -> bool {
+    PROCEDURES.iter().any(|procedure| procedure.id == id)
 }
 
 /// Whether it can be searched for: not what only an id, a pattern or the name of a row has.
@@ -118,6 +135,30 @@ mod tests {
         ] {
             let found = ids(words);
             assert!(found.contains(&id), "{words}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn procedures_of_studies_are_found_behind_the_benchmarks() {
+        for (words, procedure) in [
+            ("context switch", "study.switch_costs.process_switch"),
+            ("system call", "study.whole_system.system_call"),
+            ("function call", "study.call_and_switch.function_call"),
+            ("timer overhead", "study.three_costs.clock_read"),
+            ("page fault", "study.whole_system.page_fault"),
+            ("process creation", "study.three_costs.task_create"),
+            ("load latency", "study.whole_system.memory_access"),
+        ] {
+            let found = ids(words);
+            assert!(found.contains(&procedure), "{words}: {found:?}");
+            let own = found.iter().take_while(|id| !is_procedure(id)).count();
+            assert!(own > 0, "{words}: {found:?}");
+            assert!(found[own..].iter().all(|id| is_procedure(id)), "{found:?}");
+        }
+        // Nor does a term mean procedures alone.
+        for tag in PROCEDURES.iter().flat_map(|procedure| procedure.tags) {
+            let found = ids(tag);
+            assert!(!is_procedure(found[0]), "{tag}: {found:?}");
         }
     }
 

@@ -22,6 +22,11 @@ use super::median_of_runs;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.call_and_switch.function_call",
     title: "Function call, as published",
+    tags: &[
+        "procedure call",
+        "function call overhead",
+        "calling convention",
+    ],
     cases: Cases::Grid(&[(
         "signature",
         &[

@@ -29,6 +29,7 @@ use crate::switch::semaphore::Semaphores;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.call_and_switch.thread_switch",
     title: "Thread switch by semaphores, as published",
+    tags: &["context switch", "semaphore", "ping-pong"],
     // The measuring thread sleeps for its partner, or finds that it was quick enough.
     expect: &[at_most(Counter::VoluntarySwitches, 4.0)],
     run,

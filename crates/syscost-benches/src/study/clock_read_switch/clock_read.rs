@@ -20,7 +20,8 @@ use super::readings::measure;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.clock_read_switch.clock_read",
-    title: "Reading of gettimeofday, as published",
+    title: "Clock read: gettimeofday, as published",
+    tags: &["timer overhead", "vdso"],
     // Whether the kernel is entered is a question of this machine: it is counted.
     expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
     run,

@@ -18,7 +18,8 @@ use super::readings::measure;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.clock_read_switch.largest_step",
-    title: "Largest step of gettimeofday, as published",
+    title: "Largest clock step: gettimeofday, as published",
+    tags: &["clock granularity", "jitter", "os noise"],
     // It is about what others take of the CPU.
     disregards_neighbours: |_| true,
     expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],

@@ -20,7 +20,8 @@ use super::readings::{Series, measure};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.clock_read_switch.long_steps",
-    title: "Steps of gettimeofday over 1 us, as published",
+    title: "Clock steps over 1 µs: gettimeofday, as published",
+    tags: &["clock granularity", "jitter"],
     unit: Unit::Percent,
     quantity: Quantity::Level,
     // It is about what others take of the CPU.

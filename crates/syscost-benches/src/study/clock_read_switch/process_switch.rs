@@ -26,6 +26,7 @@ use super::children::{Passed, pass};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.clock_read_switch.process_switch",
     title: "Process switch, as published",
+    tags: &["context switch", "ping-pong", "pipe"],
     cases: Cases::Grid(&[
         ("in_a_row", &["20", "200", "20000"]),
         ("hint", &["none", "same_cpu"]),

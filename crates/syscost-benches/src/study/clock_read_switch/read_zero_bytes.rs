@@ -23,6 +23,7 @@ use super::{STEP_NS, least, now_ns, passed_ns};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.clock_read_switch.read_zero_bytes",
     title: "Read of 0 bytes, as published",
+    tags: &["syscall", "system call", "kernel entry"],
     cases: Cases::Grid(&[("in_a_row", &["100", "1000", "10000"])]),
     expect: &[calls(Sysno::READ)],
     run,

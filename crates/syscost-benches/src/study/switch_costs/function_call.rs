@@ -20,7 +20,8 @@ use super::{CALLS, CPU_TIME, per_turn};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.switch_costs.function_call",
-    title: "Least function call, as published",
+    title: "Minimal function call, as published",
+    tags: &["procedure call", "function call overhead"],
     quantity: Quantity::Level,
     // The clock is read four times a result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],

@@ -18,7 +18,8 @@ use super::{CPU_TIME, TURNS, per_turn};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.switch_costs.loop",
-    title: "Empty loop, one turn, as published",
+    title: "Loop overhead: one turn of an empty loop, as published",
+    tags: &["loop overhead"],
     cases: Cases::Grid(&[("turns", &["100M", "100K"])]),
     // The clock is read twice a result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],

@@ -23,6 +23,7 @@ use super::{AUDITED, CPU_TIME, TURNS};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.switch_costs.pipe_write_read",
     title: "Write and read of a pipe, as published",
+    tags: &["pipe latency"],
     run,
     source: include_str!("pipe_write_read.rs"),
     ..Benchmark::DEFAULT

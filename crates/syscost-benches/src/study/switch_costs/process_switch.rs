@@ -37,6 +37,7 @@ use crate::switch::pipe::Pipes;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.switch_costs.process_switch",
     title: "Process switch, as published",
+    tags: &["context switch", "ping-pong", "pipe"],
     cases: Cases::Grid(&[("clock", By::NAMES)]),
     // Less CPU time than elapsed time is no law: it is another run.
     quantity: Quantity::Level,

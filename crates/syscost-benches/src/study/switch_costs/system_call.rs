@@ -24,7 +24,8 @@ use super::{CALLS, CPU_TIME, ENTRIES, per_turn};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.switch_costs.system_call",
-    title: "Least system call, as published",
+    title: "Minimal system call, as published",
+    tags: &["syscall", "null system call", "kernel entry"],
     quantity: Quantity::Level,
     cases: Cases::List(&[
         CaseSpec {

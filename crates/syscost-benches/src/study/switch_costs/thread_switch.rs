@@ -34,6 +34,7 @@ use super::{AUDITED, By};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.switch_costs.thread_switch",
     title: "Thread switch by yields, as published",
+    tags: &["context switch", "sched_yield"],
     cases: Cases::Grid(&[("clock", By::NAMES)]),
     // Two threads that run at once take more CPU time than elapses.
     quantity: Quantity::Level,

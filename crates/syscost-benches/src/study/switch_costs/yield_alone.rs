@@ -20,6 +20,7 @@ use super::{AUDITED, CPU_TIME, ENTRIES, per_turn};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.switch_costs.yield_alone",
     title: "sched_yield of one task, as published",
+    tags: &["yield"],
     run,
     source: include_str!("yield_alone.rs"),
     ..Benchmark::DEFAULT

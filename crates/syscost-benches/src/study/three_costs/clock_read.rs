@@ -21,7 +21,8 @@ use super::{ITERATIONS, Pairs, RUNS, counter_ticks_per_ns, overhead, support};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.three_costs.clock_read",
-    title: "Two clock readings, as published",
+    title: "Timer overhead: two clock readings, as published",
+    tags: &["rdtsc", "time-stamp counter"],
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     support,
     run,

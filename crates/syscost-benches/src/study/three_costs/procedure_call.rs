@@ -24,6 +24,11 @@ use super::{measure, support};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.three_costs.procedure_call",
     title: "Procedure call, as published",
+    tags: &[
+        "function call",
+        "function call overhead",
+        "argument passing",
+    ],
     cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5"])]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],

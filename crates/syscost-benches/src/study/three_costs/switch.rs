@@ -35,6 +35,7 @@ use crate::task::child::{Child, Stack, fork};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.three_costs.switch",
     title: "Context switch, as published",
+    tags: &["process switch", "thread switch", "pipe"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("between", "processes")],

@@ -24,7 +24,8 @@ use crate::task::child::{Child, Stack, fork};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.three_costs.task_create",
-    title: "Creation of a task, as published",
+    title: "Process and thread creation, as published",
+    tags: &["fork", "clone", "process creation", "thread creation"],
     cases: Cases::Grid(&[("via", &["fork", "clone"])]),
     expect: &[
         calls(Sysno::CLONE),

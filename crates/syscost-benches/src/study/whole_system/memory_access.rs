@@ -28,7 +28,8 @@ use super::{TRIALS, Trials};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.memory_access",
-    title: "Memory access, as published",
+    title: "Memory access latency, as published",
+    tags: &["load latency", "pointer chasing"],
     cases: Cases::Here(cases),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],

@@ -30,6 +30,7 @@ use super::{TRIALS, Timer, Trials};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.memory_bandwidth",
     title: "Memory bandwidth of two threads, as published",
+    tags: &["read bandwidth", "write bandwidth"],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),

@@ -28,7 +28,8 @@ use crate::memory::space::file::FilePages;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.page_fault",
-    title: "Page fault of a mapped file, as published",
+    title: "Major page fault of a mapped file, as published",
+    tags: &["major fault", "mmap"],
     expect: &[
         within(Counter::MajorFaults, 0.9, 1.1),
         at_most(Counter::VoluntarySwitches, 2.0),

@@ -21,6 +21,11 @@ use super::{MANY, TRIALS, Trials};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.procedure_call",
     title: "Procedure call, as published",
+    tags: &[
+        "function call",
+        "function call overhead",
+        "argument passing",
+    ],
     cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7"])]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],

@@ -24,7 +24,8 @@ use crate::task::child::fork;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.switch",
-    title: "Switch by pipes, as published",
+    title: "Context switch by pipes, as published",
+    tags: &["ping-pong", "process switch", "thread switch"],
     cases: Cases::Grid(&[("between", &["threads", "processes"])]),
     expect: &[at_least(Counter::Reported(TRIPS), 1.0)],
     run,

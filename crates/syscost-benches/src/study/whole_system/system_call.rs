@@ -22,6 +22,7 @@ use super::{TRIALS, Trials};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.system_call",
     title: "System call, as published",
+    tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
     run,
     source: include_str!("system_call.rs"),

@@ -28,7 +28,8 @@ use crate::task::child::fork;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.task_creation",
-    title: "Task creation, as published",
+    title: "Process and thread creation, as published",
+    tags: &["fork", "clone", "pthread_create"],
     cases: Cases::Grid(&[("task", &["thread", "process"])]),
     expect: &[at_least(Counter::Reported(RAN), 1.0)],
     run,

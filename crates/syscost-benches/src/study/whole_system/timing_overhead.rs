@@ -24,7 +24,8 @@ use super::{MANY, TRIALS, Timer, Trials};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.timing_overhead",
-    title: "Reading the counter, as published",
+    title: "Timer overhead: time-stamp counter read, as published",
+    tags: &["rdtsc", "clock read"],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     run,
