@@ -6,18 +6,22 @@ mod words;
 mod wrong;
 
 use anyhow::Result;
-use syscost_benches::CATALOGUE;
+use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_results::{Measurement, Run};
 
 use crate::Failed;
-use crate::terminal::say;
+use crate::terminal::note;
 
 pub(crate) use choice::Choice;
 use choice::choose;
 pub(crate) use selector::{Selector, with_parameters};
-pub(crate) use words::search;
+pub(crate) use words::{own_or_all, search};
+
+/// How alike a typed word and a known one must be for the one to be meant by the other, by Jaro and Winkler: two or three
+/// letters of a word may be wrong.
+pub(crate) const MIN_SIMILARITY: f64 = 0.85;
 
 /// The rows these selectors name, in the catalogue's order, or those whose titles and tags have these words; all visible ones if there is no selector.
 ///
@@ -48,6 +52,12 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
     let names: Vec<String> = rows.iter().map(Row::name).collect();
     let is_name = |selector: &Selector| names.iter().any(|name| selector.selects(name));
     let choices = choose(selectors, is_name, |selector| no_row(selector, &rows))?;
+    let found = choices.iter().filter_map(Choice::found);
+    let found: Vec<&str> = found.flat_map(|(_, ids)| ids.iter().copied()).collect();
+    let procedures = PROCEDURES.iter().filter(|one| found.contains(&one.id));
+    let mut procedures = Catalogue::rows(procedures);
+    procedures.retain(|row| !names.contains(&row.name()));
+    rows.extend(procedures);
     rows.retain(|row| {
         let name = row.name();
         choices.iter().any(|choice| choice.selects(&name))
@@ -60,10 +70,12 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
 /// # Errors
 /// As [`rows`].
 pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>> {
-    let (mut rows, choices) = chosen(selectors)?;
+    let (mut rows, mut choices) = chosen(selectors)?;
+    choices.iter_mut().for_each(Choice::prefer_own);
+    rows.retain(|row| selectors.is_empty() || choices.iter().any(|one| one.selects(&row.name())));
     // Nobody sees from the words alone what is going to be measured.
     for (text, ids) in choices.iter().filter_map(Choice::found) {
-        say!("Measures what `{text}` finds: {}", ids.join(", "));
+        note!("Measures what `{text}` finds: {}", ids.join(", "));
     }
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
@@ -77,7 +89,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
         let selects = |selector: &Selector, rows: &[Row]| {
             rows.iter().any(|row| selector.selects(&row.name()))
         };
-        // Who names nothing else means these.
+        // A selector that means nothing else means these.
         let mut by_case = Vec::new();
         for text in selectors.iter().filter(|text| text.contains('{')) {
             let selector = Selector::parse(text)?;
@@ -126,7 +138,7 @@ pub(crate) fn rows_of<'a>(
         let what = match wrong {
             Some(wrong) => format!("in run {}, {wrong}", run.id),
             None => format!(
-                "run {} has no row called `{}`; `syscost show {given} -v` tells the rows it has",
+                "run {} has no row called `{}`; `syscost show {given} -v` lists the rows it has",
                 run.id,
                 absent.text()
             ),
@@ -198,7 +210,7 @@ pub(crate) fn unknown(name: &str) -> Failed {
     let mut near: Vec<(f64, String)> = names
         .into_iter()
         .map(|known| (nearness(name, &known), known))
-        .filter(|(nearness, _)| *nearness > 0.6)
+        .filter(|(nearness, _)| *nearness > MIN_SIMILARITY)
         .collect();
     // Of that many terms some are always a little alike.
     let terms = words::terms().map(|term| (strsim::jaro_winkler(name, &term), term));
@@ -209,7 +221,11 @@ pub(crate) fn unknown(name: &str) -> Failed {
         _ if is_remote(name) => {
             "rows of path=remote need a far end: --peer HOST --token-file FILE".to_owned()
         }
-        0 => "see `syscost list`".to_owned(),
+        0 => {
+            return Failed::Usage(format!(
+                "nothing matches `{name}`; to list everything: syscost list"
+            ));
+        }
         _ => {
             let names: Vec<String> = near
                 .into_iter()
@@ -260,6 +276,27 @@ mod tests {
     }
 
     #[test]
+    fn words_measure_procedures_of_studies_only_where_nothing_else_is_found() {
+        let measured = names(&["context", "switch"], Profile::Standard);
+        assert!(measured.iter().any(|name| name.starts_with("switch.pipe")));
+        assert!(
+            !measured.iter().any(|name| name.starts_with("study.")),
+            "{measured:?}"
+        );
+        let listed = benchmarks(&["context switch".to_owned()]).expect("they exist");
+        assert!(
+            listed
+                .iter()
+                .any(|one| one.id == "study.switch_costs.process_switch")
+        );
+        let published = names(&["as published"], Profile::Standard);
+        assert!(
+            published.iter().all(|name| name.starts_with("study.")),
+            "{published:?}"
+        );
+    }
+
+    #[test]
     fn sizes_and_times_are_the_same_however_they_are_written() {
         let of = |selector: &str| names(&[selector], Profile::Careful);
         let sizes = of("memory.latency{size=48K}");
@@ -307,11 +344,11 @@ mod tests {
         };
         let size = refused("memory.latency{access=random,size=63K}");
         assert!(
-            size.starts_with("memory.latency{access=random} has no size=63K; there are size=")
-                && size.contains("66K")
-                && size.ends_with(" more"),
+            size.starts_with("memory.latency{access=random} has no size=63K; nearest: ")
+                && size.ends_with("66K"),
             "{size}"
         );
+        assert!(refused("memroy").contains("did you mean `memory`"));
         assert_eq!(
             refused("memory.latency{bytes=64K}"),
             "memory.latency has no parameter `bytes`; it has pages, access, size"

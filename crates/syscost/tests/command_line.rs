@@ -39,6 +39,46 @@ fn a_wrong_value_is_bad_usage_and_names_those_there_are() {
 }
 
 #[test]
+fn what_is_near_nothing_is_said_to_match_nothing() {
+    let program = Program::new();
+    let output = program.run(&["list", "zebra"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        stderr(&output),
+        "error: nothing matches `zebra`; to list everything: syscost list\n"
+    );
+    let size = program.run(&["run", "memory", "--case", "size=63K"]);
+    assert_eq!(size.status.code(), Some(2));
+    let said = stderr(&size);
+    assert!(
+        said.contains("memory has no size=63K; nearest: ") && !said.contains("more"),
+        "{said}"
+    );
+    // What the README says.
+    let example = program.run(&["list", "memory", "--case", "size=64K"]);
+    assert!(example.status.success(), "{example:?}");
+}
+
+#[test]
+fn procedures_of_studies_are_listed_behind_what_else_words_find() {
+    let program = Program::new();
+    let list = program.json(&["list", "context", "switch", "--format", "json"]);
+    let entries = list.as_array().expect("an array").iter();
+    let ids: Vec<&str> = entries
+        .map(|entry| entry["id"].as_str().expect("an id"))
+        .collect();
+    let own = ids
+        .iter()
+        .take_while(|id| !id.starts_with("study."))
+        .count();
+    assert!(own > 0 && own < ids.len(), "{ids:?}");
+    assert!(
+        ids[own..].iter().all(|id| id.starts_with("study.")),
+        "{ids:?}"
+    );
+}
+
+#[test]
 fn an_unknown_id_is_not_explained() {
     let output = Program::new().run(&["explain", "syscal.null"]);
     assert_eq!(output.status.code(), Some(2));

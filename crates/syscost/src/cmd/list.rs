@@ -116,9 +116,11 @@ fn text(entries: &[Entry]) -> Result<String> {
             )?;
         }
         if let Some(reason) = &entry.first_refusal {
-            write!(out, "  {YELLOW}not here: {reason}{RESET}")?;
-            if entry.refused > 1 {
-                write!(out, " {DIM}(and {} more rows){RESET}", entry.refused - 1)?;
+            write!(out, "  {YELLOW}unsupported here: {reason}{RESET}")?;
+            match entry.refused - 1 {
+                0 => {}
+                1 => write!(out, " {DIM}(and 1 more row){RESET}")?,
+                more => write!(out, " {DIM}(and {more} more rows){RESET}")?,
             }
         }
         out.push('\n');

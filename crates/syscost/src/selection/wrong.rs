@@ -2,10 +2,14 @@
 
 use syscost_results::row_name;
 
+use super::MIN_SIMILARITY;
 use super::selector::{Parameter, Selector};
 
 /// Keys or values of one message at most.
 const MAX_LISTED: usize = 12;
+
+/// Values that are spelled like the one that was typed, at most.
+const MAX_SIMILAR: usize = 3;
 
 /// Which parameter of the selector no row has, and those that there are, if its id is one of these rows'.
 ///
@@ -25,11 +29,12 @@ pub(super) fn parameter<'n>(
         let fitting = left.iter().copied().filter(|name| parameter.is_of(name));
         let fitting: Vec<&str> = fitting.collect();
         if fitting.is_empty() {
-            let whose = match had.is_empty() {
-                true => parts.id.clone(),
-                false => format!("{}{{{}}}", parts.id, had.join(",")),
-            };
-            return Some(format!("{whose} {}", lacking(parameter, &left)));
+            let lacking = lacking(parameter, &left);
+            return Some(match (had.is_empty(), parts.id.as_str()) {
+                (true, "*") => format!("no row has {lacking}"),
+                (true, id) => format!("{id} has no {lacking}"),
+                (false, id) => format!("{id}{{{}}} has no {lacking}", had.join(",")),
+            });
         }
         left = fitting;
         had.push(&parameter.text);
@@ -37,25 +42,21 @@ pub(super) fn parameter<'n>(
     None
 }
 
-/// What all of these rows lack, and what they have instead.
+/// What all of these rows lack, behind `has no`, and what they have instead.
 fn lacking(wanted: &Parameter, rows: &[&str]) -> String {
     let parameters = || rows.iter().flat_map(|name| row_name::parameters(name));
     let (key, value) = (wanted.key(), wanted.value());
     let values = distinct(parameters().filter(|one| one.0 == key).map(|one| one.1));
     if !values.is_empty() {
-        let (shown, more) = nearest(values, value);
-        return format!(
-            "has no {key}={value}; there are {key}={}",
-            list(&shown, more)
-        );
+        return format!("{key}={value}; {}", instead(key, values, value));
     }
     let mut keys = distinct(parameters().map(|one| one.0));
     if keys.is_empty() {
-        return format!("has no parameter `{key}`, nor any other");
+        return format!("parameter `{key}`, nor any other");
     }
     let more = keys.len().saturating_sub(MAX_LISTED);
     keys.truncate(MAX_LISTED);
-    format!("has no parameter `{key}`; it has {}", list(&keys, more))
+    format!("parameter `{key}`; it has {}", list(&keys, more))
 }
 
 fn distinct<'n>(values: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
@@ -68,21 +69,47 @@ fn distinct<'n>(values: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     found
 }
 
-/// Those of the values that are nearest to this one, if all are sizes or times, else the first; and how many more there are.
-fn nearest<'n>(mut values: Vec<&'n str>, wanted: &str) -> (Vec<&'n str>, usize) {
-    let more = values.len().saturating_sub(MAX_LISTED);
-    let amounts: Option<Vec<f64>> = values.iter().map(|value| amount(value)).collect();
-    if amounts.is_some() {
+/// What there is instead of this value: all there are if these are few, else the nearest of them.
+fn instead(key: &str, mut values: Vec<&str>, wanted: &str) -> String {
+    let near = match values.len() > MAX_LISTED {
+        true => nearest(&values, wanted),
+        false => Vec::new(),
+    };
+    if !near.is_empty() {
+        return format!("nearest: {}", near.join(", "));
+    }
+    let sizes = values.iter().filter_map(|value| amount(value)).count();
+    if sizes == values.len() {
         let of = |value: &str| amount(value).unwrap_or_default();
-        if let Some(wanted) = amount(wanted) {
-            let distance = |value: &&str| ((1.0 + of(value)) / (1.0 + wanted)).ln().abs();
-            values.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-        }
-        values.truncate(MAX_LISTED);
         values.sort_by(|a, b| of(a).total_cmp(&of(b)));
     }
+    let more = values.len().saturating_sub(MAX_LISTED);
     values.truncate(MAX_LISTED);
-    (values, more)
+    format!("there are {key}={}", list(&values, more))
+}
+
+/// The sizes or times next to this one, below and above; of other values those that are spelled like it.
+fn nearest<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
+    let Some(goal) = amount(wanted) else {
+        return similar(values, wanted);
+    };
+    let amounts = values
+        .iter()
+        .filter_map(|value| Some((amount(value)?, *value)));
+    let mut amounts: Vec<(f64, &str)> = amounts.collect();
+    amounts.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let above = amounts.partition_point(|(amount, _)| *amount < goal);
+    let around = &amounts[above.saturating_sub(1)..amounts.len().min(above + 1)];
+    around.iter().map(|(_, value)| *value).collect()
+}
+
+fn similar<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
+    let similarity = |value: &str| strsim::jaro_winkler(value, wanted);
+    let mut similar = values.to_vec();
+    similar.retain(|value| similarity(value) > MIN_SIMILARITY);
+    similar.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
+    similar.truncate(MAX_SIMILAR);
+    similar
 }
 
 /// Of a size in bytes, of a time in nanoseconds.
@@ -137,17 +164,36 @@ mod tests {
     }
 
     #[test]
-    fn of_many_values_a_dozen_is_listed_the_nearest_of_sizes() {
+    fn of_many_values_the_nearest_are_named_or_a_dozen() {
         let sizes: Vec<String> = (0..40).rev().map(|n| format!("a.b{{size={n}K}}")).collect();
-        let message = said("a.b{size=20481}", &sizes).expect("a wrong size");
-        assert!(
-            message.ends_with(
-                "there are size=15K, 16K, 17K, 18K, 19K, 20K, 21K, 22K, 23K, 24K, 25K, 26K and 28 more"
-            ),
-            "{message}"
+        let of = |size: &str| said(&format!("a.b{{size={size}}}"), &sizes);
+        for (size, near) in [("20481", "20K, 21K"), ("1G", "39K"), ("1", "0K, 1K")] {
+            let expected = format!("a.b has no size={size}; nearest: {near}");
+            assert_eq!(of(size), Some(expected));
+        }
+        // Not every value of that key need be a size.
+        let mixed: Vec<String> = ["a.b{size=all}".to_owned()]
+            .into_iter()
+            .chain(sizes.clone())
+            .collect();
+        let message = said("*{size=20481}", &mixed);
+        assert_eq!(
+            message.as_deref(),
+            Some("no row has size=20481; nearest: 20K, 21K")
         );
         let words: Vec<String> = (0..13).map(|n| format!("a.b{{of=w{n}}}")).collect();
         let message = said("a.b{of=x}", &words).expect("a wrong word");
         assert!(message.contains("of=w0, w1,") && message.ends_with("w11 and 1 more"));
+        let calls: Vec<String> = ["getpid", "getppid"]
+            .into_iter()
+            .map(str::to_owned)
+            .chain((0..13).map(|n| format!("other{n}")))
+            .map(|call| format!("a.b{{call={call}}}"))
+            .collect();
+        let message = said("a.b{call=getpidd}", &calls);
+        assert_eq!(
+            message.as_deref(),
+            Some("a.b has no call=getpidd; nearest: getpid, getppid")
+        );
     }
 }
