@@ -35,6 +35,19 @@ impl Page {
         self.out.push('\n');
     }
 
+    /// A paragraph behind a painted beginning of this many columns, its further lines as far in.
+    pub(crate) fn hanging(&mut self, begin: &str, columns: usize, text: &str) {
+        for (index, line) in wrap(text, self.columns.saturating_sub(columns))
+            .iter()
+            .enumerate()
+        {
+            self.line(&match index {
+                0 => format!("{begin}{line}"),
+                _ => format!("{:columns$}{line}", ""),
+            });
+        }
+    }
+
     /// A paragraph, its further lines as far in as its first.
     pub(crate) fn paragraph(&mut self, indent: usize, style: Style, text: &str) {
         for line in wrap(text, self.columns.saturating_sub(indent)) {

@@ -96,6 +96,19 @@ pub enum Status {
 }
 
 impl Status {
+    /// In a word or two, e.g. `below resolution`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Status::Ok => "measured",
+            Status::Withheld => "withheld",
+            Status::BelowResolution => "below resolution",
+            Status::AboveRange => "larger than all that was tried",
+            Status::Unsupported => "unsupported",
+            Status::Failed => "failed",
+            Status::Skipped => "skipped",
+        }
+    }
+
     /// Whether there is a number, or at least a bound.
     pub fn has_figures(self) -> bool {
         use Status::{AboveRange, BelowResolution, Ok};

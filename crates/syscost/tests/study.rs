@@ -107,6 +107,95 @@ fn a_bad_study_is_refused_with_its_line_and_field() {
     assert!(text(&output.stderr).contains("call-and-switch"));
 }
 
+/// A claim about the only quantity of [`MINE`], from line 21 on.
+fn with_claim(counted: &str) -> String {
+    format!(
+        "{MINE}\n[[quantity.claim]]\ncounted = \"{counted}\"\nat_least = 1.0\nbroken = \"None.\"\n"
+    )
+}
+
+#[test]
+fn what_a_study_names_must_exist_wherever_it_is_read() {
+    let rows_missing = MINE.replace("ours = \"syscall.null{call=getppid}\"\n", "");
+    let in_all: &[&str] = &["show", "run", "report"];
+    for (study, verbs, at, said) in [
+        (with_claim("zebra"), in_all, 22, "field `counted`"),
+        (
+            with_claim("getppid system call per operation"),
+            in_all,
+            22,
+            "`getppid system calls per operation`",
+        ),
+        (
+            MINE.replace("id = \"mine\"", "id = \"three-costs\""),
+            in_all,
+            2,
+            "is a published study",
+        ),
+        (
+            MINE.replace("call=getppid", "call=getppidd"),
+            in_all,
+            18,
+            "syscall.null has no call=getppidd",
+        ),
+        (
+            MINE.replace("syscall.null{", "syscal.null{"),
+            in_all,
+            18,
+            "`syscall.null{call=getppid}`",
+        ),
+        (rows_missing, &["run"], 12, "field `ours`: missing"),
+    ] {
+        let (program, path) = with_study(&study);
+        for verb in verbs {
+            let words: &[&str] = match *verb {
+                "report" => &["study", "report", "latest", "--study", &path],
+                verb => &["study", verb, &path],
+            };
+            let output = program.run(words);
+            let complaint = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{verb}: {complaint}");
+            let place = format!("mine.toml:{at}: ");
+            assert!(
+                complaint.contains(&place) && complaint.contains(said),
+                "{verb}: {complaint}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_count_that_a_published_study_names_is_one_of_its_row() {
+    for published in STUDIES {
+        let study = Study::parse(published).expect("a study");
+        let own = published.replace(
+            &format!("id = \"{}\"", study.id),
+            &format!("id = \"our-{}\"", study.id),
+        );
+        let (program, path) = with_study(&own);
+        let shown = program.run(&["study", "show", &path]);
+        assert!(shown.status.success(), "{}", text(&shown.stderr));
+    }
+}
+
+#[test]
+fn studies_fit_a_terminal_of_80_columns() {
+    let program = Program::new();
+    let mut all = vec!["list".to_owned()];
+    let ids = STUDIES
+        .iter()
+        .map(|study| Study::parse(study).expect("a study").id);
+    all.extend(ids.map(|id| format!("show {id}")));
+    for words in all {
+        let words: Vec<&str> = std::iter::once("study").chain(words.split(' ')).collect();
+        let output = program.command(&words).env("COLUMNS", "80").output();
+        let shown = text(&output.expect("the binary starts").stdout);
+        for line in shown.lines() {
+            assert!(line.chars().count() <= 80, "{words:?}: {line}");
+        }
+    }
+}
+
 #[test]
 fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     let program = Program::new();

@@ -137,7 +137,7 @@ fn a_hand_made_study_in_a_terminal() {
     };
     let text = text(&judge(&hand_made(), &run()), &narrow);
     let widest = text.lines().map(|line| line.chars().count()).max();
-    assert!(widest <= Some(110), "{text}");
+    assert!(widest <= Some(80), "{text}");
 }
 
 #[test]
@@ -147,6 +147,35 @@ fn the_list_has_a_line_with_the_title_of_each_study() {
         list,
         "hand-made  A system call that is none\n           3 quantities; An old machine; An older machine\n"
     );
+}
+
+#[test]
+fn everything_fits_a_terminal_of_80_columns() {
+    let options = TableOptions {
+        width: 80,
+        ..TableOptions::default()
+    };
+    let study = HAND_MADE
+        .replace(
+            "words = \"linear\"",
+            "words = \"linear in the number of threads, then not at all\"",
+        )
+        .replace("A system call that is none", &"A long title ".repeat(12))
+        .replace(
+            "Table 1",
+            "Table 1, in the column of the machine that nobody has any more",
+        );
+    let study = Study::parse(&study).expect("it is right");
+    let judged = judge(&study, &run());
+    for text in [
+        text(&judged, &options),
+        published(&study, &options),
+        list([&study].into_iter(), &options),
+    ] {
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{line}\n{text}");
+        }
+    }
 }
 
 #[test]

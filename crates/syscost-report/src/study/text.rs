@@ -14,6 +14,10 @@ const LABEL: usize = 28;
 /// Columns of a figure in its unit, and in cycles.
 const FIGURE: usize = 13;
 const CYCLES: usize = 18;
+/// Columns before a note behind a figure.
+const NOTE: usize = 3;
+/// Columns before what stands beneath a figure.
+const BENEATH: usize = 8;
 
 /// The studies there are, a line each.
 pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions) -> String {
@@ -25,7 +29,7 @@ pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions
         let id = page
             .paint
             .text(paint::HEADING, &format!("{:widest$}", study.id));
-        page.line(&format!("{id}  {}", study.title));
+        page.hanging(&format!("{id}  "), widest + 2, &study.title);
         let machines: Vec<&str> = study.machines.iter().map(|one| one.name.as_str()).collect();
         let what = format!(
             "{} quantities; {}",
@@ -49,18 +53,33 @@ pub fn text(judged: &JudgedStudy, options: &TableOptions) -> String {
 }
 
 impl Page {
-    /// A label, a figure in its unit and in cycles, and a note.
+    /// A label, a figure in its unit and in cycles, and a note: behind them where there is room, else beneath.
     fn figure(&mut self, label: &str, figure: &str, cycles: &str, note: &str) {
         let label = paint::cut_end(label, LABEL);
         let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(width(text)));
         let line = format!(
-            "    {label}{}{}{figure}{}{cycles}   {}",
+            "    {label}{}{}{figure}{}{cycles}",
             pad(&label, LABEL),
             pad(figure, FIGURE),
             pad(cycles, CYCLES),
-            self.paint.text(paint::DIM, note)
         );
-        self.line(&line);
+        let used = width(&line) + NOTE;
+        if used + width(note) <= self.columns {
+            let note = self.paint.text(paint::DIM, note);
+            self.line(&format!("{line}{:NOTE$}{note}", ""));
+            return;
+        }
+        if width(line.trim_end()) <= self.columns {
+            self.line(&line);
+        } else {
+            self.line(&format!("    {label}"));
+            self.paragraph(
+                BENEATH,
+                anstyle::Style::new(),
+                &format!("{figure} {cycles}"),
+            );
+        }
+        self.paragraph(BENEATH, paint::DIM, note);
     }
 }
 
@@ -116,7 +135,7 @@ fn of(
             &super::notes(figure),
         );
         for doubt in &figure.doubts {
-            page.paragraph(8, paint::CARE, &format!("doubtful: {doubt}"));
+            page.paragraph(BENEATH, paint::CARE, &format!("doubtful: {doubt}"));
         }
     }
     let Some(judged) = judged else {

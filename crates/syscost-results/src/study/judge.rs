@@ -374,6 +374,11 @@ broken = "No system call happened."
         larger.unit = Unit::Bytes;
         larger.estimate.ci95_low = Some(f64::from(1 << 20));
         larger.reason = Some("its time ended".into());
+        let mut nothing = row("syscall.null", vec![vec![100.0; 2]; 6]);
+        nothing.status = Status::BelowResolution;
+        let judged = &judge(&study(), &run("r", vec![nothing])).judged[0];
+        let reason = judged.ours.as_ref().and_then(Seen::reason);
+        assert_eq!(reason, Some("below resolution"));
         let judged = &judge(&study(), &run("r", vec![larger])).judged[0];
         let reason = judged.ours.as_ref().and_then(Seen::reason);
         assert_eq!(reason, Some("larger than 1 MiB: its time ended"));

@@ -5,8 +5,10 @@
 //! figures, the rows of the catalogue that repeat its procedure and those that measure the same thing by
 //! syscost's method, and what each name claims. [`judge`] puts a run beside it. Nothing here measures.
 
+mod comparison;
 mod judge;
 mod parse;
+mod places;
 mod verdict;
 mod view;
 
@@ -19,6 +21,7 @@ use crate::row_name::parameters;
 
 pub use judge::{Converted, JudgedFigure, JudgedQuantity, JudgedStudy, figures, judge};
 pub use parse::StudyError;
+pub use places::{Lines, QuantityLines};
 pub use verdict::{Kind, Sentence};
 pub use view::{Seen, View};
 

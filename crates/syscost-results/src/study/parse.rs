@@ -1,10 +1,10 @@
 //! From TOML to a study, or to one line on what is wrong where.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use serde::Deserialize;
 use toml::Spanned;
 
+use super::places::{Fields, Lines, Places, QuantityPlaces, field, field_or_part, lines};
 use super::{Figure, Quantity, Study};
 
 /// Why a text is no study. Its text follows the file's name.
@@ -17,48 +17,10 @@ pub struct StudyError {
     pub problem: String,
 }
 
-/// Where each part stands, which a [`Study`] no longer knows.
-#[derive(Deserialize)]
-struct Places {
-    id: Spanned<String>,
-    #[serde(default, rename = "machine")]
-    machines: Vec<Spanned<Fields>>,
-    #[serde(default, rename = "quantity")]
-    quantities: Vec<Spanned<QuantityPlaces>>,
-    #[serde(default, rename = "doubt")]
-    doubts: Vec<Fields>,
-    #[serde(default, rename = "chart")]
-    charts: Vec<Fields>,
-}
-
-/// Where each field of a part stands.
-type Fields = BTreeMap<String, Spanned<toml::Value>>;
-
-#[derive(Deserialize)]
-struct QuantityPlaces {
-    id: Spanned<String>,
-    ours_scale: Option<Spanned<f64>>,
-    #[serde(default)]
-    published: Vec<Spanned<Fields>>,
-    #[serde(default, rename = "claim")]
-    claims: Vec<Spanned<Fields>>,
-}
+const TWICE: &str = "used twice";
 
 /// Where something is wrong, as an offset into the text, and what.
 type Wrong = (usize, String);
-
-/// Where this field stands.
-fn field(fields: &Fields, name: &str) -> usize {
-    fields.get(name).map_or(0, |one| one.span().start)
-}
-
-/// Where this field of a part stands, or the part if it has no such field.
-fn field_or_part(part: &Spanned<Fields>, name: &str) -> usize {
-    let fields = part.get_ref();
-    fields
-        .get(name)
-        .map_or(part.span().start, |one| one.span().start)
-}
 
 impl Study {
     /// Reads a study.
@@ -66,6 +28,15 @@ impl Study {
     /// # Errors
     /// The first thing that is wrong: its line, the field and what is expected there.
     pub fn parse(text: &str) -> Result<Study, StudyError> {
+        Ok(Self::parse_with_lines(text)?.0)
+    }
+
+    /// Reads a study, and where what it names stands: only a program with a catalogue can tell whether such rows and
+    /// counts exist.
+    ///
+    /// # Errors
+    /// As [`Study::parse`].
+    pub fn parse_with_lines(text: &str) -> Result<(Study, Lines), StudyError> {
         let line_of = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
         let read_as = |error: toml::de::Error| StudyError {
             line: error.span().map_or(1, |span| line_of(span.start)),
@@ -80,7 +51,7 @@ impl Study {
         })?;
         let places: Places = toml::from_str(text).map_err(read_as)?;
         match wrong_in(&study, &places) {
-            None => Ok(study),
+            None => Ok((study, lines(&places, line_of))),
             Some((offset, problem)) => Err(StudyError {
                 line: line_of(offset),
                 problem,
@@ -92,7 +63,7 @@ impl Study {
 /// The first thing that is wrong in what could be read.
 fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
     if study.id.is_empty() || !study.id.chars().all(is_of_an_id) {
-        let problem = "field `id`: small letters, digits and hyphens".to_owned();
+        let problem = "field `id`: must be lower-case letters, digits and hyphens".to_owned();
         return Some((places.id.span().start, problem));
     }
     let mut machines = BTreeSet::new();
@@ -102,10 +73,10 @@ fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
             Some((field_or_part(place, name), problem))
         };
         if !machines.insert(machine.id.as_str()) {
-            return wrong("id", "there are two");
+            return wrong("id", TWICE);
         }
         if machine.clock_ghz.is_some_and(|ghz| !is_positive(ghz)) {
-            return wrong("clock_ghz", "more than 0");
+            return wrong("clock_ghz", MUST_BE_POSITIVE);
         }
     }
     let mut quantities = BTreeSet::new();
@@ -114,7 +85,7 @@ fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
             true => wrong_with_quantity(quantity, place, &machines),
             false => Some((
                 place.get_ref().id.span().start,
-                "field `id`: there are two".to_owned(),
+                format!("field `id`: {TWICE}"),
             )),
         };
         if let Some((offset, problem)) = wrong {
@@ -148,6 +119,8 @@ fn is_of_an_id(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-'
 }
 
+const MUST_BE_POSITIVE: &str = "must be greater than 0";
+
 fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
@@ -171,14 +144,14 @@ fn wrong_with_quantity(
     if let (Some(scale), Some(place)) = (quantity.ours_scale, &place.ours_scale)
         && !is_positive(scale)
     {
-        let problem = "field `ours_scale`: more than 0".to_owned();
+        let problem = format!("field `ours_scale`: {MUST_BE_POSITIVE}");
         return Some((place.span().start, problem));
     }
     let mut claims = quantity.claims.iter().zip(&place.claims);
     claims.find_map(|(claim, place)| {
         let problem = match (claim.at_least, claim.at_most) {
             (None, None) => "`at_least` or `at_most` is needed",
-            (Some(least), Some(most)) if least > most => "`at_least` is more than `at_most`",
+            (Some(least), Some(most)) if least > most => "`at_least` is greater than `at_most`",
             // Counts are never less.
             (Some(least), None) if least <= 0.0 => "`at_least` of 0 can never be broken",
             (Some(_) | None, Some(_) | None) => return None,
@@ -210,7 +183,7 @@ fn wrong_with_figure(
     for (name, all) in numbers {
         if all.iter().any(|one| !is_positive(*one)) {
             let problem = format!(
-                "field `{name}` of machine `{}`: figures are more than 0",
+                "field `{name}` of machine `{}`: {MUST_BE_POSITIVE}",
                 figure.machine
             );
             return Some((field_or_part(place, name), problem));
@@ -264,6 +237,20 @@ published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
     }
 
     #[test]
+    fn what_is_named_stands_on_a_line() {
+        let claim =
+            "\n[[quantity.claim]]\nat_least = 1.0\ncounted = \"calls\"\nbroken = \"None.\"\n";
+        let text = format!("{GOOD}{claim}");
+        let (_, lines) = Study::parse_with_lines(&text).expect("it is right");
+        let [quantity] = &lines.quantities[..] else {
+            panic!("one quantity: {lines:?}");
+        };
+        assert_eq!((lines.id, quantity.begin), (2, 12));
+        assert_eq!((quantity.as_published, quantity.ours), (12, 18));
+        assert_eq!(quantity.counted, [23]);
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_line_and_field() {
         let wrong = error(&GOOD.replace("clock_ghz", "clock_mhz"));
         assert!(
@@ -286,7 +273,10 @@ published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
             "{wrong}"
         );
         let wrong = error(&GOOD.replace("cycles = 200.0", "cycles = -1.0"));
-        assert!(wrong.contains("figures are more than 0"), "{wrong}");
+        assert!(
+            wrong.contains("`cycles` of machine `laptop`: must be greater than 0"),
+            "{wrong}"
+        );
         let wrong = error(&GOOD.replace("id = \"mine\"", "id = "));
         assert!(wrong.starts_with("mine.toml:2: "), "{wrong}");
         let wrong = error(&GOOD.replace("id = \"mine\"", "id = \"My study\""));
@@ -322,7 +312,7 @@ published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
         let twice = format!("{GOOD}{}", &GOOD[GOOD.find("[[quantity]]").unwrap()..]);
         assert_eq!(
             error(&twice),
-            "mine.toml:21: quantity `getppid`, field `id`: there are two"
+            "mine.toml:21: quantity `getppid`, field `id`: used twice"
         );
     }
 }

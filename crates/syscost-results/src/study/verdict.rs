@@ -2,12 +2,10 @@
 
 use serde::Serialize;
 
-use super::view::{Seen, View};
+use super::comparison::{comparison, not_compared};
+use super::view::Seen;
 use super::{Claim, Quantity};
-use crate::{Fact, Measurement, Unit};
-
-/// Figures nearer to each other than this share agree, whatever their intervals say.
-const AGREE: f64 = 0.05;
+use crate::{Fact, Measurement};
 
 /// What follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -75,7 +73,7 @@ fn count_of(row: &Measurement, name: &str) -> Option<f64> {
 }
 
 /// Three digits, or all before the point.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e15 {
         return format!("{value:.0}");
     }
@@ -132,44 +130,6 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, bool, Vec<String>) {
     (is_broken, are_counted, broken)
 }
 
-fn overlap(one: &View, other: &View) -> bool {
-    let middle = |view: &View| view.middle.unwrap_or((view.value, view.value));
-    let ((low, high), (other_low, other_high)) = (middle(one), middle(other));
-    low <= other_high && other_low <= high
-}
-
-/// Below this share of the other figure a percentage says less than the ratio the other way round.
-const TINY: f64 = 0.1;
-
-/// How far the published way is from syscost's: `is 3.1 times` syscost's figure.
-fn comparison(published: &View, ours: &View, unit: Unit) -> (bool, String) {
-    let ratio = published.value / ours.value;
-    let agree = (ratio - 1.0).abs() <= AGREE || overlap(published, ours);
-    let (published, ours) = (number(published.value), number(ours.value));
-    let symbol = unit.symbol();
-    let text = match ratio {
-        _ if agree => "Both ways agree".to_owned(),
-        ratio if ratio < 0.0 => format!(
-            "The published way gives a cost below zero, {published} {symbol}, which nothing can have"
-        ),
-        0.0 => format!("The published way gives 0 {symbol} where syscost's gives {ours} {symbol}"),
-        ratio if ratio < TINY => format!(
-            "syscost's figure is {} times what the published way gives",
-            number(1.0 / ratio)
-        ),
-        ratio if ratio >= 2.0 => format!(
-            "The published way gives {} times syscost's figure",
-            number(ratio)
-        ),
-        ratio => format!(
-            "The published way gives {:.0} % {} than syscost's",
-            100.0 * (ratio - 1.0).abs(),
-            if ratio > 1.0 { "more" } else { "less" }
-        ),
-    };
-    (agree, text)
-}
-
 /// A sentence of its own: what would follow a colon, with a capital.
 fn begun(text: String) -> String {
     let mut letters = text.chars();
@@ -206,16 +166,15 @@ pub(super) fn verdict(
                 Some(why) => sentences.push(format!("{text}: {why}")),
                 // Figures of two different things agree by chance.
                 None if agree && is_broken => {}
+                None if agree && !are_counted => {
+                    let unknown = "Both figures agree, but whether they are of what the name says is not known.";
+                    sentences.push(unknown.to_owned());
+                }
                 None => sentences.push(format!("{text}.")),
             }
         }
         _ => {
-            let without = [("the published way", published), ("syscost's way", ours)];
-            for (whose, seen) in without {
-                if let Some(reason) = seen.and_then(Seen::reason) {
-                    sentences.push(format!("No figure by {whose}: {reason}."));
-                }
-            }
+            sentences.extend(not_compared(published, ours, quantity.unit));
             sentences.extend(why().map(begun));
         }
     }
@@ -305,41 +264,5 @@ mod tests {
     fn numbers_have_three_digits() {
         let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
         assert_eq!(shown, ["0", "2.71", "27.1", "271", "2714", "0.00271"]);
-    }
-
-    #[test]
-    fn figures_agree_within_their_intervals_or_a_twentieth() {
-        let view = |value: f64, half: f64| View {
-            value,
-            low: Some(value - half),
-            high: Some(value + half),
-            middle: Some((value - half, value + half)),
-            cycles: None,
-            from: 1,
-        };
-        let compared =
-            |published: View, ours: View| comparison(&published, &ours, Unit::Nanoseconds);
-        assert!(compared(view(10.4, 0.1), view(10.0, 0.1)).0);
-        assert!(compared(view(20.0, 9.0), view(12.0, 1.5)).0);
-        for (published, expected) in [
-            (31.0, "The published way gives 3.10 times syscost's figure"),
-            (8.0, "The published way gives 20 % less than syscost's"),
-            (
-                0.02,
-                "syscost's figure is 500 times what the published way gives",
-            ),
-            (
-                0.0,
-                "The published way gives 0 ns where syscost's gives 10 ns",
-            ),
-            (
-                -3.5,
-                "The published way gives a cost below zero, -3.50 ns, which nothing can have",
-            ),
-        ] {
-            let (agree, text) = compared(view(published, 0.1), view(10.0, 0.1));
-            assert!(!agree);
-            assert_eq!(text, expected);
-        }
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measur
                 (_, _) => format!("larger than all that was tried: {reason}"),
             },
             (Some(reason), _) => reason.clone(),
-            (None, status) => format!("{status:?}").to_lowercase(),
+            (None, status) => status.words().to_owned(),
         },
     })
 }

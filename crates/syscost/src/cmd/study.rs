@@ -1,5 +1,8 @@
 //! `syscost study`: published experiments, repeated and judged.
 
+mod check;
+mod counts;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +12,7 @@ use syscost_harness::{Catalogue, Row};
 use syscost_report::table::TableOptions;
 use syscost_report::{sentence, study as render};
 use syscost_results::Run;
-use syscost_results::study::{JudgedStudy, Study, judge, means};
+use syscost_results::study::{JudgedStudy, Study, StudyError, judge, means};
 
 use crate::cli::{
     Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
@@ -45,15 +48,25 @@ fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
-/// The study of this id, or in this file.
-fn find(name: &str) -> Result<Study> {
+/// What a study is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// To be read.
+    Shown,
+    /// To be measured: it must name a row.
+    Measured,
+}
+
+/// The study of this id, or in this file, which must name nothing that does not exist.
+fn find(name: &str, wanted: Wanted) -> Result<Study> {
+    let known = published();
+    let ids: Vec<String> = known.iter().map(|study| study.id.clone()).collect();
     if is_file(name) {
         let text =
             std::fs::read_to_string(name).with_context(|| format!("reading the study {name}"))?;
-        return Study::parse(&text).map_err(|error| Failed::Usage(format!("{name}{error}")).into());
+        return read(&text, &ids, wanted)
+            .map_err(|error| Failed::Usage(format!("{name}{error}")).into());
     }
-    let known = published();
-    let ids: Vec<String> = known.iter().map(|study| study.id.clone()).collect();
     known.into_iter().find(|study| study.id == name).ok_or_else(|| {
         let ids = ids.join(", ");
         let what = format!("no study is called `{name}`; there are {ids}, or give a file of your own: NAME.toml");
@@ -61,12 +74,31 @@ fn find(name: &str) -> Result<Study> {
     })
 }
 
-fn find_all(names: &[String]) -> Result<Vec<Study>> {
+/// The study of the user in this text.
+fn read(text: &str, published: &[String], wanted: Wanted) -> Result<Study, StudyError> {
+    let (study, lines) = Study::parse_with_lines(text)?;
+    check::check(&study, &lines, published, counts::Tried)?;
+    match (wanted, &study.quantities[..], &lines.quantities[..]) {
+        (Wanted::Measured, [first, ..], [place, ..]) if study.rows().is_empty() => {
+            Err(StudyError {
+                line: place.begin,
+                problem: format!(
+                    "quantity `{}`, field `ours`: missing; give the row that measures it, or in `as_published` the one that \
+                 repeats the procedure",
+                    first.id
+                ),
+            })
+        }
+        _ => Ok(study),
+    }
+}
+
+fn find_all(names: &[String], wanted: Wanted) -> Result<Vec<Study>> {
     let mut studies = Vec::new();
     for name in names {
         match name.as_str() {
             "all" => studies.extend(published()),
-            name => studies.push(find(name)?),
+            name => studies.push(find(name, wanted)?),
         }
     }
     Ok(studies)
@@ -91,7 +123,7 @@ fn list(format: Format) -> Result<u8> {
 }
 
 fn show(name: &str, format: Format) -> Result<u8> {
-    let study = find(name)?;
+    let study = find(name, Wanted::Shown)?;
     match format {
         Format::Json => super::print_json(&study)?,
         Format::Table => super::print(&render::published(&study, &options(false)))?,
@@ -100,10 +132,11 @@ fn show(name: &str, format: Format) -> Result<u8> {
 }
 
 fn repeat(arguments: StudyRunArguments) -> Result<u8> {
-    let studies = find_all(&arguments.studies)?;
+    let studies = find_all(&arguments.studies, Wanted::Measured)?;
     let selectors = selectors(&studies, arguments.far.peer.is_some());
     if selectors.is_empty() {
-        let what = "these studies name no rows to measure: give `as_published` or `ours`";
+        let what =
+            "these studies name no rows but those of a far end: --peer HOST --token-file FILE";
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let (format, is_verbose) = (arguments.format, arguments.verbose);
@@ -124,13 +157,13 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
             }
             print(&studies, run, format, is_verbose)?;
             match (format, saved_to) {
-                (Format::Table, Some(path)) => {
+                (Format::Table, Some(path)) if !terminal::is_quiet() => {
                     let path = path.display();
                     super::print(&format!(
-                        "Saved to {path}; again: syscost study report{again}\n"
+                        "\nSaved to {path}\nNext: syscost study report{again}\n"
                     ))
                 }
-                (Format::Table, None) | (Format::Json, _) => Ok(()),
+                (Format::Table, _) | (Format::Json, _) => Ok(()),
             }
         },
     )
@@ -196,7 +229,7 @@ fn as_run(
 }
 
 fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Result<u8> {
-    let named = find_all(names)?;
+    let named = find_all(names, Wanted::Shown)?;
     let known = published();
     let run = kept::find(run, |run| {
         let has = match &named[..] {
@@ -254,7 +287,7 @@ fn print(studies: &[Study], run: &Run, format: Format, is_verbose: bool) -> Resu
         Format::Json => super::print_json(&judged),
         Format::Table => {
             let options = options(is_verbose);
-            let mut text = format!("{}\n", sentence::machine(run));
+            let mut text = terminal::wrapped(&sentence::machine(run), "") + "\n";
             for study in &judged {
                 text += "\n";
                 text += &render::text(study, &options);

@@ -1,0 +1,94 @@
+//! Where the parts of a study stand in its text.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Where a study's text names what is outside of it, by lines from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lines {
+    /// Of its id.
+    pub id: usize,
+    /// Of its quantities, in their order.
+    pub quantities: Vec<QuantityLines>,
+}
+
+/// The lines of one quantity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuantityLines {
+    /// Where it begins.
+    pub begin: usize,
+    /// Of `as_published`; where the quantity begins if it has none, as all others.
+    pub as_published: usize,
+    /// Of `ours`.
+    pub ours: usize,
+    /// Of `counted` of each claim.
+    pub counted: Vec<usize>,
+}
+
+/// Where each part stands, which a [`Study`] no longer knows.
+#[derive(Deserialize)]
+pub(super) struct Places {
+    pub(super) id: Spanned<String>,
+    #[serde(default, rename = "machine")]
+    pub(super) machines: Vec<Spanned<Fields>>,
+    #[serde(default, rename = "quantity")]
+    pub(super) quantities: Vec<Spanned<QuantityPlaces>>,
+    #[serde(default, rename = "doubt")]
+    pub(super) doubts: Vec<Fields>,
+    #[serde(default, rename = "chart")]
+    pub(super) charts: Vec<Fields>,
+}
+
+/// Where each field of a part stands.
+pub(super) type Fields = BTreeMap<String, Spanned<toml::Value>>;
+
+#[derive(Deserialize)]
+pub(super) struct QuantityPlaces {
+    pub(super) id: Spanned<String>,
+    pub(super) as_published: Option<Spanned<String>>,
+    pub(super) ours: Option<Spanned<String>>,
+    pub(super) ours_scale: Option<Spanned<f64>>,
+    #[serde(default)]
+    pub(super) published: Vec<Spanned<Fields>>,
+    #[serde(default, rename = "claim")]
+    pub(super) claims: Vec<Spanned<Fields>>,
+}
+
+/// Where this field stands.
+pub(super) fn field(fields: &Fields, name: &str) -> usize {
+    fields.get(name).map_or(0, |one| one.span().start)
+}
+
+/// Where this field of a part stands, or the part if it has no such field.
+pub(super) fn field_or_part(part: &Spanned<Fields>, name: &str) -> usize {
+    let fields = part.get_ref();
+    fields
+        .get(name)
+        .map_or(part.span().start, |one| one.span().start)
+}
+
+/// The lines of what these places name.
+pub(super) fn lines(places: &Places, line_of: impl Fn(usize) -> usize) -> Lines {
+    let of = |place: &Spanned<QuantityPlaces>| {
+        let begin = place.span().start;
+        let fields = place.get_ref();
+        let row = |row: &Option<Spanned<String>>| {
+            line_of(row.as_ref().map_or(begin, |row| row.span().start))
+        };
+        let claims = fields.claims.iter();
+        QuantityLines {
+            begin: line_of(begin),
+            as_published: row(&fields.as_published),
+            ours: row(&fields.ours),
+            counted: claims
+                .map(|claim| line_of(field_or_part(claim, "counted")))
+                .collect(),
+        }
+    };
+    Lines {
+        id: line_of(places.id.span().start),
+        quantities: places.quantities.iter().map(of).collect(),
+    }
+}

@@ -1,0 +1,275 @@
+//! A study of the user against the catalogue: its rows must exist, and count what it judges them by.
+
+use syscost_benches::CATALOGUE;
+use syscost_harness::{Catalogue, Row};
+use syscost_results::Unit;
+use syscost_results::study::{Lines, Quantity, Study, StudyError, means};
+
+use super::counts::Counts;
+use crate::selection;
+
+/// Names that are suggested for one that is wrong.
+const MAX_SUGGESTED: usize = 3;
+
+/// What a study names must exist: `published` are the ids that are taken.
+///
+/// # Errors
+/// The first name that does not, with its line and field and the names that are near.
+pub(super) fn check(
+    study: &Study,
+    lines: &Lines,
+    published: &[String],
+    counts: impl Counts,
+) -> Result<(), StudyError> {
+    if published.contains(&study.id) {
+        let id = &study.id;
+        let problem = format!("field `id`: `{id}` is a published study; choose another id");
+        return Err(StudyError {
+            line: lines.id,
+            problem,
+        });
+    }
+    let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let rows = Catalogue::rows(everything);
+    let mut claims: Vec<Counted<'_>> = Vec::new();
+    for (quantity, places) in study.quantities.iter().zip(&lines.quantities) {
+        let find = |name: &Option<String>, field, line| match name {
+            None => Ok(None),
+            Some(name) => {
+                row(name, quantity.unit, &rows).map_err(|what| error(quantity, field, line, &what))
+            }
+        };
+        let repeated = find(&quantity.as_published, "as_published", places.as_published)?;
+        let ours = find(&quantity.ours, "ours", places.ours)?;
+        let claimed = match &quantity.as_published {
+            Some(_) => repeated,
+            None => ours,
+        };
+        for (claim, &line) in quantity.claims.iter().zip(&places.counted) {
+            let name = &claim.counted;
+            match claimed {
+                Some(row) => claims.push(Counted {
+                    quantity,
+                    line,
+                    name,
+                    row,
+                }),
+                // Only a run has the rows of a far end.
+                None if quantity.as_published.is_some() || quantity.ours.is_some() => {}
+                None => {
+                    let what = "there is no row that could count it; give `ours` or `as_published`";
+                    return Err(error(quantity, "counted", line, what));
+                }
+            }
+        }
+    }
+    claims.retain(|claim| !claim.is_declared());
+    let known = counts.of(claims.iter().map(|claim| claim.row));
+    for claim in claims {
+        let of_row = known.get(&claim.row.name());
+        if let Some(problem) = of_row.and_then(|known| claim.problem(known)) {
+            return Err(error(claim.quantity, "counted", claim.line, &problem));
+        }
+    }
+    Ok(())
+}
+
+fn error(quantity: &Quantity, field: &str, line: usize, what: &str) -> StudyError {
+    let problem = format!("quantity `{}`, field `{field}`: {what}", quantity.id);
+    StudyError { line, problem }
+}
+
+/// A count that a claim is about.
+struct Counted<'s> {
+    quantity: &'s Quantity,
+    /// Where the claim names it.
+    line: usize,
+    name: &'s str,
+    /// The row that counts it.
+    row: &'s Row,
+}
+
+impl Counted<'_> {
+    /// Whether the row's benchmark says without being measured that it is counted.
+    fn is_declared(&self) -> bool {
+        let own = self.row.case.expect();
+        let mut all = self.row.benchmark.expect.iter().chain(own);
+        all.any(|expect| expect.counter.claim() == self.name)
+    }
+
+    /// Why there is no such count, if the row has only these.
+    fn problem(&self, known: &[String]) -> Option<String> {
+        let (name, row) = (self.name, self.row.name());
+        if known.iter().any(|one| one == name) {
+            return None;
+        }
+        let near = nearest(name, known.iter().cloned());
+        let instead = match near.is_empty() {
+            true => format!("it counts {}", quoted(known)),
+            false => format!("nearest: {}", quoted(&near)),
+        };
+        Some(format!("{row} counts nothing called `{name}`; {instead}"))
+    }
+}
+
+/// The row of this name; nothing for those of a far end, which only a run has.
+fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, String> {
+    let id = name.split('{').next().unwrap_or_default();
+    if let Some(row) = rows.iter().find(|row| means(name, &row.name())) {
+        let (is, wanted) = (row.benchmark.unit, unit);
+        return match is == wanted {
+            true => Ok(Some(row)),
+            false => Err(format!(
+                "the row is in {}, the quantity in {}",
+                is.symbol(),
+                wanted.symbol()
+            )),
+        };
+    }
+    let of_id = rows.iter().filter(|row| row.benchmark.id == id);
+    let of_id: Vec<String> = of_id.map(Row::name).collect();
+    if !of_id.is_empty() && name.contains("path=remote") {
+        return Ok(None);
+    }
+    // A parameter or a value that there is not.
+    if let Err(error) = selection::check(name) {
+        return Err(error.to_string());
+    }
+    let near = match of_id.is_empty() {
+        true => nearest(name, rows.iter().map(Row::name)),
+        false => by_likeness(name, of_id),
+    };
+    Err(match &near[..] {
+        [] => format!(
+            "no row is called `{name}`; to list the rows of a benchmark: syscost explain ID"
+        ),
+        near => format!("no row is called `{name}`; nearest: {}", quoted(near)),
+    })
+}
+
+/// Those of the names that are spelled like this one, the likest first.
+fn nearest(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+    let is_near = |known: &String| strsim::jaro_winkler(name, known) > selection::MIN_SIMILARITY;
+    by_likeness(name, known.filter(is_near).collect())
+}
+
+fn by_likeness(name: &str, mut known: Vec<String>) -> Vec<String> {
+    let likeness = |known: &str| strsim::jaro_winkler(name, known);
+    known.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+    known.truncate(MAX_SUGGESTED);
+    known
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::cmd::study::published;
+
+    const MINE: &str = r#"
+id = "mine"
+title = "Mine"
+source = "A note"
+about = "A loop."
+
+[[quantity]]
+id = "null"
+title = "getppid"
+table = "System calls"
+unit = "ns"
+procedure = "A loop."
+ours = "syscall.null{call=getppid}"
+
+[[quantity.claim]]
+counted = "getppid system calls per operation"
+at_least = 1.0
+broken = "None."
+"#;
+
+    /// Every row counts these.
+    struct These(&'static [&'static str]);
+
+    impl Counts for These {
+        fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>> {
+            let names = self.0.iter().map(|name| (*name).to_owned());
+            let names: Vec<String> = names.collect();
+            rows.map(|row| (row.name(), names.clone())).collect()
+        }
+    }
+
+    fn refused(right: &str, wrong: &str) -> Option<String> {
+        assert!(MINE.contains(right), "{right}");
+        let text = MINE.replace(right, wrong);
+        let (study, lines) = Study::parse_with_lines(&text).expect("its form is right");
+        let ids: Vec<String> = published().into_iter().map(|study| study.id).collect();
+        let counts = These(&["getppid system calls per operation", "tries_count"]);
+        let refusal = check(&study, &lines, &ids, counts).err()?;
+        Some(format!("mine.toml{refusal}"))
+    }
+
+    #[test]
+    fn what_there_is_passes() {
+        assert_eq!(refused("mine", "mine"), None);
+        assert_eq!(
+            refused("getppid system calls per operation", "tries_count"),
+            None
+        );
+        let far = "net.tcp.round_trip{path=remote,family=*,size=1}";
+        assert_eq!(refused("syscall.null{call=getppid}", far), None);
+    }
+
+    #[test]
+    fn what_there_is_not_is_refused_with_its_line_and_the_nearest() {
+        for (right, wrong, said) in [
+            (
+                "id = \"mine\"",
+                "id = \"three-costs\"",
+                "mine.toml:2: field `id`: `three-costs` is a published study; choose another id",
+            ),
+            (
+                "call=getppid}",
+                "call=getppidd}",
+                "mine.toml:13: quantity `null`, field `ours`: syscall.null has no call=getppidd; ",
+            ),
+            (
+                "syscall.null{call=getppid}",
+                "syscal.null{call=getppid}",
+                "mine.toml:13: quantity `null`, field `ours`: no row is called `syscal.null{call=getppid}`; nearest: `syscall.null{call=getppid}`",
+            ),
+            (
+                "syscall.null{call=getppid}",
+                "syscall.null",
+                "mine.toml:13: quantity `null`, field `ours`: no row is called `syscall.null`; nearest: `syscall.null{",
+            ),
+            (
+                "syscall.null{call=getppid}",
+                "zebra",
+                "mine.toml:13: quantity `null`, field `ours`: no row is called `zebra`; to list",
+            ),
+            (
+                "unit = \"ns\"",
+                "unit = \"B/s\"",
+                "mine.toml:13: quantity `null`, field `ours`: the row is in ns, the quantity in B/s",
+            ),
+            (
+                "\"getppid system calls per operation",
+                "\"getppid system call per operation",
+                "mine.toml:16: quantity `null`, field `counted`: syscall.null{call=getppid} counts nothing called `getppid system call per operation`; nearest: `getppid system calls per operation`",
+            ),
+            (
+                "\"getppid system calls per operation",
+                "\"zebra",
+                "mine.toml:16: quantity `null`, field `counted`: syscall.null{call=getppid} counts nothing called `zebra`; it counts `getppid system calls per operation`, `tries_count`",
+            ),
+        ] {
+            let refusal = refused(right, wrong).expect(wrong);
+            assert!(refusal.starts_with(said), "{refusal}\n{said}");
+        }
+    }
+}

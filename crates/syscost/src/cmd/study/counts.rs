@@ -1,0 +1,111 @@
+//! What rows count: the claims that their evidence is about, and details. Much of that only a run of them shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use syscost_harness::bencher::{Effort, Findings, Pass};
+use syscost_harness::clock::RunClock;
+use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
+use syscost_harness::{Counter, Row};
+use syscost_results::{Measurement, Run, Status};
+use syscost_store::{LATEST, Store};
+use syscost_sys::cpu;
+
+use crate::directories;
+
+/// How long a pass of one row may take.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+
+/// Hardly any samples: what is counted does not depend on their number.
+const EFFORT: Effort = Effort {
+    samples: 5,
+    warm_up_ns: 0.0,
+    batch_ns: 1e4,
+    case_ns: 1e6,
+    patience_ns: 0.0,
+    singles: 20,
+    second_witness: false,
+};
+
+/// What rows count.
+pub(super) trait Counts {
+    /// The names of all that each of these rows counts, by the row's name; rows of which that is not known are absent.
+    fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>>;
+}
+
+/// As one pass of each shows that is not recorded, and the latest kept run: some details occur in longer runs only.
+pub(super) struct Tried;
+
+impl Counts for Tried {
+    fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>> {
+        let rows: BTreeMap<String, Row> = rows.map(|row| (row.name(), row.clone())).collect();
+        let counts = rows.into_iter().filter_map(|(name, row)| {
+            let mut all = tried(&row)?;
+            all.extend(kept(&name).unwrap_or_default());
+            Some((name, all.into_iter().collect()))
+        });
+        counts.collect()
+    }
+}
+
+/// What the row counts in both passes of a worker; nothing where it cannot be measured here.
+fn tried(row: &Row) -> Option<BTreeSet<String>> {
+    let interrupted = AtomicBool::new(false);
+    let environment = directories::environment(std::slice::from_ref(row));
+    let program = Program::this().ok()?;
+    let program = program.with_environment(environment.into_iter().collect());
+    let launcher = Launcher::new(program, TIME_LIMIT, &interrupted);
+    let allowed = cpu::allowed().ok()?;
+    let cpu = *allowed.last()?;
+    let mut clock = RunClock::choose(&[cpu]);
+    let calibrated = clock.calibrate();
+    let job = |pass| Job {
+        benchmark: row.benchmark.id.to_owned(),
+        cases: vec![JobCase {
+            suffix: row.case.suffix(),
+            iterations: None,
+            may_defer: false,
+        }],
+        keeps_order: true,
+        pass,
+        effort: EFFORT,
+        clock: ClockSettings {
+            source: calibrated.source().name().to_owned(),
+            ticks_per_ns: calibrated.ticks_per_ns(),
+            cost: clock.cost(),
+        },
+        cpu,
+        candidates: Vec::new(),
+        allowed: allowed.clone(),
+        cores: Default::default(),
+        seed: 1,
+        stack_offset: 0,
+        parent: process::id(),
+    };
+    // Judged at the end of a run, when the core's frequency is known.
+    let mut found = BTreeSet::from([Counter::CoreCycles.claim()]);
+    for pass in [Pass::Evidence, Pass::Timed] {
+        let outcome = launcher.run(&job(pass), 0, None).ok()?;
+        let findings: Findings = outcome.results.into_iter().next()??.ok()?;
+        found.extend(findings.evidence.into_iter().map(|one| one.claim));
+        found.extend(findings.details.into_keys());
+    }
+    Some(found)
+}
+
+/// What the row counted in the latest kept run that has a figure of it.
+fn kept(name: &str) -> Option<BTreeSet<String>> {
+    let has = |run: &Run| counted(run, name).is_some();
+    let (loaded, _) = Store::of_user().find_having(LATEST, has).ok()?;
+    counted(&loaded.run, name)
+}
+
+/// What the row counted in this run, if it has a figure: only then all of it is there.
+fn counted(run: &Run, name: &str) -> Option<BTreeSet<String>> {
+    let is_it = |row: &&Measurement| row.name == name && row.status == Status::Ok;
+    let row = run.measurements.iter().find(is_it)?;
+    let claims = row.evidence.iter().map(|one| one.claim.clone());
+    Some(claims.chain(row.details.keys().cloned()).collect())
+}
