@@ -58,7 +58,7 @@ pub(crate) fn footer(
             out.blank();
         }
     }
-    if !run.warnings.is_empty() {
+    if !run.warnings.is_empty() && !options.quiet {
         out.heading("Warnings");
         for warning in &run.warnings {
             out.item(&warning.message);
@@ -77,7 +77,7 @@ pub(crate) fn footer(
     }
     out.blank();
     out.plain(&sentence::summary(run));
-    if let Some(path) = &options.saved_to {
+    if let Some(path) = options.saved_to.as_ref().filter(|_| !options.quiet) {
         out.plain(&format!("Saved to {path}"));
     }
     out.text
@@ -125,7 +125,17 @@ pub(crate) fn meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> impl Iterat
     })
 }
 
-/// What a verbose table tells beneath a row.
+/// The same in few words, in one line; nothing where no flag is shown.
+pub(crate) fn short_meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> Option<String> {
+    let flags: BTreeSet<Flag> = flags.copied().filter(|flag| is_shown(*flag)).collect();
+    let words: Vec<String> = flags
+        .into_iter()
+        .map(|flag| format!("{}: {}", sentence::flag(flag).0, sentence::short(flag)))
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// What a verbose table shows beneath a row.
 pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     let estimate = &row.estimate;
     let mut notes = Vec::new();
@@ -198,10 +208,10 @@ fn legend(run: &Run, out: &mut Out) {
         .iter()
         .any(|row| row.status == Status::BelowResolution)
     {
-        out.dim("< the cost can't be told from nothing: its bound");
+        out.dim("< the cost cannot be distinguished from zero: its bound");
     }
     if shown.iter().any(|row| row.status == Status::AboveRange) {
-        out.dim("> larger than all that was tried in the time and room there was");
+        out.dim("> larger than everything that was tried in the time and memory there was");
     }
     let estimates = shown.iter().filter(|row| row.status == Status::Ok);
     if let Some(grades) = grades(estimates.map(|row| &row.estimate)) {
@@ -214,7 +224,7 @@ fn legend(run: &Run, out: &mut Out) {
     }
     let shown_flags = |row: &&Measurement| row.flags.iter().filter(|flag| is_shown(**flag)).count();
     if shown.iter().any(|row| shown_flags(row) > 1) {
-        out.dim("+1 behind a flag: one more, which -v tells");
+        out.dim("+1 behind a flag: one more, which -v shows");
     }
 }
 

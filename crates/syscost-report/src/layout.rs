@@ -320,7 +320,7 @@ fn least_flags(row: &Row<'_>) -> usize {
 }
 
 /// As many flags as fit, and how many more there are.
-fn fit(flags: &[&str], most: usize) -> String {
+pub(crate) fn fit(flags: &[&str], most: usize) -> String {
     let text = |count: usize| {
         let more = flags.len() - count;
         let shown = flags[..count].join(", ");

@@ -57,15 +57,7 @@ impl Mark {
 
 /// A status in one word or two.
 pub fn status(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "measured",
-        Status::Withheld => "withheld",
-        Status::BelowResolution => "below resolution",
-        Status::AboveRange => "larger than all that was tried",
-        Status::Unsupported => "unsupported",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
-    }
+    status.words()
 }
 
 /// A flag's short name in a table, and what it means.
@@ -82,7 +74,7 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
         ),
         Flag::TwoModes => (
             "modes",
-            "the samples have two modes, and the median tells of one or neither",
+            "the samples have two modes, and the median describes one or neither",
         ),
         Flag::Autocorrelated => ("serial", "neighbouring samples resemble each other"),
         Flag::Noisy => (
@@ -99,6 +91,22 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
             "too few samples are undisturbed, so all of them count: the number is partly that of a shared core",
         ),
         Flag::PartlyUnverified => ("partly", "some evidence could not be had here"),
+    }
+}
+
+/// What a flag means in two or three words, for a legend in one line.
+pub(crate) fn short(flag: Flag) -> &'static str {
+    match flag {
+        Flag::TooFewRounds => "fewer than six processes",
+        Flag::NotConverged => "interval wider than asked",
+        Flag::NotSteady => "samples change within a process",
+        Flag::TwoModes => "two levels",
+        Flag::Autocorrelated => "neighbouring samples alike",
+        Flag::Noisy => "disturbed samples count",
+        Flag::LowTrust => "over half of the value",
+        Flag::FrequencyUnsteady => "unsteady frequency",
+        Flag::Disturbed => "partly of a shared core",
+        Flag::PartlyUnverified => "some evidence missing",
     }
 }
 

@@ -2,9 +2,9 @@
 //! where the rest is.
 
 use syscost_results::summary::{Aside, Block, Line, beside, summary as blocks};
-use syscost_results::{Run, Status, Unit};
+use syscost_results::{Measurement, Run, Status, Unit};
 
-use crate::layout::{mark_style, no_number_style};
+use crate::layout::{fit, mark_style, no_number_style};
 use crate::page::Page;
 use crate::paint::{self, cut_end, width};
 use crate::sentence::{self, Mark};
@@ -22,6 +22,8 @@ const SIGNS: usize = 3;
 const NAMES: usize = 2;
 /// Warnings in full, of more the first.
 const WARNINGS: usize = 3;
+/// Lines of the legend of signs and of warnings together.
+const LEGEND_AND_WARNINGS: usize = 4;
 
 /// What is normal: another run, and what to call it.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +88,7 @@ struct Cells {
     aside: String,
     reference: String,
     /// Grade and flags.
-    signs: String,
+    signs: Vec<&'static str>,
 }
 
 impl Cells {
@@ -106,9 +108,23 @@ impl Cells {
             reference: line
                 .reference
                 .map_or_else(String::new, |value| quantity(row.unit, value)),
-            signs: footer::signs(&row.estimate, &row.flags).join(" "),
+            signs: footer::signs(&row.estimate, &row.flags),
         })
     }
+}
+
+/// The first sign, which is the least to be shown, and `+` where there are more.
+fn first_sign(signs: &[&str]) -> String {
+    let more = if signs.len() > 1 { "+" } else { "" };
+    signs
+        .first()
+        .map_or_else(String::new, |first| format!("{first}{more}"))
+}
+
+/// Whether a row has more signs than its first.
+fn has_more(rows: &[&Measurement]) -> bool {
+    let mut rows = rows.iter();
+    rows.any(|row| footer::signs(&row.estimate, &row.flags).len() > 1)
 }
 
 struct Widths {
@@ -143,7 +159,8 @@ impl Widths {
         };
         let numbers = median + half_width + aside + reference + 4 * GAP;
         // Two columns before the title; behind the numbers the mark and the signs.
-        let around = GAP + MARK + SIGNS;
+        let signs = lines().map(|cells| width(&first_sign(&cells.signs))).max();
+        let around = GAP + MARK + SIGNS.max(signs.unwrap_or(0));
         Widths {
             title: title.min(columns.saturating_sub(numbers + around)),
             median,
@@ -210,7 +227,10 @@ impl Page {
             last = widths.reference,
         );
         let used = width(&title) + widths.median + width(&numbers) + 2 * GAP + MARK;
-        let behind = cut_end(&cells.signs, self.columns.saturating_sub(used));
+        let behind = match fit(&cells.signs, self.columns.saturating_sub(used)) {
+            none if none.is_empty() => first_sign(&cells.signs),
+            fitting => fitting,
+        };
         let text = format!(
             "{title}  {:>median$}  {}{} {}",
             cells.median,
@@ -233,17 +253,33 @@ impl Page {
     fn closing(&mut self, run: &Run, blocks: &[Block<'_>], options: &TableOptions) {
         let lines = blocks.iter().flat_map(|block| &block.lines);
         self.dim("✓ confirmed by counts, ? not verifiable here, ± larger side of 95 % interval");
-        if let Some(grades) = footer::grades(lines.map(|line| &line.row.estimate)) {
-            self.dim(&grades);
+        let shown: Vec<&Measurement> = lines.map(|line| line.row).collect();
+        let legend = [
+            footer::grades(shown.iter().map(|row| &row.estimate)),
+            footer::short_meanings(shown.iter().flat_map(|row| &row.flags)),
+            has_more(&shown).then(|| "+: more flags".to_owned()),
+        ];
+        let legend: Vec<String> = legend.into_iter().flatten().collect();
+        let before = self.out.lines().count();
+        if !legend.is_empty() {
+            self.dim(&legend.join("; "));
         }
-        let more = run.warnings.len().saturating_sub(WARNINGS);
-        for (index, warning) in run.warnings.iter().take(WARNINGS).enumerate() {
-            let more = match index + 1 == WARNINGS && more > 0 {
+        let legend = self.out.lines().count() - before;
+        let room = LEGEND_AND_WARNINGS
+            .saturating_sub(legend)
+            .clamp(1, WARNINGS);
+        let warnings = match options.quiet {
+            true => &[],
+            false => &run.warnings[..],
+        };
+        let more = warnings.len().saturating_sub(room);
+        for (index, warning) in warnings.iter().take(room).enumerate() {
+            let more = match index + 1 == room && more > 0 {
                 true => format!(" (and {more} more)"),
                 false => String::new(),
             };
-            let room = self.columns.saturating_sub(width(&more));
-            let warning = cut_end(&format!("! {}", warning.message), room) + &more;
+            let columns = self.columns.saturating_sub(width(&more));
+            let warning = cut_end(&format!("! {}", warning.message), columns) + &more;
             let warning = self.paint.text(paint::CARE, &warning);
             self.line(&warning);
         }
@@ -261,15 +297,22 @@ impl Page {
             }
         }
         self.line(&sentence::summary(run));
+        if options.quiet {
+            return;
+        }
         if let Some(path) = &options.saved_to {
             self.line(&format!("saved to {path}"));
         }
-        let name = &options.name;
-        self.dim(&format!(
-            "Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html"
-        ));
+        if let Some(name) = &options.name {
+            self.dim(&format!(
+                "Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html"
+            ));
+        }
     }
 }
+
+#[cfg(test)]
+mod ending;
 
 #[cfg(test)]
 mod tests {
@@ -277,7 +320,7 @@ mod tests {
     use crate::fixture;
 
     /// A run with every row of the summary, each as long as rows get.
-    fn full() -> Run {
+    pub(super) fn full() -> Run {
         let mut run = fixture::run();
         run.measurements.clear();
         for names in syscost_results::summary::sources() {

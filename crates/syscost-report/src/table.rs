@@ -30,8 +30,10 @@ pub struct TableOptions {
     pub verbose: bool,
     /// Where the run was saved, for the last line.
     pub saved_to: Option<String>,
-    /// What commands call the run, e.g. `latest`.
-    pub name: String,
+    /// What commands call the run, e.g. `latest`; `None` where it is kept nowhere.
+    pub name: Option<String>,
+    /// Whether to leave out what is not the result: warnings, where the run was saved, what to do next.
+    pub quiet: bool,
     /// What stands beside the numbers.
     pub beside: Option<Beside>,
 }
@@ -53,7 +55,8 @@ impl Default for TableOptions {
             color: false,
             verbose: false,
             saved_to: None,
-            name: "latest".to_owned(),
+            name: Some("latest".to_owned()),
+            quiet: false,
             beside: None,
         }
     }
@@ -154,12 +157,15 @@ fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
         color: options.color,
     };
     if row.left_out > 0 {
+        let id = &row.measurement.id;
+        let plot = options.name.iter();
+        let plot: String = plot
+            .map(|name| format!(", or `syscost plot {name} {id}`"))
+            .collect();
         let note = format!(
-            "{}{} sizes between are not shown: -v, or `syscost plot {} {}`",
+            "{}{} sizes between are not shown: -v{plot}",
             " ".repeat(2 * INDENT),
             row.left_out,
-            options.name,
-            row.measurement.id
         );
         push(out, &paint.text(paint::DIM, &note));
     }

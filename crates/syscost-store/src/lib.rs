@@ -17,7 +17,7 @@ mod write;
 pub use follow::{Followed, Scope, Tracked};
 pub use index::{Index, IndexError, KeptRun};
 pub use load::{LoadError, load};
-pub use store::{Loaded, Store, StoreError};
+pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;
 pub use sync::fingerprint;
 pub use write::{folder_of, write_atomically};

@@ -18,7 +18,7 @@ pub struct Store {
 }
 
 /// The name of the run kept last.
-pub(crate) const LATEST: &str = "latest";
+pub const LATEST: &str = "latest";
 
 /// How many runs are looked through for one that has what is asked for.
 const LOOKED_THROUGH: usize = 30;
@@ -245,6 +245,11 @@ impl Store {
             }
         }
         Ok((newest, 0))
+    }
+
+    /// Whether a run may be called so: not whether its document can be read.
+    pub fn has(&self, name: &str) -> bool {
+        !matches!(self.path_of(name), Err(StoreError::Unknown { .. }))
     }
 
     fn path_of(&self, name: &str) -> Result<PathBuf, StoreError> {

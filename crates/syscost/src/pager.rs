@@ -11,6 +11,7 @@ use anstream::{AutoStream, ColorChoice, adapter::strip_str};
 use anyhow::Result;
 
 use crate::cmd;
+use crate::terminal::note;
 
 /// The pager where PAGER names none.
 const USUAL: &str = "less";
@@ -43,7 +44,11 @@ fn words(pager: Option<OsString>) -> Option<Vec<String>> {
     is_wanted.then_some(words)
 }
 
-/// Whether a pager took the text. One that is not there, or that ends with an error, did not.
+/// How a shell or `env` exits that cannot start what it was asked to.
+const NOT_STARTED: [i32; 2] = [126, 127];
+
+/// Whether a pager took the text. One that is not there did not; one that ends with an error may have shown all
+/// of it, and nobody wants to read it twice.
 fn page(words: &[String], text: &str) -> bool {
     // Ctrl-C is for the pager; a handler, unlike a signal that is ignored, is not inherited.
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -64,7 +69,15 @@ fn page(words: &[String], text: &str) -> bool {
         // Who leaves the pager early has seen enough: that the pipe is closed is no error.
         let _ = input.write_all(text.as_bytes());
     }
-    child.wait().is_ok_and(|status| status.success())
+    let status = child.wait();
+    if let Ok(status) = &status
+        && !status.success()
+    {
+        let pager = words.join(" ");
+        note!("the pager `{pager}` ended with {status}; PAGER=cat prints without one");
+    }
+    let code = status.ok().and_then(|status| status.code());
+    code.is_none_or(|code| !NOT_STARTED.contains(&code))
 }
 
 #[cfg(test)]
@@ -84,13 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pager_that_is_missing_or_fails_takes_no_text() {
+    fn a_pager_that_is_missing_takes_no_text_and_one_that_fails_has_had_it() {
         let page = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             page(&words, "a line\n")
         };
         assert!(!page(&["/nonexistent/pager"]));
-        assert!(!page(&["false"]));
+        assert!(!page(&["env", "/nonexistent/pager"]));
+        assert!(page(&["false"]));
         assert!(page(&["true"]));
     }
 }

@@ -1,9 +1,9 @@
 //! What is normal: runs of named machines that ship with the program, and whatever run a person names.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use syscost_report::summary;
 use syscost_results::{Machine, Measurement, Run, document};
-use syscost_store::Store;
+use syscost_store::{Store, StoreError};
 
 use crate::Failed;
 
@@ -76,12 +76,16 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
     if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
         return Ok(read(name, text));
     }
-    let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-    let loaded = Store::of_user().find(name).with_context(|| {
-        let names = names.join(", ");
-        Failed::Usage(format!(
-            "no reference is called `{name}`; shipped are: {names}"
-        ))
+    let loaded = Store::of_user().find(name).map_err(|error| match error {
+        StoreError::Unknown { .. } => {
+            let shipped: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+            anyhow::Error::new(Failed::Usage(format!(
+                "no reference and no run is called `{name}`; shipped are: {}; or give a file, `latest`, or an id or tag from \
+                 `syscost history`",
+                shipped.join(", ")
+            )))
+        }
+        other => other.into(),
     })?;
     Ok(Reference {
         name: name.to_owned(),
@@ -131,9 +135,8 @@ mod tests {
     #[test]
     fn a_name_that_is_none_is_bad_usage() {
         let error = check(Some("no-such-machine")).expect_err("there is none");
-        assert!(
-            error.to_string().contains("shipped are: epyc-guest"),
-            "{error}"
-        );
+        let said = format!("{error:#}");
+        assert!(said.contains("shipped are: epyc-guest"), "{said}");
+        assert_eq!(said.matches("no-such-machine").count(), 1, "{said}");
     }
 }

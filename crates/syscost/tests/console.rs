@@ -122,9 +122,19 @@ fn quiet_leaves_the_table_and_the_errors() {
     };
     assert_eq!(text(&output.stderr), said, "{output:?}");
     let table = text(&output.stdout);
+    for more in ["Next:", "Saved to", "Warnings"] {
+        assert!(
+            table.contains("getppid") && !table.contains(more),
+            "{table}"
+        );
+    }
+    let again = program.run(&["-q", "show"]);
+    assert_eq!(text(&again.stdout), table);
+    let unkept = program.run(&["run", "--profile", "quick", "--no-save", row]);
+    let unkept = text(&unkept.stdout);
     assert!(
-        table.contains("getppid") && !table.contains("Next:"),
-        "{table}"
+        unkept.contains("getppid") && !unkept.contains("Next:"),
+        "{unkept}"
     );
     let output = program.run(&["-q", "show", "nothing"]);
     assert!(text(&output.stderr).contains("no kept run called `nothing`"));
@@ -176,13 +186,20 @@ fn a_terminal_gets_the_pager_and_never_nothing() {
         return;
     };
     assert!(paged.contains("paged:") && paged.contains("c=d"), "{paged}");
-    for pager in ["", "cat", "no-such-pager -x", "false"] {
+    for pager in ["", "cat", "no-such-pager -x", "env no-such-pager"] {
         let printed = on_a_terminal(&program, pager).expect("as before");
         assert!(
             printed.contains("c=d") && !printed.contains("paged:"),
             "{pager}: {printed}"
         );
     }
+    // One that ends with an error has shown it all the same.
+    let script = program.folder().join("pager");
+    fs::write(&script, "cat\nexit 3\n").expect("a script");
+    let failing = format!("sh {}", script.display());
+    let failed = on_a_terminal(&program, &failing).expect("as before");
+    assert_eq!(failed.matches("c=d").count(), 1, "{failed}");
+    assert!(failed.contains("PAGER=cat"), "{failed}");
     let piped = program
         .command(&["show"])
         .env("PAGER", "sed s/^/paged:/")

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::Program;
 
 #[test]
@@ -63,4 +65,56 @@ fn the_table_of_a_kept_run_is_printed_again() {
         complaint.contains("no row called `syscall.nothing`"),
         "{complaint}"
     );
+
+    // No run is called so, and rows are.
+    let (code, latest, _) = show(&["syscall"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        latest.contains("getppid") && !latest.contains("integer"),
+        "{latest}"
+    );
+    let (_, found, _) = show(&["null", "system", "call"]);
+    assert_eq!(found, latest);
+    let (code, _, complaint) = show(&["zebra"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        complaint.contains("no kept run called `zebra`"),
+        "{complaint}"
+    );
+    let (code, _, complaint) = show(&["--beside", "zebra"]);
+    assert_eq!(code, Some(2));
+    assert_eq!(complaint.matches("zebra").count(), 1, "{complaint}");
+    assert!(complaint.contains("epyc-guest"), "{complaint}");
+}
+
+#[test]
+fn the_summary_of_a_kept_run_is_printed_again() {
+    let program = Program::new();
+    // The shipped reference is a run of everything.
+    let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/references/epyc-guest.json");
+    let runs = program.folder().join("syscost/runs");
+    fs::create_dir_all(&runs).expect("a folder");
+    fs::copy(reference, runs.join("20260101T000000Z-1.json")).expect("copied");
+    let show = |arguments: &[&str]| program.run(&[&["show", "--summary"], arguments].concat());
+    let output = show(&[]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{text}");
+    for part in [
+        "Null system call",
+        "reference: epyc-guest",
+        "Next: syscost show latest |",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let beside = show(&["--beside", "latest"]);
+    let beside = String::from_utf8(beside.stdout).expect("text");
+    assert!(beside.contains("reference: latest,"), "{beside}");
+    let quiet = show(&["-q"]);
+    let quiet = String::from_utf8(quiet.stdout).expect("text");
+    assert!(
+        quiet.contains("Null system call") && !quiet.contains("Next:"),
+        "{quiet}"
+    );
+    let rows = show(&["latest", "syscall"]);
+    assert_eq!(rows.status.code(), Some(2), "a summary is of the whole run");
 }

@@ -28,7 +28,7 @@ pub(super) fn document(title: &str, body: &Markup) -> Markup {
                 noscript { style { ".needs-script{display:none!important}" } }
             }
             body {
-                a class="skip" href="#content" { "Skip to the content" }
+                a class="skip" href="#content" { "Skip to content" }
                 (body)
                 script { (PreEscaped(SCRIPT)) }
             }

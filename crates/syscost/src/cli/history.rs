@@ -86,7 +86,7 @@ pub struct PruneArguments {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
-    /// Only tell what would go
+    /// Only list what would be removed
     #[arg(long, conflicts_with = "yes")]
     pub dry_run: bool,
 }

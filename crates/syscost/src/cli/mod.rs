@@ -70,7 +70,7 @@ pub struct Cli {
     /// When to write colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     pub color: Color,
-    /// Only what was asked for and errors: no progress, no notes, no warnings on standard error
+    /// Print the result and errors only: no progress, no warnings, no notes, no next steps
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// What to do.
@@ -100,11 +100,11 @@ pub(crate) fn color_of(words: impl Iterator<Item = String>) -> Color {
 pub enum Command {
     /// Measure, print a table, keep the run
     Run(RunArguments),
-    /// Print the table of a kept run again, or some of its rows
+    /// Print the table of a kept run again, some of its rows, or its summary
     Show(ShowArguments),
     /// The latency numbers every programmer should know, of this machine
     Numbers(NumbersArguments),
-    /// Compare runs: what became better, what worse, what cannot be told
+    /// Compare runs: what became better or worse, and what is inconclusive
     Compare(CompareArguments),
     /// Compare two programs or environments, measured in turn so that the machine's drift cancels
     Ab(AbArguments),

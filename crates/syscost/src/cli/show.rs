@@ -7,7 +7,7 @@ use super::parameter;
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// The run: a document, `latest`, an id or a tag
+    /// The run: a document, `latest`, an id or a tag; may be left out before rows: `syscost show syscall`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Only these groups, ids, rows or patterns, or what is found by these words: `page fault`, `lat_ctx`
@@ -16,10 +16,13 @@ pub struct ShowArguments {
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
+    /// The summary that a run of everything ends with, in place of the table
+    #[arg(long, conflicts_with_all = ["selectors", "cases", "verbose", "format"])]
+    pub summary: bool,
     /// Put the numbers beside these: a shipped reference, a document, an id or a tag
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
-    /// Tell the evidence, flags and details of every row
+    /// Show the evidence, flags and details of every row
     #[arg(short, long)]
     pub verbose: bool,
     /// What to print

@@ -135,7 +135,7 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
         .collect();
     if bars.is_empty() {
         let reasons = NoChart::NoNumbers(
-            "this run measured none of the list; `syscost numbers` tells why".to_owned(),
+            "this run measured none of the list; `syscost numbers` says why".to_owned(),
         );
         bail!(reasons);
     }

@@ -1,6 +1,6 @@
 //! `syscost run`: measure, print, keep.
 
-mod print;
+pub(super) mod print;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};

@@ -1,30 +1,47 @@
-//! `syscost show`: the table of a kept run, as `run` printed it.
+//! `syscost show`: the table or the summary of a kept run, as `run` printed it.
 
 use anyhow::Result;
 use syscost_report::export::to_csv;
 use syscost_report::table::{TableOptions, table};
-use syscost_results::Measurement;
+use syscost_results::summary::has_many;
+use syscost_results::{Measurement, Run};
+use syscost_store::{LATEST, Store};
 
+use super::run::print::summary_beside;
 use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
-use crate::selection::{rows_of, with_parameters};
+use crate::selection::{self, rows_of, with_parameters};
 use crate::{kept, pager, references, terminal};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;
-    let selectors = with_parameters(&arguments.selectors, &arguments.cases);
-    let lack = |run: &_| kept::lacks_rows(run, &selectors);
-    let mut run = kept::find(&arguments.run, lack)?;
+    let (name, selectors) = meant(arguments);
+    let selectors = with_parameters(&selectors, &arguments.cases);
+    let lack = |run: &Run| match arguments.summary {
+        true => (!has_many(run)).then(|| "has few of the summary's rows".to_owned()),
+        false => kept::lacks_rows(run, &selectors),
+    };
+    let mut run = kept::find(&name, lack)?;
     let mut is_whole = true;
     if !selectors.is_empty() {
-        let rows = rows_of(&run, &arguments.run, &selectors)?;
+        let rows = rows_of(&run, &name, &selectors)?;
         let rows: Vec<Measurement> = rows.into_iter().cloned().collect();
         is_whole = rows.len() == run.measurements.len();
         run.measurements = rows;
     }
+    let mut options = TableOptions {
+        width: terminal::width(),
+        color: true,
+        verbose: arguments.verbose,
+        saved_to: None,
+        name: Some(name),
+        quiet: terminal::is_quiet(),
+        beside: None,
+    };
     match arguments.format {
+        _ if arguments.summary => pager::print(&summary_beside(&run, beside, &options)?)?,
         ShowFormat::Json => {
             // A document of some rows is not the whole run.
             run.complete &= is_whole;
@@ -32,16 +49,23 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         }
         ShowFormat::Csv => super::print_data(&to_csv(&[&run])?)?,
         ShowFormat::Table => {
-            let options = TableOptions {
-                width: terminal::width(),
-                color: true,
-                verbose: arguments.verbose,
-                saved_to: None,
-                name: arguments.run.clone(),
-                beside: reference.map(|reference| reference.as_beside().beside(&run)),
-            };
+            options.beside = reference.map(|reference| reference.as_beside().beside(&run));
             pager::print(&table(&run, &options))?;
         }
     }
     Ok(exit::DONE)
+}
+
+/// The run and the rows of it that are meant. Where no run is called what stands in its place, and that names or
+/// finds rows, these of the latest run are: `show syscall`, `show context switch`.
+fn meant(arguments: &ShowArguments) -> (String, Vec<String>) {
+    let name = &arguments.run;
+    let rows = &arguments.selectors;
+    if !arguments.summary && !Store::of_user().has(name) {
+        let all = [std::slice::from_ref(name), rows].concat();
+        if selection::rows(&all).is_ok() {
+            return (LATEST.to_owned(), all);
+        }
+    }
+    (name.clone(), rows.clone())
 }

@@ -93,10 +93,10 @@ impl RowState {
         if below_resolution {
             let unit = self.row.benchmark.unit.symbol();
             let bound = estimate.ci95_high.map_or(
-                "too few processes count to tell how little it is".to_owned(),
+                "too few processes count to say how small it is".to_owned(),
                 |bound| format!("less than {bound:.3} {unit}"),
             );
-            let reason = format!("it cannot be told from zero: {bound}");
+            let reason = format!("it cannot be distinguished from zero: {bound}");
             return (Status::BelowResolution, Some(reason));
         }
         // Where some rounds found it the bounds of the others are among the values.

@@ -34,16 +34,13 @@ pub(super) fn print(
                 color: true,
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
-                name: name(saved_to),
+                name: saved_to.map(name),
+                quiet: terminal::is_quiet(),
                 beside: None,
             };
             let is_summary = is_summary(run, arguments);
             cmd::print(&match is_summary {
-                true => {
-                    let reference = references::beside(arguments.beside.as_deref(), run)?;
-                    let reference = reference.as_ref().map(Reference::as_beside);
-                    summary(run, reference, &options)
-                }
+                true => summary_beside(run, arguments.beside.as_deref(), &options)?,
                 false => table(run, &options),
             })?;
             if let Some(comparison) = comparison {
@@ -51,7 +48,7 @@ pub(super) fn print(
                 cmd::print(&format!("\n{text}"))?;
             }
             match saved_to.filter(|_| !terminal::is_quiet()) {
-                Some(path) if !is_summary => cmd::print(&next(path)),
+                Some(path) if !is_summary => cmd::print(&next(run, path)),
                 Some(_) | None => Ok(()),
             }
         }
@@ -64,19 +61,36 @@ fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
     !wants_rows && has_many(run)
 }
 
-/// What commands call a run: a kept one is the latest, another is named by its file.
-fn name(saved_to: Option<&Path>) -> String {
-    let kept = Store::of_user().runs();
-    match saved_to.filter(|path| !path.starts_with(kept)) {
-        Some(path) => path.display().to_string(),
-        None => "latest".to_owned(),
+/// The summary of a run, beside what is named, or else the shipped reference of the most similar machine.
+///
+/// # Errors
+/// When nothing has that name.
+pub(in crate::cmd) fn summary_beside(
+    run: &Run,
+    beside: Option<&str>,
+    options: &TableOptions,
+) -> Result<String> {
+    let reference = references::beside(beside, run)?;
+    let reference = reference.as_ref().map(Reference::as_beside);
+    Ok(summary(run, reference, options))
+}
+
+/// What commands call a run that is saved there: a kept one is the latest, another is named by its file.
+fn name(path: &Path) -> String {
+    match path.starts_with(Store::of_user().runs()) {
+        true => "latest".to_owned(),
+        false => path.display().to_string(),
     }
 }
 
 /// What one may want to do with the run.
-fn next(path: &Path) -> String {
-    let name = name(Some(path));
+fn next(run: &Run, path: &Path) -> String {
+    let name = name(path);
+    let summary = match has_many(run) {
+        true => format!("syscost show {name} --summary, "),
+        false => String::new(),
+    };
     format!(
-        "Next: syscost numbers {name}, or a page to look at: syscost report {name} -o report.html\n"
+        "Next: {summary}syscost numbers {name}, or a page to look at: syscost report {name} -o report.html\n"
     )
 }

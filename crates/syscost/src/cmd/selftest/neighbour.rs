@@ -53,9 +53,7 @@ impl NeighbourResult {
             (true, true) => (Outcome::Pass, None),
             (true, false) => (
                 Outcome::Skip,
-                Some(
-                    "somebody else worked on this core all the time, so nothing can be told apart",
-                ),
+                Some("somebody else worked on this core all the time, so nothing can be compared"),
             ),
             (false, _) if is_certain => (Outcome::Fail, Some("the neighbour was not seen")),
             (false, _) => (
