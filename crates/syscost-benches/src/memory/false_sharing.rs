@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     quick: |case| case.get("op") == "fetch_add" && case.number("distance") <= 64,
     support: |case| match case.get(Placement::KEY) == NOWHERE.name() {
         true => Err(Unsupported::new(
-            "this process may use no second CPU, or is not told where it is",
+            "this process may use no second CPU, or the system does not say where it is",
         )),
         false => Ok(()),
     },

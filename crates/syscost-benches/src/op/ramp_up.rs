@@ -104,7 +104,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.claim_verdict(
         "difference of the bursts and of the two chains",
         format!("at most {:.0} %", 100.0 * APART),
-        nearest.map_or("not told".to_owned(), |apart| {
+        nearest.map_or("unknown".to_owned(), |apart| {
             format!("{:.2} %", 100.0 * apart)
         }),
         "both chains",

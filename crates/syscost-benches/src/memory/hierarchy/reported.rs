@@ -66,13 +66,13 @@ pub(in super::super) fn agrees(claim: &str, reported: Option<f64>, found: f64) -
     let reason = match reported {
         None => Some("the system does not tell"),
         Some(reported) if !agree(reported, found) => Some(
-            "a virtual machine may be told another size than it has, and others may use the same cache",
+            "a virtual machine may be shown another size than it has, and others may use the same cache",
         ),
         Some(_) => None,
     };
     Evidence {
         claim: claim.to_owned(),
-        expected: reported.map_or_else(|| "not told".into(), Fact::from),
+        expected: reported.map_or_else(|| "not reported".into(), Fact::from),
         observed: Some(found.into()),
         source: "sysfs".to_owned(),
         verdict: match reason {
@@ -90,7 +90,7 @@ pub(in super::super) fn is_beyond(last: Option<f64>, bytes: f64) -> Evidence {
     let reason = match least {
         None => Some("the system does not tell its caches".to_owned()),
         Some(least) if bytes < least => Some(format!(
-            "the last cache is told to hold {:.0} MiB: much of this may be in it",
+            "the last cache is reported to hold {:.0} MiB: much of this may be in it",
             least / BEYOND / f64::from(1 << 20)
         )),
         Some(_) => None,

@@ -18,8 +18,8 @@ the peer's, the peer's, ours, so that a slow drift of the machine cancels. The r
 the blocks, with its 95 % interval by bootstrap over blocks. It need not be 1: the notes say what differs. Below 1 ours is
 the smaller figure: a lower cost, but a lower rate where the unit is one of bytes per second.
 
-Beside ours stands the half-width of its 95 % interval, as a run of it tells (the median over the runs), then from where to where the medians of all
-runs reach; beside the peer's, which tells nothing of the kind, where all its figures reach.
+Beside ours stands the half-width of its 95 % interval, as each run reports it (the median over the runs), then from where to where the medians of all
+runs reach; beside the peer's, which reports nothing of the kind, the range of all its figures.
 
 Both may use one CPU, two (among which the kernel places the tasks as it likes), or all.
 ";
