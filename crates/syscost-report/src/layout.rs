@@ -313,16 +313,10 @@ fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
 
 /// What must be left behind the mark to show a row's first flag.
 fn least_flags(row: &Row<'_>) -> usize {
-    match shown_flags(row) {
-        none if none.is_empty() => 0,
-        flags => GAP + least_room(&flags),
-    }
-}
-
-/// Columns that the first of these flags takes, with how many more there are.
-pub(crate) fn least_room(flags: &[&str]) -> usize {
-    let more = if flags.len() > 1 { width(" +1") } else { 0 };
-    flags.first().map_or(0, |first| width(first) + more)
+    let flags = shown_flags(row);
+    flags.first().map_or(0, |first| {
+        GAP + width(first) + if flags.len() > 1 { width(" +1") } else { 0 }
+    })
 }
 
 /// As many flags as fit, and how many more there are.

@@ -99,7 +99,7 @@ pub(crate) fn short(flag: Flag) -> &'static str {
     match flag {
         Flag::TooFewRounds => "fewer than six processes",
         Flag::NotConverged => "interval wider than asked",
-        Flag::NotSteady => "drift within a process",
+        Flag::NotSteady => "samples change within a process",
         Flag::TwoModes => "two levels",
         Flag::Autocorrelated => "neighbouring samples alike",
         Flag::Noisy => "disturbed samples count",

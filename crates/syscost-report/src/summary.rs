@@ -5,7 +5,7 @@ use syscost_results::beside::figure;
 use syscost_results::summary::{Aside, Block, Line, summary as blocks};
 use syscost_results::{Measurement, Run, Status, Unit};
 
-use crate::layout::{fit, least_room, mark_style, no_number_style};
+use crate::layout::{fit, mark_style, no_number_style};
 use crate::page::Page;
 use crate::paint::{self, cut_end, width};
 use crate::sentence::{self, Mark};
@@ -112,6 +112,20 @@ impl Cells {
     }
 }
 
+/// The first sign, which is the least to be shown, and `+` where there are more.
+fn first_sign(signs: &[&str]) -> String {
+    let more = if signs.len() > 1 { "+" } else { "" };
+    signs
+        .first()
+        .map_or_else(String::new, |first| format!("{first}{more}"))
+}
+
+/// Whether a row has more signs than its first.
+fn has_more(rows: &[&Measurement]) -> bool {
+    let mut rows = rows.iter();
+    rows.any(|row| footer::signs(&row.estimate, &row.flags).len() > 1)
+}
+
 struct Widths {
     title: usize,
     median: usize,
@@ -144,7 +158,7 @@ impl Widths {
         };
         let numbers = median + half_width + aside + reference + 4 * GAP;
         // Two columns before the title; behind the numbers the mark and the signs.
-        let signs = lines().map(|cells| least_room(&cells.signs)).max();
+        let signs = lines().map(|cells| width(&first_sign(&cells.signs))).max();
         let around = GAP + MARK + SIGNS.max(signs.unwrap_or(0));
         Widths {
             title: title.min(columns.saturating_sub(numbers + around)),
@@ -212,7 +226,10 @@ impl Page {
             last = widths.reference,
         );
         let used = width(&title) + widths.median + width(&numbers) + 2 * GAP + MARK;
-        let behind = fit(&cells.signs, self.columns.saturating_sub(used));
+        let behind = match fit(&cells.signs, self.columns.saturating_sub(used)) {
+            none if none.is_empty() => first_sign(&cells.signs),
+            fitting => fitting,
+        };
         let text = format!(
             "{title}  {:>median$}  {}{} {}",
             cells.median,
@@ -239,6 +256,7 @@ impl Page {
         let legend = [
             footer::grades(shown.iter().map(|row| &row.estimate)),
             footer::short_meanings(shown.iter().flat_map(|row| &row.flags)),
+            has_more(&shown).then(|| "+: more flags".to_owned()),
         ];
         let legend: Vec<String> = legend.into_iter().flatten().collect();
         let before = self.out.lines().count();

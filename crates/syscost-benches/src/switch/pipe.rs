@@ -34,6 +34,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "wakeup latency",
         "task switch",
         "time per switch",
+        "process switch",
+        "thread switch",
         "lat_ctx",
         "lat_pipe",
         "perf bench sched pipe",

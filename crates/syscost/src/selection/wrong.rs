@@ -78,6 +78,11 @@ fn instead(key: &str, mut values: Vec<&str>, wanted: &str) -> String {
     if !near.is_empty() {
         return format!("nearest: {}", near.join(", "));
     }
+    let sizes = values.iter().filter_map(|value| amount(value)).count();
+    if sizes == values.len() {
+        let of = |value: &str| amount(value).unwrap_or_default();
+        values.sort_by(|a, b| of(a).total_cmp(&of(b)));
+    }
     let more = values.len().saturating_sub(MAX_LISTED);
     values.truncate(MAX_LISTED);
     format!("there are {key}={}", list(&values, more))

@@ -23,7 +23,7 @@ use super::median_of_runs;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.call_and_switch.system_call",
     title: "System call, as published",
-    tags: &["syscall", "null system call", "getpid", "kernel entry"],
+    tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
     run,
     source: include_str!("system_call.rs"),

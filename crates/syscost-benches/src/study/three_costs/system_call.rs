@@ -30,7 +30,7 @@ use crate::syscall::checked;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.three_costs.system_call",
     title: "System call, as published",
-    tags: &["syscall", "getpid", "setuid", "kernel entry"],
+    tags: &["syscall", "setuid", "kernel entry"],
     cases: Cases::List(&[
         CaseSpec {
             params: &[("call", CACHED)],

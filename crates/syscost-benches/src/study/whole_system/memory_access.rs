@@ -29,7 +29,7 @@ use super::{TRIALS, Trials};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.memory_access",
     title: "Memory access latency, as published",
-    tags: &["load latency", "pointer chasing", "cache hierarchy"],
+    tags: &["load latency", "pointer chasing"],
     cases: Cases::Here(cases),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],

@@ -29,7 +29,7 @@ use crate::memory::space::file::FilePages;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.whole_system.page_fault",
     title: "Major page fault of a mapped file, as published",
-    tags: &["major fault", "mmap", "file-backed"],
+    tags: &["major fault", "mmap"],
     expect: &[
         within(Counter::MajorFaults, 0.9, 1.1),
         at_most(Counter::VoluntarySwitches, 2.0),

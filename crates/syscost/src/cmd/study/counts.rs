@@ -1,24 +1,33 @@
 //! What rows count: the claims that their evidence is about, and details. Much of that only a run of them shows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use syscost_benches::CATALOGUE;
-use syscost_harness::Row;
-use syscost_harness::session::{Options, Profile, Session};
-use syscost_harness::worker::Program;
+use syscost_harness::bencher::{Effort, Findings, Pass};
+use syscost_harness::clock::RunClock;
+use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
+use syscost_harness::{Counter, Row};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::{LATEST, Store};
+use syscost_sys::cpu;
 
-use crate::progress::Progress;
+use crate::directories;
 
-/// How long rows are tried, at least, and each of them.
-const MIN_TRIAL: Duration = Duration::from_secs(1);
-const TRIAL: Duration = Duration::from_millis(300);
-
-/// How long one may take in one process.
+/// How long a pass of one row may take.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
+
+/// Hardly any samples: what is counted does not depend on their number.
+const EFFORT: Effort = Effort {
+    samples: 5,
+    warm_up_ns: 0.0,
+    batch_ns: 1e4,
+    case_ns: 1e6,
+    patience_ns: 0.0,
+    singles: 20,
+    second_witness: false,
+};
 
 /// What rows count.
 pub(super) trait Counts {
@@ -26,18 +35,14 @@ pub(super) trait Counts {
     fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>>;
 }
 
-/// As a short run of them shows that is not kept, and the latest kept run: some details occur in longer runs only.
+/// As one pass of each shows that is not recorded, and the latest kept run: some details occur in longer runs only.
 pub(super) struct Tried;
 
 impl Counts for Tried {
     fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>> {
         let rows: BTreeMap<String, Row> = rows.map(|row| (row.name(), row.clone())).collect();
-        let names: Vec<String> = rows.keys().cloned().collect();
-        let Some(tried) = tried(rows.into_values().collect()) else {
-            return BTreeMap::new();
-        };
-        let counts = names.into_iter().filter_map(|name| {
-            let mut all = counted(&tried, &name)?;
+        let counts = rows.into_iter().filter_map(|(name, row)| {
+            let mut all = tried(&row)?;
             all.extend(kept(&name).unwrap_or_default());
             Some((name, all.into_iter().collect()))
         });
@@ -45,30 +50,49 @@ impl Counts for Tried {
     }
 }
 
-/// A short run of these rows; nothing of none, or where nothing can be measured.
-fn tried(rows: Vec<Row>) -> Option<Run> {
-    let count = u32::try_from(rows.len()).ok().filter(|count| *count > 0)?;
+/// What the row counts in both passes of a worker; nothing where it cannot be measured here.
+fn tried(row: &Row) -> Option<BTreeSet<String>> {
     let interrupted = AtomicBool::new(false);
-    let options = Options {
-        profile: Profile::Quick,
-        budget: Some(MIN_TRIAL.max(count * TRIAL)),
-        seed: None,
-        cpus: None,
-        time_limit: TIME_LIMIT,
-        selectors: Vec::new(),
-        program: Program::this().ok()?,
-        journal_folder: None,
-        known_cores: None,
-        peer: None,
-        nfs: None,
-        version: crate::VERSION,
+    let environment = directories::environment(std::slice::from_ref(row));
+    let program = Program::this().ok()?;
+    let program = program.with_environment(environment.into_iter().collect());
+    let launcher = Launcher::new(program, TIME_LIMIT, &interrupted);
+    let allowed = cpu::allowed().ok()?;
+    let cpu = *allowed.last()?;
+    let mut clock = RunClock::choose(&[cpu]);
+    let calibrated = clock.calibrate();
+    let job = |pass| Job {
+        benchmark: row.benchmark.id.to_owned(),
+        cases: vec![JobCase {
+            suffix: row.case.suffix(),
+            iterations: None,
+            may_defer: false,
+        }],
+        keeps_order: true,
+        pass,
+        effort: EFFORT,
+        clock: ClockSettings {
+            source: calibrated.source().name().to_owned(),
+            ticks_per_ns: calibrated.ticks_per_ns(),
+            cost: clock.cost(),
+        },
+        cpu,
+        candidates: Vec::new(),
+        allowed: allowed.clone(),
+        cores: Default::default(),
+        seed: 1,
+        stack_offset: 0,
+        parent: process::id(),
     };
-    let mut progress = Progress::quiet();
-    let rows = CATALOGUE.with_sources(rows);
-    let mut session = Session::new(rows, &options, &mut progress, &interrupted).ok()?;
-    session.measure(&mut progress);
-    progress.done();
-    Some(session.finish(false).run)
+    // Judged at the end of a run, when the core's frequency is known.
+    let mut found = BTreeSet::from([Counter::CoreCycles.claim()]);
+    for pass in [Pass::Evidence, Pass::Timed] {
+        let outcome = launcher.run(&job(pass), 0, None).ok()?;
+        let findings: Findings = outcome.results.into_iter().next()??.ok()?;
+        found.extend(findings.evidence.into_iter().map(|one| one.claim));
+        found.extend(findings.details.into_keys());
+    }
+    Some(found)
 }
 
 /// What the row counted in the latest kept run that has a figure of it.
