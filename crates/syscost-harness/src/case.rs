@@ -159,6 +159,11 @@ impl Case {
         number(value).unwrap_or_else(|| panic!("`{key}={value}` of a case is no number"))
     }
 
+    /// The same where there may be no such parameter or no number in it.
+    pub fn find_number(&self, key: &str) -> Option<u64> {
+        number(self.find(key)?)
+    }
+
     /// The value of a parameter that is a time, in nanoseconds: `50us`. `None` if it is none.
     pub fn nanoseconds(&self, key: &str) -> Option<u64> {
         row_name::nanoseconds(self.get(key))

@@ -138,9 +138,8 @@ pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Tally, got: &Tally
     let claim = format!("messages {what} per operation");
     let each = got.messages as f64 / b.operations().max(1) as f64;
     b.claim_equal(&claim, 1.0, each, "both sides");
-    let named = b.case().find("size").is_some();
-    let named = named.then(|| b.case().number("size") as f64);
-    if let Some(named) = named {
+    if let Some(named) = b.case().find_number("size") {
+        let named = named as f64;
         let claim = format!("bytes {what} per message, by the row's name");
         b.claim_equal(&claim, named, per_message(got), "both sides");
     }

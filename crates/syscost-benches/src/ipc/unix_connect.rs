@@ -64,6 +64,10 @@ fn cases() -> Vec<Case> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let is_abstract = b.case().is("name", "abstract", "path")?;
+    // Threads would share the descriptors that are closed.
+    if b.case().get("between") != Between::Processes.name() {
+        return Err(b.case().unknown("between"));
+    }
     let placement = Placement::of(b.case())?;
     b.expect(within(Counter::Switches, sleeps(placement), 2.1));
     let (connector, accepted) = b.together(placement, |cpus| connections(is_abstract, cpus))?;

@@ -72,9 +72,7 @@ pub(crate) fn claim(
         (SIZE, "bytes of the chase's memory", chase.route().bytes),
         (COUNT, "pages with a line of the chase", chase.lines()),
     ] {
-        let named = b.case().find(parameter).is_some();
-        let named = named.then(|| b.case().number(parameter));
-        if let Some(named) = named {
+        if let Some(named) = b.case().find_number(parameter) {
             b.claim_equal(what, named, used as u64, "the row's name");
         }
     }

@@ -67,12 +67,15 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     b.expect_argument(Sysno::MSYNC, LENGTH, Given::Always(page as u64));
     b.expect_argument(Sysno::MSYNC, FLAGS, Given::Always(flag.bits().into()));
+    let is_dirty = b.case().is(STATE, "dirty", "clean")?;
     if flag == MsyncFlags::ASYNC {
-        return on_a_dirty_page(b, &file);
+        return match is_dirty {
+            true => on_a_dirty_page(b, &file),
+            false => Err(b.case().unknown(STATE)),
+        };
     }
     let device = file.device()?;
     let io = IoReader::of_thread()?;
-    let is_dirty = b.case().is(STATE, "dirty", "clean")?;
     file.sync(page, MsyncFlags::SYNC)?;
     let written_before = device.moved()?.written;
     if is_dirty {

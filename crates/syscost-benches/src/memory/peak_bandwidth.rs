@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_largest_of_the_rows_of_a_level_counts() {
-        let (read, copy) = (Case::new([("op", "read")]), Case::new([("op", "copy")]));
+        let [read, copy] = ["read", "copy"].map(|op| Case::new([("op", op), ("simd", "avx2")]));
         let source = |case, median| Source {
             id: bandwidth::BENCHMARK.id,
             case,
@@ -132,6 +132,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(derived.value, 3e9);
-        assert!(compute(&Case::new([("level", "1")]), &[]).is_err());
+        let of_nothing = Case::new([("level", "1"), ("threads", "1")]);
+        assert!(compute(&of_nothing, &[]).is_err());
     }
 }

@@ -14,13 +14,9 @@ pub(crate) const SIZE: &str = "size";
 
 /// A parameter of a case that is a number greater than 0.
 pub(crate) fn positive(case: &Case, key: &str) -> Result<usize, Failure> {
-    match case.number(key) {
-        0 => Err(Failure::Broken(format!(
-            "has {key}={:?}, which is not a positive number",
-            case.get(key)
-        ))),
-        number => Ok(number as usize),
-    }
+    let number = case.find_number(key).filter(|number| *number > 0);
+    let number = number.ok_or_else(|| case.unknown(key))?;
+    Ok(number as usize)
 }
 
 /// A case over this path: where a partner on this machine runs, and its further parameters.

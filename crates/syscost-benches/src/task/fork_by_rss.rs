@@ -108,8 +108,10 @@ fn expected(forks: f64) -> Vec<Expect> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let is_huge = b.case().is(Pages::KEY, LARGE, SMALL)?;
-    if b.case().get("term") == "page" {
-        return per_page(b, is_huge);
+    match b.case().find("term") {
+        Some("page") => return per_page(b, is_huge),
+        Some(_) => return Err(b.case().unknown("term")),
+        None => {}
     }
     let bytes = b.case().number("size") as usize;
     let (clock, mut ids) = (*b.clock(), Ids::default());

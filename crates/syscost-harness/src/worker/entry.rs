@@ -152,7 +152,10 @@ pub(crate) fn measure(
             .unwrap_or_else(|| "no message".to_owned());
         Failure::Failed(format!("panicked: {message}"))
     })??;
-    if let Some(parameter) = case.unasked() {
+    // For who writes benchmarks: nothing that a row has for its number depends on it.
+    if cfg!(debug_assertions)
+        && let Some(parameter) = case.unasked()
+    {
         let what = format!("never asks what `{parameter}` of its case is");
         return Err(Failure::Broken(what));
     }

@@ -25,10 +25,8 @@ pub(super) const TOUCHED: &str = "touched";
 
 /// How long the case's pieces are, in bytes.
 pub(super) fn size(case: &Case) -> Result<usize, Failure> {
-    let bytes = case.number(SIZE) as usize;
-    if bytes == 0 {
-        return Err(Failure::Broken("has no size in its case".into()));
-    }
+    let bytes = case.find_number(SIZE).filter(|bytes| *bytes > 0);
+    let bytes = bytes.ok_or_else(|| case.unknown(SIZE))? as usize;
     let page = page_size();
     match bytes < page {
         true => Err(Failure::Unsupported(format!(
