@@ -87,9 +87,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 .and_then(Ramp::of)
         })?;
         if let Some(ghz) = core_frequency(&clock).agreed() {
-            chains
-                .borrow_mut()
-                .push((ramp.steady_ghz / ghz - 1.0, ghz));
+            chains.borrow_mut().push((ramp.steady_ghz / ghz - 1.0, ghz));
         }
         let ns = ramp.ns;
         ramps.borrow_mut().push(ramp);
