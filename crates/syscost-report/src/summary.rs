@@ -293,7 +293,7 @@ impl Page {
             };
             let room = self.columns.saturating_sub(width(&more));
             let reason = sentence::reason(first).map_or_else(String::new, |why| format!(": {why}"));
-            let text = format!("{} {}{reason}", sentence::status(status), first.name);
+            let text = format!("{}: {}{reason}", sentence::status(status), first.name);
             self.line(&(cut_end(&text, room) + &more));
         }
         self.line(&sentence::summary(run));
@@ -370,7 +370,7 @@ mod tests {
         let text = summary(&run, None, &TableOptions::default());
         assert!(text.contains("failed: the clock went backwards"), "{text}");
         assert!(
-            text.contains("failed: timing.clock_read{source=monotonic}"),
+            text.contains("failed: timing.clock_read{source=monotonic}: the clock went backwards"),
             "{text}"
         );
         assert!(!text.contains("reference"), "{text}");
