@@ -42,11 +42,16 @@ impl Implied {
     }
 
     /// Claims that they are alike. The median: what preempts this task between both clocks makes some of
-    /// them differ.
+    /// them differ. Without any value there is nothing to claim.
     pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {
         let share = median(&self.0).unwrap_or(f64::NAN);
-        let verdict = judge(share, shares);
-        let reason = "or this program was kept waiting between its readings of two clocks";
+        let (verdict, reason) = match self.0.is_empty() {
+            true => (Verdict::Unverified, "nothing was done in any window"),
+            false => (
+                judge(share, shares),
+                "or this program was kept waiting between its readings of two clocks",
+            ),
+        };
         let (least, most) = shares.confirm;
         b.claim_verdict(
             "time that the value implies for what was done, of the time that it took",

@@ -15,6 +15,9 @@ use crate::failure::Failure;
 /// Batches timed for the proportion of time to work, in ns.
 const BATCH_NS: f64 = 20_000.0;
 
+/// Batches of the last attempt, in ns: what every batch takes for itself fades in them, and work that is folded away stays as short.
+const LONG_BATCH_NS: f64 = 8.0 * BATCH_NS;
+
 /// Pairs of batches timed at most before the proportion is believed to be off.
 const MAX_PAIRS: usize = 60;
 
@@ -35,6 +38,10 @@ const FOLDED: f64 = 1.1;
 
 /// Proportions outside of the bound that noise could explain.
 const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
+
+/// Why a proportion that holds in longer batches alone confirms nothing.
+const ONLY_LONG: &str =
+    "it holds in longer batches only: a part of a short one's time is not of its work";
 
 /// Who else may be part of a time, by what was looked at around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +92,7 @@ impl Pairs {
 
 impl Bencher<'_> {
     /// Time must double when the work doubles. Noise only lengthens, so the shortest of several is compared, and more
-    /// are taken while they disagree. Only what was timed on a core of our own refutes; and of that, too, a proportion nearer to two than to
+    /// are taken while they disagree, at last in longer batches. Only what was timed on a core of our own refutes; and of that, too, a proportion nearer to two than to
     /// one may be noise that no look at the core shows: it confirms nothing and refutes nothing.
     pub(in crate::bencher) fn judge_scaling(
         &mut self,
@@ -93,12 +100,18 @@ impl Bencher<'_> {
         per_turn: u64,
         body: &mut dyn Body,
     ) -> Result<Evidence, Failure> {
-        let mut all = vec![self.proportion(expect, per_turn, body)?];
+        let mut all = vec![self.proportion(expect, per_turn, body, BATCH_NS)?];
         while all.len() < ATTEMPTS && !PERHAPS_NOISE.contains(&all[all.len() - 1].ratio) {
-            all.push(self.proportion(expect, per_turn, body)?);
+            let is_last = all.len() + 1 == ATTEMPTS;
+            let batch_ns = if is_last { LONG_BATCH_NS } else { BATCH_NS };
+            all.push(self.proportion(expect, per_turn, body, batch_ns)?);
         }
         let last = all[all.len() - 1];
         let mut evidence = expect.judge(last.ratio, "clock");
+        if evidence.verdict == Verdict::Confirmed && all.len() == ATTEMPTS {
+            evidence.verdict = Verdict::Unverified;
+            evidence.reason = Some(ONLY_LONG.to_owned());
+        }
         let ratios = || all.iter().map(|one| one.ratio);
         let least = ratios().fold(last.ratio, f64::min);
         let most = ratios().fold(last.ratio, f64::max);
@@ -126,16 +139,17 @@ impl Bencher<'_> {
         Ok(evidence)
     }
 
-    /// From pairs of batches: undisturbed ones, if there are any; else those without others on the CPU.
+    /// From pairs of batches that last `batch_ns` and twice as long: undisturbed ones, if there are any; else those without others on the CPU.
     fn proportion(
         &mut self,
         expect: Expect,
         per_turn: u64,
         body: &mut dyn Body,
+        batch_ns: f64,
     ) -> Result<Proportion, Failure> {
-        let turns = self.turns_lasting(BATCH_NS, per_turn, body)?;
+        let turns = self.turns_lasting(batch_ns, per_turn, body)?;
         let turns = turns.min(body.max_turns() / 2);
-        let turn_ns = BATCH_NS / turns as f64;
+        let turn_ns = batch_ns / turns as f64;
         let lead_in = Batch { turns, turn_ns }.lead_in(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
         let begun = self.clock.start();
