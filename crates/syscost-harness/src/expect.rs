@@ -14,7 +14,7 @@ pub enum Counter {
     MinorFaults,
     /// Page faults that waited for I/O.
     MajorFaults,
-    /// Bytes that are resident more after an operation than before it: less than none if it gives memory back. Of batches only.
+    /// Bytes of anonymous memory that are resident more after an operation than before it: less than none if it gives memory back. Of batches only.
     ResidentBytes,
     /// Times the task gave up its CPU.
     VoluntarySwitches,
@@ -38,7 +38,9 @@ impl Counter {
             Counter::OtherSyscalls => "other system calls per operation".to_owned(),
             Counter::MinorFaults => "minor page faults per operation".to_owned(),
             Counter::MajorFaults => "major page faults per operation".to_owned(),
-            Counter::ResidentBytes => "resident bytes gained per operation".to_owned(),
+            Counter::ResidentBytes => {
+                "resident bytes of anonymous memory gained per operation".to_owned()
+            }
             Counter::VoluntarySwitches => "voluntary switches per operation".to_owned(),
             Counter::Switches => "switches of all its tasks per operation".to_owned(),
             Counter::Migrations => "migrations of all its tasks per operation".to_owned(),

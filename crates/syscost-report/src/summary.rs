@@ -112,18 +112,21 @@ impl Cells {
     }
 }
 
-/// The first sign, which is the least to be shown, and `+` where there are more.
-fn first_sign(signs: &[&str]) -> String {
-    let more = if signs.len() > 1 { "+" } else { "" };
-    signs
-        .first()
-        .map_or_else(String::new, |first| format!("{first}{more}"))
+/// As many signs as fit, with `+` and how many more there are: whole ones, and titles go before them.
+fn signs_in(signs: &[&str], room: usize) -> String {
+    match fit(signs, room) {
+        none if none.is_empty() && !signs.is_empty() => format!("+{}", signs.len()),
+        fitting => fitting,
+    }
 }
 
-/// Whether a row has more signs than its first.
+/// Whether a row has more signs than the least room shows.
 fn has_more(rows: &[&Measurement]) -> bool {
     let mut rows = rows.iter();
-    rows.any(|row| footer::signs(&row.estimate, &row.flags).len() > 1)
+    rows.any(|row| {
+        let signs = footer::signs(&row.estimate, &row.flags);
+        signs.len() > 1 || signs.iter().any(|sign| width(sign) > SIGNS)
+    })
 }
 
 struct Widths {
@@ -158,8 +161,7 @@ impl Widths {
         };
         let numbers = median + half_width + aside + reference + 4 * GAP;
         // Two columns before the title; behind the numbers the mark and the signs.
-        let signs = lines().map(|cells| width(&first_sign(&cells.signs))).max();
-        let around = GAP + MARK + SIGNS.max(signs.unwrap_or(0));
+        let around = GAP + MARK + SIGNS;
         Widths {
             title: title.min(columns.saturating_sub(numbers + around)),
             median,
@@ -226,10 +228,7 @@ impl Page {
             last = widths.reference,
         );
         let used = width(&title) + widths.median + width(&numbers) + 2 * GAP + MARK;
-        let behind = match fit(&cells.signs, self.columns.saturating_sub(used)) {
-            none if none.is_empty() => first_sign(&cells.signs),
-            fitting => fitting,
-        };
+        let behind = signs_in(&cells.signs, self.columns.saturating_sub(used));
         let text = format!(
             "{title}  {:>median$}  {}{} {}",
             cells.median,

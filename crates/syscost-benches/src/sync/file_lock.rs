@@ -67,7 +67,11 @@ fn cases() -> Vec<Case> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let via = Via::from_name(b.case().get("via"))?;
     match b.case().get("state") {
-        "contended" => hand_over::measure(b, Between::Processes, || Locks::make(via)),
+        "contended" => {
+            let between = Between::from_name(b.case().get("between"))
+                .ok_or_else(|| b.case().unknown("between"))?;
+            hand_over::measure(b, between, || Locks::make(via))
+        }
         "free" => measure_free(b, via, Locks::make(via)?.first()),
         state => Err(Failure::Broken(format!("knows no state={state}"))),
     }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
-use syscost_sys::topology::Relation;
 
 use super::sleepers::{Bed, Watch, looks};
 
@@ -49,7 +48,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             at: 0,
         }))
     };
-    b.together(Placement::At(Relation::SameCpu), make).map(drop)
+    b.together(Placement::of(b.case())?, make).map(drop)
 }
 
 /// The measuring thread, and the word at which the others sleep.

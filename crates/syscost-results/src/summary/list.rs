@@ -50,7 +50,7 @@ const SCHEDULING: &[Wanted] = &[
     Wanted {
         part: Some(("switch_ns", "each switch")),
         ..line(
-            "Context switch (pipe ping-pong)",
+            "Context switch, pipe ping-pong",
             "switch.pipe{between=processes,cpus=same}",
         )
     },

@@ -15,7 +15,7 @@ mod usage;
 pub use cpu_times::{CpuTimes, cpu_times, ticks_per_second};
 pub use io::{Io, IoReader};
 pub use pressure::{Pressure, Stall};
-pub use resident::resident_bytes;
+pub use resident::resident_anonymous_bytes;
 pub use sched::{SchedReading, SchedStat, migrations};
 pub use task::{TaskId, TaskPlace, TaskReading, TaskStat, own_run_ns};
 pub use usage::Usage;

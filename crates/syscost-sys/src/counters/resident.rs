@@ -7,12 +7,13 @@ use crate::{SystemError, Unsupported};
 
 const PATH: &str = "/proc/self/smaps_rollup";
 
-/// Bytes of this process that are resident now, by its tables of pages: exact, where /proc/self/statm may be some pages behind. Does not
-/// allocate, which might add some.
+/// Bytes of this process's anonymous memory that are resident now, by its tables of pages: exact, where /proc/self/statm may be some pages
+/// behind. Pages of the program's file are no part of it: the kernel reclaims them and maps sixteen at once again. Does not allocate, which
+/// might add some.
 ///
 /// # Errors
 /// Where the kernel does not tell (before Linux 4.14).
-pub fn resident_bytes() -> Result<u64, Unsupported> {
+pub fn resident_anonymous_bytes() -> Result<u64, Unsupported> {
     let mut text = [0; 4096];
     let length = File::open(PATH)
         .and_then(|mut file| file.read(&mut text))
@@ -24,7 +25,9 @@ pub fn resident_bytes() -> Result<u64, Unsupported> {
 }
 
 fn of(rollup: &str) -> Option<u64> {
-    let line = rollup.lines().find_map(|line| line.strip_prefix("Rss:"))?;
+    let line = rollup
+        .lines()
+        .find_map(|line| line.strip_prefix("Anonymous:"))?;
     let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kib << 10)
 }
@@ -36,13 +39,15 @@ mod tests {
     #[test]
     fn what_is_written_is_resident() {
         assert_eq!(
-            of("1000-2000 ---p [rollup]\nRss:  12 kB\nPss: 3 kB\n"),
+            of(
+                "1000-2000 ---p [rollup]\nRss:  20 kB\nPss: 3 kB\nAnonymous:  12 kB\nAnonHugePages: 0 kB\n"
+            ),
             Some(12 << 10)
         );
         assert_eq!(of("Pss: 3 kB\n"), None);
         // Other tests of this process take and give back memory meanwhile: only what is there at once tells anything.
         let written = std::hint::black_box(vec![1_u8; 32 << 20]);
-        match resident_bytes() {
+        match resident_anonymous_bytes() {
             Ok(bytes) => assert!(bytes >= 32 << 20),
             Err(reason) => println!("skipped: {reason}"),
         }

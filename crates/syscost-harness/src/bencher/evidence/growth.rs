@@ -2,7 +2,7 @@
 
 use syscost_results::Evidence;
 use syscost_sys::Unsupported;
-use syscost_sys::counters::resident_bytes;
+use syscost_sys::counters::resident_anonymous_bytes;
 
 use crate::bencher::Bencher;
 use crate::expect::{Counter, Expect, Manner};
@@ -27,7 +27,7 @@ impl Growth {
     /// Right before operations, when they are prepared.
     pub(super) fn begin(&mut self) {
         if self.expect.is_some() {
-            self.begun = resident_bytes();
+            self.begun = resident_anonymous_bytes();
         }
     }
 
@@ -35,7 +35,8 @@ impl Growth {
     pub(super) fn end(&mut self) {
         if self.expect.is_some() {
             let (sum, begun) = (self.gained.clone(), self.begun.clone());
-            self.gained = resident_bytes().and_then(|now| Ok(sum? + (now as f64 - begun? as f64)));
+            self.gained =
+                resident_anonymous_bytes().and_then(|now| Ok(sum? + (now as f64 - begun? as f64)));
         }
     }
 
