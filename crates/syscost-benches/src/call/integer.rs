@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "procedure call",
         "call overhead",
         "calling convention",
+        "argument passing",
         "lat_proc",
     ],
     cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7", "8"])]),
