@@ -55,11 +55,6 @@ impl Mark {
     }
 }
 
-/// A status in one word or two.
-pub fn status(status: Status) -> &'static str {
-    status.words()
-}
-
 /// A flag's short name in a table, and what it means.
 pub fn flag(flag: Flag) -> (&'static str, &'static str) {
     match flag {
@@ -112,7 +107,7 @@ pub(crate) fn short(flag: Flag) -> &'static str {
 
 /// Why a row has no number: `withheld: called nothing`.
 pub fn no_number(measurement: &Measurement) -> String {
-    let status = status(measurement.status);
+    let status = measurement.status.words();
     match reason(measurement) {
         Some(reason) => format!("{status}: {reason}"),
         None => status.to_owned(),
@@ -151,6 +146,14 @@ pub fn evidence(evidence: &Evidence) -> String {
     format!("{claim}: expected {expected}, {observed} ({source}){reason}")
 }
 
+/// `1 row`, `2 rows`.
+pub fn count(number: usize, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
 /// The run in one line: how many rows came out how, in what time.
 pub fn summary(run: &Run) -> String {
     let count = |wanted: Status| {
@@ -174,7 +177,7 @@ pub fn summary(run: &Run) -> String {
     ] {
         let count = count(wanted);
         if count > 0 {
-            parts.push(format!("{count} {}", status(wanted)));
+            parts.push(format!("{count} {}", wanted.words()));
         }
     }
     // What was not measured at all is counted above.

@@ -292,7 +292,7 @@ impl Page {
             };
             let room = self.columns.saturating_sub(width(&more));
             let reason = sentence::reason(first).map_or_else(String::new, |why| format!(": {why}"));
-            let text = format!("{}: {}{reason}", sentence::status(status), first.name);
+            let text = format!("{}: {}{reason}", status.words(), first.name);
             self.line(&(cut_end(&text, room) + &more));
         }
         self.line(&sentence::summary(run));

@@ -1,6 +1,6 @@
 //! A run without what names its machine's owner: for pages and documents that strangers will read.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::run::{NfsServer, Peer};
 use crate::{Directory, Fact, Machine, Run};
@@ -13,11 +13,11 @@ impl Run {
     /// names of mounted servers. What is measured and what explains it stays: hardware, kernel release, settings.
     /// Labels of directories stay too: they are parts of rows' names.
     pub fn anonymize(&mut self) {
-        let mut names: BTreeMap<String, &str> = BTreeMap::new();
+        let mut names: BTreeSet<String> = BTreeSet::new();
         let mut name = |text: &str| {
             // Shorter ones would be found within words.
             if text.len() > 2 {
-                names.insert(text.to_owned(), UNNAMED);
+                names.insert(text.to_owned());
             }
         };
         name(&self.machine.hostname);
@@ -45,7 +45,7 @@ impl Run {
             parts.into_iter().flatten().for_each(|part| name(part));
         }
         // Longer names first: a path before the mount point that it begins with.
-        let mut names: Vec<&String> = names.keys().collect();
+        let mut names: Vec<String> = names.into_iter().collect();
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         let clean = |text: &mut String| {
             for name in &names {

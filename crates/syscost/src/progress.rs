@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::terminal::{is_quiet, note};
 use indicatif::{ProgressBar, ProgressStyle};
 use syscost_harness::session::{Event, Observer};
+use syscost_report::sentence;
 
 /// Steps of the bar.
 const STEPS: u64 = 1000;
@@ -65,11 +66,7 @@ impl Observer for Progress {
             Event::Preparing(what) => self.bar.set_message(what.to_owned()),
             Event::Begin { .. } if self.quiet => {}
             Event::Begin { rows, journal } => {
-                let rows = match rows {
-                    1 => "1 row".to_owned(),
-                    rows => format!("{rows} rows"),
-                };
-                let mut line = format!("measuring {rows}");
+                let mut line = format!("measuring {}", sentence::count(rows, "row"));
                 if let Some(journal) = journal {
                     line += &format!(
                         "; if it breaks off: syscost run --resume {}",

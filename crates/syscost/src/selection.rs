@@ -2,6 +2,7 @@
 
 mod choice;
 mod selector;
+mod similar;
 mod words;
 mod wrong;
 
@@ -17,11 +18,9 @@ use crate::terminal::note;
 pub(crate) use choice::Choice;
 use choice::choose;
 pub(crate) use selector::{Selector, with_parameters};
+use similar::MIN_SIMILARITY;
+pub(crate) use similar::{most_similar, similar};
 pub(crate) use words::{own_or_all, search};
-
-/// How alike a typed word and a known one must be for the one to be meant by the other, by Jaro and Winkler: two or three
-/// letters of a word may be wrong.
-pub(crate) const MIN_SIMILARITY: f64 = 0.85;
 
 /// The rows these selectors name, in the catalogue's order, or those whose titles and tags have these words; all visible ones if there is no selector.
 ///

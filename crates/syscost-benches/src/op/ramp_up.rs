@@ -154,14 +154,15 @@ fn few(bursts: f64) -> Verdict {
 /// between a course and its chains, by more in some than in others. A burst or a chain of a wrong
 /// length is as far off in all of them.
 fn moved(chains: &[(f64, f64)]) -> f64 {
-    let range = |of: fn(&(f64, f64)) -> f64| {
+    // From the least to the most of a value.
+    let ends = |of: fn(&(f64, f64)) -> f64| {
         let values = || chains.iter().map(of);
-        let least = values().fold(f64::INFINITY, f64::min);
-        values().fold(f64::NEG_INFINITY, f64::max) - least
+        let min = values().fold(f64::INFINITY, f64::min);
+        (min, values().fold(f64::NEG_INFINITY, f64::max))
     };
-    let least_ghz = chains.iter().map(|(_, ghz)| *ghz);
-    let least_ghz = least_ghz.fold(f64::INFINITY, f64::min);
-    (range(|(_, ghz)| *ghz) / least_ghz).max(range(|(faster, _)| *faster))
+    let (slowest, fastest) = ends(|(_, ghz)| *ghz);
+    let (min, max) = ends(|(faster, _)| *faster);
+    (fastest / slowest - 1.0).max(max - min)
 }
 
 /// Whether bursts and chains agree, by how near they were at the nearest (`None` where the chains

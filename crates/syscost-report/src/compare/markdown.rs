@@ -4,8 +4,9 @@ use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
     IN_TURN, are_rows_left_out, change, clean, group_interval, groups_note, is_noticed, margin,
-    medians, notices, rows, side, spread, summary, tail, value, verdict, why_missing,
+    medians, notices, side, spread, summary, tail, value, verdict, why_missing,
 };
+use crate::sentence;
 
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
@@ -79,7 +80,7 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     if !verbose && !comparison.missing.is_empty() {
         out.push_str(&format!(
             "\n{} {}.\n",
-            rows(comparison.missing.len()),
+            sentence::count(comparison.missing.len(), "row"),
             why_missing(comparison)
         ));
     }

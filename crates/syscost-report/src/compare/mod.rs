@@ -13,6 +13,7 @@ mod words;
 use syscost_results::compare::{Change, Comparison, Row, Side};
 use syscost_results::{Better, Unit};
 
+use crate::sentence;
 use crate::units::{cycles, quantity};
 
 pub use markdown::markdown;
@@ -83,16 +84,8 @@ pub fn verdict(change: Change) -> &'static str {
 pub fn summary(comparison: &Comparison) -> String {
     let parts =
         Change::ALL.map(|wanted| format!("{} {}", comparison.count(wanted), verdict(wanted)));
-    let rows = rows(comparison.rows.len());
+    let rows = sentence::count(comparison.rows.len(), "row");
     format!("{rows} compared: {}", parts.join(", "))
-}
-
-/// `1 row`, `2 rows`.
-fn rows(count: usize) -> String {
-    match count {
-        1 => "1 row".to_owned(),
-        count => format!("{count} rows"),
-    }
 }
 
 /// How ratios of runs measured in turn come about.

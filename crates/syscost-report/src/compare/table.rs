@@ -6,9 +6,10 @@ use textwrap::wrap;
 
 use super::{
     IN_TURN, are_rows_left_out, change, clean, group_interval, groups_note, is_noticed,
-    is_said_once, margin, medians, notices, rows, side, spread, summary, tail, value, why_missing,
+    is_said_once, margin, medians, notices, side, spread, summary, tail, value, why_missing,
 };
 use crate::paint::{self, Paint, cut_case};
+use crate::sentence;
 use crate::table::TableOptions;
 
 /// Columns before a line of a section.
@@ -279,7 +280,7 @@ impl Text {
             };
             let text = format!(
                 "{} {} ({which}{}: {})",
-                rows(missing.len()),
+                sentence::count(missing.len(), "row"),
                 why_missing(comparison),
                 first.name,
                 first.reason

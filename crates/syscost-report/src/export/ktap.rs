@@ -125,7 +125,7 @@ fn number(row: &Measurement) -> String {
 }
 
 fn bound(row: &Measurement) -> String {
-    let status = sentence::status(row.status);
+    let status = row.status.words();
     match Figures::of(row) {
         Some(bound) => format!("{status}: {} {}", bound.median, bound.unit),
         None => status.to_owned(),

@@ -61,7 +61,7 @@ fn line(row: &Measurement) -> String {
         Some(figures) => [&figures.median, &figures.half_width, &figures.best]
             .map(|figure| with_unit(figure, figures.unit)),
         None => [
-            format!("*{}*", sentence::status(row.status)),
+            format!("*{}*", row.status.words()),
             String::new(),
             String::new(),
         ],

@@ -5,6 +5,7 @@ use syscost_results::stats::order;
 
 use super::{HistoryOptions, buckets, levels, plain, push, range, relative, verdict};
 use crate::paint::{self, cut_case};
+use crate::sentence;
 use crate::units::quantity;
 
 /// Lines of the chart's field.
@@ -38,7 +39,10 @@ pub fn chart(series: &Series, options: &HistoryOptions) -> String {
         return out;
     };
     let newest = quantity(series.unit, last.median);
-    let behind = format!(": {newest} in the last of {}", count(values.len()));
+    let behind = format!(
+        ": {newest} in the last of {}",
+        sentence::count(values.len(), "run")
+    );
     push(&mut out, &heading(&behind));
     let labels = [high, (low + high) / 2.0, low].map(|value| quantity(series.unit, value));
     let margin = labels
@@ -92,13 +96,6 @@ pub fn chart(series: &Series, options: &HistoryOptions) -> String {
         push(&mut out, &paint.text(style, &line));
     }
     out
-}
-
-fn count(runs: usize) -> String {
-    match runs {
-        1 => "1 run".to_owned(),
-        runs => format!("{runs} runs"),
-    }
 }
 
 fn chance(p_value: f64) -> String {

@@ -5,6 +5,7 @@ use syscost_results::Run;
 
 use super::rows::Rows;
 use super::{benchmarks, hierarchy};
+use crate::sentence;
 
 /// A line for each group, with links to its rows, its charts and its other tables; nothing without groups.
 pub(super) fn list(rows: &Rows<'_>, runs: &[&Run]) -> Markup {
@@ -16,7 +17,7 @@ pub(super) fn list(rows: &Rows<'_>, runs: &[&Run]) -> Markup {
                     @for (group, rows) in rows.groups() {
                         li {
                             a href={ "#group-" (group) } { (group) }
-                            span class="quiet" { (super::of_rows(rows.len())) }
+                            span class="quiet" { (sentence::count(rows.len(), "row")) }
                             a href={ "#" (benchmarks::place(group)) } { "charts" }
                             @if group == "memory" && hierarchy::found(runs).is_some() {
                                 a href={ "#" (hierarchy::ID) } { "hierarchy" }

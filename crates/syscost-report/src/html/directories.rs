@@ -67,7 +67,7 @@ fn number(row: Option<&Measurement>) -> Markup {
     };
     match Figures::of(row) {
         None => html! {
-            span class="quiet" title=(sentence::no_number(row)) { (sentence::status(row.status)) }
+            span class="quiet" title=(sentence::no_number(row)) { (row.status.words()) }
         },
         Some(figures) => html! {
             strong { (figures.median) }

@@ -34,6 +34,8 @@ use syscost_results::study::JudgedStudy;
 
 pub use comparison::comparison;
 
+use crate::sentence;
+
 use change::Changes;
 use rows::Rows;
 
@@ -96,7 +98,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
                 section class="group" aria-labelledby={ "title-" (group) } { details open[is_short] {
                     summary {
                         h2 id={ "title-" (group) } { (group) }
-                        span class="quiet" { (of_rows(rows.len())) @if let Some(changes) = &changes { (changes.counts(group)) } }
+                        span class="quiet" { (sentence::count(rows.len(), "row")) @if let Some(changes) = &changes { (changes.counts(group)) } }
                     }
                     // Inside, so that a link to it opens the group without script too.
                     div id={ "group-" (group) } {
@@ -137,14 +139,6 @@ fn links(groups: &[&str], options: &PageOptions, two: bool) -> Vec<(String, Stri
         links.push(("history".to_owned(), "history".to_owned()));
     }
     links
-}
-
-/// `1 row`, `84 rows`.
-fn of_rows(count: usize) -> String {
-    match count {
-        1 => "1 row".to_owned(),
-        count => format!("{count} rows"),
-    }
 }
 
 fn title(runs: &[&Run]) -> String {

@@ -245,7 +245,7 @@ fn short(row: Option<&Measurement>) -> Markup {
     };
     match Figures::of(row) {
         None => html! {
-            span class="quiet" title=(sentence::no_number(row)) { (sentence::status(row.status)) }
+            span class="quiet" title=(sentence::no_number(row)) { (row.status.words()) }
         },
         Some(figures) => html! {
             strong { (figures.median) }
@@ -269,7 +269,7 @@ fn many(row: &Row<'_>) -> Markup {
         (match value(row.latest) {
             Some(value) => cell(Some(last), &html! { strong { (told(unit, &value)) } }),
             None => cell(None, &html! {
-                span class="quiet" title=(sentence::no_number(row.latest)) { (sentence::status(row.latest.status)) }
+                span class="quiet" title=(sentence::no_number(row.latest)) { (row.latest.status.words()) }
             }),
         })
         (quantity(unit, Some(first))) (quantity(unit, Some(lowest))) (quantity(unit, Some(highest)))

@@ -5,7 +5,7 @@ use syscost_results::{Measurement, Status};
 use super::Line;
 use crate::layout::mark_style;
 use crate::paint::{self, Paint, width};
-use crate::sentence::{self, Mark};
+use crate::sentence::Mark;
 use crate::units::Figures;
 
 /// Columns between two directories.
@@ -34,7 +34,7 @@ impl<'a> Cell<'a> {
             .zip(row)
             .map(|(_, row)| Mark::of(&row.evidence));
         let word = match (row, &figures) {
-            (Some(row), None) => sentence::status(row.status),
+            (Some(row), None) => row.status.words(),
             (None, _) => "none",
             (Some(_), Some(_)) => "",
         };

@@ -87,8 +87,8 @@ impl Comparison {
         refused.chain(self.missing.iter().map(|row| (&*row.name, &*row.reason)))
     }
 
-    /// Whether anything tells how far runs differ from each other when nothing changed: several runs on a side or further ones. Runs
-    /// measured in turn need not be told.
+    /// Whether anything tells how far runs differ from each other when nothing changed: several runs on a side or further ones; runs
+    /// measured in turn need neither.
     pub fn tells_how_runs_differ(&self) -> bool {
         let is_single = self.base.runs.len() < 2 && self.new.runs.len() < 2;
         self.paired || !self.spread.is_empty() || !is_single

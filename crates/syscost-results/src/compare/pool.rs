@@ -142,14 +142,9 @@ pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
 }
 
 fn status(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "without a median",
-        Status::Withheld => "withheld",
-        Status::BelowResolution => "below resolution",
-        Status::AboveRange => "larger than all that was tried",
-        Status::Unsupported => "unsupported",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
+    match status == Status::Ok {
+        true => "without a median",
+        false => status.words(),
     }
 }
 

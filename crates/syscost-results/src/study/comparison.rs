@@ -107,18 +107,8 @@ pub(super) fn not_compared(
 
 #[cfg(test)]
 mod tests {
+    use super::super::view::tests::view;
     use super::*;
-
-    fn view(value: f64, half: f64) -> View {
-        View {
-            value,
-            low: Some(value - half),
-            high: Some(value + half),
-            middle: Some((value - half, value + half)),
-            cycles: None,
-            from: 1,
-        }
-    }
 
     #[test]
     fn no_ratio_is_given_to_what_may_be_nothing() {

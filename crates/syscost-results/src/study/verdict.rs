@@ -196,7 +196,7 @@ pub(super) fn verdict(
 
 #[cfg(test)]
 mod tests {
-    use super::super::View;
+    use super::super::view::tests::view;
     use super::*;
     use crate::{Evidence, Unit, Verdict};
 
@@ -293,17 +293,6 @@ mod tests {
         assert_eq!(of(-1.0).text, text);
         assert_eq!(of(-1.0).kind, Kind::NotCompared);
         assert!(of(5.0).text.ends_with("figure: the loop is counted, too."));
-    }
-
-    fn view(value: f64, half: f64) -> View {
-        View {
-            value,
-            low: Some(value - half),
-            high: Some(value + half),
-            middle: Some((value - half, value + half)),
-            cycles: None,
-            from: 1,
-        }
     }
 
     #[test]

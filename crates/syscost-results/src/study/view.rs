@@ -201,3 +201,20 @@ fn usual_ghz(row: &Measurement) -> Option<f64> {
         .collect();
     median(&all)
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::View;
+
+    /// A figure, and how far its ends and its middle half reach to either side.
+    pub(in super::super) fn view(value: f64, half: f64) -> View {
+        View {
+            value,
+            low: Some(value - half),
+            high: Some(value + half),
+            middle: Some((value - half, value + half)),
+            cycles: None,
+            from: 1,
+        }
+    }
+}

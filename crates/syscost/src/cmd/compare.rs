@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use syscost_report::compare::{markdown, table};
-use syscost_report::html;
 use syscost_report::table::TableOptions;
+use syscost_report::{html, sentence};
 use syscost_results::Run;
 use syscost_results::compare::{
     Comparison, Row, compare, compare_cycles, compare_pair, compare_pair_cycles,
@@ -140,7 +140,7 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
         say!(
             "the gate judges {} of {}: {}",
             judged.rows,
-            count(judged.all(), "row"),
+            sentence::count(judged.all(), "row"),
             judged.left_out()
         );
     }
@@ -237,7 +237,7 @@ impl Judged {
             (0, 0) => "no row has a number on both sides; measure the same rows on both".to_owned(),
             (0, rows) => format!(
                 "no row has a number on both sides, and noise kept {} from being measured; measure again when the machine is quieter",
-                count(rows, "row")
+                sentence::count(rows, "row")
             ),
             _ if self.without_interval == compared => {
                 "no row has an interval; more processes give one: measure longer, or pool runs"
@@ -245,18 +245,10 @@ impl Judged {
             }
             _ => format!(
                 "of {}, {}; measure again when the machine is quieter",
-                count(self.all(), "row"),
+                sentence::count(self.all(), "row"),
                 self.left_out()
             ),
         }
-    }
-}
-
-/// `1 row`, `2 rows`.
-fn count(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
     }
 }
 

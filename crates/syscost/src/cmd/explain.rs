@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
             selection::check(&words)?;
             vec![benchmark]
         }
-        None => selection::own_or_all(selection::search(&words)),
+        None => selection::own_or_all(selection::search(&words), |one| one.id),
     };
     match found.as_slice() {
         [] => return Err(selection::unknown(&words).into()),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::{Benchmark, Case};
+use syscost_report::sentence;
 use syscost_results::Unit;
 
 use crate::cli::{Format, ListArguments};
@@ -117,10 +118,13 @@ fn text(entries: &[Entry]) -> Result<String> {
         }
         if let Some(reason) = &entry.first_refusal {
             write!(out, "  {YELLOW}unsupported here: {reason}{RESET}")?;
-            match entry.refused - 1 {
-                0 => {}
-                1 => write!(out, " {DIM}(and 1 more row){RESET}")?,
-                more => write!(out, " {DIM}(and {more} more rows){RESET}")?,
+            let more = entry.refused - 1;
+            if more > 0 {
+                write!(
+                    out,
+                    " {DIM}(and {}){RESET}",
+                    sentence::count(more, "more row")
+                )?;
             }
         }
         out.push('\n');

@@ -1,6 +1,6 @@
 //! Names, or words to search for.
 
-use super::words::is_procedure;
+use super::words::own_or_all;
 use super::{Selector, search};
 use crate::Failed;
 
@@ -34,12 +34,10 @@ impl Choice {
         }
     }
 
-    /// Words mean syscost's own benchmarks where they find any: the procedures of studies repeat the faults of others.
+    /// Words mean syscost's own benchmarks where they find any.
     pub(super) fn prefer_own(&mut self) {
-        if let Choice::Found { ids, .. } = self
-            && ids.iter().any(|id| !is_procedure(id))
-        {
-            ids.retain(|id| !is_procedure(id));
+        if let Choice::Found { ids, .. } = self {
+            *ids = own_or_all(std::mem::take(ids), |id| id);
         }
     }
 

@@ -17,10 +17,11 @@ pub(crate) fn search(text: &str) -> Vec<&'static Benchmark> {
     all.filter(is_found).collect()
 }
 
-/// Those of the found benchmarks that are no procedures of published experiments; all of them if these are all.
-pub(crate) fn own_or_all(found: Vec<&'static Benchmark>) -> Vec<&'static Benchmark> {
-    let (procedures, own): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|one| is_procedure(one.id));
+/// Those of the found benchmarks that are no procedures of published experiments, which repeat the faults of others; all of them if
+/// these are all. `id` is what identifies one.
+pub(crate) fn own_or_all<T>(found: Vec<T>, id: impl Fn(&T) -> &str) -> Vec<T> {
+    let (procedures, own): (Vec<T>, Vec<T>) =
+        found.into_iter().partition(|one| is_procedure(id(one)));
     match own.is_empty() {
         true => procedures,
         false => own,

@@ -2,14 +2,11 @@
 
 use syscost_results::row_name;
 
-use super::MIN_SIMILARITY;
 use super::selector::{Parameter, Selector};
+use super::similar::similar;
 
 /// Keys or values of one message at most.
 const MAX_LISTED: usize = 12;
-
-/// Values that are spelled like the one that was typed, at most.
-const MAX_SIMILAR: usize = 3;
 
 /// Which parameter of the selector no row has, and those that there are, if its id is one of these rows'.
 ///
@@ -91,7 +88,7 @@ fn instead(key: &str, mut values: Vec<&str>, wanted: &str) -> String {
 /// The sizes or times next to this one, below and above; of other values those that are spelled like it.
 fn nearest<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
     let Some(goal) = amount(wanted) else {
-        return similar(values, wanted);
+        return similar(wanted, values.iter().copied());
     };
     let amounts = values
         .iter()
@@ -101,15 +98,6 @@ fn nearest<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
     let above = amounts.partition_point(|(amount, _)| *amount < goal);
     let around = &amounts[above.saturating_sub(1)..amounts.len().min(above + 1)];
     around.iter().map(|(_, value)| *value).collect()
-}
-
-fn similar<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
-    let similarity = |value: &str| strsim::jaro_winkler(value, wanted);
-    let mut similar = values.to_vec();
-    similar.retain(|value| similarity(value) > MIN_SIMILARITY);
-    similar.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
-    similar.truncate(MAX_SIMILAR);
-    similar
 }
 
 /// Of a size in bytes, of a time in nanoseconds.

@@ -18,7 +18,7 @@ pub(super) struct AtWork<'t> {
     places: Vec<TaskPlace>,
     seen: Seen,
     batches: usize,
-    /// Whether all its tasks are on the measuring one's CPU, so that what others have of it is told.
+    /// Whether all its tasks are on the measuring one's CPU, so that it is known what others have of it.
     pub(super) is_on_one_cpu: bool,
     /// How the last preparation went.
     prepared: Result<(), Failure>,

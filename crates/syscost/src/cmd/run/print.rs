@@ -30,24 +30,23 @@ pub(super) fn print(
         (Format::Json, None) => cmd::print_json(run),
         (Format::Table, _) => {
             let is_summary = is_summary(run, arguments);
-            // In the summary something always stands beside the numbers, in a table what was asked for.
-            let reference = match is_summary || arguments.beside.is_some() {
-                true => references::beside(arguments.beside.as_deref(), run)?,
-                false => None,
-            };
-            let reference = reference.as_ref().map(Reference::as_beside);
-            let options = TableOptions {
+            let beside = arguments.beside.as_deref();
+            let mut options = TableOptions {
                 width: terminal::width(),
                 color: true,
                 verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: saved_to.map(name),
                 quiet: terminal::is_quiet(),
-                beside: reference.map(|reference| reference.beside(run)),
+                beside: None,
             };
-            cmd::print(&match is_summary {
-                true => summary(run, reference, &options),
-                false => table(run, &options),
+            // In the summary something always stands beside the numbers, in a table what was asked for.
+            cmd::print(&if is_summary {
+                summary_beside(run, beside, &options)?
+            } else {
+                let reference = beside.map(references::find).transpose()?;
+                options.beside = reference.map(|reference| reference.as_beside().beside(run));
+                table(run, &options)
             })?;
             if let Some(comparison) = comparison {
                 let text = cmd::compare::text(comparison, arguments.verbose, true);

@@ -6,10 +6,7 @@ use syscost_results::Unit;
 use syscost_results::study::{Lines, Quantity, Study, StudyError, means};
 
 use super::counts::Counts;
-use crate::selection;
-
-/// Names that are suggested for one that is wrong.
-const MAX_SUGGESTED: usize = 3;
+use crate::selection::{self, most_similar, similar};
 
 /// What a study names must exist: `published` are the ids that are taken.
 ///
@@ -103,7 +100,7 @@ impl Counted<'_> {
         if known.iter().any(|one| one == name) {
             return None;
         }
-        let near = nearest(name, known.iter().cloned());
+        let near = similar(name, known);
         let instead = match near.is_empty() {
             true => format!("it counts {}", quoted(known)),
             false => format!("nearest: {}", quoted(&near)),
@@ -136,8 +133,8 @@ fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, S
         return Err(error.to_string());
     }
     let near = match of_id.is_empty() {
-        true => nearest(name, rows.iter().map(Row::name)),
-        false => by_likeness(name, of_id),
+        true => similar(name, rows.iter().map(Row::name)),
+        false => most_similar(name, of_id),
     };
     Err(match &near[..] {
         [] => format!(
@@ -147,21 +144,11 @@ fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, S
     })
 }
 
-/// Those of the names that are spelled like this one, the likest first.
-fn nearest(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
-    let is_near = |known: &String| strsim::jaro_winkler(name, known) > selection::MIN_SIMILARITY;
-    by_likeness(name, known.filter(is_near).collect())
-}
-
-fn by_likeness(name: &str, mut known: Vec<String>) -> Vec<String> {
-    let likeness = |known: &str| strsim::jaro_winkler(name, known);
-    known.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
-    known.truncate(MAX_SUGGESTED);
-    known
-}
-
-fn quoted(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+fn quoted(names: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
     quoted.join(", ")
 }
 
