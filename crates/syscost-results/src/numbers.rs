@@ -58,7 +58,7 @@ impl Numbers {
 }
 
 /// One line of the list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
     /// What it is, for people.

@@ -17,13 +17,8 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
         0
     };
     let lists = &headline[skipped..];
-    let Some(first) = lists.first() else {
-        return html! {};
-    };
     let several = lists.len() > 1;
-    let lines: Vec<Vec<Option<&Number>>> = (0..first.numbers.len())
-        .map(|line| lists.iter().map(|list| list.numbers.get(line)).collect())
-        .collect();
+    let lines = side_by_side(lists);
     let is_told = |line: &&Vec<Option<&Number>>| {
         line.iter()
             .flatten()
@@ -36,7 +31,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
     let missing: Vec<&Number> = lines
         .iter()
         .filter(|line| !is_told(line))
-        .filter_map(|line| line[0])
+        .filter_map(|line| line.iter().flatten().next().copied())
         .collect();
     let all = told_lines.iter().flat_map(|line| line.iter().flatten());
     let ends = all.flat_map(|number| [number.median_ns, number.ci95_low_ns, number.ci95_high_ns]);
@@ -82,6 +77,27 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
             }
         }
     }
+}
+
+/// The lines of all lists in the list's order, each with the number of every run that has it: a stand-in, or another directory, is another line.
+fn side_by_side<'a>(lists: &'a [Numbers]) -> Vec<Vec<Option<&'a Number>>> {
+    let mut keys: Vec<(usize, &str)> = Vec::new();
+    for number in lists.iter().flat_map(|list| &list.numbers) {
+        let key = (number.line, &*number.title);
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys.sort_by_key(|(line, _)| *line);
+    keys.into_iter()
+        .map(|key| {
+            let of = |list: &'a Numbers| {
+                let mut numbers = list.numbers.iter();
+                numbers.find(|number| (number.line, &*number.title) == key)
+            };
+            lists.iter().map(of).collect()
+        })
+        .collect()
 }
 
 fn row(line: &[Option<&Number>], scale: &Scale, second: bool) -> Markup {
@@ -141,4 +157,50 @@ fn time(number: &Number) -> String {
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.1}", 100.0 * share);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(numbers: &[(usize, &str)]) -> Numbers {
+        let number = |&(line, title): &(usize, &str)| Number {
+            title: title.to_owned(),
+            line,
+            ..Number::default()
+        };
+        Numbers {
+            run: String::new(),
+            second: None,
+            reference: None,
+            numbers: numbers.iter().map(number).collect(),
+        }
+    }
+
+    #[test]
+    fn only_the_same_number_of_runs_stands_side_by_side() {
+        let lists = [
+            list(&[(0, "L1 cache hit"), (2, "fork"), (3, "read, ssd")]),
+            list(&[
+                (0, "L1 cache hit"),
+                (1, "mutex"),
+                (2, "vfork"),
+                (3, "read, ssd"),
+            ]),
+        ];
+        let lines: Vec<[Option<&str>; 2]> = side_by_side(&lists)
+            .iter()
+            .map(|line| [0, 1].map(|run| line[run].map(|number| &*number.title)))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                [Some("L1 cache hit"), Some("L1 cache hit")],
+                [None, Some("mutex")],
+                [Some("fork"), None],
+                [None, Some("vfork")],
+                [Some("read, ssd"), Some("read, ssd")],
+            ]
+        );
+    }
 }

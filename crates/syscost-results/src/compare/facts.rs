@@ -295,17 +295,38 @@ fn shown(values: &[Value]) -> Option<String> {
         .map(|value| match value {
             Value::String(text) if text.is_empty() => "none".to_owned(),
             Value::String(text) => text.clone(),
+            Value::Number(number) if number.is_f64() => {
+                number.as_f64().map_or_else(String::new, rounded)
+            }
             other => other.to_string(),
         })
         .collect();
     (!known.is_empty()).then(|| known.join(" or "))
 }
 
+/// A measured number in four significant digits, which tell apart what differs by more than [`TOLERANCE`].
+fn rounded(number: f64) -> String {
+    let magnitude = number.abs().max(f64::MIN_POSITIVE).log10().floor();
+    let decimals = (3.0 - magnitude).clamp(0.0, 12.0) as usize;
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::compare;
+    use super::rounded;
     use crate::fixture::run_of;
     use crate::{Directory, Run};
+
+    #[test]
+    fn measured_numbers_are_shown_in_four_digits() {
+        let texts = [2.4454041442403205, 2.3, 0.0, 12.0, 0.000123456, 1234567.8].map(rounded);
+        assert_eq!(texts, ["2.445", "2.3", "0", "12", "0.0001235", "1234568"]);
+    }
 
     #[test]
     fn another_far_end_is_a_difference_and_what_workers_find_it_by_is_not() {
