@@ -42,22 +42,22 @@ impl Implied {
     }
 
     /// Claims that they are alike. The median: what preempts this task between both clocks makes some of
-    /// them differ. Without any value there is nothing to claim.
+    /// them differ. Without any value there is nothing to judge.
     pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {
-        let share = median(&self.0).unwrap_or(f64::NAN);
-        let (verdict, reason) = match self.0.is_empty() {
-            true => (Verdict::Unverified, "nothing was done in any window"),
-            false => (
-                judge(share, shares),
-                "or this program was kept waiting between its readings of two clocks",
-            ),
-        };
+        let claim = "time that the value implies for what was done, of the time that it took";
         let (least, most) = shares.confirm;
+        let (expected, source) = (format!("{least} to {most}"), "clock and count");
+        let Some(share) = median(&self.0) else {
+            let reason = "nothing was done in any window";
+            return b.claim_unverified(claim, expected, "nothing", source, reason);
+        };
+        let verdict = judge(share, shares);
+        let reason = "or this program was kept waiting between its readings of two clocks";
         b.claim_verdict(
-            "time that the value implies for what was done, of the time that it took",
-            format!("{least} to {most}"),
+            claim,
+            expected,
             share,
-            "clock and count",
+            source,
             verdict,
             (verdict == Verdict::Unverified).then_some(reason),
         );
@@ -77,7 +77,24 @@ fn judge(share: f64, shares: Shares) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Fact;
+
     use super::*;
+    use crate::testing::findings;
+
+    #[test]
+    fn without_a_value_no_number_is_claimed() {
+        let found = findings(Pass::Timed, &[], |b| {
+            b.iter(|| 1)?;
+            Implied::default().claim(b, Shares::WHOLE);
+            Ok(())
+        });
+        let evidence = found.unwrap().evidence;
+        let claimed = evidence.last().unwrap();
+        assert_eq!(claimed.verdict, Verdict::Unverified);
+        assert_eq!(claimed.observed, Some(Fact::from("nothing")));
+    }
 
     #[test]
     fn another_divisor_is_refuted_and_a_pause_is_not() {

@@ -4,6 +4,7 @@
 //! is not listed is dead code and does not compile.
 
 mod call;
+mod descriptor;
 mod fs;
 mod implied;
 mod ipc;

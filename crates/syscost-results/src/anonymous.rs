@@ -1,91 +1,187 @@
 //! A run without what names its machine's owner: for pages and documents that strangers will read.
 
-use std::collections::BTreeSet;
+mod mounts;
+mod names;
+#[cfg(test)]
+mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::directory::KEY;
 use crate::run::{NfsServer, Peer};
-use crate::{Directory, Fact, Machine, Run};
+use crate::{Fact, Machine, Measurement, Run};
 
-/// What stands for a name that was taken out.
-const UNNAMED: &str = "(unnamed)";
+use names::{Names, UNNAMED};
+
+/// The warning whose message names a machine.
+const FAR_END: &str = "far_end";
+/// The warning whose message has variables of the environment with their values.
+const ENVIRONMENT: &str = "environment";
 
 impl Run {
     /// Takes out host names, addresses, paths, the kernel's command line and build line, the environment, and the
-    /// names of mounted servers. What is measured and what explains it stays: hardware, kernel release, settings.
-    /// Labels of directories stay too: they are parts of rows' names.
+    /// names of servers, users, volumes and images that directories lie on. What is measured and what explains it stays: hardware,
+    /// kernel release, settings, and every claim and count. Labels of directories stay too, if they are no paths: they are
+    /// parts of rows' names.
     pub fn anonymize(&mut self) {
-        let mut names: BTreeSet<String> = BTreeSet::new();
-        let mut name = |text: &str| {
-            // Shorter ones would be found within words.
-            if text.len() > 2 {
-                names.insert(text.to_owned());
-            }
-        };
-        name(&self.machine.hostname);
-        if let Some(peer) = &self.peer {
-            let parts = [&peer.name, &peer.address, &peer.machine.hostname];
-            parts.into_iter().for_each(|part| name(part));
-            name(Peer::host_of(&peer.name));
-            name(Peer::host_of(&peer.address));
-        }
-        if let Some(nfs) = &self.nfs {
-            [&nfs.name, &nfs.export]
-                .into_iter()
-                .for_each(|part| name(part));
-            name(&NfsServer::place_of(&nfs.export));
-        }
-        for directory in &self.directories {
-            let served = directory.nfs.as_ref().map(|nfs| &nfs.server);
-            let source = Some(&directory.source).filter(|_| served.is_some());
-            let parts = [
-                Some(&directory.path),
-                Some(&directory.mount_point),
-                served,
-                source,
-            ];
-            parts.into_iter().flatten().for_each(|part| name(part));
-        }
-        // Longer names first: a path before the mount point that it begins with.
-        let mut names: Vec<String> = names.into_iter().collect();
-        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-        let clean = |text: &mut String| {
-            for name in &names {
-                if text.contains(name.as_str()) {
-                    *text = text.replace(name.as_str(), UNNAMED);
+        Self::anonymize_together(std::slice::from_mut(self));
+    }
+
+    /// The same of runs that stand beside each other: a directory whose label would name somebody has the same new one in
+    /// each. Returns the new names of the rows that have one, by their former names.
+    pub fn anonymize_together(runs: &mut [Run]) -> BTreeMap<String, String> {
+        let names: Vec<Names> = runs.iter().map(names_in).collect();
+        let labels = new_labels(runs, &names);
+        let mut renamed = BTreeMap::new();
+        for (run, names) in runs.iter_mut().zip(&names) {
+            for row in &mut run.measurements {
+                let name = relabeled(&row.name, &labels);
+                if name != row.name {
+                    renamed.insert(std::mem::replace(&mut row.name, name.clone()), name);
                 }
             }
-        };
-        for row in &mut self.measurements {
-            row.reason.iter_mut().for_each(clean);
-            for evidence in &mut row.evidence {
-                clean(&mut evidence.claim);
-                evidence.reason.iter_mut().for_each(clean);
-                let facts = [Some(&mut evidence.expected), evidence.observed.as_mut()];
-                for fact in facts.into_iter().flatten() {
-                    if let Fact::Text(text) = fact {
-                        clean(text);
-                    }
-                }
+            anonymize(run, names, &labels);
+        }
+        renamed
+    }
+}
+
+/// What names the machine, its owner and its places.
+fn names_in(run: &Run) -> Names {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut add = |name: &str| {
+        names.insert(name.to_owned());
+    };
+    add(&run.machine.hostname);
+    if let Some(peer) = &run.peer {
+        add(&peer.machine.hostname);
+        for name in [&peer.name, &peer.address] {
+            add(name);
+            add(Peer::host_of(name));
+        }
+    }
+    if let Some(nfs) = &run.nfs {
+        add(&nfs.name);
+        add(&nfs.export);
+        add(&NfsServer::place_of(&nfs.export));
+    }
+    run.directories
+        .iter()
+        .flat_map(mounts::names)
+        .for_each(&mut add);
+    run.config.program.iter().for_each(|program| add(program));
+    let rows = run.measurements.iter();
+    let of_rows = rows.flat_map(|row| {
+        let claims = row.evidence.iter().map(|one| one.claim.as_str());
+        claims.chain([row.title.as_str()])
+    });
+    let advice = run.warnings.iter().map(|warning| warning.advice.as_str());
+    Names::new(names, of_rows.chain(advice))
+}
+
+/// New labels of the directories whose label is a path, or names a machine.
+fn new_labels(runs: &[Run], names: &[Names]) -> BTreeMap<String, String> {
+    let directories = || runs.iter().flat_map(|run| &run.directories);
+    let mut labels: BTreeMap<String, String> = BTreeMap::new();
+    for (run, names) in runs.iter().zip(names) {
+        for directory in &run.directories {
+            let label = &directory.label;
+            let is_telling = label.contains('/') || names.clean(label) != *label;
+            if !is_telling || labels.contains_key(label) {
+                continue;
+            }
+            let is_free = |new: &String| {
+                directories().all(|other| other.label != *new)
+                    && labels.values().all(|other| other != new)
+            };
+            let mut free = (1..).map(|number: u32| format!("directory-{number}"));
+            if let Some(new) = free.find(is_free) {
+                labels.insert(label.clone(), new);
             }
         }
-        for warning in &mut self.warnings {
-            clean(&mut warning.message);
-            clean(&mut warning.advice);
+    }
+    labels
+}
+
+/// The text with the new labels: a row's name, or what has parts of one.
+fn relabeled(text: &str, labels: &BTreeMap<String, String>) -> String {
+    let start = format!("{KEY}=");
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(&start) {
+        let (before, behind) = rest.split_at(at + start.len());
+        out.push_str(before);
+        let is_end = |letter: char| letter.is_whitespace() || "{},=*?[]'\"".contains(letter);
+        let (label, behind) = behind.split_at(behind.find(is_end).unwrap_or(behind.len()));
+        // Another parameter may end in these letters.
+        let is_other =
+            rest[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let new = labels.get(label).filter(|_| !is_other);
+        out.push_str(new.map_or(label, String::as_str));
+        rest = behind;
+    }
+    out + rest
+}
+
+fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
+    let clean = |text: &mut String| *text = names.clean(&relabeled(text, labels));
+    for row in &mut run.measurements {
+        anonymize_row(row, labels, clean);
+    }
+    for warning in &mut run.warnings {
+        let message = relabeled(&warning.message, labels);
+        warning.message = match warning.code.as_str() {
+            FAR_END => names.clean_of_words(&message),
+            ENVIRONMENT => names.clean(&without_values(&message)),
+            _ => names.clean(&message),
+        };
+        clean(&mut warning.advice);
+    }
+    let checks = run.clock.health.iter_mut();
+    checks.for_each(|check| clean(&mut check.detail));
+    anonymize_machine(&mut run.machine);
+    if let Some(peer) = &mut run.peer {
+        peer.name = UNNAMED.to_owned();
+        peer.address = UNNAMED.to_owned();
+        anonymize_machine(&mut peer.machine);
+    }
+    if let Some(nfs) = &mut run.nfs {
+        nfs.name = UNNAMED.to_owned();
+        nfs.export = UNNAMED.to_owned();
+    }
+    for directory in &mut run.directories {
+        mounts::anonymize(directory);
+        if let Some(new) = labels.get(&directory.label) {
+            directory.label.clone_from(new);
         }
-        anonymize_machine(&mut self.machine);
-        if let Some(peer) = &mut self.peer {
-            peer.name = UNNAMED.to_owned();
-            peer.address = UNNAMED.to_owned();
-            anonymize_machine(&mut peer.machine);
+    }
+    run.config.selectors.iter_mut().for_each(clean);
+    run.config.environment.clear();
+    run.config.program = None;
+}
+
+/// Claims stay as they are: they are the program's own words, and studies find them by these.
+fn anonymize_row(
+    row: &mut Measurement,
+    labels: &BTreeMap<String, String>,
+    clean: impl Fn(&mut String),
+) {
+    if let Some(label) = row.case.get_mut(KEY)
+        && let Some(new) = labels.get(label.as_str())
+    {
+        label.clone_from(new);
+    }
+    row.reason.iter_mut().for_each(&clean);
+    for evidence in &mut row.evidence {
+        clean(&mut evidence.source);
+        evidence.reason.iter_mut().for_each(&clean);
+        let facts = [Some(&mut evidence.expected), evidence.observed.as_mut()];
+        for fact in facts.into_iter().flatten() {
+            match fact {
+                Fact::Text(text) => clean(text),
+                Fact::Number(_) => {}
+            }
         }
-        if let Some(nfs) = &mut self.nfs {
-            nfs.name = UNNAMED.to_owned();
-            nfs.export = UNNAMED.to_owned();
-        }
-        for directory in &mut self.directories {
-            anonymize_directory(directory);
-        }
-        self.config.environment.clear();
-        self.config.program = None;
     }
 }
 
@@ -95,97 +191,15 @@ fn anonymize_machine(machine: &mut Machine) {
     machine.kernel_version = None;
 }
 
-fn anonymize_directory(directory: &mut Directory) {
-    directory.path.clear();
-    directory.mount_point.clear();
-    // A device's name says nothing of its owner; a server's does, and so do the options of its mount.
-    if let Some(nfs) = &mut directory.nfs {
-        nfs.server = UNNAMED.to_owned();
-        directory.source.clear();
-        directory.options.clear();
-    }
-    for layer in &mut directory.layers {
-        // `loop over /srv/image`
-        if let Some((kind, _path)) = layer.split_once(" over ") {
-            *layer = kind.to_owned();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::directory::NfsMount;
-    use crate::run::Warning;
-    use crate::{Evidence, Verdict, fixture};
-
-    #[test]
-    fn nothing_that_names_the_owner_is_left() {
-        let mut run = fixture::run_of(&[vec![1.0, 2.0]]);
-        run.machine = Machine {
-            hostname: "secret-host".to_owned(),
-            kernel: "Linux 6.18.0".to_owned(),
-            kernel_cmdline: Some("root=LABEL=secret-disk".to_owned()),
-            kernel_version: Some("#1 built@secret-builder".to_owned()),
-            ..Machine::default()
-        };
-        run.peer = Some(Box::new(Peer {
-            name: "secret-peer:7717".to_owned(),
-            address: "10.1.2.3:7717".to_owned(),
-            version: "0.1.0".to_owned(),
-            machine: run.machine.clone(),
-        }));
-        run.nfs = Some(Box::new(NfsServer {
-            name: "nfs://secret-server/srv".to_owned(),
-            export: "nfs://10.4.5.6:2049:635/srv".to_owned(),
-            read_bytes: 1,
-            write_bytes: 1,
-        }));
-        run.directories = vec![
-            Directory {
-                label: "default".to_owned(),
-                path: "/home/secret-user/.cache".to_owned(),
-                source: "/dev/vda".to_owned(),
-                mount_point: "/home".to_owned(),
-                layers: vec!["loop over /srv/secret-image".to_owned()],
-                ..Directory::default()
-            },
-            Directory {
-                source: "secret-server:/export".to_owned(),
-                options: "rw,addr=10.7.8.9".to_owned(),
-                nfs: Some(NfsMount {
-                    version: "4.2".to_owned(),
-                    server: "10.7.8.9".to_owned(),
-                }),
-                ..Directory::default()
-            },
-        ];
-        run.warnings = vec![Warning {
-            code: "far_end".to_owned(),
-            message: "the far end is secret-host too".to_owned(),
-            advice: String::new(),
-        }];
-        let config = &mut run.config;
-        config.program = Some("/home/secret-user/syscost".to_owned());
-        let token = ("TOKEN".to_owned(), Some("secret-token".to_owned()));
-        config.environment.extend([token]);
-        let row = &mut run.measurements[0];
-        row.reason = Some("opening /home/secret-user/.cache/x: no space".to_owned());
-        row.evidence = vec![Evidence {
-            claim: "far end".to_owned(),
-            expected: Fact::Text("secret-peer".to_owned()),
-            observed: Some(Fact::Text("10.1.2.3:7717 of 10.7.8.9".to_owned())),
-            source: "getpeername".to_owned(),
-            verdict: Verdict::Confirmed,
-            reason: Some("mounted from 10.4.5.6/srv".to_owned()),
-        }];
-        run.anonymize();
-        let text = serde_json::to_string(&run).expect("a document");
-        for word in ["secret", "10.1.2.3", "10.4.5.6", "10.7.8.9", "/srv"] {
-            assert!(!text.contains(word), "{word} is left in {text}");
-        }
-        assert!(text.contains("Linux 6.18.0") && text.contains("/dev/vda"));
-        let reason = run.measurements[0].reason.as_deref();
-        assert_eq!(reason, Some("opening (unnamed)/x: no space"));
-    }
+/// `what was seen: NAME=value …` without the values, which may be paths and names of libraries.
+fn without_values(message: &str) -> String {
+    let Some((seen, variables)) = message.split_once(": ") else {
+        return message.to_owned();
+    };
+    let is_of_a_name =
+        |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let words = variables.split_whitespace();
+    let names = words.filter_map(|word| Some(word.split_once('=')?.0));
+    let names = names.filter(|name| name.bytes().all(is_of_a_name));
+    format!("{seen}: {}", names.collect::<Vec<_>>().join(" "))
 }

@@ -38,6 +38,14 @@ impl Numbers {
         3 * known.count() >= self.numbers.len()
     }
 
+    /// The lines from the cheapest to the dearest; those without a number last, in the list's order.
+    pub fn by_time(&self) -> Vec<&Number> {
+        let time = |number: &Number| number.median_ns.unwrap_or(f64::INFINITY);
+        let mut sorted: Vec<&Number> = self.numbers.iter().collect();
+        sorted.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        sorted
+    }
+
     /// With the figures of the same rows of another run, called `name`, beside those of `run`, from which the list was made.
     pub fn beside(mut self, run: &Run, name: &str, other: &Run) -> Self {
         self.reference = Some(name.to_owned());
@@ -93,6 +101,14 @@ pub fn sources() -> impl Iterator<Item = Place> {
             let stand_in = wanted.stand_in.map(|(place, _)| place);
             std::iter::once((wanted.id, wanted.case)).chain(stand_in)
         })
+}
+
+/// What the list calls its lines: the ids of the benchmarks that tell them, each with a title.
+pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LIST.iter().flat_map(|wanted| {
+        let stand_in = wanted.stand_in.map(|((id, _), title)| (id, title));
+        std::iter::once((wanted.id, wanted.title)).chain(stand_in)
+    })
 }
 
 /// The numbers every programmer should know, from a run. `is_known` tells whether this program has a benchmark of an id.

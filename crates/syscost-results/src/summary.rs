@@ -74,6 +74,16 @@ pub fn sources() -> impl Iterator<Item = Vec<&'static str>> {
     })
 }
 
+/// What it calls its rows: the ids of their benchmarks, each with a title.
+pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
+    let titles = all.flat_map(|wanted| {
+        let first = std::iter::once((wanted.row, wanted.title));
+        first.chain(wanted.instead)
+    });
+    titles.map(|(row, title)| (row.split('{').next().unwrap_or(row), title))
+}
+
 /// Whether a run has a good part of them: one of a few rows that were asked for has not.
 pub fn has_many(run: &Run) -> bool {
     let wanted = || BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
@@ -182,7 +192,10 @@ mod tests {
         let blocks = summary(&mine, Some(&other));
         let titles: Vec<&str> = blocks.iter().map(|block| block.title).collect();
         assert_eq!(titles, ["Scheduling and IPC", "Memory hierarchy"]);
-        assert_eq!(blocks[0].lines[0].part, Some((2500.0, "each switch")));
+        assert_eq!(
+            blocks[0].lines[0].part,
+            Some((2500.0, "each context switch"))
+        );
         assert_eq!(blocks[0].lines[0].reference, None, "of another definition");
         let l1 = &blocks[1].lines[0];
         assert_eq!(l1.row.estimate.median, Some(1.5));

@@ -122,13 +122,12 @@ impl StoreError {
     pub fn is_no_run(&self) -> bool {
         match self {
             Self::Load(LoadError::Read { cause, .. }) => cause.kind() == io::ErrorKind::NotFound,
-            Self::Unknown { .. }
+            Self::Load(LoadError::Folder { .. })
+            | Self::Unknown { .. }
             | Self::Ambiguous { .. }
             | Self::Empty { .. }
             | Self::NotKept { .. } => true,
-            Self::Load(
-                LoadError::Folder { .. } | LoadError::TooLarge { .. } | LoadError::Document { .. },
-            )
+            Self::Load(LoadError::TooLarge { .. } | LoadError::Document { .. })
             | Self::TagTaken { .. }
             | Self::NoTag { .. }
             | Self::Machine { .. }

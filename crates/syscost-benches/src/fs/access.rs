@@ -33,7 +33,7 @@ impl Access {
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|access| access.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("knows no {}={name}", Self::KEY)))
+        found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
     /// The numbers of `count` blocks in this order. At random one or two may be missing, which had

@@ -104,7 +104,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             .map(|number| space.file(&format!("own{number}"), OWN_BYTES, seed ^ number as u64))
             .collect::<Result<_, _>>()?,
         SHARED => vec![space.file("shared", SHARED_BYTES, seed)?],
-        other => return Err(Failure::Broken(format!("has an unknown file: {other:?}"))),
+        _ => return Err(b.case().unknown(FILE)),
     };
     let cached = files
         .iter()

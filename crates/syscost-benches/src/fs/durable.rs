@@ -36,7 +36,7 @@ impl Sync {
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(KEY);
         let found = Self::ALL.into_iter().find(|sync| sync.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("has an unknown sync: {name:?}")))
+        found.ok_or_else(|| case.unknown(KEY))
     }
 
     pub(super) fn is_fsync(self) -> bool {

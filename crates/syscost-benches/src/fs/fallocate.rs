@@ -102,7 +102,7 @@ impl Op {
     fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(OP);
         let found = Self::ALL.into_iter().find(|op| op.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("knows no {OP}={name}")))
+        found.ok_or_else(|| case.unknown(OP))
     }
 
     fn expect(self, b: &mut Bencher, bytes: u64) {

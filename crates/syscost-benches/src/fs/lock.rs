@@ -35,14 +35,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const VIA: &str = "via";
-
 fn cases() -> Vec<Case> {
-    in_each_directory(&Via::ALL.map(|via| Case::new([(VIA, via.name())])))
+    in_each_directory(&Via::ALL.map(|via| Case::new([(Via::KEY, via.name())])))
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let via = Via::from_name(b.case().get(VIA))?;
+    let via = Via::of(b.case())?;
     let space = Space::of(b.case())?;
     durable::expect_answers(b, space.filesystem());
     sync::measure_free_lock(b, via, &sync::open_twice(&space.path().join("lock"))?)

@@ -93,13 +93,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         WARM => warm(b, &kept),
         COLD => cold(b, &kept),
         DIRECT => direct(b, &kept),
-        cache => Err(unknown(cache)),
+        _ => Err(b.case().unknown(CACHE)),
     }
-}
-
-/// No state of the cache that there is a benchmark of.
-pub(super) fn unknown(cache: &str) -> Failure {
-    Failure::Broken(format!("knows no reads with cache={cache}"))
 }
 
 fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {

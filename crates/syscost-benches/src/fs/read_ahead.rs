@@ -83,7 +83,7 @@ impl Advised {
             "none" => Ok(Self::Nothing),
             "random" => Ok(Self::Random),
             "sequential" => Ok(Self::Sequential),
-            advice => Err(Failure::Broken(format!("knows no advice={advice}"))),
+            _ => Err(case.unknown(ADVICE)),
         }
     }
 

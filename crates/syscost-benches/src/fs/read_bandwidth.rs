@@ -23,7 +23,7 @@ use syscost_harness::prelude::*;
 
 use super::access::Access;
 use super::read::reader::Reader;
-use super::read::{CACHE, COLD, DIRECT, FILE, WARM, fill_cache, unknown};
+use super::read::{CACHE, COLD, DIRECT, FILE, WARM, fill_cache};
 use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
 use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
@@ -73,7 +73,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         WARM => warm(b, &kept),
         COLD => cold(b, &kept),
         DIRECT => direct(b, &kept),
-        cache => Err(unknown(cache)),
+        _ => Err(b.case().unknown(CACHE)),
     }
 }
 

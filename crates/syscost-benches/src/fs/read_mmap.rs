@@ -28,7 +28,7 @@ use super::access::Access;
 use super::in_each_directory;
 use super::named::claim_whole;
 use super::read::reader;
-use super::read::{CACHE, COLD, FILE, WARM, fill_cache, unknown};
+use super::read::{CACHE, COLD, FILE, WARM, fill_cache};
 use super::space::{Cache, Kept, Storage, kept, tell_guest};
 use super::tail::{expect_waits, time_tail};
 use crate::implied::{Implied, Shares};
@@ -76,7 +76,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         (WARM, Access::Sequential | Access::Random) => warm(b, &kept, &pages),
         (COLD, Access::Sequential) => cold_in_order(b, &kept, &pages),
         (COLD, Access::Random) => cold_at_random(b, &kept, &pages),
-        (cache, _) => Err(unknown(cache)),
+        _ => Err(b.case().unknown(CACHE)),
     }
 }
 

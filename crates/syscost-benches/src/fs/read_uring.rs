@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 
-use super::read::{CACHE, DIRECT, FILE, WARM, fill_cache, unknown};
+use super::read::{CACHE, DIRECT, FILE, WARM, fill_cache};
 use super::space::{Direct, Kept, Storage, kept, tell_guest};
 use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
@@ -71,7 +71,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get(CACHE) {
         WARM => warm(b, &kept),
         DIRECT => direct(b, &kept),
-        cache => Err(unknown(cache)),
+        _ => Err(b.case().unknown(CACHE)),
     }
 }
 
@@ -124,7 +124,5 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
 }
 
 fn tell_rate(b: &mut Bencher) {
-    if let Some(ns) = b.median() {
-        b.detail("reads_per_second", 1e9 / ns);
-    }
+    b.detail_per_second("reads_per_second", 1.0);
 }

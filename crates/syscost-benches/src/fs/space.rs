@@ -140,19 +140,18 @@ impl Stamped {
     ) -> Result<(), Failure> {
         claim_flag(b, file)?;
         cache.claim(b, "pages that direct reads left in the page cache", 0)?;
-        let claim = "alignment of direct I/O, in bytes";
+        let (claim, source) = ("alignment of direct I/O, in bytes", "statx STATX_DIOALIGN");
         match files::direct_alignment(file) {
             Ok(Some(alignment)) => {
-                let seen = alignment.offset as u64;
-                b.claim(claim, "any", seen, "statx STATX_DIOALIGN", true);
+                b.note(claim, alignment.offset, source);
             }
             Ok(None) => {
                 let reason = "the kernel does not say that this file system has direct I/O";
-                b.claim_unverified(claim, "any", "none", "statx STATX_DIOALIGN", reason);
+                b.claim_unverified(claim, Bencher::ANY, "none", source, reason);
             }
             Err(reason) => {
                 let reason = reason.to_string();
-                b.claim_unverified(claim, "any", "", "statx STATX_DIOALIGN", &reason);
+                b.claim_unverified(claim, Bencher::ANY, "unknown", source, &reason);
             }
         }
         Ok(())

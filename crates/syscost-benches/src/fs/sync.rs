@@ -104,7 +104,7 @@ impl Call {
     fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(VIA);
         let found = Self::ALL.into_iter().find(|call| call.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("knows no {VIA}={name}")))
+        found.ok_or_else(|| case.unknown(VIA))
     }
 
     const ALL: [Call; 4] = [Self::Fsync, Self::Fdatasync, Self::Dsync, Self::Sync];

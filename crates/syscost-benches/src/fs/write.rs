@@ -102,7 +102,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get(CACHE) {
         "buffered" => buffered::measure(b, &space, blocks),
         DIRECT => direct::measure(b, &space, blocks),
-        cache => Err(Failure::Broken(format!("knows no {CACHE}={cache}"))),
+        _ => Err(b.case().unknown(CACHE)),
     }
 }
 

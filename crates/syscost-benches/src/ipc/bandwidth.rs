@@ -20,7 +20,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::channel::{self, Channel, Job};
+use super::channel::{self, Channel, Job, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
 use super::setting::{Setting, case, is_plain, same_and_nearest};
@@ -120,7 +120,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 /// Measures one way of handing over; the liar has its own.
 pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.bytes)?;
-    setting.expect::<C>(b, 1.0, 0.0);
+    setting.expect::<C>(b, 1.0, 0.0)?;
     // What tells the end of the messages that are sent together: a wait and a wake, before and after what is counted.
     b.expect(at_most(Counter::OtherSyscalls, 0.1));
     let bytes = setting.bytes as u64;
@@ -138,7 +138,7 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
     if let Some(cpu_ns) = b.cpu_ns().filter(|_| b.is_timed()) {
         b.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
     }
-    Ok(())
+    named::claim(b, &sender.end)
 }
 
 /// Both sides, the partner at work.

@@ -3,7 +3,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::channel::Channel;
+use super::channel::{Channel, named};
 use super::ledger::{Ledger, Tally};
 use crate::syscall::Bad;
 
@@ -34,8 +34,8 @@ impl Setting {
     /// That of the case to measure.
     pub(super) fn of(b: &Bencher) -> Result<Self, Failure> {
         let case = b.case();
-        let between = Between::from_name(case.get("between"))
-            .ok_or_else(|| Failure::Broken("does not say between what".into()))?;
+        let between =
+            Between::from_name(case.get("between")).ok_or_else(|| case.unknown("between"))?;
         let bytes = case.number("size") as usize;
         Ok(Self::new(b, between, Placement::of(case)?, bytes))
     }
@@ -48,7 +48,15 @@ impl Setting {
     /// Expects what an operation of this many messages makes of calls, and switches of both: each
     /// side waits once for each part of a message, or as its way tells. One that spins never waits,
     /// but may be preempted.
-    pub(super) fn expect<C: Channel>(&self, b: &mut Bencher, messages: f64, least: f64) {
+    ///
+    /// # Errors
+    /// When the row's name says otherwise.
+    pub(super) fn expect<C: Channel>(
+        &self,
+        b: &mut Bencher,
+        messages: f64,
+        least: f64,
+    ) -> Result<(), Failure> {
         for expect in C::calls(messages, self.parts()) {
             b.expect(expect);
         }
@@ -60,6 +68,7 @@ impl Setting {
         if !C::SLEEPS {
             b.expect(at_most(Counter::VoluntarySwitches, 0.05));
         }
+        named::expect::<C>(b, messages, self.parts(), least)
     }
 
     /// Starts the partner, which serves its end until it is over.

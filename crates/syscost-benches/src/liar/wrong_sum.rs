@@ -29,7 +29,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             return Ok(());
         }
         Err(Failure::Refuted(format!(
-            "the checksum after {turns} turns is {sum}, expected {expected}"
+            "the checksum is {sum}, expected {expected} (turns: {turns})"
         )))
     })
 }

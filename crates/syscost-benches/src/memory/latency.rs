@@ -154,7 +154,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "random" => (LINE, Order::Random(b.random().u64(..))),
         "sequential" => (LINE, Order::Ascending),
         "stride" => (STRIDE, Order::Ascending),
-        name => return Err(Failure::Broken(format!("knows no access {name:?}"))),
+        _ => return Err(b.case().unknown(ACCESS)),
     };
     let memory = filled(bytes, chases::pages(b.case())?)?;
     let route = Route {

@@ -110,9 +110,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     // None of those that only wait.
     let delay_ns = match b.case().get(DELAY) {
         IDLE => None,
-        name => Some(b.case().nanoseconds(DELAY).ok_or_else(|| {
-            Failure::Broken(format!("has a delay of {name:?}, which is no time"))
-        })?),
+        _ => Some(
+            b.case()
+                .nanoseconds(DELAY)
+                .ok_or_else(|| b.case().unknown(DELAY))?,
+        ),
     };
     let (clock, random) = (*b.clock(), b.random().u64(..));
     b.operations_per_turn(chase.operations_per_turn());
@@ -160,7 +162,7 @@ fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
     match sum == expected {
         true => Ok(()),
         false => Err(Failure::Refuted(format!(
-            "the chase's checksum after {turns} turns is {sum}, expected {expected}"
+            "the chase's checksum is {sum}, expected {expected} (turns: {turns})"
         ))),
     }
 }

@@ -63,7 +63,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let flag = match b.case().get(OP) {
         "async" => MsyncFlags::ASYNC,
         "sync" => MsyncFlags::SYNC,
-        name => return Err(Failure::Broken(format!("knows no op {name:?}"))),
+        _ => return Err(b.case().unknown(OP)),
     };
     b.expect_argument(Sysno::MSYNC, LENGTH, Given::Always(page as u64));
     b.expect_argument(Sysno::MSYNC, FLAGS, Given::Always(flag.bits().into()));

@@ -118,6 +118,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "file_warm_alone" => file::alone(b),
         "file_cold" => file::cold(b),
         "userfaultfd" => userfaultfd::measure(b),
-        kind => Err(Failure::Broken(format!("knows no faults of kind {kind}"))),
+        _ => Err(b.case().unknown(KIND)),
     }
 }

@@ -77,7 +77,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let level = LEVELS
         .iter()
         .find(|level| level.name == case.get("level"))
-        .ok_or_else(|| Failure::Broken("has a level that there is not".into()))?;
+        .ok_or_else(|| case.unknown("level"))?;
     let fastest = sources
         .iter()
         .max_by(|a, b| a.median.total_cmp(&b.median))

@@ -80,8 +80,7 @@ fn counts_to(others: usize) -> Vec<usize> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let threads = b.case().number(THREADS) as usize;
-    let call = Call::from_name(b.case().get(VIA))
-        .ok_or_else(|| Failure::Broken("does not say which call".into()))?;
+    let call = Call::from_name(b.case().get(VIA)).ok_or_else(|| b.case().unknown(VIA))?;
     let cpus = stage::others(b.cpu(), b.allowed(), threads)?;
     b.expect_argument(call.number(), ADDRESS, Given::Different);
     b.expect_argument(call.number(), LENGTH, Given::Always(page_size() as u64));

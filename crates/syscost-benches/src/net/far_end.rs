@@ -56,9 +56,7 @@ impl Path {
                 Ok(Self::Loopback(placement, Family::of(case)?))
             }
             Self::REMOTE => Ok(Self::Remote(peer::given()?)),
-            other => Err(Failure::Broken(format!(
-                "goes by {other}, which is no path"
-            ))),
+            _ => Err(case.unknown(Self::KEY)),
         }
     }
 

@@ -80,9 +80,7 @@ fn is_kept(case: &Case) -> Result<bool, Failure> {
     match case.get(CONNECTION) {
         KEPT => Ok(true),
         FRESH => Ok(false),
-        other => Err(Failure::Broken(format!(
-            "has a connection that is {other:?}"
-        ))),
+        _ => Err(case.unknown(CONNECTION)),
     }
 }
 

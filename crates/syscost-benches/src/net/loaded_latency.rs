@@ -86,7 +86,7 @@ fn cases() -> Vec<Case> {
 fn load(case: &Case) -> Result<usize, Failure> {
     let name = case.get(STREAMS);
     let load = LOADS.into_iter().find(|load| load.to_string() == name);
-    load.ok_or_else(|| Failure::Broken(format!("has a load of {name:?} streams")))
+    load.ok_or_else(|| case.unknown(STREAMS))
 }
 
 /// Whether this many round trips in this time are a sample.

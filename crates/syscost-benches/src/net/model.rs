@@ -132,7 +132,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let value = match case.get(TERM) {
         LATENCY => model.latency,
         BYTE => model.per_byte,
-        other => return Err(Failure::Broken(format!("has an unknown term: {other:?}"))),
+        _ => return Err(case.unknown(TERM)),
     };
     let mut evidence = vec![fits(&model)];
     evidence.extend(

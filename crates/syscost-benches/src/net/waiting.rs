@@ -19,8 +19,7 @@ const TRIES: u32 = 1024;
 /// How both ends of a case wait.
 pub(crate) fn of(case: &Case) -> Result<Wait, Failure> {
     let name = case.get(KEY);
-    Wait::from_name(name)
-        .ok_or_else(|| Failure::Broken(format!("has an unknown way to wait: {name:?}")))
+    Wait::from_name(name).ok_or_else(|| case.unknown(KEY))
 }
 
 /// Receives from a socket, waiting in one of the ways.

@@ -54,8 +54,7 @@ pub(super) fn cases(key: &'static str, values: &[&'static str]) -> Vec<Case> {
 
 /// What the copies of a case are.
 pub(super) fn between(case: &Case) -> Result<Between, Failure> {
-    Between::from_name(case.get(AS))
-        .ok_or_else(|| Failure::Broken("does not say copies of what".into()))
+    Between::from_name(case.get(AS)).ok_or_else(|| case.unknown(AS))
 }
 
 /// How many there are.

@@ -25,7 +25,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let length_ns = b
         .case()
         .nanoseconds("delay")
-        .ok_or_else(|| Failure::Broken("does not say how long it spins".to_owned()))?;
+        .ok_or_else(|| b.case().unknown("delay"))?;
     // One deadline after the other, so that what a spin overshoots is not added up over a batch.
     b.batches(1, |n| {
         let start = now_ns();

@@ -25,6 +25,8 @@ use syscost_sys::partner::{Between, Shared};
 use board::Board;
 use channel::{Inbox, OVER, Outbox, Via};
 
+use crate::descriptor::claim_kind;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.messaging",
     title: "Hackbench: messages of many senders and receivers",
@@ -62,16 +64,24 @@ const COUNTED_LOOPS: u32 = 10;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (case, groups) = (b.case(), b.case().number("groups"));
-    let via = Via::from_name(case.get("via"))?;
+    let via = Via::of(case)?;
     let between = super::ping_pong::between(case)?;
     let loops = match b.is_timed() {
         true => LOOPS,
         false => COUNTED_LOOPS,
     };
     b.operations_per_turn(groups * EACH * EACH * u64::from(loops));
-    let board = b.together(Placement::Free, |cpus| {
+    let (board, outboxes) = b.together(Placement::Free, |cpus| {
         crowd(via, between, groups, loops, cpus)
     })?;
+    // By the row's name: the calls are the same.
+    let kind = match b.case().get("via") {
+        "pipe" => "pipe",
+        "socket" => "unix stream socket without a path",
+        _ => return Err(b.case().unknown("via")),
+    };
+    let descriptors = outboxes.iter().map(Outbox::descriptor);
+    claim_kind(b, "what messages go through", kind, descriptors);
     let (sent, received) = board.messages();
     let all = sent == received && sent > 0;
     let who = "senders and receivers";
@@ -89,7 +99,7 @@ fn crowd<'t>(
     groups: u64,
     loops: u32,
     cpus: &[u32],
-) -> Result<Team<'t, Shared<Board>>, Failure> {
+) -> Result<Team<'t, (Shared<Board>, Vec<Outbox>)>, Failure> {
     let board = Shared::new(Board::default())?;
     let mut crew = Crew::new(between)?;
     let mut outboxes = Vec::new();
@@ -115,7 +125,9 @@ fn crowd<'t>(
         outboxes,
         loops,
     };
-    Ok(crew.led_by(lead).map(|(orders, _)| orders.board))
+    Ok(crew
+        .led_by(lead)
+        .map(|(orders, _)| (orders.board, orders.outboxes)))
 }
 
 /// Adds a task. Nobody shall wait for it if it fails.

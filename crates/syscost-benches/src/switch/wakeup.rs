@@ -38,7 +38,7 @@ use self::tally::Tally;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.wakeup",
-    title: "Wake-up latency",
+    title: "Wakeup latency",
     tags: &[
         "wakeup latency",
         "scheduling latency",
@@ -114,7 +114,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             let cpus = Placement::of(b.case())?.cpus(b.cpu(), b.allowed())?;
             Sleeper::futex(&cpus, *b.clock())?
         }
-        name => return Err(Failure::Broken(format!("knows no wake-up by {name:?}"))),
+        _ => return Err(b.case().unknown("via")),
     };
     sleeper.expectations().into_iter().for_each(|e| b.expect(e));
     // Before the class, in which it cannot be set; there is none in it.

@@ -16,7 +16,7 @@
 //! ## Source
 //! lmbench `lat_fcntl`.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
@@ -65,15 +65,51 @@ fn cases() -> Vec<Case> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let via = Via::from_name(b.case().get("via"))?;
+    let via = Via::of(b.case())?;
     match b.case().get("state") {
         "contended" => {
             let between = Between::from_name(b.case().get("between"))
                 .ok_or_else(|| b.case().unknown("between"))?;
+            // A turn begins by giving a lock away.
+            let Named { call, lock, unlock } = Named::of(b.case())?;
+            b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
             hand_over::measure(b, between, || Locks::make(via))
         }
         "free" => measure_free(b, via, Locks::make(via)?.first()),
-        state => Err(Failure::Broken(format!("knows no state={state}"))),
+        _ => Err(b.case().unknown("state")),
+    }
+}
+
+const DESCRIPTOR: Argument = Argument {
+    position: 0,
+    name: "descriptor",
+};
+const COMMAND: Argument = Argument {
+    position: 1,
+    name: "command",
+};
+
+/// The call that locks and unlocks and what it is told, by a row's name. Read here by itself: which lock is taken is chosen from
+/// the same name elsewhere, and two of them differ in nothing but this.
+struct Named {
+    call: Sysno,
+    lock: u64,
+    unlock: u64,
+}
+
+impl Named {
+    fn of(case: &Case) -> Result<Self, Failure> {
+        let (call, [lock, unlock]) = match case.get("via") {
+            "fcntl" => (Sysno::FCNTL, [libc::F_SETLKW, libc::F_SETLK]),
+            "ofd" => (Sysno::FCNTL, [libc::F_OFD_SETLKW, libc::F_OFD_SETLK]),
+            "flock" => (Sysno::FLOCK, [libc::LOCK_EX, libc::LOCK_UN]),
+            _ => return Err(case.unknown("via")),
+        };
+        Ok(Self {
+            call,
+            lock: lock as u64,
+            unlock: unlock as u64,
+        })
     }
 }
 
@@ -83,10 +119,11 @@ pub(crate) fn measure_free(
     via: Via,
     [own, other]: &[OwnedFd; 2],
 ) -> Result<(), Failure> {
-    b.expect(exactly(Counter::Syscall(via.call()), 2.0));
-    for (position, name, given) in via.arguments(own) {
-        b.expect_argument(via.call(), Argument { position, name }, given);
-    }
+    let Named { call, lock, unlock } = Named::of(b.case())?;
+    b.expect(exactly(Counter::Syscall(call), 2.0));
+    let descriptor = own.as_raw_fd() as u64;
+    b.expect_argument(call, DESCRIPTOR, Given::Always(descriptor));
+    b.expect_argument(call, COMMAND, Given::InTurn(lock, unlock));
     let failed = |error| Failure::of("lock a file", error);
     via.lock(own).map_err(failed)?;
     let refused = !via.is_free(other).map_err(failed)?;
@@ -108,4 +145,43 @@ pub(crate) fn measure_free(
         via.lock(own)?;
         via.unlock(own)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+    use syscost_sys::audit;
+
+    use super::*;
+    use crate::testing::{claims, found_of};
+
+    /// Whether the commands of a lock that is handed over are refuted under this name; `None` where it cannot be measured.
+    fn is_refuted(named: &'static str, via: Via) -> Option<bool> {
+        let case = Case::new([("via", named), (Placement::KEY, "same")]);
+        let expect = [switches(2.0), together(via.call(), 4.0)];
+        let found = found_of(&case, Pass::Evidence, &expect, |b| {
+            let Named { call, lock, unlock } = Named::of(b.case())?;
+            b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
+            hand_over::measure(b, Between::Processes, || Locks::make(via))
+        });
+        let found = found?;
+        let refuted = claims(&found, Verdict::Refuted);
+        Some(refuted.iter().any(|claim| claim.contains("command")))
+    }
+
+    #[test]
+    fn a_lock_handed_over_is_of_the_kind_that_its_name_says() {
+        if let Err(reason) = audit::available() {
+            return println!("skipped: {reason}");
+        }
+        for via in Via::ALL {
+            for named in Via::ALL {
+                let Some(is_refuted) = is_refuted(named.name(), via) else {
+                    return;
+                };
+                assert_eq!(is_refuted, named != via, "{via:?} as {named:?}");
+            }
+        }
+    }
 }

@@ -11,6 +11,9 @@
 //! ## Source
 //! lmbench `lat_select`'s question, put to epoll; LEBench epoll.
 
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+
 use rustix::event::epoll;
 use syscost_harness::prelude::*;
 
@@ -53,6 +56,42 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let found = flags
         .contains(epoll::EventFlags::IN)
         .then(|| data.u64() as usize);
-    descriptors.claim_ready(b, found);
-    Ok(())
+    claim_registered(b, &set);
+    descriptors.claim(b, found)
+}
+
+/// Claims that the kernel's set has as many descriptors as the row's name says.
+fn claim_registered(b: &mut Bencher, set: &OwnedFd) {
+    let (claim, source) = ("descriptors in the set", "/proc/self/fdinfo");
+    let named = b.case().number("fds");
+    match fs::read_to_string(format!("{source}/{}", set.as_raw_fd())) {
+        Ok(text) => match registered(&text) {
+            0 => {
+                let reason = "the kernel lists none of an epoll set";
+                b.claim_unverified(claim, named, "unknown", source, reason);
+            }
+            count => b.claim_equal(claim, named, count, source),
+        },
+        Err(cause) => {
+            b.claim_unverified(claim, named, "unknown", source, &cause.to_string());
+        }
+    }
+}
+
+/// How many descriptors this file of proc(5) lists.
+fn registered(text: &str) -> u64 {
+    let lines = text.lines().filter(|line| line.starts_with("tfd:"));
+    lines.count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_set_has_is_a_line_each() {
+        let text = "pos:\t0\nflags:\t02\ntfd:        5 events:       19 data: 0\n";
+        assert_eq!(registered(text), 1);
+        assert_eq!(registered("pos:\t0\n"), 0);
+    }
 }

@@ -32,7 +32,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let who = match b.case().get("of") {
         "thread" => libc::RUSAGE_THREAD,
         "process" => libc::RUSAGE_SELF,
-        name => return Err(Failure::Broken(format!("knows no usage of {name:?}"))),
+        _ => return Err(b.case().unknown("of")),
     };
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     b.try_iter(|| {

@@ -30,6 +30,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+const COUNT: Argument = Argument {
+    position: 1,
+    name: "number of descriptors",
+};
+
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let descriptors = Descriptors::of(b.case())?;
     let mut fds: Vec<PollFd<'_>> = descriptors
@@ -37,10 +42,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .iter()
         .map(|fd| PollFd::new(fd, PollFlags::IN))
         .collect();
+    let named = b.case().number("fds");
+    b.expect_argument(Sysno::PPOLL, COUNT, Given::Always(named));
     b.try_iter(|| -> Result<(), Bad> { must(rustix::event::poll(&mut fds, None)? == 1) })?;
     let found = fds
         .iter()
         .position(|fd| fd.revents().contains(PollFlags::IN));
-    descriptors.claim_ready(b, found);
-    Ok(())
+    descriptors.claim(b, found)
 }

@@ -52,6 +52,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })?;
     let first = FdSetIter::new(&found).next();
     let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
-    descriptors.claim_ready(b, position);
-    Ok(())
+    let (named, asked) = (
+        b.case().number("fds"),
+        FdSetIter::new(&wanted).count() as u64,
+    );
+    b.claim_equal("descriptors in the set", named, asked, "the set");
+    descriptors.claim(b, position)
 }

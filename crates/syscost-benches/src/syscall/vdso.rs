@@ -55,7 +55,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let through_vdso = match b.case().get("via") {
         "vdso" => true,
         "syscall" => false,
-        name => return Err(Failure::Broken(format!("knows no way {name:?} of calling"))),
+        _ => return Err(b.case().unknown("via")),
     };
     if b.case().is("call", "getcpu", "clock_gettime")? {
         let own = b.cpu() as usize;

@@ -58,11 +58,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const CHANGED: &str = "children that were in the namespace afterwards";
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let kind = Kind::of(b.case().get("kind"))?;
+    let kind = Kind::of(b.case())?;
     let call = match b.case().get("op") {
         "setns" => Call::Setns,
         "unshare" => Call::Unshare,
-        name => return Err(Failure::Broken(format!("knows no op {name:?}"))),
+        _ => return Err(b.case().unknown("op")),
     };
     let clock = *b.clock();
     let trial = Trial::possible(kind, call, &clock)?;

@@ -15,6 +15,7 @@
 //! ## Source
 //! The timer costs of the call-and-switch, three-costs, whole-system and clock-read-switch experiments.
 
+mod fences;
 mod source;
 
 use std::hint::black_box;
@@ -59,6 +60,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             b.expect(calls(call));
         }
         clock.claim_it_keeps_time(b)?;
+        fences::claim(b, clock);
     }
     if clock.always_calls() {
         b.expect(calls(Sysno::CLOCK_GETTIME));

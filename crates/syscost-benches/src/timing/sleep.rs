@@ -73,12 +73,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let asked_ns = b
         .case()
         .nanoseconds("delay")
-        .ok_or_else(|| Failure::Broken("does not say how long it sleeps".to_owned()))?;
+        .ok_or_else(|| b.case().unknown("delay"))?;
     let length = Timespec {
         tv_sec: 0,
         tv_nsec: asked_ns as i64,
     };
-    let mut way = Way::open(b.case().get("via"))?;
+    let mut way = Way::open(b.case())?;
     way.calls().iter().for_each(|call| b.expect(calls(*call)));
     let slack = Slack::set(b.case())?;
     let clock = *b.clock();
@@ -127,9 +127,7 @@ impl Slack {
         let before = timer_slack().map_err(unsupported)?;
         let wanted = match case.get(SLACK) {
             DEFAULT => before,
-            _ => case
-                .nanoseconds(SLACK)
-                .ok_or_else(|| Failure::Broken("has a timer slack that is no time".to_owned()))?,
+            _ => case.nanoseconds(SLACK).ok_or_else(|| case.unknown(SLACK))?,
         };
         set_timer_slack(wanted).map_err(unsupported)?;
         Ok(Self { before, wanted })

@@ -148,7 +148,7 @@ impl<W: Work> Body for KernelBody<'_, W> {
             return self.kernel.check().map_err(Failure::Refuted);
         }
         Err(Failure::Refuted(format!(
-            "the kernel's checksum after {turns} turns is {}, expected {}",
+            "the kernel's checksum is {}, expected {} (turns: {turns})",
             self.sum, self.expected
         )))
     }

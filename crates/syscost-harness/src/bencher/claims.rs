@@ -68,6 +68,15 @@ impl Bencher<'_> {
         });
     }
 
+    /// What is expected of a fact that nothing is expected of.
+    pub const ANY: &'static str = "any";
+
+    /// Tells a fact among the evidence, e.g. the kernel's name for something. It proves nothing: a row that has no other evidence
+    /// claims nothing.
+    pub fn note(&mut self, what: &str, observed: impl Into<Fact>, source: &str) {
+        self.claim(what, Self::ANY, observed, source, true);
+    }
+
     /// Adds a claim that could be neither confirmed nor refuted here, and says why.
     pub fn claim_unverified(
         &mut self,

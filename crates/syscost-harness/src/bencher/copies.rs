@@ -16,6 +16,7 @@ use super::bracket::Bracket;
 use super::counts::Counted;
 use super::evidence::{Audited, COUNTED_NS};
 use super::pass::Pass;
+use super::team::groups_of;
 use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
@@ -152,6 +153,7 @@ impl Bencher<'_> {
             Ok((rate * per_turn as f64 * bytes, None))
         })?;
         self.operations += course.turns * per_turn;
+        self.claim_between([&groups_of(course.crowd.tasks())]);
         course.crowd.dismiss()?;
         Ok(log)
     }
@@ -216,6 +218,7 @@ impl Bencher<'_> {
         let of_all = self.findings.evidence.split_off(known);
         self.findings.evidence.extend(worst(of_all));
         self.operations += course.turns * per_turn;
+        self.claim_between([&groups_of(course.crowd.tasks())]);
         course.crowd.dismiss()?;
         Ok(log)
     }

@@ -14,6 +14,7 @@ mod company;
 mod copies;
 mod counts;
 mod evidence;
+mod follows;
 mod histogram;
 mod laps;
 mod min_times;
@@ -40,6 +41,7 @@ use crate::failure::Failure;
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
 pub use clocked::clocked;
+pub use follows::Follows;
 use histogram::{buckets, new_histogram};
 pub use laps::Laps;
 pub use min_times::MinTimes;
@@ -150,11 +152,6 @@ impl<'a> Bencher<'a> {
     /// The CPUs this run may use.
     pub fn allowed(&self) -> &[u32] {
         &self.allowed
-    }
-
-    /// The median of the samples so far, in the benchmark's unit; `None` before the measurement and in the evidence pass.
-    pub fn median(&self) -> Option<f64> {
-        syscost_results::stats::order::median(&self.findings.values)
     }
 
     /// Makes the result a rate: each operation moves this many bytes. To be called before the

@@ -7,6 +7,7 @@ use syscost_results::Evidence;
 use syscost_results::measurement::Disturbance;
 use syscost_sys::clock::Clock;
 
+use super::Follows;
 use crate::benchmark::Setup;
 use crate::cores::Cores;
 
@@ -132,6 +133,9 @@ pub struct Findings {
     pub cycle_floor: Option<f64>,
     /// Named numbers beside the main one.
     pub details: BTreeMap<String, f64>,
+    /// Those that follow from it.
+    #[serde(default)]
+    pub follows: BTreeMap<String, Follows>,
     /// Operations timed singly, as `[upper bound in ns, count]`.
     pub histogram: Vec<(f64, u64)>,
 }

@@ -81,20 +81,24 @@ fn finding(facts: &Directory, cold: Result<(), SystemError>) -> Finding {
     let (level, reads, advice) = match (facts.in_memory, cold, facts.direct) {
         (true, _, _) => (
             Level::Warning,
-            "in memory: no cold and no direct reads".to_owned(),
+            "in memory, so neither cold nor direct reads are possible there".to_owned(),
             "no row of fs reaches a disk; name a directory on one: syscost run --dir PATH",
         ),
-        (false, Ok(()), Some(_)) => (Level::Good, "cold and direct reads".to_owned(), ""),
+        (false, Ok(()), Some(_)) => (
+            Level::Good,
+            "cold and direct reads are possible there".to_owned(),
+            "",
+        ),
         (false, Ok(()), None) => (
             Level::Note,
-            "cold reads, but no direct ones".to_owned(),
+            "cold reads are possible there, direct ones are not".to_owned(),
             "this file system, or this kernel, offers no direct I/O: its rows are unsupported",
         ),
         (false, Err(reason), direct) => (
             Level::Note,
             match direct {
-                Some(_) => format!("direct reads, but no cold ones: {reason}"),
-                None => format!("neither cold nor direct reads: {reason}"),
+                Some(_) => format!("direct reads are possible there, cold ones are not: {reason}"),
+                None => format!("neither cold nor direct reads are possible there: {reason}"),
             },
             "rows whose file cannot be taken out of the page cache are unsupported; as root, \
              syscost run --allow-drop-caches empties everybody's",
@@ -172,7 +176,7 @@ mod tests {
         assert_eq!((good.level, good.advice), (Level::Good, ""));
         assert!(
             good.seen
-                .ends_with("1.0 of 2.0 GiB free; cold and direct reads"),
+                .ends_with("1.0 of 2.0 GiB free; cold and direct reads are possible there"),
             "{}",
             good.seen
         );
@@ -180,7 +184,8 @@ mod tests {
         let warm = finding(&directory(false), stays());
         assert_eq!(warm.level, Level::Note);
         assert!(
-            warm.seen.contains("direct reads, but no cold ones"),
+            warm.seen
+                .contains("direct reads are possible there, cold ones are not"),
             "{}",
             warm.seen
         );
@@ -189,7 +194,7 @@ mod tests {
         assert!(
             finding(&buffered, Ok(()))
                 .seen
-                .contains("but no direct ones")
+                .contains("direct ones are not")
         );
     }
 

@@ -14,7 +14,7 @@ use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
 
 use super::budget::Takes;
-use crate::bencher::{Findings, Pass};
+use crate::bencher::{Findings, Follows, Pass};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
@@ -63,6 +63,7 @@ pub(crate) struct RowState {
     /// What it takes of the run's time.
     pub(crate) takes: Takes,
     details: BTreeMap<String, Vec<f64>>,
+    follows: BTreeMap<String, Follows>,
     histogram: Vec<(f64, u64)>,
 }
 
@@ -93,6 +94,7 @@ impl RowState {
             deferred: 0,
             takes: Takes::default(),
             details: BTreeMap::new(),
+            follows: BTreeMap::new(),
             histogram: Vec::new(),
         }
     }
@@ -162,6 +164,7 @@ impl RowState {
         for (name, value) in findings.details {
             self.details.entry(name).or_default().push(value);
         }
+        self.follows.extend(findings.follows);
         self.grains.push(findings.grain);
         self.larger.extend(findings.larger);
         merge_histogram(&mut self.histogram, &findings.histogram);
@@ -320,6 +323,10 @@ impl RowState {
             .filter_map(|(name, values)| Some((name.clone(), over_processes(name, values)?)))
             .collect();
         all_details.extend(details);
+        if let Some(median) = estimate.median {
+            let following = self.follows.iter();
+            all_details.extend(following.map(|(name, how)| (name.clone(), how.of(median))));
+        }
         if self.deferred > 0 {
             all_details.insert("deferred_rounds_count".to_owned(), f64::from(self.deferred));
         }

@@ -1,11 +1,17 @@
 //! Which facts of machine and program differ between the sides.
 
+mod shown;
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 
 use super::Difference;
 use crate::run::{NfsServer, Peer};
 use crate::stats::order;
 use crate::{Directory, Run};
+
+use shown::shown;
 
 /// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
 const ORDER: [&str; 27] = [
@@ -64,8 +70,16 @@ const BESIDE_DETAILS: [&str; 8] = [
     "total_bytes",
     "free_bytes",
 ];
-/// Numbers that are measured, or that depend on what else was started, differ when they are further apart than this.
+/// Measured numbers, which have a point, and those of [`WOBBLING`] differ when they are further apart than this.
 const TOLERANCE: f64 = 0.01;
+/// Whole numbers that change a little from boot to boot: what the kernel keeps of the memory for itself, and swap that is
+/// made as large as a share of it.
+const WOBBLING: [&str; 4] = [
+    "machine.memory_bytes",
+    "machine.swap_bytes",
+    "peer.machine.memory_bytes",
+    "peer.machine.swap_bytes",
+];
 
 /// The differing facts, the likeliest explanations first.
 pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
@@ -94,7 +108,7 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
             }
         }
         let [left, right] = [&sides[0], &sides[1]].map(|side| values(side, name));
-        if !alike(&left, &right) {
+        if !alike(name, &left, &right) {
             let [base, new] = [left, right].map(|values| shown(&values));
             found.push(Difference {
                 meaning: None,
@@ -220,7 +234,10 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         .collect();
     codes.sort_unstable();
     codes.dedup();
-    let cpus: Vec<String> = run.config.cpus.iter().map(u32::to_string).collect();
+    // In whichever order they measured.
+    let mut cpus = run.config.cpus.clone();
+    cpus.sort_unstable();
+    let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
     let environment: Vec<String> = run
         .config
         .environment
@@ -265,142 +282,26 @@ fn values(side: &[Vec<(String, Value)>], name: &str) -> Vec<Value> {
     for run in side {
         let value = run.iter().find(|(known, _)| known == name);
         let value = value.map_or(Value::Null, |(_, value)| value.clone());
-        if !values.iter().any(|known| equal(known, &value)) {
+        if !values.iter().any(|known| equal(name, known, &value)) {
             values.push(value);
         }
     }
     values
 }
 
-/// Whether both sides hold the same values, in any order.
-fn alike(left: &[Value], right: &[Value]) -> bool {
-    let within = |all: &[Value], one: &Value| all.iter().any(|known| equal(known, one));
+/// Whether both sides hold the same values of a fact, in any order.
+fn alike(name: &str, left: &[Value], right: &[Value]) -> bool {
+    let within = |all: &[Value], one: &Value| all.iter().any(|known| equal(name, known, one));
     left.iter().all(|value| within(right, value)) && right.iter().all(|value| within(left, value))
 }
 
-fn equal(left: &Value, right: &Value) -> bool {
+fn equal(name: &str, left: &Value, right: &Value) -> bool {
+    // 254 CPUs are not 256, however near.
+    let is_measured = left.is_f64() || right.is_f64() || WOBBLING.contains(&name);
     match (left.as_f64(), right.as_f64()) {
-        (Some(left), Some(right)) => {
+        (Some(left), Some(right)) if is_measured => {
             (left - right).abs() <= TOLERANCE * left.abs().max(right.abs())
         }
-        _ => left == right,
-    }
-}
-
-/// The values in words; `None` if nothing is known.
-fn shown(values: &[Value]) -> Option<String> {
-    let known: Vec<String> = values
-        .iter()
-        .filter(|value| !value.is_null())
-        .map(|value| match value {
-            Value::String(text) if text.is_empty() => "none".to_owned(),
-            Value::String(text) => text.clone(),
-            Value::Number(number) if number.is_f64() => {
-                number.as_f64().map_or_else(String::new, rounded)
-            }
-            other => other.to_string(),
-        })
-        .collect();
-    (!known.is_empty()).then(|| known.join(" or "))
-}
-
-/// A measured number in four significant digits, which tell apart what differs by more than [`TOLERANCE`].
-fn rounded(number: f64) -> String {
-    let magnitude = number.abs().max(f64::MIN_POSITIVE).log10().floor();
-    let decimals = (3.0 - magnitude).clamp(0.0, 12.0) as usize;
-    let text = format!("{number:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::compare;
-    use super::rounded;
-    use crate::fixture::run_of;
-    use crate::{Directory, Run};
-
-    #[test]
-    fn measured_numbers_are_shown_in_four_digits() {
-        let texts = [2.4454041442403205, 2.3, 0.0, 12.0, 0.000123456, 1234567.8].map(rounded);
-        assert_eq!(texts, ["2.445", "2.3", "0", "12", "0.0001235", "1234568"]);
-    }
-
-    #[test]
-    fn another_far_end_is_a_difference_and_what_workers_find_it_by_is_not() {
-        let base = run_of(&vec![vec![100.0; 10]; 9]);
-        let with = |address: &str, kernel: &str| {
-            let mut run = base.clone();
-            let variable = |name: &str| (name.to_owned(), Some(address.to_owned()));
-            run.config.environment.extend([
-                variable("SYSCOST_PEER"),
-                variable("SYSCOST_PEER_TOKEN_FILE"),
-            ]);
-            let mut machine = run.machine.clone();
-            machine.kernel = kernel.to_owned();
-            run.peer = Some(Box::new(crate::run::Peer {
-                name: "db1:7717".to_owned(),
-                address: address.to_owned(),
-                version: "0.1.0".to_owned(),
-                machine,
-            }));
-            run
-        };
-        let differing = |base: &Run, new: &Run| -> Vec<String> {
-            let facts = compare(&[base], &[new], &[]).facts;
-            facts
-                .into_iter()
-                .map(|difference| difference.fact)
-                .collect()
-        };
-        let one = with("10.0.0.1:7717", "Linux 6.1");
-        let none: [&str; 0] = [];
-        assert_eq!(differing(&one, &with("10.0.0.1:8000", "Linux 6.1")), none);
-        assert_eq!(
-            differing(&one, &with("10.0.0.2:7717", "Linux 6.2")),
-            ["peer.address", "peer.machine.kernel"]
-        );
-        assert!(differing(&base, &one).contains(&"peer.address".to_owned()));
-    }
-
-    #[test]
-    fn another_file_system_under_one_label_is_a_difference_and_another_path_is_not() {
-        let base = run_of(&vec![vec![100.0; 10]; 9]);
-        let with = |label: &str, path: &str, filesystem: &str, options: &str| {
-            let mut run = base.clone();
-            let set = ("SYSCOST_DIRECTORIES".to_owned(), Some(path.to_owned()));
-            run.config.environment.extend([set]);
-            run.directories.push(Directory {
-                label: label.to_owned(),
-                path: path.to_owned(),
-                filesystem: filesystem.to_owned(),
-                source: "/dev/vda".to_owned(),
-                options: options.to_owned(),
-                ..Directory::default()
-            });
-            run
-        };
-        let differing = |new: &Run| {
-            let one = with("ssd", "/a", "ext4", "rw,relatime");
-            compare(&[&one], &[new], &[]).facts
-        };
-        assert!(differing(&with("ssd", "/b", "ext4", "rw,relatime")).is_empty());
-        let other = differing(&with("ssd", "/a", "xfs", "rw"));
-        let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
-        assert_eq!(facts, ["directory.ssd", "directory.ssd options"]);
-        assert_eq!(other[0].base.as_deref(), Some("ext4 on /dev/vda"));
-        assert_eq!(other[0].new.as_deref(), Some("xfs on /dev/vda"));
-        assert_eq!(
-            other[0].meaning.as_deref(),
-            Some("rows with this label are of another file system or device")
-        );
-        // A directory that only one side has is one fact.
-        let other = differing(&with("hdd", "/a", "ext4", "rw"));
-        let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
-        assert_eq!(facts, ["directory.ssd", "directory.hdd"]);
-        let meaning = other[1].meaning.as_deref();
-        assert!(meaning.is_some_and(|text| text.starts_with("of one side only")));
+        (Some(_) | None, Some(_) | None) => left == right,
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+mod shift;
+
 use super::{Change, Row};
-use crate::Better;
 use crate::stats::{interval, student};
+use crate::{Better, Run};
 
 /// Fewest benchmarks that tell how far those of a group differ.
 const MIN_BENCHMARKS: usize = 3;
@@ -14,7 +16,8 @@ const MIN_BENCHMARKS: usize = 3;
 /// A group of compared rows, e.g. `syscall`, or all of them.
 ///
 /// Rows of one benchmark move together, and some benchmarks have a hundred: so each benchmark counts once, by the geometric mean
-/// of its rows, and the interval is Student's t of the logarithms of these.
+/// of its rows. Of runs measured in turn the interval is Student's t of the logarithms of these. Other runs differ as a whole
+/// as well (the hour, a neighbour), which no row of theirs shows: by how much is known from several runs a side, and joins the standard error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
@@ -26,9 +29,10 @@ pub struct Group {
     pub left_out: usize,
     /// Of how many benchmarks the mean is.
     pub benchmarks: usize,
-    /// Geometric mean of new by base, as a cost: above 1 is dearer. A rate, of which more is better, counts as base by new.
-    pub ratio: f64,
-    /// Lower end of its 95 % confidence interval; null with fewer than three benchmarks.
+    /// Geometric mean of new by base, as a cost: above 1 is dearer. A rate, of which more is better, counts as base by new. Null if
+    /// every row is left out.
+    pub ratio: Option<f64>,
+    /// Lower end of its 95 % confidence interval; null with fewer than three benchmarks, and of single runs not measured in turn.
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,
@@ -42,8 +46,17 @@ pub struct Group {
     pub same: usize,
 }
 
+/// How the runs of both sides were measured.
+#[derive(Clone, Copy)]
+pub(super) enum Runs<'r> {
+    /// In turn, round by round.
+    InTurn,
+    /// One after the other: those of the base, of the other side, and further ones in the base's state.
+    Apart([&'r [&'r Run]; 3]),
+}
+
 /// The groups by name, all rows together last; nothing without rows.
-pub(super) fn of(rows: &[Row]) -> Vec<Group> {
+pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
     let mut by_group: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
     for row in rows {
         let group = row.id.split('.').next().unwrap_or_default();
@@ -52,46 +65,95 @@ pub(super) fn of(rows: &[Row]) -> Vec<Group> {
     let all: Vec<&Row> = rows.iter().collect();
     let mut groups: Vec<Group> = by_group
         .iter()
-        .filter_map(|(name, rows)| group(name, rows))
+        .map(|(name, rows)| group(name, rows, runs))
         .collect();
     if groups.len() > 1 {
-        groups.extend(group("", &all));
+        groups.push(group("", &all, runs));
     }
     groups
 }
 
-/// `None` without a row whose ratio has a logarithm.
-fn group(name: &str, rows: &[&Row]) -> Option<Group> {
-    let mut by_benchmark: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     // A row without an interval, or of a core that a neighbour used, is no part of a mean that has one.
-    let tells = |row: &&&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
-    let left_out = rows.iter().filter(|row| !tells(row)).count();
-    for row in rows.iter().filter(tells) {
-        let cost = match row.better {
-            Better::Lower => row.ratio.ln(),
-            Better::Higher => -row.ratio.ln(),
-        };
-        by_benchmark.entry(&row.id).or_default().push(cost);
-    }
-    let logs: Vec<f64> = by_benchmark
-        .values()
-        .map(|logs| student::mean(logs))
-        .collect();
-    let centre = (!logs.is_empty()).then(|| student::mean(&logs))?;
-    let found =
-        student::interval(&logs, interval::CONFIDENCE).filter(|_| logs.len() >= MIN_BENCHMARKS);
+    let tells = |row: &&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
+    let telling: Vec<&Row> = rows.iter().copied().filter(tells).collect();
+    let logs = by_benchmark(&telling, |row| Some(sign(row) * row.ratio.ln()));
+    let centre = (!logs.is_empty()).then(|| student::mean(&logs));
+    let reach = (logs.len() >= MIN_BENCHMARKS)
+        .then(|| reach(&logs, &telling, runs))
+        .flatten();
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
-    Some(Group {
+    let end = |reach: f64| Some((centre? + reach).exp());
+    Group {
         name: name.to_owned(),
         rows: rows.len(),
-        left_out,
+        left_out: rows.len() - telling.len(),
         benchmarks: logs.len(),
-        ratio: centre.exp(),
-        ci95_low: found.map(|(low, _)| low.exp()),
-        ci95_high: found.map(|(_, high)| high.exp()),
+        ratio: end(0.0),
+        ci95_low: reach.and_then(|reach| end(-reach)),
+        ci95_high: reach.and_then(end),
         worse: count(Change::Worse),
         better: count(Change::Better),
         inconclusive: count(Change::Inconclusive),
         same: count(Change::Same),
-    })
+    }
+}
+
+/// The logarithm of a cost has this sign in that of the row's number.
+fn sign(row: &Row) -> f64 {
+    match row.better {
+        Better::Lower => 1.0,
+        Better::Higher => -1.0,
+    }
+}
+
+/// One number for each benchmark: the mean of those of its rows that have one.
+fn by_benchmark(rows: &[&Row], number: impl Fn(&Row) -> Option<f64>) -> Vec<f64> {
+    let mut numbers: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        if let Some(number) = number(row) {
+            numbers.entry(&row.id).or_default().push(number);
+        }
+    }
+    numbers.values().map(|of| student::mean(of)).collect()
+}
+
+/// How far the interval reaches from the mean of these logarithms, on either side; `None` where it is not known how far runs differ.
+fn reach(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<f64> {
+    let count = logs.len() as f64;
+    let own = Error {
+        square: student::deviation(logs).powi(2) / count,
+        freedom: count - 1.0,
+    };
+    let error = match runs {
+        Runs::InTurn => own,
+        Runs::Apart(sides) => own.with(shift::error(rows, sides)?),
+    };
+    let t = student::quantile_two_sided(1.0 - interval::CONFIDENCE, error.whole_freedom());
+    Some(t * error.square.sqrt())
+}
+
+/// A standard error, squared, and the degrees of freedom by which it is known.
+#[derive(Debug, Clone, Copy)]
+struct Error {
+    square: f64,
+    freedom: f64,
+}
+
+impl Error {
+    /// That of a sum (Satterthwaite 1946, Welch 1947).
+    fn with(self, other: Self) -> Self {
+        let square = self.square + other.square;
+        let parts = self.square.powi(2) / self.freedom + other.square.powi(2) / other.freedom;
+        let freedom = match parts > 0.0 {
+            true => square.powi(2) / parts,
+            false => self.freedom + other.freedom,
+        };
+        Self { square, freedom }
+    }
+
+    /// Rounded down, which makes an interval wider.
+    fn whole_freedom(self) -> u32 {
+        self.freedom.max(1.0) as u32
+    }
 }

@@ -182,18 +182,21 @@ pub fn compare_cycles(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Compariso
 /// Compares two runs whose rounds were measured in turn, round by round.
 pub fn compare_pair(base: &Run, new: &Run) -> Comparison {
     let by_round = |[base, new, _]: &[Pooled<'_>; 3]| paired::row(base, new);
-    Comparison {
-        paired: true,
-        ..compare_by(&[base], &[new], &[], by_round)
-    }
+    in_turn(compare_by(&[base], &[new], &[], by_round))
 }
 
 /// Compares two runs whose rounds were measured in turn, in core cycles.
 pub fn compare_pair_cycles(base: &Run, new: &Run) -> Comparison {
-    in_cycles(Comparison {
+    in_cycles(in_turn(compare_by(&[base], &[new], &[], cycles::paired)))
+}
+
+/// What differs between whole runs cancels in the ratios of rounds that were measured in turn.
+fn in_turn(comparison: Comparison) -> Comparison {
+    Comparison {
         paired: true,
-        ..compare_by(&[base], &[new], &[], cycles::paired)
-    })
+        groups: groups::of(&comparison.rows, groups::Runs::InTurn),
+        ..comparison
+    }
 }
 
 fn in_cycles(comparison: Comparison) -> Comparison {
@@ -259,7 +262,7 @@ fn compare_by(
         }
     }
     judge(&mut comparison.rows);
-    comparison.groups = groups::of(&comparison.rows);
+    comparison.groups = groups::of(&comparison.rows, groups::Runs::Apart([base, new, spread]));
     comparison
 }
 

@@ -49,8 +49,8 @@ pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> 
         // Work of the core takes as many cycles at any frequency: then the frequency is the whole difference.
         if let (Some(before), Some(after)) = (base.core_cycles, new.core_cycles) {
             note += &format!(
-                "; in core cycles the difference is {:+.1} %",
-                100.0 * (after / before - 1.0)
+                "; in core cycles the difference is {}",
+                percent(after / before - 1.0)
             );
         }
         notes.push(note);
@@ -58,9 +58,19 @@ pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> 
     notes
 }
 
+/// A share in percent with its sign, which what is shown as zero has not.
+fn percent(share: f64) -> String {
+    let text = format!("{:+.1} %", 100.0 * share);
+    match text.as_str() {
+        "+0.0 %" | "-0.0 %" => "0.0 %".to_owned(),
+        _ => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Change, compare};
+    use super::percent;
     use crate::Run;
     use crate::fixture::run_of;
     use crate::measurement::{Cause, Disturbance, Flag};
@@ -139,6 +149,12 @@ mod tests {
             ]
         );
         assert!(notes_and_verdict(&base, &base).0.is_empty());
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        let texts = [0.26, -0.004, 0.0004, -0.0004, 0.0].map(percent);
+        assert_eq!(texts, ["+26.0 %", "-0.4 %", "0.0 %", "0.0 %", "0.0 %"]);
     }
 
     #[test]

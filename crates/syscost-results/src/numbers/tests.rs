@@ -72,3 +72,14 @@ fn a_line_is_put_beside_the_same_row_only() {
     let figures = found.numbers.iter().filter_map(|line| line.reference_ns);
     assert_eq!(figures.count(), 0);
 }
+
+#[test]
+fn lines_are_sorted_by_time_and_those_without_one_are_last() {
+    let run = run("r", vec![measured(CHASE, 150.0), measured(PLATEAU, 1.0)]);
+    let found = list(&run);
+    let times: Vec<Option<f64>> = found.by_time().iter().map(|one| one.median_ns).collect();
+    let known = times.iter().take_while(|time| time.is_some()).count();
+    assert!(known > 0 && times[known..].iter().all(Option::is_none));
+    assert!(times[..known].is_sorted());
+    assert_eq!(times.len(), found.numbers.len());
+}

@@ -149,16 +149,44 @@ fn wrong_with_quantity(
     }
     let mut claims = quantity.claims.iter().zip(&place.claims);
     claims.find_map(|(claim, place)| {
-        let problem = match (claim.at_least, claim.at_most) {
-            (None, None) => "`at_least` or `at_most` is needed",
-            (Some(least), Some(most)) if least > most => "`at_least` is greater than `at_most`",
-            // Counts are never less.
-            (Some(least), None) if least <= 0.0 => "`at_least` of 0 can never be broken",
-            (Some(_) | None, Some(_) | None) => return None,
-        };
+        let (name, problem) = wrong_with_bounds(claim.at_least, claim.at_most)?;
         let problem = format!("field `claim`, of `{}`: {problem}", claim.counted);
-        Some((place.span().start, problem))
+        Some((field_or_part(place, name), problem))
     })
+}
+
+/// Why a count between these bounds is no claim: what could never be broken, or always is, says nothing. With it the field to
+/// look at.
+fn wrong_with_bounds(
+    least: Option<f64>,
+    most: Option<f64>,
+) -> Option<(&'static str, &'static str)> {
+    // No field of a claim, so that the claim itself is pointed at.
+    const CLAIM: &str = "";
+    const LEAST: &str = "at_least";
+    const MOST: &str = "at_most";
+    // TOML has `inf` and `nan`.
+    if least.is_some_and(|least| !least.is_finite()) {
+        return Some((LEAST, "`at_least` must be a finite number"));
+    }
+    if most.is_some_and(|most| !most.is_finite()) {
+        return Some((MOST, "`at_most` must be a finite number"));
+    }
+    match (least, most) {
+        (None, None) => Some((CLAIM, "`at_least` or `at_most` is needed")),
+        // Counts are never less.
+        (Some(_) | None, Some(most)) if most < 0.0 => Some((
+            MOST,
+            "`at_most` must not be less than 0: no count would hold",
+        )),
+        (Some(least), Some(most)) if least > most => {
+            Some((LEAST, "`at_least` is greater than `at_most`"))
+        }
+        (Some(least), None) if least <= 0.0 => {
+            Some((LEAST, "`at_least` of 0 or less can never be broken"))
+        }
+        (Some(_) | None, Some(_) | None) => None,
+    }
 }
 
 fn wrong_with_figure(
@@ -314,5 +342,58 @@ published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
             error(&twice),
             "mine.toml:21: quantity `getppid`, field `id`: used twice"
         );
+    }
+
+    #[test]
+    fn a_claim_that_cannot_fail_or_always_does_is_refused() {
+        let parsed = |bounds: &str| {
+            let claim = format!(
+                "\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n{bounds}\n"
+            );
+            Study::parse(&format!("{GOOD}{claim}")).map_err(|error| format!("mine.toml{error}"))
+        };
+        for (bounds, line, problem) in [
+            ("at_most = inf", 24, "`at_most` must be a finite number"),
+            ("at_least = nan", 24, "`at_least` must be a finite number"),
+            ("at_least = -inf", 24, "`at_least` must be a finite number"),
+            (
+                "at_least = 0\nat_most = inf",
+                25,
+                "`at_most` must be a finite number",
+            ),
+            (
+                "at_most = -1",
+                24,
+                "`at_most` must not be less than 0: no count would hold",
+            ),
+            (
+                "at_least = -2\nat_most = -1",
+                25,
+                "`at_most` must not be less than 0: no count would hold",
+            ),
+            (
+                "at_least = 0",
+                24,
+                "`at_least` of 0 or less can never be broken",
+            ),
+            (
+                "at_least = -1.0",
+                24,
+                "`at_least` of 0 or less can never be broken",
+            ),
+            (
+                "at_least = 2\nat_most = 1",
+                24,
+                "`at_least` is greater than `at_most`",
+            ),
+        ] {
+            let expected = format!(
+                "mine.toml:{line}: quantity `getppid`, field `claim`, of `calls`: {problem}"
+            );
+            assert_eq!(parsed(bounds).err(), Some(expected), "{bounds}");
+        }
+        for bounds in ["at_most = 0", "at_least = 0.5", "at_least = 0\nat_most = 3"] {
+            assert!(parsed(bounds).is_ok(), "{bounds}");
+        }
     }
 }

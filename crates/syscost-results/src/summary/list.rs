@@ -48,9 +48,9 @@ const KERNEL: &[Wanted] = &[
 
 const SCHEDULING: &[Wanted] = &[
     Wanted {
-        part: Some(("switch_ns", "each switch")),
+        part: Some(("switch_ns", "each context switch")),
         ..line(
-            "Context switch, pipe ping-pong",
+            "Pipe ping-pong, 2 switches",
             "switch.pipe{between=processes,cpus=same}",
         )
     },

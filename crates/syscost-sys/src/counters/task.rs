@@ -25,6 +25,19 @@ impl TaskId {
             thread: os::thread_id(),
         }
     }
+
+    /// The process that the kernel counts it to, `Tgid` of proc(5): threads of one process have it
+    /// in common.
+    ///
+    /// # Errors
+    /// As [`TaskStat::of`] and [`TaskStat::read`].
+    pub fn group(self) -> Result<u32, Unsupported> {
+        let file = open(self, "status")?;
+        let mut buffer = [0; 4096];
+        let group = field(file.read(&mut buffer)?, "Tgid:");
+        let group = group.and_then(|number| u32::try_from(number).ok());
+        group.ok_or_else(|| file.unexpected())
+    }
 }
 
 /// Where one task runs, kept open: a single file, where [`TaskStat`] has four.
@@ -271,6 +284,7 @@ mod tests {
         match TaskStat::of(task) {
             Ok(stat) => {
                 assert_ne!(task, TaskId::own());
+                assert_eq!(task.group(), Ok(std::process::id()));
                 let before = stat.read().unwrap();
                 for _ in 0..5 {
                     go.send(()).unwrap();

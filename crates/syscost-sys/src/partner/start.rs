@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::mem;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{self, JoinHandle};
@@ -163,6 +164,21 @@ impl Partner {
         }
     }
 
+    /// As dropping it, but closes nothing, which would be a call more of its maker: for an audit's
+    /// child, which is about to end.
+    pub fn abandon(self) {
+        self.end();
+        mem::forget(self);
+    }
+
+    fn end(&self) {
+        if let Handle::Process(Some(child)) = self.handle {
+            // One that has ended already is only waited for.
+            let _ = os::kill_process(child);
+            let _ = os::wait_for(child);
+        }
+    }
+
     /// Whether it has ended, well or badly, or is about to and has said why. Costs a system call.
     pub fn has_ended(&self) -> bool {
         os::is_readable(self.reports.as_fd())
@@ -225,11 +241,7 @@ impl Partner {
 
 impl Drop for Partner {
     fn drop(&mut self) {
-        if let Handle::Process(Some(child)) = self.handle {
-            // One that has ended already is only waited for.
-            let _ = os::kill_process(child);
-            let _ = os::wait_for(child);
-        }
+        self.end();
     }
 }
 

@@ -87,6 +87,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     print!("{}", tally.table());
     ensure!(
+        tally.all.rows >= GOAL,
+        "{} rows were compared: too few to tell that at most one in {GOAL} is called changed",
+        tally.all.rows
+    );
+    ensure!(
         tally.changed.values().sum::<usize>() * GOAL <= tally.all.rows,
         "more than one row in {GOAL} was called better or worse, though nothing changed"
     );

@@ -27,13 +27,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let text = workspace::read(&arguments.run)?;
     let run = document::read(text.as_bytes()).context("reading the run document")?;
-    let skipped = run
-        .measurements
-        .iter()
-        .filter(|row| row.status == Status::Skipped);
-    match skipped.count() {
-        0 => {}
-        count => bail!("{count} rows were skipped: a reference has them all"),
+    if let Some(reason) = unfit(&run) {
+        bail!("{}: {reason}", arguments.run.display());
     }
     let file = format!("crates/syscost/references/{}.json", arguments.name);
     let path = workspace::root().join(&file);
@@ -48,6 +43,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         pruned.measurements.len()
     );
     Ok(())
+}
+
+/// Why a run is no reference, if it is none.
+fn unfit(run: &Run) -> Option<String> {
+    let skipped = run
+        .measurements
+        .iter()
+        .filter(|row| row.status == Status::Skipped)
+        .count();
+    let profile = run.config.profile.as_str();
+    let build = run.machine.build.profile.as_str();
+    match () {
+        () if !["standard", "careful"].contains(&profile) => Some(format!(
+            "a run of the {profile} profile, which lacks most rows; measure with --profile standard or careful"
+        )),
+        () if !run.config.selectors.is_empty() => {
+            Some("a run of some rows; a reference has them all".to_owned())
+        }
+        () if skipped > 0 => Some(format!("{skipped} rows were skipped; a reference has them all")),
+        () if build != "release" => Some(format!(
+            "measured by a {build} build, whose own code is slow; measure with a release build"
+        )),
+        () => None,
+    }
 }
 
 /// Whether a row says what is normal: a number from undisturbed samples, precise to 30 %.
@@ -69,4 +88,29 @@ fn pruned(mut run: Run) -> Run {
     run.anonymize();
     run.warnings.clear();
     run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_a_part_of_the_rows_is_no_reference() {
+        let text = workspace::read(&workspace::root().join("fixtures/runs/quick.json"));
+        let mut run = document::read(text.expect("it is there").as_bytes()).expect("a run");
+        run.config.profile = "quick".to_owned();
+        let reason = |run: &Run| unfit(run).unwrap_or_default();
+        assert!(reason(&run).contains("quick profile"));
+        run.config.profile = "standard".to_owned();
+        run.config.selectors = vec!["syscall".to_owned()];
+        assert!(reason(&run).contains("some rows"));
+        run.config.selectors.clear();
+        run.machine.build.profile = "debug".to_owned();
+        assert!(reason(&run).contains("debug build"));
+        run.machine.build.profile = "release".to_owned();
+        run.measurements[0].status = Status::Skipped;
+        assert!(reason(&run).contains("skipped"));
+        run.measurements.remove(0);
+        assert_eq!(unfit(&run), None);
+    }
 }

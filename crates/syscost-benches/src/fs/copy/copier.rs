@@ -50,7 +50,7 @@ impl By {
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|by| by.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("knows no {}={name}", Self::KEY)))
+        found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
     /// What fails where it fails.

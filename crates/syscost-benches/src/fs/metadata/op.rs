@@ -92,7 +92,7 @@ impl Op {
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|op| op.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("has an unknown operation: {name:?}")))
+        found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
     /// Whether the directory itself is another one afterwards.

@@ -36,9 +36,7 @@ impl Op {
             READ => Ok(Op::Read {
                 bytes: positive(case, SIZE)?,
             }),
-            other => Err(Failure::Broken(format!(
-                "has an unknown operation: {other:?}"
-            ))),
+            _ => Err(case.unknown(OP)),
         }
     }
 

@@ -166,7 +166,9 @@ impl<'f> Cache<'f> {
         };
         b.claim_equal(claim, pages, seen.mincore, source);
         if let Some(counted) = seen.cachestat {
-            b.claim_equal(claim, pages, counted, "cachestat");
+            // Claims are looked up by their text: no two of a row are alike.
+            let claim = format!("{claim}, by cachestat");
+            b.claim_equal(&claim, pages, counted, "cachestat");
         }
     }
 }

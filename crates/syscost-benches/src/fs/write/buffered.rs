@@ -68,9 +68,7 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
         let dirtied = charged.bytes();
         claim_dirtied(b, dirtied.map(|dirtied| dirtied as f64 / bytes as f64));
     }
-    if let Some(ns) = b.median() {
-        b.detail("bandwidth_bytes_per_s", blocks.block as f64 * 1e9 / ns);
-    }
+    b.detail_per_second("bandwidth_bytes_per_s", blocks.block as f64);
     writer.claim_content(b, space)
 }
 

@@ -1,7 +1,7 @@
 //! Sockets that keep messages apart: one send, one receive.
 
 use std::marker::PhantomData;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::retry_on_intr;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
@@ -39,6 +39,10 @@ impl<P: Packets> Channel for ByPacket<P> {
             kind: PhantomData,
         };
         Ok((end(own), end(partner)))
+    }
+
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.socket.as_fd()]
     }
 
     fn calls(messages: f64, _: f64) -> Vec<Expect> {

@@ -1,7 +1,7 @@
 //! Streams of bytes: write and read, until the whole message is through.
 
 use std::marker::PhantomData;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{read, retry_on_intr, write};
 use syscost_harness::prelude::*;
@@ -37,6 +37,10 @@ impl<S: Stream> Channel for ByStream<S> {
             kind: PhantomData,
         };
         Ok((end(own), end(partner)))
+    }
+
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.from.as_fd(), self.to.as_fd()]
     }
 
     fn calls(messages: f64, parts: f64) -> Vec<Expect> {

@@ -1,6 +1,6 @@
 //! Two eventfds: a message is the number that is added, taken whole by the reader.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{read, retry_on_intr, write};
@@ -34,6 +34,10 @@ impl Channel for EventFd {
             to: to_partner,
         };
         Ok((own, partner))
+    }
+
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.from.as_fd(), self.to.as_fd()]
     }
 
     fn calls(messages: f64, _: f64) -> Vec<Expect> {

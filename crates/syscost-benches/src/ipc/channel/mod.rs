@@ -7,6 +7,7 @@ mod by_stream;
 mod eventfd;
 mod fifo;
 pub(crate) mod gate;
+pub(super) mod named;
 pub(crate) mod pipe;
 mod posix_queue;
 mod process_vm_readv;
@@ -19,6 +20,7 @@ mod unix_seqpacket;
 mod unix_stream;
 
 use std::fs;
+use std::os::fd::BorrowedFd;
 
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
@@ -49,6 +51,12 @@ pub(crate) trait Channel: Sized + Send + 'static {
 
     /// What this many messages cost in calls of both tasks, each message in this many parts at most.
     fn calls(messages: f64, parts: f64) -> Vec<Expect>;
+
+    /// What this end's messages go through, where that is a descriptor: calls that read and write do not tell what they read
+    /// and write.
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
 
     /// The measuring task's end learns who the partner is.
     fn meet(&mut self, _partner: TaskId) {}
@@ -94,9 +102,7 @@ pub(super) fn with(b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
         "shared_spin" => job.run::<ring::Ring<ring::Spin>>(b),
         "process_vm_readv" => job.run::<process_vm_readv::VmRead>(b),
         "signal" => job.run::<signal::Signals>(b),
-        other => Err(Failure::Broken(format!(
-            "talks by {other}, which is no way"
-        ))),
+        _ => Err(b.case().unknown("via")),
     }
 }
 

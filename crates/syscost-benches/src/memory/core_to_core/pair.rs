@@ -35,7 +35,7 @@ impl Method {
         [Method::Exchange, Method::Message]
             .into_iter()
             .find(|method| method.name() == name)
-            .ok_or_else(|| Failure::Broken(format!("knows no way {name:?} between cores")))
+            .ok_or_else(|| case.unknown("via"))
     }
 }
 

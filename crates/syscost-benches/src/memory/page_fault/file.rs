@@ -98,9 +98,7 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     let mapped = mappings[0].mapped()?;
     b.claim_equal("pages mapped by a turn", PAGES, mapped, "pagemap");
     b.detail("pages_per_fault", around);
-    if let Some(ns) = b.median() {
-        b.detail("fault_ns", ns * around);
-    }
+    b.detail_times("fault_ns", around);
     Ok(())
 }
 

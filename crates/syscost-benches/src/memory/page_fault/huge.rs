@@ -56,9 +56,7 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
     b.claim_verdict(claim, 1.0, share, "smaps", verdict, reason);
     let per_page = length as f64 / Pages::Small.bytes()? as f64;
     b.detail("small_pages_per_fault", per_page);
-    if let Some(ns) = b.median() {
-        b.detail("small_page_ns", ns / per_page);
-    }
+    b.detail_times("small_page_ns", 1.0 / per_page);
     Ok(())
 }
 

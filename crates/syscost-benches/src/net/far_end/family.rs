@@ -32,7 +32,7 @@ impl Family {
             return Ok(Family::Ipv4);
         };
         let found = Self::ALL.into_iter().find(|family| family.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("has an address of {name}")))
+        found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
     /// That of an address.

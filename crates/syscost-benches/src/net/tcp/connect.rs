@@ -105,7 +105,7 @@ impl Step {
     fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|step| step.name() == name);
-        found.ok_or_else(|| Failure::Broken(format!("has an unknown step: {name:?}")))
+        found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
     /// What the far end does with each connection; a refused one has no far end.

@@ -120,7 +120,7 @@ fn rate(case: &Case) -> Result<Option<u32>, Failure> {
     match number {
         Some(rate) => Ok(Some(rate)),
         None if rate == MAX => Ok(None),
-        None => Err(Failure::Broken(format!("sends {rate}, which is no rate"))),
+        None => Err(case.unknown(RATE)),
     }
 }
 

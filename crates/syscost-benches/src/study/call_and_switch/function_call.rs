@@ -71,7 +71,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "returns_struct" => measure(b, callee::returns_record as *const u64, || {
             callee::returns_record();
         }),
-        other => Err(Failure::Broken(format!("no signature is called {other}"))),
+        _ => Err(b.case().unknown("signature")),
     }
 }
 

@@ -59,7 +59,7 @@ impl By {
             "monotonic" => Ok(Self::Monotonic),
             "cpu_time" => Ok(Self::CpuTime),
             "difference" => Ok(Self::Difference),
-            other => Err(Failure::Broken(format!("no clock is called {other}"))),
+            _ => Err(case.unknown("clock")),
         }
     }
 

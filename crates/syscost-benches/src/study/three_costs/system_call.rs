@@ -97,7 +97,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 },
             )
         }
-        other => Err(Failure::Broken(format!("no call is named {other}"))),
+        _ => Err(b.case().unknown("call")),
     }
 }
 

@@ -53,7 +53,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let by = match b.case().get("via") {
         "fork" => By::Fork,
         "clone" => By::Clone,
-        other => return Err(Failure::Broken(format!("makes no task by {other}"))),
+        _ => return Err(b.case().unknown("via")),
     };
     crate::task::until::tell_size(b);
     let ticks_per_ns = counter_ticks_per_ns(b.clock());

@@ -67,12 +67,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let stream: Stream = match b.case().get("op") {
         "read" => read,
         "write" => write,
-        other => return Err(Failure::Broken(format!("no stream is called {other}"))),
+        _ => return Err(b.case().unknown("op")),
     };
     let unpinned = match b.case().get("cpus") {
         "all" => Some(Unpinned::new(b)?),
         "one" => None,
-        other => return Err(Failure::Broken(format!("no threads are on {other} CPUs"))),
+        _ => return Err(b.case().unknown("cpus")),
     };
     let mut trials = Trials::new(b)?;
     // Filled, so that no page is missing.

@@ -49,7 +49,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get("task") {
         "thread" => measure(b, THREADS, thread),
         "process" => measure(b, PROCESSES, process),
-        other => Err(Failure::Broken(format!("no task is called {other}"))),
+        _ => Err(b.case().unknown("task")),
     }
 }
 

@@ -1,12 +1,12 @@
 //! What messages go through.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
-use syscost_harness::Failure;
+use syscost_harness::{Case, Failure};
 
 /// Bytes of a message; a number stands at its begin.
 const BYTES: usize = 100;
@@ -29,13 +29,11 @@ pub(super) struct Outbox(Arc<OwnedFd>);
 pub(super) struct Inbox(OwnedFd);
 
 impl Via {
-    pub(super) fn from_name(name: &str) -> Result<Via, Failure> {
-        match name {
-            "pipe" => Ok(Via::Pipe),
-            "socket" => Ok(Via::Socket),
-            _ => Err(Failure::Broken(
-                "does not say what messages go through".into(),
-            )),
+    /// That of a case.
+    pub(super) fn of(case: &Case) -> Result<Via, Failure> {
+        match case.is("via", "pipe", "socket")? {
+            true => Ok(Via::Pipe),
+            false => Ok(Via::Socket),
         }
     }
 
@@ -55,6 +53,10 @@ impl Via {
 }
 
 impl Outbox {
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
     pub(super) fn send(&self, number: u64) -> Result<(), Errno> {
         let mut message = [0; BYTES];
         message[..8].copy_from_slice(&number.to_ne_bytes());

@@ -22,6 +22,9 @@ pub(crate) enum Via {
 }
 
 impl Via {
+    /// The parameter that says which.
+    pub(crate) const KEY: &str = "via";
+
     pub(crate) const ALL: [Via; 3] = [Via::Fcntl, Via::Ofd, Via::Flock];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -32,11 +35,11 @@ impl Via {
         }
     }
 
-    pub(crate) fn from_name(name: &str) -> Result<Via, Failure> {
-        Self::ALL
-            .into_iter()
-            .find(|via| via.name() == name)
-            .ok_or_else(|| Failure::Broken("does not say which lock".into()))
+    /// That of a case.
+    pub(crate) fn of(case: &Case) -> Result<Via, Failure> {
+        let name = case.get(Self::KEY);
+        let found = Self::ALL.into_iter().find(|via| via.name() == name);
+        found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
     /// The system call that locks and unlocks.
@@ -45,20 +48,6 @@ impl Via {
             Via::Fcntl | Via::Ofd => Sysno::FCNTL,
             Via::Flock => Sysno::FLOCK,
         }
-    }
-
-    /// What its two calls are given in turn.
-    pub(super) fn arguments(self, file: &OwnedFd) -> [(usize, &'static str, Given); 2] {
-        let [lock, unlock] = match self {
-            Via::Fcntl => [libc::F_SETLKW, libc::F_SETLK],
-            Via::Ofd => [libc::F_OFD_SETLKW, libc::F_OFD_SETLK],
-            Via::Flock => [libc::LOCK_EX, libc::LOCK_UN],
-        };
-        let descriptor = file.as_raw_fd() as u64;
-        [
-            (0, "descriptor", Given::Always(descriptor)),
-            (1, "command", Given::InTurn(lock as u64, unlock as u64)),
-        ]
     }
 
     /// Locks a file, sleeping while another holds it.

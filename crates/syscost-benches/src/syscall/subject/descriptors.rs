@@ -1,15 +1,18 @@
 //! Many descriptors, of which one has something to read.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use rustix::fs::fstat;
 use rustix::io::{fcntl_dupfd_cloexec, write};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use syscost_harness::prelude::*;
 
 use super::pipe;
+use crate::descriptor::claim_kind;
 
 /// The cases of every benchmark that waits for descriptors.
 pub(in super::super) const fn readiness_cases() -> Cases {
@@ -55,7 +58,7 @@ impl Descriptors {
             let (near, far) = match case.get("of") {
                 "tcp" => tcp(&listener)?,
                 "pipe" => pipe()?,
-                name => return Err(Failure::Broken(format!("knows no descriptor of {name:?}"))),
+                _ => return Err(case.unknown("of")),
             };
             watched.push(near);
             // Out of the way, so that the watched ones are numbered without gaps: select looks at numbers.
@@ -78,8 +81,17 @@ impl Descriptors {
         &self.watched
     }
 
-    /// Claims that the one found readable by the last call is the one that was made so.
-    pub(in super::super) fn claim_ready(&self, b: &mut Bencher, found: Option<usize>) {
+    /// Claims that the one found readable by the last call is the one that was made so, and that those waited for are what the
+    /// row's name says.
+    ///
+    /// # Errors
+    /// When it says nothing that is known here.
+    pub(in super::super) fn claim(
+        &self,
+        b: &mut Bencher,
+        found: Option<usize>,
+    ) -> Result<(), Failure> {
+        self.claim_named(b)?;
         let observed = found.map_or("none".to_owned(), |index| index.to_string());
         let holds = found == Some(self.ready);
         b.claim(
@@ -89,7 +101,31 @@ impl Descriptors {
             "the call's answer",
             holds,
         );
+        Ok(())
     }
+
+    /// Claims how many there are, each another, and of what kind, by the row's name: what they were made by has read it, too.
+    fn claim_named(&self, b: &mut Bencher) -> Result<(), Failure> {
+        let kind = match b.case().get("of") {
+            "pipe" => "pipe",
+            "tcp" => "IPv4 stream socket",
+            _ => return Err(b.case().unknown("of")),
+        };
+        let watched = || self.watched.iter().map(AsFd::as_fd);
+        claim_kind(b, "what is waited for", kind, watched());
+        let (claim, count) = ("different ones of these", b.case().number("fds"));
+        match watched().map(identity).collect::<Result<BTreeSet<_>, _>>() {
+            Ok(different) => b.claim_equal(claim, count, different.len() as u64, "fstat"),
+            Err(error) => b.claim_unverified(claim, count, "unknown", "fstat", &error.to_string()),
+        }
+        Ok(())
+    }
+}
+
+/// What no other open pipe or socket has: its file system's device and its number there.
+fn identity(descriptor: BorrowedFd<'_>) -> rustix::io::Result<(u64, u64)> {
+    let stat = fstat(descriptor)?;
+    Ok((stat.st_dev, stat.st_ino))
 }
 
 /// Both ends of a connection through the loopback interface.
@@ -136,5 +172,47 @@ impl Drop for RaisedLimit {
     fn drop(&mut self) {
         // Lowering a soft limit is always allowed.
         let _ = setrlimit(Resource::Nofile, self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::testing::{claims, found_of};
+
+    /// What a row of this name refutes of descriptors made for another.
+    fn refuted(named: [&'static str; 2], made: [&'static str; 2]) -> Option<Vec<String>> {
+        let case = |[of, fds]: [&'static str; 2]| {
+            Case::new([("of", of), ("ready", "first"), ("fds", fds)])
+        };
+        let found = found_of(&case(named), Pass::Timed, &[], |b| {
+            let descriptors = Descriptors::of(&case(made))?;
+            b.iter(|| 1)?;
+            descriptors.claim(b, Some(0))
+        })?;
+        let refuted = claims(&found, Verdict::Refuted).into_iter();
+        Some(refuted.map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn descriptors_of_another_kind_or_number_are_refuted() {
+        for (named, made, expected) in [
+            (["pipe", "10"], ["pipe", "10"], None),
+            (["tcp", "10"], ["tcp", "10"], None),
+            (["tcp", "10"], ["pipe", "10"], Some("what is waited for")),
+            (["pipe", "10"], ["tcp", "10"], Some("what is waited for")),
+            (
+                ["pipe", "10"],
+                ["pipe", "9"],
+                Some("different ones of these"),
+            ),
+        ] {
+            if let Some(seen) = refuted(named, made) {
+                assert_eq!(seen.first().map(String::as_str), expected, "{named:?}");
+            }
+        }
     }
 }

@@ -36,10 +36,11 @@ const fn kind(name: &'static str, flag: c_int, own: &'static CStr) -> Kind {
 }
 
 impl Kind {
-    /// The kind of this name.
-    pub(super) fn of(name: &str) -> Result<Self, Failure> {
+    /// That of a case.
+    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
+        let name = case.get("kind");
         let found = KINDS.iter().find(|kind| kind.name == name).copied();
-        let kind = found.ok_or_else(|| Failure::Broken(format!("knows no `{name}`")))?;
+        let kind = found.ok_or_else(|| case.unknown("kind"))?;
         match kind.own() {
             0 => Err(Failure::Unsupported(format!(
                 "this kernel has no namespaces of the kind {name}"

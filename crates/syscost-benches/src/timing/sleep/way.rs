@@ -23,7 +23,8 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) fn open(name: &str) -> Result<Self, Failure> {
+    pub(super) fn open(case: &Case) -> Result<Self, Failure> {
+        let name = case.get("via");
         let failed = |cause: Errno| Failure::of(name, cause);
         let monotonic = TimerfdClockId::Monotonic;
         Ok(match name {
@@ -34,7 +35,7 @@ impl Way {
             "poll" => Self::Poll,
             "epoll" => Self::Epoll(epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?),
             "clock_nanosleep" => Self::Nanosleep,
-            _ => return Err(Failure::Broken(format!("no sleep is called {name}"))),
+            _ => return Err(case.unknown("via")),
         })
     }
 
@@ -127,7 +128,7 @@ mod tests {
             tv_nsec: 2_000_000,
         };
         for name in ["clock_nanosleep", "timerfd", "select", "poll", "epoll"] {
-            let mut way = Way::open(name).unwrap();
+            let mut way = Way::open(&Case::new([("via", name)])).unwrap();
             let start = Instant::now();
             match way.sleep(&length) {
                 Err(Errno::NOSYS) => println!("skipped: this kernel has no {name}"),

@@ -40,9 +40,20 @@ fn found(
     declared: &[Expect],
     run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
 ) -> Result<Findings, Failure> {
+    found_of(&Case::default(), cpus, pass, declared, run)
+}
+
+/// The same of a case.
+fn found_of(
+    case: &Case,
+    cpus: &[u32],
+    pass: Pass,
+    declared: &[Expect],
+    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+) -> Result<Findings, Failure> {
     let measure = || {
         cpu::pin(cpus[0]).expect("the CPU is allowed");
-        let (case, clock) = (Case::default(), Clock::system());
+        let clock = Clock::system();
         let situation = Situation {
             pass,
             effort: &EFFORT,
@@ -57,7 +68,7 @@ fn found(
             cores: &crate::cores::UNKNOWN,
             seed: 1,
         };
-        let mut bencher = Bencher::new(&case, declared, situation);
+        let mut bencher = Bencher::new(case, declared, situation);
         run(&mut bencher)?;
         bencher.finish()
     };
@@ -109,6 +120,27 @@ fn all_copies_work_and_every_operation_is_counted() {
         );
         let shares = ["least_share_percent", "largest_share_percent"].map(|d| findings.details[d]);
         assert!((shares[0] + shares[1] - 200.0).abs() < 1e-6, "{shares:?}");
+    }
+}
+
+#[test]
+fn copies_that_are_not_what_the_name_says_are_refuted() {
+    let Some(cpus) = two_cpus() else { return };
+    let named = Case::new([("as", "processes")]);
+    for (between, verdict) in [
+        (Between::Processes, Verdict::Confirmed),
+        (Between::Threads, Verdict::Refuted),
+    ] {
+        for pass in [Pass::Timed, Pass::Evidence] {
+            let findings = found_of(&named, &cpus, pass, &[], |b| {
+                b.copies(between, 2, 1, |_| Ok(spin))
+            });
+            let seen = verdict_of(
+                &findings.expect("measured"),
+                "what its tasks are to each other",
+            );
+            assert_eq!(seen, verdict, "{between:?}");
+        }
     }
 }
 
@@ -229,8 +261,12 @@ fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
     let faults = found(&cpus, Pass::Evidence, &[], |b| {
         b.copies(Between::Processes, 2, 1, |_| {
             Ok(|| {
-                // Beyond malloc's highest threshold: mapped, touched in one place and given back each time.
-                std::hint::black_box(vec![0_u8; 64 << 20])[0] = 1;
+                // Beyond malloc's highest threshold: mapped, touched and given back each time. In many places, for a
+                // single fault is harmless in an operation that the host makes long.
+                let mut fresh = vec![0_u8; 64 << 20];
+                let places = fresh.iter_mut().step_by(1 << 20);
+                places.for_each(|place| *place = 1);
+                std::hint::black_box(fresh);
                 spin()
             })
         })

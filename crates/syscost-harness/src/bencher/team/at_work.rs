@@ -5,6 +5,7 @@ use syscost_sys::counters::{TaskId, TaskPlace, TaskReading, TaskStat};
 use syscost_sys::partner::Partner;
 
 use super::Team;
+use super::between::groups_of;
 use super::seats::Seen;
 use crate::bencher::body::Body;
 use crate::bencher::laps::Laps;
@@ -81,9 +82,10 @@ impl<'t> AtWork<'t> {
         self.seen.note(now);
     }
 
-    /// Notes a last time where its tasks are, and ends it.
+    /// Notes a last time where its tasks are, and what to each other, and ends it.
     pub(super) fn dismiss(mut self) -> Result<Seen, Failure> {
         self.look();
+        self.seen.note_groups(groups_of(self.tasks.iter().copied()));
         self.team.dismiss()?;
         Ok(self.seen)
     }

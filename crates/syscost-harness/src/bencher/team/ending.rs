@@ -25,7 +25,7 @@ impl<'t> Team<'t> {
         // Stopped first: a partner that sees its neighbour's end would report it, and be counted.
         self.partners.iter().for_each(Partner::freeze);
         // Reaped, or hundreds of audits would leave zombies until the worker ends.
-        drop(self.partners);
+        self.partners.into_iter().for_each(Partner::abandon);
         mem::forget((self.lead, self.stopper, self.result));
     }
 

@@ -6,11 +6,13 @@
 //! - [`ending`]: how a team ends, and the reasons for a failure.
 //! - [`at_work`]: a team's loop, and what the kernel counts for it.
 //! - [`seats`]: where its tasks are put, and where they were seen.
+//! - [`between`]: what they are to each other.
 //! - [`difference`]: the cost of an operation of several tasks above that of baselines.
 //! - [`single`]: one task's share, timed alone.
 //! - [`sentinel`]: looks at the cores of partners on other CPUs.
 
 mod at_work;
+mod between;
 mod crew;
 mod difference;
 mod ending;
@@ -36,6 +38,7 @@ use crate::failure::Failure;
 use crate::placement::Placement;
 
 use at_work::AtWork;
+pub(super) use between::groups_of;
 pub use crew::Crew;
 pub use difference::Baseline;
 pub use follower::Follower;

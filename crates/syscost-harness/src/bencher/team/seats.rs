@@ -6,6 +6,7 @@ use syscost_results::Verdict;
 use syscost_sys::topology::Topology;
 use syscost_sys::{Unsupported, cpu};
 
+use super::between::Groups;
 use super::sentinel::Sentinel;
 use crate::bencher::Bencher;
 use crate::bencher::bracket::Bracket;
@@ -17,13 +18,15 @@ use crate::placement::Placement;
 /// Maximum number of partners' CPUs that are looked at.
 const MAX_WATCHED: usize = 8;
 
-/// Where the tasks of a team were seen.
+/// Where the tasks of a team were seen, and of which processes.
 #[derive(Default)]
 pub(super) struct Seen {
     /// The CPUs of all tasks at each look, the measuring one's first.
     looks: Vec<Vec<u32>>,
     /// Why a look failed, if one did.
     unread: Option<Unsupported>,
+    /// Of each team the processes of its tasks.
+    groups: Vec<Groups>,
 }
 
 impl Seen {
@@ -35,9 +38,23 @@ impl Seen {
         }
     }
 
+    /// All CPUs that were seen: the measuring task's at the first look, then the partners'. `None`
+    /// without a look.
+    fn all(&self) -> Option<Vec<u32>> {
+        let (own, _) = self.looks.first()?.split_first()?;
+        let partners = self.looks.iter().flat_map(|cpus| &cpus[1..]);
+        Some([own].into_iter().chain(partners).copied().collect())
+    }
+
+    /// Adds of which processes a team's tasks are.
+    pub(super) fn note_groups(&mut self, groups: Groups) {
+        self.groups.push(groups);
+    }
+
     /// Adds the looks of another team.
     pub(super) fn extend(&mut self, other: Seen) {
         self.looks.extend(other.looks);
+        self.groups.extend(other.groups);
         self.unread = other.unread.or(self.unread.take());
     }
 }
@@ -53,7 +70,7 @@ impl Bencher<'_> {
     }
 
     /// Measures with the measuring task on the placement's CPU, and claims that all tasks were on
-    /// theirs.
+    /// theirs, and processes or threads as the row's name says.
     pub(super) fn seated(
         &mut self,
         placement: Placement,
@@ -89,6 +106,7 @@ impl Bencher<'_> {
         } else {
             self.tell_mix(&seen);
         }
+        self.claim_between(&seen.groups);
         self.cpu = home;
         Ok(())
     }
@@ -129,21 +147,20 @@ impl Bencher<'_> {
         places.extend(partners);
         let expected = match placement {
             Placement::Distinct => {
-                format!("{}, each on a separate CPU", cpu::format_list(&places))
+                format!("among {}, each on its own", cpu::format_list(&places))
             }
             _ => told(&places),
         };
-        let observed = match strayed {
-            Some(cpus) => told(cpus),
-            None => expected.clone(),
-        };
-        match seen.looks.is_empty() {
-            true => self.claim_unseen("CPUs of its tasks", expected, seen),
-            false => {
-                let holds = strayed.is_none();
-                self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
+        let observed = match (strayed, seen.all(), placement) {
+            (Some(cpus), ..) => told(cpus),
+            (None, None, _) => return self.claim_unseen("CPUs of its tasks", expected, seen),
+            (None, Some(all), Placement::Distinct) => {
+                format!("{}, each on its own", cpu::format_list(&all))
             }
-        }
+            (None, Some(all), _) => told(&all),
+        };
+        let holds = strayed.is_none();
+        self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
     }
 
     /// Adds details: for each relation of CPUs, the percentage of looks that found the partners so
@@ -189,4 +206,19 @@ fn all_differ(cpus: &[u32]) -> bool {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).all(|two| two[0] != two[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_were_seen_are_told_and_none_that_were_not() {
+        let mut seen = Seen::default();
+        assert_eq!(seen.all(), None);
+        for look in [vec![0, 1], vec![0, 3], vec![0]] {
+            seen.note(Ok(look));
+        }
+        assert_eq!(seen.all(), Some(vec![0, 1, 3]));
+    }
 }

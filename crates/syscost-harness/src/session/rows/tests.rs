@@ -146,3 +146,25 @@ fn a_computed_row_has_its_limits_from_the_whole_run() {
     take(&mut row, 0, process(true));
     assert_eq!(row.limits, Some((240.0, 300.0)));
 }
+
+#[test]
+fn a_row_that_only_tells_facts_claims_nothing() {
+    let mut row = row();
+    take(&mut row, 0, process(true));
+    let evidence = |expected: &str| Evidence {
+        claim: "its name".into(),
+        expected: expected.into(),
+        observed: Some("a name".into()),
+        source: "the kernel".into(),
+        verdict: Verdict::Confirmed,
+        reason: None,
+    };
+    let why = |evidence: &[Evidence]| {
+        let (_, reason) = row.status(&Estimate::default(), false, evidence, "");
+        reason.unwrap_or_default()
+    };
+    let defect = "claims nothing that could be wrong";
+    assert!(why(&[]).contains(defect));
+    assert!(why(&[evidence("any")]).contains(defect));
+    assert!(!why(&[evidence("any"), evidence("a name")]).contains(defect));
+}

@@ -38,18 +38,52 @@ fn a_group_has_a_mean_over_its_benchmarks_and_counts() {
     let groups = compared([1.1, 1.2 * 1.2 / 1.1, 1.2, 1.2, 0.5, 1.0]).groups;
     let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["memory", "syscall", ""]);
+    let is_near =
+        |ratio: Option<f64>, goal: f64| ratio.is_some_and(|ratio| (ratio - goal).abs() < 1e-9);
     let syscall = &groups[1];
-    assert!((syscall.ratio - 1.2).abs() < 1e-9, "{syscall:?}");
-    assert!((syscall.ci95_low.expect("three benchmarks") - 1.2).abs() < 1e-3);
+    assert!(is_near(syscall.ratio, 1.2), "{syscall:?}");
+    assert_eq!(syscall.ci95_low, None, "single runs tell nothing of runs");
     assert_eq!((syscall.rows, syscall.benchmarks, syscall.worse), (4, 3, 4));
     let memory = &groups[0];
-    assert!((memory.ratio - 0.5_f64.sqrt()).abs() < 1e-9, "{memory:?}");
-    assert_eq!(memory.ci95_low, None, "two benchmarks tell no spread");
+    assert!(is_near(memory.ratio, 0.5_f64.sqrt()), "{memory:?}");
     assert_eq!((memory.better, memory.same), (1, 1));
     let all = &groups[2];
     assert_eq!((all.rows, all.worse + all.better + all.same), (6, 6));
     assert_eq!(all.left_out, 0);
-    assert!(all.ci95_low < Some(all.ratio) && Some(all.ratio) < all.ci95_high);
+}
+
+/// The interval of all rows together, of runs at these levels.
+fn interval(base: &[f64], new: &[f64]) -> Option<(f64, f64)> {
+    let runs = |levels: &[f64]| -> Vec<Run> {
+        let run = |(index, level): (usize, &f64)| {
+            let rows: Vec<(&str, f64)> = NAMES.iter().map(|name| (*name, *level)).collect();
+            of(&format!("{index} {level}"), &rows)
+        };
+        levels.iter().enumerate().map(run).collect()
+    };
+    let (base, new) = (runs(base), runs(new));
+    let [base, new] = [&base, &new].map(|side| side.iter().collect::<Vec<&Run>>());
+    let groups = compare(&base, &new, &[]).groups;
+    let all = groups.last().expect("all rows together");
+    all.ci95_low.zip(all.ci95_high)
+}
+
+#[test]
+fn what_differs_between_whole_runs_widens_the_interval_of_a_group() {
+    assert_eq!(interval(&[100.0], &[103.0]), None);
+    let (low, high) = interval(&[100.0, 100.0], &[103.0, 103.0]).expect("runs that agree");
+    assert!(low > 1.029 && high < 1.031, "{low} {high}");
+    // Every row of a run is dearer by as much: no row shows it, and all agree that the new side is dearer.
+    let (low, high) = interval(&[98.0, 102.0, 100.0], &[105.0, 101.0, 103.0]).expect("six runs");
+    assert!(low < 1.0 && high > 1.06, "{low} {high}");
+}
+
+#[test]
+fn two_benchmarks_tell_no_spread_of_a_group() {
+    let base = of("a", &[("x.a", 100.0), ("x.b", 100.0)]);
+    let new = of("b", &[("x.a", 110.0), ("x.b", 120.0)]);
+    let groups = compare_pair(&base, &new).groups;
+    assert_eq!(groups[0].ci95_low, None, "{groups:?}");
 }
 
 #[test]
@@ -65,6 +99,14 @@ fn rows_that_are_no_part_of_the_mean_are_counted() {
     let syscall = &groups[1];
     assert_eq!((syscall.rows, syscall.left_out), (4, 2), "{syscall:?}");
     assert_eq!((syscall.benchmarks, groups[2].left_out), (2, 2));
+    for side in [&mut base, &mut new] {
+        let rows = side.measurements.iter_mut();
+        rows.filter(|row| row.id.starts_with("memory"))
+            .for_each(|row| row.flags = vec![crate::Flag::Disturbed]);
+    }
+    let groups = compare(&[&base], &[&new], &[]).groups;
+    let memory = &groups[0];
+    assert_eq!((memory.rows, memory.left_out, memory.ratio), (2, 2, None));
 }
 
 #[test]
@@ -77,7 +119,8 @@ fn a_higher_rate_makes_a_group_cheaper() {
     }
     let groups = compare(&[&base], &[&new], &[]).groups;
     assert_eq!(groups.len(), 1, "one group is all there is");
-    assert!((groups[0].ratio - 0.5).abs() < 1e-9, "{groups:?}");
+    let ratio = groups[0].ratio.expect("a mean");
+    assert!((ratio - 0.5).abs() < 1e-9, "{groups:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod target;
+mod unknown;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,7 @@ pub(crate) fn run() -> Result<()> {
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().filter_map(too_long).collect();
     findings.extend(files.iter().flat_map(target::findings));
+    findings.extend(files.iter().flat_map(unknown::findings));
     findings.extend(catalogue::findings(files));
     findings.sort();
     findings

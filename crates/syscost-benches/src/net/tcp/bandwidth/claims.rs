@@ -222,8 +222,7 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
     let runs = runs.map(|ns| ns as f64 / usage.passed_ns.max(1) as f64 / streams as f64);
     let shares = Shares::of(sender, streams, outcome.lasted.as_secs_f64() * 1e6, runs);
     let limiter = limiter(setting, outcome, &shares);
-    let source = "the sender's TCP_INFO";
-    b.claim("what limits the streams", "any", limiter, source, true);
+    b.note("what limits the streams", limiter, "the sender's TCP_INFO");
     if let Some(round_trips) = outcome.round_trips {
         b.detail("min_round_trip_us", round_trips.min_us);
         b.detail("loaded_round_trip_us", round_trips.loaded_us);
@@ -254,7 +253,8 @@ fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
     }
 }
 
-/// The congestion control is the chosen one, or the default of the sender's system.
+/// The congestion control is the chosen one, or the default of the sender's system. Of another machine's default only the name is
+/// told.
 fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
     let default = || {
         let default = std::fs::read_to_string(DEFAULT_CONGESTION);
@@ -266,7 +266,7 @@ fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sende
     let found = sender.congestion.clone();
     match chosen.clone().or_else(default) {
         Some(expected) => b.claim_equal(claim, expected, found, "TCP_CONGESTION"),
-        None => b.claim(claim, "any", found, "TCP_CONGESTION", true),
+        None => b.note(claim, found, "TCP_CONGESTION"),
     }
     if let (Some(chosen), Some(near), Some(far)) = (chosen, &outcome.near, &outcome.far) {
         let both = format!("{} {}", near.congestion, far.congestion);

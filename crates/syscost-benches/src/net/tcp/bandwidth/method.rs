@@ -52,7 +52,7 @@ impl Method {
         Self::ALL
             .into_iter()
             .find(|method| method.name() == case.get(Self::KEY))
-            .ok_or_else(|| Failure::Broken("has an unknown method of sending".into()))
+            .ok_or_else(|| case.unknown(Self::KEY))
     }
 
     /// System calls per message: those of the sender, if this machine sends, and of the receiver,

@@ -44,7 +44,7 @@ impl Direction {
         [Direction::Send, Direction::Receive]
             .into_iter()
             .find(|direction| direction.name() == case.get(Self::KEY))
-            .ok_or_else(|| Failure::Broken("has an unknown direction".into()))
+            .ok_or_else(|| case.unknown(Self::KEY))
     }
 }
 

@@ -1,0 +1,132 @@
+//! Shared: what a descriptor is of, as the kernel has it.
+//!
+//! Calls that only read and write are the same on whatever they are made: which of these it was is
+//! seen at the descriptor alone.
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::fs::{FileType, fstat, readlink};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getpeername, getsockname, sockopt};
+use syscost_harness::prelude::*;
+
+/// Claims that all of these descriptors are of this kind, in the words of [`kind_of`].
+pub(crate) fn claim_kind<'f>(
+    b: &mut Bencher,
+    claim: &str,
+    expected: &str,
+    descriptors: impl IntoIterator<Item = BorrowedFd<'f>>,
+) {
+    const SOURCE: &str = "fstat, getsockopt and /proc/self/fd";
+    let kinds: Result<Vec<String>, Unsupported> = descriptors.into_iter().map(kind_of).collect();
+    match kinds {
+        Ok(mut kinds) => {
+            kinds.sort_unstable();
+            kinds.dedup();
+            b.claim_equal(claim, expected.to_owned(), kinds.join(", "), SOURCE);
+        }
+        Err(reason) => b.claim_unverified(claim, expected, "unknown", SOURCE, &reason.to_string()),
+    }
+}
+
+/// What a descriptor is of: `pipe`, `fifo`, `eventfd`, `IPv4 stream socket`, or `unix stream socket with a
+/// path`, if this end or the other was bound to one.
+///
+/// # Errors
+/// Where the kernel does not tell.
+pub(crate) fn kind_of(descriptor: BorrowedFd<'_>) -> Result<String, Unsupported> {
+    let untold =
+        |call: &'static str| move |cause: Errno| Unsupported::new(format!("{call}: {cause}"));
+    let mode = fstat(descriptor).map_err(untold("fstat"))?.st_mode;
+    match FileType::from_raw_mode(mode) {
+        FileType::Socket => socket(descriptor).map_err(untold("getsockopt")),
+        FileType::Fifo => match &*link(descriptor)? {
+            link if link.starts_with("pipe:") => Ok("pipe".to_owned()),
+            link if link.contains('/') => Ok("fifo".to_owned()),
+            link => Err(Unsupported::new(format!("/proc/self/fd says {link}"))),
+        },
+        other => Ok(match &*link(descriptor)? {
+            "anon_inode:[eventfd]" => "eventfd".to_owned(),
+            link => format!("{other:?} {link}"),
+        }),
+    }
+}
+
+/// What /proc says that it is open on.
+fn link(descriptor: BorrowedFd<'_>) -> Result<String, Unsupported> {
+    let path = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    let link = readlink(&*path, Vec::new())
+        .map_err(|cause| Unsupported::new(format!("readlink {path}: {cause}")))?;
+    Ok(link.to_string_lossy().into_owned())
+}
+
+fn socket(descriptor: BorrowedFd<'_>) -> Result<String, Errno> {
+    let family = sockopt::socket_domain(descriptor)?;
+    let kind = match sockopt::socket_type(descriptor)? {
+        SocketType::STREAM => "stream",
+        SocketType::DGRAM => "datagram",
+        SocketType::SEQPACKET => "seqpacket",
+        other => return Ok(format!("{family:?} {other:?}")),
+    };
+    match family {
+        AddressFamily::UNIX => {
+            let own = Some(getsockname(descriptor)?);
+            let addresses = [own, getpeername(descriptor)?];
+            let has_path = addresses.into_iter().flatten().any(|address| {
+                SocketAddrUnix::try_from(address).is_ok_and(|unix| unix.path_bytes().is_some())
+            });
+            let path = if has_path { "with" } else { "without" };
+            Ok(format!("unix {kind} socket {path} a path"))
+        }
+        AddressFamily::INET => Ok(format!("IPv4 {kind} socket")),
+        AddressFamily::INET6 => Ok(format!("IPv6 {kind} socket")),
+        other => Ok(format!("{other:?} {kind} socket")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    use rustix::event::{EventfdFlags, eventfd};
+    use rustix::pipe::{PipeFlags, pipe_with};
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::testing::{claims, findings};
+
+    #[test]
+    fn kinds_are_told_apart() {
+        let (pipe, _) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        let counter = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+        for (descriptor, kind) in [(&pipe, "pipe"), (&counter, "eventfd")] {
+            match kind_of(descriptor.as_fd()) {
+                Ok(seen) => assert_eq!(seen, kind),
+                Err(reason) => println!("skipped: {reason}"),
+            }
+        }
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let kind = kind_of(socket.as_fd());
+        assert_eq!(kind, Ok("IPv4 datagram socket".to_owned()));
+    }
+
+    #[test]
+    fn one_of_another_kind_is_refuted() {
+        let (socket, other) = (
+            UdpSocket::bind("127.0.0.1:0").unwrap(),
+            eventfd(0, EventfdFlags::CLOEXEC).unwrap(),
+        );
+        let refuted = |both: &[BorrowedFd<'_>]| {
+            let found = findings(Pass::Timed, &[], |b| {
+                b.iter(|| 1)?;
+                claim_kind(b, "kind", "IPv4 datagram socket", both.iter().copied());
+                Ok(())
+            });
+            claims(&found.unwrap(), Verdict::Refuted).contains(&"kind")
+        };
+        assert!(!refuted(&[socket.as_fd(), socket.as_fd()]));
+        assert!(refuted(&[socket.as_fd(), other.as_fd()]) || link(other.as_fd()).is_err());
+    }
+}

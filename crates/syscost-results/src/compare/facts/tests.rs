@@ -1,0 +1,112 @@
+//! Which facts of two runs differ, and what that means.
+
+use super::super::compare;
+use crate::fixture::run_of;
+use crate::{Directory, Run};
+
+fn names(base: &Run, new: &Run) -> Vec<String> {
+    let facts = compare(&[base], &[new], &[]).facts;
+    facts.into_iter().map(|one| one.fact).collect()
+}
+
+#[test]
+fn counts_differ_by_one_and_what_wobbles_by_a_percent() {
+    let mut base = run_of(&vec![vec![100.0; 10]; 9]);
+    base.machine.cpus_online = 256;
+    base.machine.memory_bytes = Some(25_276_063_744);
+    base.machine.cgroup_cpu_quota = Some(1.5);
+    let mut new = base.clone();
+    new.machine.memory_bytes = Some(25_276_000_000);
+    new.machine.cgroup_cpu_quota = Some(1.501);
+    let none: [&str; 0] = [];
+    assert_eq!(names(&base, &new), none);
+    new.machine.cpus_online = 254;
+    assert_eq!(names(&base, &new), ["machine.cpus_online"]);
+    new.machine.cpus_online = 256;
+    new.machine.memory_bytes = Some(12_000_000_000);
+    assert_eq!(names(&base, &new), ["machine.memory_bytes"]);
+}
+
+#[test]
+fn the_order_in_which_cpus_measured_is_no_difference() {
+    let mut base = run_of(&vec![vec![100.0; 10]; 9]);
+    base.config.cpus = vec![0, 1, 10];
+    let mut new = base.clone();
+    new.config.cpus = vec![10, 1, 0];
+    let none: [&str; 0] = [];
+    assert_eq!(names(&base, &new), none);
+    new.config.cpus = vec![10, 2];
+    let differences = compare(&[&base], &[&new], &[]).facts;
+    assert_eq!(differences.len(), 1);
+    assert_eq!(differences[0].base.as_deref(), Some("0 1 10"));
+    assert_eq!(differences[0].new.as_deref(), Some("2 10"));
+}
+
+#[test]
+fn another_far_end_is_a_difference_and_what_workers_find_it_by_is_not() {
+    let base = run_of(&vec![vec![100.0; 10]; 9]);
+    let with = |address: &str, kernel: &str| {
+        let mut run = base.clone();
+        let variable = |name: &str| (name.to_owned(), Some(address.to_owned()));
+        run.config.environment.extend([
+            variable("SYSCOST_PEER"),
+            variable("SYSCOST_PEER_TOKEN_FILE"),
+        ]);
+        let mut machine = run.machine.clone();
+        machine.kernel = kernel.to_owned();
+        run.peer = Some(Box::new(crate::run::Peer {
+            name: "db1:7717".to_owned(),
+            address: address.to_owned(),
+            version: "0.1.0".to_owned(),
+            machine,
+        }));
+        run
+    };
+    let one = with("10.0.0.1:7717", "Linux 6.1");
+    let none: [&str; 0] = [];
+    assert_eq!(names(&one, &with("10.0.0.1:8000", "Linux 6.1")), none);
+    assert_eq!(
+        names(&one, &with("10.0.0.2:7717", "Linux 6.2")),
+        ["peer.address", "peer.machine.kernel"]
+    );
+    assert!(names(&base, &one).contains(&"peer.address".to_owned()));
+}
+
+#[test]
+fn another_file_system_under_one_label_is_a_difference_and_another_path_is_not() {
+    let base = run_of(&vec![vec![100.0; 10]; 9]);
+    let with = |label: &str, path: &str, filesystem: &str, options: &str| {
+        let mut run = base.clone();
+        let set = ("SYSCOST_DIRECTORIES".to_owned(), Some(path.to_owned()));
+        run.config.environment.extend([set]);
+        run.directories.push(Directory {
+            label: label.to_owned(),
+            path: path.to_owned(),
+            filesystem: filesystem.to_owned(),
+            source: "/dev/vda".to_owned(),
+            options: options.to_owned(),
+            ..Directory::default()
+        });
+        run
+    };
+    let differing = |new: &Run| {
+        let one = with("ssd", "/a", "ext4", "rw,relatime");
+        compare(&[&one], &[new], &[]).facts
+    };
+    assert!(differing(&with("ssd", "/b", "ext4", "rw,relatime")).is_empty());
+    let other = differing(&with("ssd", "/a", "xfs", "rw"));
+    let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
+    assert_eq!(facts, ["directory.ssd", "directory.ssd options"]);
+    assert_eq!(other[0].base.as_deref(), Some("ext4 on /dev/vda"));
+    assert_eq!(other[0].new.as_deref(), Some("xfs on /dev/vda"));
+    assert_eq!(
+        other[0].meaning.as_deref(),
+        Some("rows with this label are of another file system or device")
+    );
+    // A directory that only one side has is one fact.
+    let other = differing(&with("hdd", "/a", "ext4", "rw"));
+    let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
+    assert_eq!(facts, ["directory.ssd", "directory.hdd"]);
+    let meaning = other[1].meaning.as_deref();
+    assert!(meaning.is_some_and(|text| text.starts_with("of one side only")));
+}

@@ -1,0 +1,66 @@
+//! By how much whole runs differ, whatever was changed: all their rows are dearer in a bad hour.
+
+use std::collections::BTreeMap;
+
+use super::super::{ComparedIn, Row};
+use super::{Error, by_benchmark, sign};
+use crate::stats::student;
+use crate::{Measurement, Run};
+
+/// The standard error, squared, of the mean ratio of these rows that comes of whole runs: from how far those of a side lie apart, and of the base's also
+/// the further ones in its state. `None` where nothing has two runs.
+pub(super) fn error(rows: &[&Row], [base, new, further]: [&[&Run]; 3]) -> Option<Error> {
+    let in_the_state_of_base = [base, further].concat();
+    let (mut squares, mut freedom) = (0.0, 0.0);
+    for runs in [&*in_the_state_of_base, new] {
+        let free = runs.len().saturating_sub(1) as f64;
+        squares += free * student::deviation(&of(rows, runs)).powi(2);
+        freedom += free;
+    }
+    let share = |side: &[&Run]| 1.0 / side.len() as f64;
+    (freedom > 0.0).then(|| Error {
+        square: squares / freedom * (share(base) + share(new)),
+        freedom,
+    })
+}
+
+/// How much dearer than the mean of these runs each is, in logarithms, by the rows that all of them have.
+fn of(rows: &[&Row], runs: &[&Run]) -> Vec<f64> {
+    let known: Vec<BTreeMap<&str, &Measurement>> = runs
+        .iter()
+        .map(|run| {
+            let rows = run.measurements.iter();
+            rows.map(|row| (&*row.name, row)).collect()
+        })
+        .collect();
+    let costs: BTreeMap<&str, Vec<f64>> = rows
+        .iter()
+        .filter_map(|row| {
+            let all = known.iter().map(|run| cost(row, run.get(&*row.name)?));
+            Some((&*row.name, all.collect::<Option<Vec<f64>>>()?))
+        })
+        .collect();
+    (0..runs.len())
+        .map(|run| {
+            let shift = |row: &Row| {
+                let all = costs.get(&*row.name)?;
+                Some(all[run] - student::mean(all))
+            };
+            let shifts = by_benchmark(rows, shift);
+            match shifts.is_empty() {
+                true => 0.0,
+                false => student::mean(&shifts),
+            }
+        })
+        .collect()
+}
+
+/// The logarithm of a row's cost in a run, in what it was compared in.
+fn cost(row: &Row, measured: &Measurement) -> Option<f64> {
+    let in_cycles = row.cycles.is_some() || row.compared_in == ComparedIn::CoreCycles;
+    let (number, sign) = match in_cycles.then_some(measured.core_cycles).flatten() {
+        Some(cycles) => (cycles, 1.0),
+        None => (measured.estimate.median?, sign(row)),
+    };
+    (number > 0.0).then(|| sign * number.ln())
+}
