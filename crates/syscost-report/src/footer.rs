@@ -4,26 +4,31 @@ use std::collections::BTreeSet;
 
 use syscost_results::precision::Grade;
 use syscost_results::{Estimate, Flag, Measurement, Run, Status};
-use textwrap::wrap;
 
 use crate::{
     TableOptions, hierarchy,
     paint::{self, Paint},
     sentence::{self, Mark},
     units::is_upper,
+    wrap::{hanging, together},
 };
 
 /// Names listed for one reason, before the rest is only counted.
 const NAMES: usize = 4;
 
+/// What a table has shown, for its legend to explain.
+#[derive(Default)]
+pub(crate) struct Shown<'r> {
+    /// The rows that it has a line or a cell for.
+    pub(crate) rows: Vec<&'r Measurement>,
+    /// Columns that some group had no room for.
+    pub(crate) columns_left_out: BTreeSet<&'static str>,
+    /// Whether some row has more flags than there was room for.
+    pub(crate) are_flags_left_out: bool,
+}
+
 /// Everything that follows the table.
-/// `left_out` are columns that some group had no room for.
-pub(crate) fn footer(
-    run: &Run,
-    options: &TableOptions,
-    left_out: &BTreeSet<&str>,
-    paint: Paint,
-) -> String {
+pub(crate) fn footer(run: &Run, options: &TableOptions, shown: &Shown<'_>, paint: Paint) -> String {
     let mut out = Out {
         text: String::new(),
         width: options.width,
@@ -66,9 +71,9 @@ pub(crate) fn footer(
         }
         out.blank();
     }
-    legend(run, &mut out);
-    if !left_out.is_empty() {
-        let columns: Vec<&str> = left_out.iter().copied().collect();
+    legend(shown, &mut out);
+    if !shown.columns_left_out.is_empty() {
+        let columns: Vec<&str> = shown.columns_left_out.iter().copied().collect();
         out.dim(&format!(
             "{} left out where {} columns are too few; a wider terminal, or COLUMNS, shows more",
             columns.join(" and "),
@@ -76,7 +81,11 @@ pub(crate) fn footer(
         ));
     }
     out.blank();
-    out.plain(&sentence::summary(run));
+    let summary = match options.is_part {
+        true => sentence::summary_of_part(run),
+        false => sentence::summary(run),
+    };
+    out.plain(&summary);
     if let Some(path) = options.saved_to.as_ref().filter(|_| !options.quiet) {
         out.plain(&format!("Saved to {path}"));
     }
@@ -135,14 +144,14 @@ pub(crate) fn short_meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> Optio
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// What a verbose table shows beneath a row.
+/// What a verbose table shows beneath a row, to be wrapped.
 pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     let estimate = &row.estimate;
     let mut notes = Vec::new();
     if estimate.samples > 0 {
         let mut parts = vec![sentence::samples(row)];
         let more = sentence::without_column(row).into_iter();
-        parts.extend(more.map(|(name, value)| format!("{name} {value}")));
+        parts.extend(more.map(|(name, value)| together(&format!("{name} {value}"))));
         notes.push(parts.join(", "));
     }
     notes.extend(sentence::undisturbed(row));
@@ -158,7 +167,7 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
         let details = row
             .details
             .iter()
-            .map(|(name, value)| format!("{name} {}", (value * 1e4).round() / 1e4));
+            .map(|(name, value)| together(&format!("{name} {}", (value * 1e4).round() / 1e4)));
         notes.push(details.collect::<Vec<_>>().join(", "));
     }
     notes
@@ -190,9 +199,10 @@ fn list(names: &[&str], all: bool) -> String {
 }
 
 /// What the signs mean that occur in this table.
-fn legend(run: &Run, out: &mut Out) {
-    let has_number = |row: &&Measurement| row.status.has_figures();
-    let shown: Vec<&Measurement> = run.measurements.iter().filter(has_number).collect();
+fn legend(shown: &Shown<'_>, out: &mut Out) {
+    let are_flags_left_out = shown.are_flags_left_out;
+    let rows = shown.rows.iter().copied();
+    let shown: Vec<&Measurement> = rows.filter(|row| row.status.has_figures()).collect();
     for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
         if shown.iter().any(|row| Mark::of(&row.evidence) == mark) {
             out.dim(&format!("{} {}", mark.sign(), mark.meaning()));
@@ -222,8 +232,7 @@ fn legend(run: &Run, out: &mut Out) {
     for meaning in meanings(shown.iter().flat_map(|row| &row.flags)) {
         out.dim(&meaning);
     }
-    let shown_flags = |row: &&Measurement| row.flags.iter().filter(|flag| is_shown(**flag)).count();
-    if shown.iter().any(|row| shown_flags(row) > 1) {
+    if are_flags_left_out {
         out.dim("+1 behind a flag: one more, which -v shows");
     }
 }
@@ -237,10 +246,7 @@ struct Out {
 
 impl Out {
     fn lines(&mut self, style: Option<anstyle::Style>, first: &str, next: &str, text: &str) {
-        let options = textwrap::Options::new(self.width)
-            .initial_indent(first)
-            .subsequent_indent(next);
-        for line in wrap(text, options) {
+        for line in hanging(text, self.width, first, next) {
             self.text.push_str(&match style {
                 Some(style) => self.paint.text(style, line.trim_end()),
                 None => line.trim_end().to_owned(),

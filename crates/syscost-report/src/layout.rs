@@ -101,6 +101,15 @@ impl<'a> Row<'a> {
     }
 }
 
+/// Rows as they are drawn.
+pub(crate) struct Lines {
+    pub(crate) heading: String,
+    /// One for each row.
+    pub(crate) rows: Vec<String>,
+    /// Whether one of them has more flags than it shows.
+    pub(crate) are_flags_left_out: bool,
+}
+
 /// Which columns there is room for, and how wide a name may be.
 pub(crate) struct Layout {
     /// Those that there would be with room for all.
@@ -140,7 +149,7 @@ impl Layout {
         }
     }
 
-    /// The columns there is no room for.
+    /// The names of the columns there is no room for.
     pub(crate) fn left_out(&self) -> Vec<&'static str> {
         let all = self.all.iter();
         let left_out = all.filter(|column| !self.columns.contains(column));
@@ -148,7 +157,7 @@ impl Layout {
     }
 
     /// The heading, which begins with this title, then one painted line for each row.
-    pub(crate) fn lines(&self, title: &str, rows: &[Row<'_>], paint: Paint) -> Vec<String> {
+    pub(crate) fn lines(&self, title: &str, rows: &[Row<'_>], paint: Paint) -> Lines {
         let mut table = paint::columns();
         let mut heading = vec![" ".repeat(self.name.max(width(title)))];
         heading.extend(
@@ -182,13 +191,24 @@ impl Layout {
         let mut next = || lines.next().unwrap_or_default();
         let heading = next();
         let behind: String = heading.chars().skip(width(title)).collect();
-        let mut out = vec![format!(
-            "{}{}",
-            paint.text(paint::HEADING, title),
-            paint.text(paint::DIM, behind.trim_end())
-        )];
+        let mut out = Lines {
+            heading: format!(
+                "{}{}",
+                paint.text(paint::HEADING, title),
+                paint.text(paint::DIM, behind.trim_end())
+            ),
+            rows: Vec::new(),
+            are_flags_left_out: false,
+        };
         for (row, cells) in rows.iter().zip(cells) {
-            out.push(self.line(row, &cells, &next(), paint));
+            let laid_out = next();
+            let laid_out = laid_out.trim_end();
+            let room = self.width.saturating_sub(width(laid_out) + GAP);
+            let all = shown_flags(row);
+            let flags = fit(&all, room);
+            out.are_flags_left_out |= !flags.is_empty() && flags != all.join(", ");
+            out.rows
+                .push(self.line(row, &cells, laid_out, &flags, paint));
         }
         out
     }
@@ -209,8 +229,14 @@ impl Layout {
     }
 
     /// The line as laid out, painted cell by cell; the flags, or the reason for no number, go behind.
-    fn line(&self, row: &Row<'_>, cells: &[String], laid_out: &str, paint: Paint) -> String {
-        let laid_out = laid_out.trim_end();
+    fn line(
+        &self,
+        row: &Row<'_>,
+        cells: &[String],
+        laid_out: &str,
+        flags: &str,
+        paint: Paint,
+    ) -> String {
         if row.figures.is_none() {
             let used = self.name + GAP;
             let words = cut_end(
@@ -244,13 +270,9 @@ impl Layout {
             );
             rest = after;
         }
-        let flags = fit(
-            &shown_flags(row),
-            self.width.saturating_sub(width(laid_out) + GAP),
-        );
         if !flags.is_empty() {
             out.push_str(&" ".repeat(GAP));
-            out.push_str(&paint.text(paint::CARE, &flags));
+            out.push_str(&paint.text(paint::CARE, flags));
         }
         out
     }
@@ -313,10 +335,16 @@ fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
 
 /// What must be left behind the mark to show a row's first flag.
 fn least_flags(row: &Row<'_>) -> usize {
-    let flags = shown_flags(row);
-    flags.first().map_or(0, |first| {
-        GAP + width(first) + if flags.len() > 1 { width(" +1") } else { 0 }
-    })
+    match least(&shown_flags(row)) {
+        0 => 0,
+        columns => GAP + columns,
+    }
+}
+
+/// Columns of the first of these flags, and of how many more there are.
+pub(crate) fn least(flags: &[&str]) -> usize {
+    let more = if flags.len() > 1 { width(" +1") } else { 0 };
+    flags.first().map_or(0, |first| width(first) + more)
 }
 
 /// As many flags as fit, and how many more there are.

@@ -10,6 +10,7 @@
 //! - [`export`]: the forms other tools read.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
+//! - [`wrap`]: text in lines for a terminal.
 
 pub mod chart;
 pub mod compare;
@@ -29,6 +30,7 @@ pub mod study;
 pub mod summary;
 pub mod table;
 pub mod units;
+pub mod wrap;
 
 #[cfg(test)]
 mod fixture;

@@ -1,11 +1,13 @@
 //! The latency numbers every programmer should know, as a list with a human scale and a bar on a log scale.
 
+use anstyle::Style;
 use syscost_results::numbers::{Number, Numbers};
 use syscost_results::{Estimate, Run, Unit};
-use textwrap::wrap;
 
+use crate::layout::{fit, least};
 use crate::paint::{self, Paint, cut_end, width};
 use crate::units::{Figures, quantity};
+use crate::wrap::wrap;
 use crate::{TableOptions, footer, sentence};
 
 /// The scale of the bars is the same for every run and machine: from this time on, in ns,
@@ -16,6 +18,11 @@ const DECADES: usize = 9;
 const MAX_STEPS: usize = 3;
 /// Columns between two columns.
 const GAP: usize = 2;
+/// The headings.
+const TIME: &str = "time";
+const HALF_WIDTH: &str = "± 95 %";
+const HUMAN: &str = "feels like";
+const REFERENCE: &str = "reference";
 
 /// The list of a run, ending in a newline. Of the options, width and colour count. `reference` says in a line what the figures
 /// beside it are of.
@@ -36,7 +43,7 @@ pub fn numbers(
     };
     line(&paint.text(
         paint::HEADING,
-        "The latency numbers every programmer should know, of this machine",
+        "The latency numbers every programmer should know",
     ));
     for text in wrap(&sentence::machine(run), columns) {
         line(&paint.text(paint::DIM, &text));
@@ -48,14 +55,9 @@ pub fn numbers(
         }
         line("");
     }
-    let mut rows: Vec<Row<'_>> = numbers.numbers.iter().map(Row::new).collect();
-    // From the cheapest to the dearest; those without a number last, in the list's order.
-    rows.sort_by(|a, b| {
-        let time = |row: &Row<'_>| row.number.median_ns.unwrap_or(f64::INFINITY);
-        time(a).total_cmp(&time(b))
-    });
+    let rows: Vec<Row<'_>> = numbers.by_time().into_iter().map(Row::new).collect();
     let widths = Widths::new(&rows, columns);
-    line(&paint.text(paint::DIM, &widths.heading(&numbers.second)));
+    line(&paint.text(paint::DIM, &widths.heading()));
     for row in &rows {
         line(&widths.line(row, paint));
     }
@@ -65,7 +67,17 @@ pub fn numbers(
         .iter()
         .filter(|number| number.median_ns.is_some());
     let flags = footer::meanings(flags.flat_map(|number| &number.flags));
-    for sentence in [legend(numbers, widths.steps)].into_iter().chain(flags) {
+    let grades = footer::grades(rows.iter().map(|row| &row.estimate));
+    let grades =
+        grades.map(|grades| format!("{grades}: how far the 95 % interval reaches from the median"));
+    let more = rows.iter().any(|row| widths.leaves_flags_out(row));
+    let more = more.then(|| "+1 behind a flag: one more, which a wider terminal shows".to_owned());
+    let legend = legend(numbers, &widths);
+    for sentence in std::iter::once(legend)
+        .chain(grades)
+        .chain(flags)
+        .chain(more)
+    {
         for text in wrap(&sentence, columns) {
             line(&paint.text(paint::DIM, &text));
         }
@@ -73,7 +85,7 @@ pub fn numbers(
     out
 }
 
-fn legend(numbers: &Numbers, steps: usize) -> String {
+fn legend(numbers: &Numbers, widths: &Widths) -> String {
     let scale = match &numbers.second {
         Some(second) => format!(
             "\"feels like\" is the time on a scale where one {} takes a second. ",
@@ -82,7 +94,7 @@ fn legend(numbers: &Numbers, steps: usize) -> String {
         None => "No L1 cache hit was measured, so there is no scale on which one takes a second. "
             .to_owned(),
     };
-    let steps = match steps {
+    let steps = match widths.steps {
         0 => String::new(),
         1 => {
             format!("A bar begins at {AXIS_BEGIN} ns and grows by a step for each factor of ten. ")
@@ -93,9 +105,15 @@ fn legend(numbers: &Numbers, steps: usize) -> String {
             )
         }
     };
+    let interval = match widths.is_half_width_left_out {
+        true => format!(
+            ". {HALF_WIDTH} left out: {} columns are too few",
+            widths.columns
+        ),
+        false => ", ± the larger side of their 95 % confidence interval".to_owned(),
+    };
     format!(
-        "{scale}{steps}Times are medians, ± the larger side of their 95 % confidence interval. \
-         `syscost explain ID` tells what a row measures."
+        "{scale}{steps}Times are medians{interval}. `syscost explain ID` tells what a row measures."
     )
 }
 
@@ -118,7 +136,9 @@ struct Row<'a> {
     human: String,
     /// The reference's figure, if there is a reference with one.
     reference: String,
-    flags: String,
+    flags: Vec<&'static str>,
+    /// What the flags' first sign, the grade, is of.
+    estimate: Estimate,
 }
 
 impl<'a> Row<'a> {
@@ -140,83 +160,117 @@ impl<'a> Row<'a> {
             reference: number
                 .reference_ns
                 .map_or_else(String::new, |time| quantity(Unit::Nanoseconds, time)),
-            flags: footer::signs(&estimate, &number.flags).join(", "),
+            flags: match number.median_ns {
+                Some(_) => footer::signs(&estimate, &number.flags),
+                None => Vec::new(),
+            },
+            estimate,
         }
     }
 }
 
+/// Columns of each column; zero of one that is not there.
 struct Widths {
     title: usize,
     time: usize,
     half_width: usize,
     human: usize,
-    /// Columns of the reference's figure; zero without one.
     reference: usize,
     /// Columns of the bar for each power of ten; zero if there is no room for a bar.
     steps: usize,
     columns: usize,
+    /// Whether the interval's half width found no room.
+    is_half_width_left_out: bool,
 }
 
 impl Widths {
+    /// All columns, as far as they have something to show. Where they find no room, bars go first, then the interval's half
+    /// width, of which the flags tell the grade, then the ends of titles.
     fn new(rows: &[Row<'_>], columns: usize) -> Self {
-        let widest = |measure: fn(&Row<'_>) -> usize, heading: &str| {
-            rows.iter()
-                .map(measure)
-                .max()
-                .unwrap_or(0)
-                .max(width(heading))
+        let widest = |measure: fn(&Row<'_>) -> usize| rows.iter().map(measure).max().unwrap_or(0);
+        let column = |measure: fn(&Row<'_>) -> usize, heading: &str| match widest(measure) {
+            0 => 0,
+            wide => wide.max(width(heading)),
         };
         let mut widths = Widths {
-            title: widest(|row| width(&row.number.title), ""),
-            time: widest(|row| width(&row.time), "time"),
-            half_width: widest(|row| width(&row.half_width), "± 95 %"),
-            human: widest(|row| width(&row.human), "feels like"),
-            reference: match widest(|row| width(&row.reference), "") {
-                0 => 0,
-                wide => wide.max(width("reference")),
-            },
+            title: widest(|row| width(&row.number.title)),
+            time: column(|row| width(&row.time), TIME),
+            half_width: column(|row| width(&row.half_width), HALF_WIDTH),
+            human: column(|row| width(&row.human), HUMAN),
+            reference: column(|row| width(&row.reference), REFERENCE),
             steps: 0,
             columns,
+            is_half_width_left_out: false,
         };
-        let flags = widest(|row| width(&row.flags), "");
-        let gaps = if flags > 0 { 5 * GAP } else { 4 * GAP };
-        let used = widths.title + widths.time + widths.half_width + widths.human + flags + gaps;
-        let used = used + widths.behind_human().0 + widths.reference;
-        let left = columns.saturating_sub(used);
-        widths.steps = (left.saturating_sub(1) / DECADES).min(MAX_STEPS);
+        let behind = |flags: usize| if flags > 0 { GAP + flags } else { 0 };
+        let few = behind(widest(|row| least(&row.flags)));
+        if widths.used() + few > columns {
+            widths.is_half_width_left_out = widths.half_width > 0;
+            widths.half_width = 0;
+        }
+        let excess = (widths.used() + few).saturating_sub(columns);
+        widths.title = widths.title.saturating_sub(excess);
+        let flags = behind(widest(|row| width(&row.flags.join(", "))));
+        // A bar is at least one wide.
+        let left = columns.saturating_sub(widths.used() + flags + GAP + 1);
+        widths.steps = (left / DECADES).min(MAX_STEPS);
         widths
     }
 
-    /// Columns between the human scale and the reference, and the reference's heading.
-    fn behind_human(&self) -> (usize, &'static str) {
-        match self.reference {
-            0 => (0, ""),
-            _ => (GAP, "reference"),
+    /// Columns up to the bar.
+    fn used(&self) -> usize {
+        let columns = [self.time, self.half_width, self.human, self.reference];
+        let is_there = columns.iter().filter(|columns| **columns > 0);
+        self.title + is_there.map(|columns| GAP + columns).sum::<usize>()
+    }
+
+    /// Columns of the bars with the gap before them.
+    fn bars(&self) -> usize {
+        match self.steps {
+            0 => 0,
+            steps => GAP + steps * DECADES + 1,
         }
     }
 
-    fn heading(&self, second: &Option<String>) -> String {
-        let human = if second.is_some() { "feels like" } else { "" };
-        format!(
-            "{:<title$}  {:>time$}  {:>half$}  {:>human_width$}{:gap$}{:>reference$}",
-            "",
-            "time",
-            "± 95 %",
-            human,
-            "",
-            self.behind_human().1,
-            gap = self.behind_human().0,
-            reference = self.reference,
-            title = self.title,
-            time = self.time,
-            half = self.half_width,
-            human_width = self.human,
-        )
+    /// As many flags as there is room for.
+    fn flags(&self, row: &Row<'_>) -> String {
+        let used = self.used() + self.bars() + GAP;
+        fit(&row.flags, self.columns.saturating_sub(used))
+    }
+
+    /// Whether a row has more flags than its line shows.
+    fn leaves_flags_out(&self, row: &Row<'_>) -> bool {
+        let shown = self.flags(row);
+        !shown.is_empty() && shown != row.flags.join(", ")
+    }
+
+    /// A title and what stands in the columns behind it, as far as they are there.
+    fn laid_out(&self, title: &str, cells: [(&str, Style); 4], paint: Paint) -> String {
+        let title = cut_end(title, self.title);
+        let mut out = format!("{title:<columns$}", columns = self.title);
+        let columns = [self.time, self.half_width, self.human, self.reference];
+        for ((text, style), columns) in cells.into_iter().zip(columns) {
+            if columns > 0 {
+                let cell = format!("{text:>columns$}");
+                out.push_str(&" ".repeat(GAP));
+                out.push_str(&match text {
+                    "" => cell,
+                    _ => paint.text(style, &cell),
+                });
+            }
+        }
+        out
+    }
+
+    fn heading(&self) -> String {
+        let cells = [TIME, HALF_WIDTH, HUMAN, REFERENCE].map(|heading| (heading, Style::new()));
+        self.laid_out("", cells, Paint { color: false })
     }
 
     fn line(&self, row: &Row<'_>, paint: Paint) -> String {
-        let title = format!("{:<width$}", row.number.title, width = self.title);
         let Some(median) = row.number.median_ns else {
+            let title = cut_end(&row.number.title, self.title);
+            let title = format!("{title:<columns$}", columns = self.title);
             let reason = row.number.reason.as_deref().unwrap_or("no number");
             let room = self.columns.saturating_sub(self.title + GAP);
             return format!(
@@ -225,32 +279,27 @@ impl Widths {
                 paint.text(paint::DIM, &cut_end(reason, room))
             );
         };
-        let half = format!("{:>width$}", row.half_width, width = self.half_width);
-        let reference = format!(
-            "{:gap$}{:>width$}",
-            "",
-            row.reference,
-            gap = self.behind_human().0,
-            width = self.reference
-        );
-        let bar = bar(median, self.steps);
-        let flags = match row.flags.is_empty() {
-            true => String::new(),
-            false => {
-                let gap = " ".repeat((self.steps * DECADES + 1).saturating_sub(width(&bar)) + GAP);
-                gap + &paint.text(paint::CARE, &row.flags)
-            }
-        };
-        format!(
-            "{title}  {:>time$}  {}  {:>human$}{}  {}{flags}",
-            row.time,
-            paint.text(paint::DIM, &half),
-            row.human,
-            paint.text(paint::DIM, &reference),
-            paint.text(paint::GOOD, &bar),
-            time = self.time,
-            human = self.human,
-        )
+        let plain = Style::new();
+        let cells = [
+            (row.time.as_str(), plain),
+            (row.half_width.as_str(), paint::DIM),
+            (row.human.as_str(), plain),
+            (row.reference.as_str(), paint::DIM),
+        ];
+        let mut out = self.laid_out(&row.number.title, cells, paint);
+        if self.steps > 0 {
+            let bar = bar(median, self.steps);
+            let behind = (self.bars() - GAP).saturating_sub(width(&bar));
+            out.push_str(&" ".repeat(GAP));
+            out.push_str(&paint.text(paint::GOOD, &bar));
+            out.push_str(&" ".repeat(behind));
+        }
+        let flags = self.flags(row);
+        if !flags.is_empty() {
+            out.push_str(&" ".repeat(GAP));
+            out.push_str(&paint.text(paint::CARE, &flags));
+        }
+        out
     }
 }
 

@@ -1,10 +1,10 @@
 //! Lines of text for a terminal of some width.
 
 use anstyle::Style;
-use textwrap::wrap;
 
 use crate::TableOptions;
 use crate::paint::Paint;
+use crate::wrap::wrap;
 
 /// Narrower pages are not legible.
 const MIN_COLUMNS: usize = 60;

@@ -3,15 +3,17 @@
 mod directory;
 mod settings;
 mod shared;
+mod summary;
 
-use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Status, Verdict};
+use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Verdict};
 
-use crate::units::{duration, quantity};
+use crate::units::quantity;
 pub use directory::directory;
 use settings::cpus;
 pub use settings::{hardware, precision, settings};
 pub(crate) use shared::without_column;
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
+pub use summary::{summary, summary_of_part};
 
 /// What all the evidence of a measurement comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,44 +156,6 @@ pub fn count(number: usize, one: &str) -> String {
     }
 }
 
-/// The run in one line: how many rows came out how, in what time.
-pub fn summary(run: &Run) -> String {
-    let count = |wanted: Status| {
-        run.measurements
-            .iter()
-            .filter(|row| row.status == wanted)
-            .count()
-    };
-    let mut parts = vec![format!(
-        "{} of {} measured",
-        count(Status::Ok),
-        run.measurements.len()
-    )];
-    for wanted in [
-        Status::BelowResolution,
-        Status::AboveRange,
-        Status::Withheld,
-        Status::Failed,
-        Status::Unsupported,
-        Status::Skipped,
-    ] {
-        let count = count(wanted);
-        if count > 0 {
-            parts.push(format!("{count} {}", wanted.words()));
-        }
-    }
-    // What was not measured at all is counted above.
-    let rounds = match run.complete {
-        true => "",
-        false => ", some in fewer rounds than wanted,",
-    };
-    format!(
-        "{}{rounds} in {}",
-        parts.join(", "),
-        duration(run.duration_s)
-    )
-}
-
 /// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core frequency, as far as they are known.
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
@@ -315,21 +279,6 @@ mod tests {
         assert_eq!(
             evidence(&fixture::row(&run, "signal.catch").evidence[1]),
             "signals per operation: expected 1, not observed (rusage): the kernel does not count them"
-        );
-    }
-
-    #[test]
-    fn the_summary_counts_every_status() {
-        let mut run = fixture::run();
-        assert_eq!(
-            summary(&run),
-            "6 of 12 measured, 1 below resolution, 1 withheld, 1 failed, 2 unsupported, 1 skipped in 54 s"
-        );
-        run.complete = false;
-        run.measurements.truncate(1);
-        assert_eq!(
-            summary(&run),
-            "1 of 1 measured, some in fewer rounds than wanted, in 54 s"
         );
     }
 

@@ -5,18 +5,18 @@
 //! number says why in place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the
 //! parameters in the middle of names; the legend says which columns went.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use syscost_results::directory::label_of;
 use syscost_results::{Measurement, Run, Status};
-use textwrap::wrap;
 
 use crate::{
-    footer,
+    footer::{self, Shown},
     layout::{INDENT, Layout, Row},
     paint::{self, Paint},
     sentence,
     side_by_side::{SideBySide, text},
+    wrap::{hanging, wrap},
 };
 
 /// How to draw the table.
@@ -34,6 +34,8 @@ pub struct TableOptions {
     pub name: Option<String>,
     /// Whether to leave out what is not the result: warnings, where the run was saved, what to do next.
     pub quiet: bool,
+    /// Whether the rows are only some of the run's.
+    pub is_part: bool,
     /// What stands beside the numbers.
     pub beside: Option<Beside>,
 }
@@ -57,6 +59,7 @@ impl Default for TableOptions {
             saved_to: None,
             name: Some("latest".to_owned()),
             quiet: false,
+            is_part: false,
             beside: None,
         }
     }
@@ -90,41 +93,44 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         }
     }
     out.push('\n');
-    let mut left_out = BTreeSet::new();
+    let mut shown = Shown::default();
     for section in rows.chunk_by(|a, b| a.group() == b.group()) {
         let is_of_group = |row: &&Measurement| {
             row.status != Status::Skipped && row.id.split('.').next() == Some(section[0].group())
         };
         let of_group = run.measurements.iter().filter(is_of_group);
         let Some(beside) = SideBySide::of(of_group, &run.directories) else {
-            left_out.extend(plain(section, options, &mut out));
+            plain(section, options, &mut out, &mut shown);
             continue;
         };
         let labels = beside.labels.clone();
-        several_directories(beside, section, options, &mut out);
+        several_directories(beside, section, options, &mut out, &mut shown);
         let has_column = |row: &&Row<'_>| {
             label_of(&row.measurement.name).is_some_and(|label| labels.contains(&label))
         };
         let rest = section.iter().filter(|row| !has_column(row)).cloned();
         let rest: Vec<Row<'_>> = rest.collect();
         if !rest.is_empty() {
-            left_out.extend(plain(&rest, options, &mut out));
+            plain(&rest, options, &mut out, &mut shown);
         }
     }
-    out.push_str(&footer::footer(run, options, &left_out, paint));
+    out.push_str(&footer::footer(run, options, &shown, paint));
     out
 }
 
-/// The rows of a group, a line each; which columns there was no room for.
-fn plain(section: &[Row<'_>], options: &TableOptions, out: &mut String) -> Vec<&'static str> {
+/// The rows of a group, a line each.
+fn plain<'r>(section: &[Row<'r>], options: &TableOptions, out: &mut String, shown: &mut Shown<'r>) {
     let paint = Paint {
         color: options.color,
     };
     let layout = Layout::new(section, options.width);
-    let mut lines = layout.lines(section[0].group(), section, paint).into_iter();
-    push(out, &lines.next().unwrap_or_default());
+    let lines = layout.lines(section[0].group(), section, paint);
+    shown.rows.extend(section.iter().map(|row| row.measurement));
+    shown.columns_left_out.extend(layout.left_out());
+    shown.are_flags_left_out |= lines.are_flags_left_out;
+    push(out, &lines.heading);
     let mut above = "";
-    for (row, line) in section.iter().zip(&mut lines) {
+    for (row, line) in section.iter().zip(&lines.rows) {
         if row.is_nested() && row.operation() != above {
             let title = paint.text(paint::DIM, &row.measurement.title);
             push(
@@ -133,22 +139,18 @@ fn plain(section: &[Row<'_>], options: &TableOptions, out: &mut String) -> Vec<&
             );
         }
         above = row.operation();
-        push(out, &line);
+        push(out, line);
         left_out(row, options, out);
         if options.verbose {
             for note in footer::notes(row.measurement) {
                 let indent = " ".repeat(INDENT + 2);
-                let wrapped = textwrap::Options::new(options.width)
-                    .initial_indent(&indent)
-                    .subsequent_indent(&indent);
-                for line in wrap(&note, wrapped) {
+                for line in hanging(&note, options.width, &indent, &indent) {
                     push(out, &paint.text(paint::DIM, &line));
                 }
             }
         }
     }
     out.push('\n');
-    layout.left_out()
 }
 
 /// Says how much of a curve is not shown, beneath its last row.
@@ -172,18 +174,27 @@ fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
 }
 
 /// The rows of several directories beside each other: those that are shown of any of them.
-fn several_directories(
-    mut beside: SideBySide<'_>,
-    section: &[Row<'_>],
+fn several_directories<'r>(
+    mut beside: SideBySide<'r>,
+    section: &[Row<'r>],
     options: &TableOptions,
     out: &mut String,
+    shown: &mut Shown<'r>,
 ) {
     let is_shown = |row: &Measurement| {
         let mut shown = section.iter();
         shown.any(|shown| shown.measurement.name == row.name)
     };
+    let has_more = |row: &Measurement| {
+        row.status.has_figures() && footer::signs(&row.estimate, &row.flags).len() > 1
+    };
     let lines = &mut beside.lines;
     lines.retain(|line| line.cells.iter().flatten().any(|row| is_shown(row)));
+    let cells = lines.iter().flat_map(|line| line.cells.iter().flatten());
+    for &row in cells {
+        shown.rows.push(row);
+        shown.are_flags_left_out |= has_more(row);
+    }
     let first = beside.labels[0];
     let paint = Paint {
         color: options.color,

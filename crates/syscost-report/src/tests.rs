@@ -169,6 +169,8 @@ fn the_legend_explains_what_occurs_and_nothing_else() {
             "1 of 1 measured in 54 s"
         ]
     );
+    run.measurements[0].flags = vec![Flag::Autocorrelated, Flag::Noisy];
+    assert!(!draw(&run, 100).contains("behind a flag"), "there is room");
     run.measurements[0].flags = vec![Flag::Autocorrelated, Flag::PartlyUnverified];
     let text = draw(&run, 100);
     assert!(text.contains("serial: neighbouring samples resemble each other"));

@@ -2,6 +2,9 @@
 
 use std::io;
 
+use syscost_harness::session::SessionError;
+use syscost_harness::session::journal::JournalError;
+use syscost_harness::worker::ProgramError;
 use syscost_store::StoreError;
 
 /// Documented and stable exit codes.
@@ -30,17 +33,23 @@ pub enum Failed {
     Usage(String),
 }
 
-/// The exit code of an error. A name that means no run is bad usage, as one that means no row is.
+/// The exit code of an error. A name that means nothing is bad usage: of a run or a row, a CPU, a journal, a program.
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
-    let is_no_run = || {
-        error
+    let is_usage = error.is::<Failed>()
+        || error
             .downcast_ref::<StoreError>()
             .is_some_and(StoreError::is_no_run)
-    };
-    match error.downcast_ref::<Failed>() {
-        Some(Failed::Usage(_)) => exit::USAGE,
-        None if is_no_run() => exit::USAGE,
-        None => exit::FAILURE,
+        || matches!(
+            error.downcast_ref::<SessionError>(),
+            Some(SessionError::Cpu { .. } | SessionError::Journal(JournalError::Missing(_)))
+        )
+        || matches!(
+            error.downcast_ref::<ProgramError>(),
+            Some(ProgramError::Start { .. } | ProgramError::Stranger { .. })
+        );
+    match is_usage {
+        true => exit::USAGE,
+        false => exit::FAILURE,
     }
 }
 

@@ -36,6 +36,22 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_atomically(path, bytes).with_context(|| format!("writing {}", path.display()))
 }
 
+/// Refuses a file whose name says that something else is in it.
+///
+/// # Errors
+/// [`Failed::Usage`] when the name has an ending, and none of these.
+pub(crate) fn check_ending(path: &Path, endings: &[&str], what: &str) -> Result<(), Failed> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy());
+    match ending {
+        Some(ending) if !endings.contains(&&*ending) => Err(Failed::Usage(format!(
+            "{what} is written as .{}, and {} ends in .{ending}; give it another name",
+            endings[0],
+            path.display()
+        ))),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Refuses a file that cannot be written before anything is measured for it.
 ///
 /// # Errors

@@ -3,10 +3,32 @@
 use anyhow::Result;
 use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
-use syscost_store::Store;
+use syscost_store::{Store, StoreError};
 
 use crate::selection::{Choice, choose_of};
 use crate::terminal::note;
+use crate::{Failed, references};
+
+/// The run called `name`.
+///
+/// # Errors
+/// When there is no such run, or its document cannot be read.
+pub(crate) fn run(name: &str) -> Result<Run> {
+    let found = Store::of_user().find(name);
+    Ok(found.map_err(|error| no_reference(name, error))?.run)
+}
+
+/// A shipped reference has no samples, so that it is no run to be compared or exported.
+fn no_reference(name: &str, error: StoreError) -> anyhow::Error {
+    match error {
+        StoreError::Unknown { .. } if references::is_shipped(name) => Failed::Usage(format!(
+            "`{name}` is a reference: its numbers stand beside those of a run, and have no samples; \
+             syscost show latest --beside {name}"
+        ))
+        .into(),
+        other => other.into(),
+    }
+}
 
 /// The run called `name`. Where that is `latest`, and the latest run was interrupted or lacks what is asked for, it is
 /// the latest that is and has it, and standard error says why. `lack` says what a run lacks.
@@ -21,7 +43,8 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
         first = first.take().or_else(|| Some((run.id.clone(), lack?)));
         is_fit
     };
-    let (loaded, passed) = Store::of_user().find_having(name, has)?;
+    let found = Store::of_user().find_having(name, has);
+    let (loaded, passed) = found.map_err(|error| no_reference(name, error))?;
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {
             0 => String::new(),

@@ -27,6 +27,11 @@ impl Reference {
     }
 }
 
+/// Whether a shipped reference has this name.
+pub(crate) fn is_shipped(name: &str) -> bool {
+    SHIPPED.iter().any(|(shipped, _)| *shipped == name)
+}
+
 /// The shipped references.
 pub(crate) fn shipped() -> impl Iterator<Item = Reference> {
     SHIPPED.iter().map(|(name, text)| read(name, text))

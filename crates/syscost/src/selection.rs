@@ -1,6 +1,8 @@
 //! From selectors to rows of the catalogue.
 
+mod absent;
 mod choice;
+mod programs;
 mod selector;
 mod similar;
 mod words;
@@ -9,18 +11,20 @@ mod wrong;
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Catalogue, Row};
+use syscost_harness::{Benchmark, Case, Catalogue, Row};
 use syscost_results::{Measurement, Run};
 
 use crate::Failed;
 use crate::terminal::note;
 
+use absent::is_remote;
+pub(crate) use absent::{Kept, absent, unknown};
 pub(crate) use choice::Choice;
 use choice::choose;
+pub(crate) use programs::program;
 pub(crate) use selector::{Selector, with_parameters};
-use similar::MIN_SIMILARITY;
 pub(crate) use similar::{most_similar, similar};
-pub(crate) use words::{own_or_all, search};
+pub(crate) use words::{Found, own_or_all, search};
 
 /// The rows these selectors name, in the catalogue's order, or those whose titles and tags have these words; all visible ones if there is no selector.
 ///
@@ -52,7 +56,9 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
     let is_name = |selector: &Selector| names.iter().any(|name| selector.selects(name));
     let choices = choose(selectors, is_name, |selector| no_row(selector, &rows))?;
     let found = choices.iter().filter_map(Choice::found);
-    let found: Vec<&str> = found.flat_map(|(_, ids)| ids.iter().copied()).collect();
+    let found: Vec<&str> = found
+        .flat_map(|(_, found)| found.iter().map(|one| one.benchmark.id))
+        .collect();
     let procedures = PROCEDURES.iter().filter(|one| found.contains(&one.id));
     let mut procedures = Catalogue::rows(procedures);
     procedures.retain(|row| !names.contains(&row.name()));
@@ -73,9 +79,11 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     choices.iter_mut().for_each(Choice::prefer_own);
     rows.retain(|row| selectors.is_empty() || choices.iter().any(|one| one.selects(&row.name())));
     // Nobody sees from the words alone what is going to be measured.
-    for (text, ids) in choices.iter().filter_map(Choice::found) {
-        note!("Measures what `{text}` finds: {}", ids.join(", "));
+    for (text, found) in choices.iter().filter_map(Choice::found) {
+        let labels: Vec<String> = found.iter().map(Found::label).collect();
+        note!("Measures what `{text}` finds: {}", labels.join(", "));
     }
+    tell_programs(&choices);
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
@@ -104,15 +112,37 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     Ok(rows)
 }
 
-/// The benchmarks these selectors name.
+/// Notes how programs of lmbench that are among what was chosen differ from what is measured here.
+fn tell_programs(choices: &[Choice]) {
+    let names = choices.iter().filter_map(Choice::found);
+    for program in names.filter_map(|(text, _)| program(text)) {
+        note!("{}", programs::about(program));
+    }
+}
+
+/// A benchmark, and those of its cases that are selected.
+pub(crate) struct Selected {
+    /// The benchmark.
+    pub(crate) benchmark: &'static Benchmark,
+    /// The cases.
+    pub(crate) cases: Vec<Case>,
+}
+
+/// The benchmarks of which these selectors name rows.
 ///
 /// # Errors
 /// As [`rows`].
-pub(crate) fn benchmarks(selectors: &[String]) -> Result<Vec<&'static Benchmark>> {
-    let mut found: Vec<&'static Benchmark> = Vec::new();
-    for row in rows(selectors)? {
-        if found.last().is_none_or(|last| last.id != row.benchmark.id) {
-            found.push(row.benchmark);
+pub(crate) fn benchmarks(selectors: &[String]) -> Result<Vec<Selected>> {
+    let (rows, choices) = chosen(selectors)?;
+    tell_programs(&choices);
+    let mut found: Vec<Selected> = Vec::new();
+    for Row { benchmark, case } in rows {
+        match found.last_mut() {
+            Some(last) if last.benchmark.id == benchmark.id => last.cases.push(case),
+            Some(_) | None => found.push(Selected {
+                benchmark,
+                cases: vec![case],
+            }),
         }
     }
     Ok(found)
@@ -129,19 +159,8 @@ pub(crate) fn rows_of<'a>(
 ) -> Result<Vec<&'a Measurement>> {
     let choices = choose_of(run, names)?;
     let selects = |choice: &Choice| run.measurements.iter().any(|row| choice.selects(&row.name));
-    if let Some(absent) = choices.iter().find(|choice| !selects(choice)) {
-        let names = run.measurements.iter().map(|row| row.name.as_str());
-        let wrong = absent
-            .selector()
-            .and_then(|selector| wrong::parameter(selector, names));
-        let what = match wrong {
-            Some(wrong) => format!("in run {}, {wrong}", run.id),
-            None => format!(
-                "run {} has no row called `{}`; `syscost show {given} -v` lists the rows it has",
-                run.id,
-                absent.text()
-            ),
-        };
+    if let Some(lacking) = choices.iter().find(|choice| !selects(choice)) {
+        let what = absent(lacking, &Kept::of(run, given));
         return Err(Failed::Usage(what).into());
     }
     let meant = |row: &&Measurement| choices.iter().any(|choice| choice.selects(&row.name));
@@ -169,80 +188,26 @@ pub(crate) fn check(selector: &str) -> Result<(), Failed> {
         .map(Row::name)
         .collect();
     let parsed = Selector::parse(selector)?;
-    match wrong::parameter(&parsed, names.iter().map(String::as_str)) {
-        Some(wrong) if !is_remote(selector) => Err(Failed::Usage(wrong)),
-        _ => Ok(()),
+    match wrong_parameter(&parsed, &names) {
+        Some(wrong) => Err(Failed::Usage(wrong)),
+        None => Ok(()),
     }
 }
 
 /// The error for a selector that means none of these rows.
 fn no_row(selector: &Selector, rows: &[Row]) -> Failed {
     let names: Vec<String> = rows.iter().map(Row::name).collect();
-    match wrong::parameter(selector, names.iter().map(String::as_str)) {
-        // There would be such rows.
-        Some(wrong) if !is_remote(&selector.text) => Failed::Usage(wrong),
-        _ => unknown(&selector.text),
+    match wrong_parameter(selector, &names) {
+        Some(wrong) => Failed::Usage(wrong),
+        None => unknown(&selector.text),
     }
 }
 
-/// Whether only a run with a far end has such rows.
-fn is_remote(name: &str) -> bool {
-    name.contains("path=remote")
-}
-
-/// The error for a name that is none, with the nearest that are.
-pub(crate) fn unknown(name: &str) -> Failed {
-    let mut names: Vec<String> = CATALOGUE
-        .visible_groups()
-        .map(|group| group.name.to_owned())
-        .collect();
-    for benchmark in CATALOGUE.benchmarks() {
-        names.push(benchmark.id.to_owned());
-    }
-    if name.contains('{') {
-        names.extend(
-            Catalogue::rows(CATALOGUE.benchmarks())
-                .iter()
-                .map(Row::name),
-        );
-    }
-    let mut near: Vec<(f64, String)> = names
-        .into_iter()
-        .map(|known| (nearness(name, &known), known))
-        .filter(|(nearness, _)| *nearness > MIN_SIMILARITY)
-        .collect();
-    // Of that many terms some are always a little alike.
-    let terms = words::terms().map(|term| (strsim::jaro_winkler(name, &term), term));
-    near.extend(terms.filter(|(nearness, _)| *nearness > 0.9));
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.dedup();
-    let hint = match near.len() {
-        _ if is_remote(name) => {
-            "rows of path=remote need a far end: --peer HOST --token-file FILE".to_owned()
-        }
-        0 => {
-            return Failed::Usage(format!(
-                "nothing matches `{name}`; to list everything: syscost list"
-            ));
-        }
-        _ => {
-            let names: Vec<String> = near
-                .into_iter()
-                .take(3)
-                .map(|(_, name)| format!("`{name}`"))
-                .collect();
-            format!("did you mean {}?", names.join(", "))
-        }
-    };
-    Failed::Usage(format!("nothing is called `{name}`; {hint}"))
-}
-
-/// How near a typed name is to a known one, 0 to 1: to the whole, or to the part behind the group.
-fn nearness(typed: &str, known: &str) -> f64 {
-    let operation = known
-        .split_once('.')
-        .map_or(known, |(_, operation)| operation);
-    strsim::jaro_winkler(typed, known).max(strsim::jaro_winkler(typed, operation))
+/// Which of the selector's parameters none of these rows has. Rows against a far end only a run with one has.
+fn wrong_parameter(selector: &Selector, names: &[String]) -> Option<String> {
+    let parts = selector.parts.as_ref()?;
+    let wrong = wrong::parameter(parts, names.iter().map(String::as_str))?;
+    (!is_remote(&selector.text)).then(|| wrong.to_string())
 }
 
 #[cfg(test)]
@@ -286,13 +251,23 @@ mod tests {
         assert!(
             listed
                 .iter()
-                .any(|one| one.id == "study.switch_costs.process_switch")
+                .any(|one| one.benchmark.id == "study.switch_costs.process_switch")
         );
         let published = names(&["as published"], Profile::Standard);
         assert!(
             published.iter().all(|name| name.starts_with("study.")),
             "{published:?}"
         );
+    }
+
+    #[test]
+    fn a_value_means_the_rows_that_have_it() {
+        let measured = names(&["gettid"], Profile::Standard);
+        assert!(!measured.is_empty());
+        assert!(measured.iter().all(|name| name.contains("call=gettid")));
+        let listed = benchmarks(&["syscall.null{call=gettid}".to_owned()]).expect("it exists");
+        let selected = listed.iter().map(|one| one.cases.len());
+        assert_eq!(selected.collect::<Vec<_>>(), [measured.len()]);
     }
 
     #[test]

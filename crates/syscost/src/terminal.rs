@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
+use syscost_report::wrap::hanging;
 
 use crate::cli::Color;
 
@@ -24,6 +25,9 @@ pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
 
 /// Width of what is not a terminal, and of the widest text worth reading, in columns.
 const COMMON_WIDTH: usize = 120;
+
+/// The least that is heeded, as tables do.
+const LEAST_WIDTH: usize = 60;
 
 /// A line to people, on standard error. Nobody may listen, or the disk may be full: `eprintln!` would end the program for it.
 macro_rules! say {
@@ -88,6 +92,11 @@ pub(crate) fn height() -> usize {
     terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
 }
 
+/// Columns of the lines of a text: of a wide terminal not all.
+pub(crate) fn text_width() -> usize {
+    width().clamp(LEAST_WIDTH, COMMON_WIDTH)
+}
+
 /// Text wrapped for the terminal, each line indented.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     wrapped_item(text, indent, indent)
@@ -95,8 +104,5 @@ pub(crate) fn wrapped(text: &str, indent: &str) -> String {
 
 /// The same, the first line behind the mark of a list.
 pub(crate) fn wrapped_item(text: &str, first: &str, others: &str) -> String {
-    let options = textwrap::Options::new(width().min(COMMON_WIDTH))
-        .initial_indent(first)
-        .subsequent_indent(others);
-    textwrap::fill(text, options)
+    hanging(text, text_width(), first, others).join("\n")
 }

@@ -111,8 +111,12 @@ fn every_listed_benchmark_is_explained() {
             "{id}"
         );
         assert_eq!(entry["support"] == "yes", entry["reason"].is_null(), "{id}");
-        let explained = program.run(&["explain", id]);
+        let mut command = program.command(&["explain", id]);
+        let explained = command.env("COLUMNS", "80").output().expect("it starts");
         let text = String::from_utf8_lossy(&explained.stdout).into_owned();
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{id}: {line}");
+        }
         for heading in [
             "Measures",
             "Does not measure",
@@ -159,8 +163,30 @@ fn words_find_benchmarks_by_titles_and_tags() {
     );
     let several = program.run(&["explain", "lat_ctx"]);
     assert_eq!(several.status.code(), Some(0));
-    assert_eq!(String::from_utf8_lossy(&several.stdout).lines().count(), 2);
-    assert!(stderr(&several).contains("by its id"));
+    let text = String::from_utf8_lossy(&several.stdout).into_owned();
+    assert!(
+        text.starts_with("switch.pipe ") && text.contains("Beside lmbench"),
+        "{text}"
+    );
+    assert!(
+        stderr(&several).contains("`lat_ctx` also finds switch.ring"),
+        "{}",
+        stderr(&several)
+    );
+    let uncovered = program.run(&["list", "lat_rand"]);
+    assert_eq!(uncovered.status.code(), Some(2));
+    assert!(
+        stderr(&uncovered).contains("Not covered: "),
+        "{}",
+        stderr(&uncovered)
+    );
+    let apart = program.run(&["run", "sharing", "hackbench"]);
+    assert_eq!(apart.status.code(), Some(2));
+    assert!(
+        stderr(&apart).contains("nothing has all of these words"),
+        "{}",
+        stderr(&apart)
+    );
 
     let unknown = program.run(&["list", "lat_ctxx"]);
     assert_eq!(unknown.status.code(), Some(2));
@@ -172,12 +198,16 @@ fn words_find_benchmarks_by_titles_and_tags() {
 }
 
 #[test]
-fn the_plain_list_has_a_line_per_benchmark() {
+fn the_plain_list_has_an_entry_per_benchmark_and_fits_the_terminal() {
     let program = Program::new();
-    let lines = String::from_utf8(program.run(&["list"]).stdout)
-        .expect("text")
-        .lines()
-        .count();
+    let mut command = program.command(&["list"]);
+    let output = command.env("COLUMNS", "80").output().expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("text");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // What goes on in a further line is indented.
+    let lines = text.lines().filter(|line| !line.starts_with(' ')).count();
     let entries = program
         .json(&["list", "--format", "json"])
         .as_array()
@@ -206,9 +236,34 @@ fn the_doctor_tells_the_machine_and_what_to_do() {
             .as_u64()
             .is_some_and(|cpus| cpus > 0)
     );
-    for finding in examination["findings"].as_array().expect("findings") {
+    let findings = examination["findings"].as_array().expect("findings");
+    for finding in findings {
         let good = finding["level"] == "good";
         assert_eq!(finding["advice"] == "", good, "{finding}");
+    }
+    // What the verdict is made of is there.
+    let verdict = &examination["verdict"];
+    for (level, number) in [("bad", "bad"), ("warning", "warnings")] {
+        let all = findings.iter().filter(|one| one["level"] == level);
+        assert_eq!(verdict[number], all.count(), "{verdict}");
+    }
+    let probes = examination["noise"].as_array().map_or(0, Vec::len);
+    for code in ["noise", "shared_core"] {
+        let of_cpus = findings.iter().filter(|one| one["code"] == code);
+        let of_cpus = of_cpus.filter(|one| one["cpu"].is_u64());
+        assert_eq!(of_cpus.count(), probes, "{findings:?}");
+    }
+}
+
+#[test]
+fn what_the_doctor_tells_fits_the_terminal() {
+    let program = Program::new();
+    let mut command = program.command(&["doctor"]);
+    let output = command.env("COLUMNS", "80").output().expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.contains("Shared cores"), "{text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
     }
 }
 

@@ -53,7 +53,7 @@ fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
         assert_eq!(message, "", "{arguments:?}");
     }
     let (_, message) = show(&["latest", "g.h"]);
-    assert!(message.contains("no row called `g.h`"), "{message}");
+    assert!(message.contains("no row is called `g.h`"), "{message}");
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -151,6 +151,8 @@ fn a_step_is_shown_with_its_date() {
     let unknown = program.run(&["history", "show", "no.such"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("no row is called `no.such` in 40 runs"));
+    let near = program.run(&["history", "show", "syscall.nul"]);
+    assert!(text(&near.stderr).contains("did you mean `syscall.null`"));
 }
 
 #[test]

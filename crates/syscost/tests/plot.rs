@@ -93,7 +93,7 @@ fn every_kind_draws() {
 
 #[test]
 fn what_cannot_be_drawn_is_refused_with_what_to_do() {
-    assert!(refused(&["syscall.nul"]).contains("no row called `syscall.nul`"));
+    assert!(refused(&["syscall.nul"]).contains("no row is called `syscall.nul`"));
     assert!(refused(&["timing"]).contains("one chart shows one unit, so name rows of one"));
     assert!(refused(&["syscall.null", "--kind", "curve"]).contains("draw --kind bars"));
     assert!(refused(&["numbers", "--kind", "ecdf"]).contains("leave --kind out"));

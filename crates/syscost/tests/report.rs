@@ -3,6 +3,8 @@
 #[path = "common/browser.rs"]
 mod browser;
 mod common;
+#[path = "report/reading.rs"]
+mod reading;
 
 use browser::Browser;
 use common::Program;

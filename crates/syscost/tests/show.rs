@@ -33,6 +33,16 @@ fn the_table_of_a_kept_run_is_printed_again() {
         some.contains("getppid") && !some.contains("integer"),
         "{some}"
     );
+    assert!(some.contains(" in a run of "), "{some}");
+    assert!(!again.contains(" in a run of "), "{again}");
+    // Whether a run is complete is said of all of it.
+    let [whole, some] = [
+        &["show", "--format", "json"][..],
+        &["show", "latest", "syscall", "--format", "json"],
+    ]
+    .map(|arguments| program.json(arguments)["complete"].clone());
+    assert_eq!(whole, some);
+    assert!(whole.is_boolean());
     let (_, some, _) = show(&["latest", "syscall", "--case", "call=getppid"]);
     assert!(
         some.contains("getppid") && !some.contains("getuid"),
@@ -57,12 +67,23 @@ fn the_table_of_a_kept_run_is_printed_again() {
     );
     let (code, _, complaint) = show(&["latest", "lat_ctx"]);
     assert_eq!(code, Some(2), "the run has no row of what is found");
-    assert!(complaint.contains("no row called `lat_ctx`"), "{complaint}");
+    assert!(
+        complaint.contains("no row of what `lat_ctx` finds") && complaint.contains("switch.ring"),
+        "{complaint}"
+    );
+    let (code, _, complaint) = show(&["latest", "switch.pipe"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        complaint.contains("`syscost run switch.pipe` measures it"),
+        "{complaint}"
+    );
+    let (_, found, _) = show(&["latest", "getuid"]);
+    assert!(found.contains("getuid"), "{found}");
 
     let (code, _, complaint) = show(&["latest", "syscall.nothing"]);
     assert_eq!(code, Some(2));
     assert!(
-        complaint.contains("no row called `syscall.nothing`"),
+        complaint.contains("no row is called `syscall.nothing`"),
         "{complaint}"
     );
 

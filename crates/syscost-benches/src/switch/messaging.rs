@@ -92,6 +92,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is left when all have ended: what they noted, and the sending ends.
+type Left = (Shared<Board>, Vec<Outbox>);
+
 /// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each receiver of its group, and all have arrived.
 fn crowd<'t>(
     via: Via,
@@ -99,7 +102,7 @@ fn crowd<'t>(
     groups: u64,
     loops: u32,
     cpus: &[u32],
-) -> Result<Team<'t, (Shared<Board>, Vec<Outbox>)>, Failure> {
+) -> Result<Team<'t, Left>, Failure> {
     let board = Shared::new(Board::default())?;
     let mut crew = Crew::new(between)?;
     let mut outboxes = Vec::new();

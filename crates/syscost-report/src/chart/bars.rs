@@ -7,40 +7,40 @@ use crate::units::{Figures, quantity};
 
 use super::{
     Bar, Begin, Frame, Scale, Theme, Value,
-    canvas::{Anchor, Canvas, Rect, width_of},
-    places,
+    canvas::{Canvas, Rect},
+    named::Named,
 };
 
-/// Least height of a row.
+/// Least height of a row, beside its name and beneath it.
 const ROW: f64 = 24.0;
+const ROW_BENEATH: f64 = 20.0;
+/// From the plot to the figures, which stand in a column of their own, so that none covers a mark.
+const GAP: f64 = 14.0;
 /// Height of a bar.
 const BAR: f64 = 14.0;
 
 pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
-    let labels: Vec<Vec<String>> = bars.iter().map(|bar| frame.fitting(&bar.label)).collect();
-    let (middles, height) = places(&labels, ROW);
-    let (mut canvas, top) = frame.canvas(height + 26.0);
-    let values: Vec<String> = bars
+    let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
+    let figures: Vec<Vec<String>> = bars
         .iter()
-        .map(|bar| told(frame.unit, &bar.value))
+        .map(|bar| vec![told(frame.unit, &bar.value)])
         .collect();
-    let (left, right) = frame.edges(labels.iter().flatten().map(String::as_str));
-    // The figures stand in a column of their own, so that none covers a mark.
-    let column = values.iter().map(|text| width_of(text)).fold(0.0, f64::max) + 14.0;
-    let plot = (left, right - column);
+    let row = match frame.theme {
+        Theme::Page => ROW_BENEATH,
+        Theme::Light | Theme::Dark => ROW,
+    };
+    let named = Named::new(&labels, &figures, (row, GAP), frame);
+    let (plot, height) = (named.plot, named.height);
+    let (mut canvas, top) = frame.canvas(height + 26.0);
     let scale = Scale::fit(
         bars.iter().flat_map(|bar| ends(&bar.value)),
         Begin::Zero,
         plot,
     );
     frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
-    for (index, (name, value)) in labels.iter().zip(&values).enumerate() {
-        let middle = top + middles[index];
-        frame.name(&mut canvas, (left - 12.0, middle), name);
-        canvas.text((right, middle + 4.0), "value", Anchor::End, value);
-    }
-    let middles: Vec<f64> = middles.iter().map(|middle| top + middle).collect();
-    marks(&mut canvas, &scale, bars, left, &middles, frame);
+    named.write(&mut canvas, top, frame);
+    let middles: Vec<f64> = named.middles.iter().map(|middle| top + middle).collect();
+    marks(&mut canvas, &scale, bars, plot.0, &middles, frame);
     canvas.finish(frame.labels, frame.theme)
 }
 

@@ -36,6 +36,10 @@ impl Canvas {
         }
     }
 
+    pub(super) fn width(&self) -> f64 {
+        self.width
+    }
+
     pub(super) fn text(&mut self, (x, y): (f64, f64), class: &str, anchor: Anchor, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",

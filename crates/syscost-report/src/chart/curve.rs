@@ -3,16 +3,17 @@
 use maud::Markup;
 
 use super::{
-    Begin, Beside, Frame, Line, NAME_LINE, Scale,
+    Begin, Beside, Frame, Line, NAME_LINE, Scale, Theme,
     bars::{ends, told},
-    canvas::{Anchor, width_of},
+    canvas::{Anchor, Canvas, width_of},
     labels_beneath,
     scale::{even_marks, parameter},
     series, wrapped,
 };
 
-/// Height of the plot.
+/// Height of the plot, in a file and in a page.
 const HEIGHT: f64 = 260.0;
+const HEIGHT_IN_PAGE: f64 = 200.0;
 /// From the plot to the lines' names, with room for a sample of the line.
 const BESIDE: f64 = 34.0;
 /// Most of the width that the names take; longer ones are in several lines.
@@ -20,9 +21,22 @@ const SHARE: f64 = 0.32;
 
 pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<'_>) -> Markup {
     let names = names(lines, frame);
-    // Names at the lines' ends need as much height as there are names.
-    let height = HEIGHT.max(NAME_LINE + names.iter().map(|name| height_of(name)).sum::<f64>());
-    let (mut canvas, top) = frame.canvas(height + 44.0);
+    // In a page the names stand beneath the plot.
+    let is_beneath = frame.theme == Theme::Page;
+    let beneath = match is_beneath {
+        true => places_beneath(&names, frame.width()),
+        false => Vec::new(),
+    };
+    let height = match is_beneath {
+        true => HEIGHT_IN_PAGE,
+        // Names at the lines' ends need as much height as there are names.
+        false => HEIGHT.max(NAME_LINE + names.iter().map(|name| height_of(name)).sum::<f64>()),
+    };
+    let named = beneath.iter().zip(&names);
+    let legend = named
+        .map(|((_, y), name)| y + NAME_LINE * name.len() as f64)
+        .fold(0.0, f64::max);
+    let (mut canvas, top) = frame.canvas(height + 44.0 + legend);
     let points = || lines.iter().flat_map(|line| &line.points);
     let plot = (top + height, top + 6.0);
     let fitted = beside
@@ -37,7 +51,7 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
     let (left, right) = frame.edges(ticks.iter().map(|(_, label)| label.as_str()));
     let widest = names.iter().flatten().map(|line| width_of(line));
     let right = match lines {
-        [_, _, ..] => right - widest.fold(0.0, f64::max) - BESIDE,
+        [_, _, ..] if !is_beneath => right - widest.fold(0.0, f64::max) - BESIDE,
         _ => right - 14.0,
     };
     frame.vertical_axis(&mut canvas, &scale, 6, (left, right));
@@ -101,23 +115,63 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
             canvas.dot(*point, 3.0, &format!("dot {class}"), title.trim_start());
         }
     }
-    for (index, middle) in name_places(lines, &names, &scale, (top + 2.0, top + height)) {
-        let class = series(index);
-        let sample = ((right + 8.0, middle), (right + BESIDE - 6.0, middle));
-        canvas.line(sample.0, sample.1, &format!("curve {class}"));
-        let first = middle + 4.0 - NAME_LINE * (names[index].len() as f64 - 1.0) / 2.0;
-        for (row, text) in names[index].iter().enumerate() {
-            let place = (right + BESIDE, first + NAME_LINE * row as f64);
-            let class = format!("label {class}");
-            canvas.text(place, &class, Anchor::Start, text.trim_end());
+    if is_beneath {
+        for (index, (x, y)) in beneath.iter().enumerate() {
+            let first = top + height + 44.0 + y + NAME_LINE / 2.0;
+            write_name(&mut canvas, (*x, first), &names[index], first, index);
+        }
+    } else {
+        for (index, middle) in name_places(lines, &names, &scale, (top + 2.0, top + height)) {
+            let first = middle - NAME_LINE * (names[index].len() as f64 - 1.0) / 2.0;
+            write_name(
+                &mut canvas,
+                (right + 8.0, middle),
+                &names[index],
+                first,
+                index,
+            );
         }
     }
     canvas.finish(frame.labels, frame.theme)
 }
 
+/// A sample of a line, beginning here, and its name, whose first line has this middle.
+fn write_name(canvas: &mut Canvas, (x, y): (f64, f64), name: &[String], first: f64, index: usize) {
+    let class = series(index);
+    let beside = BESIDE - 8.0;
+    canvas.line((x, y), (x + beside - 6.0, y), &format!("curve {class}"));
+    let class = format!("label {class}");
+    for (row, text) in name.iter().enumerate() {
+        let place = (x + beside, first + 4.0 + NAME_LINE * row as f64);
+        canvas.text(place, &class, Anchor::Start, text.trim_end());
+    }
+}
+
+/// Where the names begin that stand beneath a plot, from the left and from the first one's top: as many in a row as have room.
+fn places_beneath(names: &[Vec<String>], width: f64) -> Vec<(f64, f64)> {
+    let (mut x, mut y, mut rows) = (0.0, 0.0, 0.0);
+    let mut places = Vec::new();
+    for name in names {
+        let widest = name.iter().map(|line| width_of(line)).fold(0.0, f64::max);
+        let wide = BESIDE + widest;
+        if x > 0.0 && x + wide > width {
+            (x, y) = (0.0, y + NAME_LINE * rows + 2.0);
+            rows = 0.0;
+        }
+        places.push((x + 2.0, y));
+        x += wide;
+        rows = f64::max(rows, name.len() as f64);
+    }
+    places
+}
+
 /// The lines' names, as what fits beside the plot; none where there is one line only.
 fn names(lines: &[Line], frame: &Frame<'_>) -> Vec<Vec<String>> {
-    let most = (SHARE * frame.width() / width_of("x")) as usize;
+    let room = match frame.theme {
+        Theme::Page => frame.width() - BESIDE,
+        Theme::Light | Theme::Dark => SHARE * frame.width(),
+    };
+    let most = (room / width_of("x")) as usize;
     match lines {
         [_, _, ..] => lines
             .iter()

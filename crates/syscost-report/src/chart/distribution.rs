@@ -6,14 +6,17 @@ use syscost_results::stats::order::{quantile_of_sorted, sorted};
 use super::{
     Begin, Distribution, Frame, Scale,
     bars::told,
-    canvas::{Anchor, Canvas, width_of},
-    places, series,
+    canvas::{Anchor, Canvas},
+    named::Named,
+    series,
 };
 
 /// Most points of one distribution's line.
 const POINTS: usize = 60;
 /// Least height of a violin with its room.
 const VIOLIN: f64 = 38.0;
+/// From the plot to the figures, with room for an arrow.
+const GAP: f64 = 18.0;
 /// Height of a round in a row's details.
 const ROUND: f64 = 14.0;
 /// Outside of these quantiles an axis does not follow the samples: a few late ones would press all others together.
@@ -24,6 +27,24 @@ fn extent(sorted: &[f64]) -> impl Iterator<Item = f64> {
     [SHOWN.0, 0.5, SHOWN.1]
         .into_iter()
         .filter_map(|q| quantile_of_sorted(sorted, q))
+}
+
+fn all_sorted(distributions: &[Distribution]) -> Vec<Vec<f64>> {
+    distributions
+        .iter()
+        .map(|one| sorted(&one.samples))
+        .collect()
+}
+
+/// The axis of these sorted samples.
+fn fit(samples: &[Vec<f64>], plot: (f64, f64)) -> Scale {
+    let ends = samples.iter().flat_map(|one| extent(one));
+    Scale::fit(ends, Begin::Near, plot)
+}
+
+/// Whether the axis of these distributions is logarithmic.
+pub(super) fn is_logarithmic(distributions: &[Distribution]) -> bool {
+    fit(&all_sorted(distributions), (0.0, 1.0)).is_logarithmic()
 }
 
 /// Room for arrows and half a tick's label right of a plot.
@@ -59,10 +80,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
     } else {
         150.0
     };
-    let samples: Vec<Vec<f64>> = distributions
-        .iter()
-        .map(|one| sorted(&one.samples))
-        .collect();
+    let samples = all_sorted(distributions);
     let legend = 18.0
         * if distributions.len() > 1 {
             distributions.len() as f64
@@ -72,11 +90,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
     let (mut canvas, top) = frame.canvas(height + 26.0 + legend);
     let (left, right) = frame.edges(["100 %"].into_iter());
     let plot = (left, right - BESIDE);
-    let scale = Scale::fit(
-        samples.iter().flat_map(|one| extent(one)),
-        Begin::Near,
-        plot,
-    );
+    let scale = fit(&samples, plot);
     frame.horizontal_axis(&mut canvas, &scale, plot, (top + 6.0, top + height));
     let up = |share: f64| top + height - share * (height - 6.0);
     for percent in [0, 25, 50, 75, 100] {
@@ -140,49 +154,29 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
 }
 
 pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
-    let labels: Vec<Vec<String>> = distributions
+    let labels: Vec<&str> = distributions.iter().map(|one| one.label.as_str()).collect();
+    let samples = all_sorted(distributions);
+    // What lies beyond the axis does not depend on where it is drawn.
+    let whole = fit(&samples, (0.0, 1.0));
+    let figures: Vec<Vec<String>> = distributions
         .iter()
-        .map(|one| frame.fitting(&one.label))
-        .collect();
-    let (middles, height) = places(&labels, VIOLIN);
-    let (mut canvas, top) = frame.canvas(height + 26.0);
-    let values: Vec<String> = distributions
-        .iter()
-        .map(|one| {
-            one.value
-                .map_or_else(String::new, |value| told(frame.unit, &value))
+        .zip(&samples)
+        .map(|(one, samples)| {
+            let value = one
+                .value
+                .map_or_else(String::new, |value| told(frame.unit, &value));
+            let note = Some(beyond(&whole, samples)).filter(|note| !note.is_empty());
+            [value].into_iter().chain(note).collect()
         })
         .collect();
-    let (left, right) = frame.edges(labels.iter().flatten().map(String::as_str));
-    let samples: Vec<Vec<f64>> = distributions
-        .iter()
-        .map(|one| sorted(&one.samples))
-        .collect();
-    let fit = |plot| {
-        Scale::fit(
-            samples.iter().flat_map(|one| extent(one)),
-            Begin::Near,
-            plot,
-        )
-    };
-    let whole = fit((left, right));
-    let notes: Vec<String> = samples.iter().map(|one| beyond(&whole, one)).collect();
-    let texts = values.iter().chain(&notes);
-    let column = texts.map(|text| width_of(text)).fold(0.0, f64::max) + 18.0;
-    let plot = (left, right - column);
-    let scale = fit(plot);
+    let named = Named::new(&labels, &figures, (VIOLIN, GAP), frame);
+    let (plot, height) = (named.plot, named.height);
+    let (mut canvas, top) = frame.canvas(height + 26.0);
+    let scale = fit(&samples, plot);
     frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
+    named.write(&mut canvas, top, frame);
     for (index, one) in distributions.iter().enumerate() {
-        let middle = top + middles[index];
-        frame.name(&mut canvas, (left - 12.0, middle), &labels[index]);
-        // The value stays at the row's middle unless a note is beneath it.
-        let rise = if notes[index].is_empty() { 4.0 } else { -2.0 };
-        let place = (right, middle + rise);
-        canvas.text(place, "value", Anchor::End, &values[index]);
-        if !notes[index].is_empty() {
-            let place = (right, middle + 12.0);
-            canvas.text(place, "tick", Anchor::End, &notes[index]);
-        }
+        let middle = top + named.middles[index];
         arrows(&mut canvas, scale.beyond(&samples[index]), plot, middle);
         violin(&mut canvas, &scale, &samples[index], plot, middle);
         if let Some(value) = one.value {
@@ -190,7 +184,7 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
                 let (low, high) = (scale.place(low), scale.place(high));
                 canvas.line((low, middle), (high, middle), "whisker s0");
             }
-            let title = format!("{}: {}", one.label, values[index]);
+            let title = format!("{}: {}", one.label, figures[index][0]);
             canvas.dot((scale.place(value.median), middle), 4.0, "dot s0", &title);
         }
     }

@@ -5,7 +5,7 @@ use maud::Markup;
 use crate::units::quantity;
 
 use super::{
-    Begin, Frame, Panel, Scale,
+    Begin, Frame, Panel, Scale, Theme,
     canvas::{Anchor, Canvas, Rect, width_of},
     labels_beneath,
 };
@@ -106,7 +106,13 @@ pub(super) fn draw(
     let mut y = top;
     for (panel, drawn) in panels.iter().zip(&drawn) {
         if !panel.label.is_empty() {
-            canvas.text((left, y + 17.0), "label ink", Anchor::Start, &panel.label);
+            // In a page there is no room to spare for a label that begins with the cells.
+            let x = if frame.theme == Theme::Page {
+                2.0
+            } else {
+                left
+            };
+            canvas.text((x, y + 17.0), "label ink", Anchor::Start, &panel.label);
             y += HEADING;
         }
         for &row in drawn {
@@ -164,11 +170,15 @@ fn rows_of(panel: &Panel, rows: usize) -> Vec<usize> {
 
 /// What the shades mean.
 fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
-    const STEPS: u32 = 24;
-    let (width, left) = (8.0, frame.width() / 2.0 - 96.0);
-    for step in 0..STEPS {
+    let steps: u32 = match frame.theme {
+        Theme::Page => 16,
+        Theme::Light | Theme::Dark => 24,
+    };
+    let width = 8.0;
+    let left = (frame.width() - width * f64::from(steps)) / 2.0;
+    for step in 0..steps {
         let rect = Rect {
-            opacity: shades.at(f64::from(step) / f64::from(STEPS - 1)),
+            opacity: shades.at(f64::from(step) / f64::from(steps - 1)),
             ..Rect::default()
         };
         let corner = (left + width * f64::from(step), y);
@@ -176,7 +186,7 @@ fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
     }
     let end = |share| quantity(frame.unit, shades.scale.value(share));
     canvas.text((left - 6.0, y + 8.0), "tick", Anchor::End, &end(0.0));
-    let right = left + width * f64::from(STEPS) + 6.0;
+    let right = left + width * f64::from(steps) + 6.0;
     canvas.text((right, y + 8.0), "tick", Anchor::Start, &end(1.0));
     if shades.scale.is_logarithmic() {
         let below = (frame.width() / 2.0, y + 24.0);

@@ -9,6 +9,7 @@ mod curve;
 mod distribution;
 mod heatmap;
 mod histogram;
+mod named;
 mod over_runs;
 mod parameters;
 pub mod rows;
@@ -258,10 +259,11 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Width of the chart, in its own units. Pages show two charts beside each other.
+    /// Width of the chart, in its own units. Of a page it is that of a telephone, where its type is to be read as well; wider screens
+    /// show several charts beside each other.
     fn width(&self) -> f64 {
         match self.theme {
-            Theme::Page => 560.0,
+            Theme::Page => 330.0,
             _ => 760.0,
         }
     }
@@ -269,7 +271,7 @@ impl Frame<'_> {
     /// Most room for the names at the chart's left edge.
     fn gutter(&self) -> f64 {
         match self.theme {
-            Theme::Page => 230.0,
+            Theme::Page => 110.0,
             _ => 330.0,
         }
     }
@@ -368,14 +370,20 @@ impl Frame<'_> {
 fn labels_beneath(canvas: &mut canvas::Canvas, labels: &[(f64, String)], y: f64) {
     /// Between two labels at least.
     const GAP: f64 = 4.0;
+    let width = canvas.width();
+    let half = |label: &str| (canvas::width_of(label) + GAP) / 2.0;
+    // A label at the picture's edge moves inwards rather than being cut.
+    let places: Vec<f64> = labels
+        .iter()
+        .map(|(x, label)| x.min(width - half(label)).max(half(label)))
+        .collect();
     let spans: Vec<(f64, f64)> = labels
         .iter()
-        .map(|(x, label)| {
-            let half = (canvas::width_of(label) + GAP) / 2.0;
-            (x - half, x + half)
-        })
+        .zip(&places)
+        .map(|((_, label), x)| (x - half(label), x + half(label)))
         .collect();
-    for (x, label) in labels.iter().step_by(scale::every(&spans)) {
+    let shown = labels.iter().zip(&places).step_by(scale::every(&spans));
+    for ((_, label), x) in shown {
         canvas.text((*x, y), "tick", canvas::Anchor::Middle, label);
     }
 }

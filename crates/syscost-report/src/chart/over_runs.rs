@@ -4,7 +4,7 @@ use maud::Markup;
 use syscost_results::stats::order;
 
 use super::{
-    Begin, Frame, Scale, Value,
+    Begin, Frame, Scale, Theme, Value,
     bars::{ends, told},
     canvas::{Anchor, width_of},
 };
@@ -17,7 +17,13 @@ pub(super) fn draw(
     changes: &[usize],
     frame: &Frame<'_>,
 ) -> Markup {
-    let (mut canvas, top) = frame.canvas(HEIGHT + 26.0);
+    // In a page the last run's time stands beneath the first's: there is no room beside it.
+    let beneath = if frame.theme == Theme::Page {
+        14.0
+    } else {
+        0.0
+    };
+    let (mut canvas, top) = frame.canvas(HEIGHT + 26.0 + beneath);
     let known = || points.iter().filter_map(|(_, value)| value.as_ref());
     let plot = (top + HEIGHT, top + 6.0);
     let scale = Scale::fit(known().flat_map(ends), Begin::Near, plot);
@@ -61,8 +67,8 @@ pub(super) fn draw(
     if let [(first, _), .., (last, _)] = points {
         let y = top + HEIGHT + 18.0;
         canvas.text((left, y), "tick", Anchor::Start, first);
-        if width_of(first) + width_of(last) < right - left {
-            canvas.text((right, y), "tick", Anchor::End, last);
+        if beneath > 0.0 || width_of(first) + width_of(last) < right - left {
+            canvas.text((right, y + beneath), "tick", Anchor::End, last);
         }
     }
     canvas.finish(frame.labels, frame.theme)

@@ -6,7 +6,9 @@ use syscost_results::{Measurement, Status, Unit};
 use crate::sentence;
 
 use super::parameters::{number, numbers, values, varying};
-use super::{Bar, Chart, Distribution, Line, Panel, Value, scale};
+use super::{
+    Bar, Begin, Chart, Distribution, Line, Panel, Scale, Value, bars, distribution, scale,
+};
 
 /// A kind of chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,6 +167,23 @@ pub(crate) fn value(row: &Measurement) -> Option<Value> {
         low: estimate.ci95_low,
         high: estimate.ci95_high,
     })
+}
+
+/// Whether the axis of a chart's values is logarithmic, where the picture itself does not say so.
+pub(crate) fn has_logarithmic_axis(chart: &Chart) -> bool {
+    let values: Vec<&Value> = match chart {
+        Chart::Bars(bars) => bars.iter().map(|bar| &bar.value).collect(),
+        Chart::Curve { lines, .. } => {
+            let points = lines.iter().flat_map(|line| &line.points);
+            points.map(|(_, value)| value).collect()
+        }
+        Chart::Ecdf(samples) | Chart::Violin(samples) => {
+            return distribution::is_logarithmic(samples);
+        }
+        Chart::Heatmap { .. } | Chart::OverRuns { .. } => return false,
+    };
+    let ends = values.into_iter().flat_map(bars::ends);
+    Scale::fit(ends, Begin::Zero, (0.0, 1.0)).is_logarithmic()
 }
 
 /// All samples of a row that has a number, of all rounds.

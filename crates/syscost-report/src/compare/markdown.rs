@@ -3,8 +3,8 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, are_rows_left_out, change, clean, group_interval, groups_note, is_noticed, margin,
-    medians, notices, side, spread, summary, tail, value, verdict, why_missing,
+    IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
+    is_noticed, margin, medians, notices, side, spread, summary, tail, value, verdict, why_missing,
 };
 use crate::sentence;
 
@@ -106,7 +106,7 @@ fn push_groups(out: &mut String, comparison: &Comparison) {
         } else {
             &group.name
         };
-        let ratio = format!("{:.3}x", group.ratio);
+        let ratio = group_ratio(group);
         let interval = group_interval(group).unwrap_or_else(|| "none".to_owned());
         let counts = [group.worse, group.better, group.inconclusive, group.same];
         let left_out = has_left_out.then_some(group.left_out);
@@ -116,7 +116,7 @@ fn push_groups(out: &mut String, comparison: &Comparison) {
         cells.extend(counts.iter().map(String::as_str));
         push_row(out, &cells);
     }
-    out.push_str(&format!("\n{}.\n", groups_note(&comparison.groups)));
+    out.push_str(&format!("\n{}.\n", groups_note(comparison)));
 }
 
 fn push_row(out: &mut String, cells: &[&str]) {

@@ -19,13 +19,17 @@ use crate::units::{cycles, quantity};
 pub use markdown::markdown;
 pub use table::table;
 pub(crate) use words::{
-    are_rows_left_out, group_interval, groups_note, is_noticed, is_said_once, notices,
+    are_rows_left_out, group_interval, group_ratio, groups_note, groups_note_of, is_noticed,
+    is_said_once, notices,
 };
 
-/// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; `the same` only says so much.
+/// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; a ratio shown as 1 has no direction.
 pub fn change(row: &Row) -> String {
     let (_, by, low, high) = direction(row);
-    let words = format!("{by}x {}", word(row));
+    let words = match by.as_str() {
+        "1.000" => format!("{by}x"),
+        _ => format!("{by}x {}", word(row)),
+    };
     match low.zip(high) {
         Some((low, high)) => format!("{words}, CI {low} to {high}"),
         None => format!("{words}, no CI"),

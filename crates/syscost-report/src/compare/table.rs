@@ -1,16 +1,17 @@
 //! The text of a comparison: facts that differ first, then what became worse, what better, and a line on the rest.
 
 use comfy_table::CellAlignment;
-use syscost_results::compare::{Change, Comparison, Difference, Group, Row};
-use textwrap::wrap;
+use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, are_rows_left_out, change, clean, group_interval, groups_note, is_noticed,
-    is_said_once, margin, medians, notices, side, spread, summary, tail, value, why_missing,
+    IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
+    is_noticed, is_said_once, margin, medians, notices, side, spread, summary, tail, value,
+    why_missing,
 };
 use crate::paint::{self, Paint, cut_case};
 use crate::sentence;
 use crate::table::TableOptions;
+use crate::wrap::wrap;
 
 /// Columns before a line of a section.
 const INDENT: usize = 2;
@@ -40,10 +41,10 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     if let Some(spread) = spread(comparison) {
         out.wrapped("", &spread, paint::DIM);
     }
-    for line in notices(comparison) {
-        out.wrapped("", &line, paint::CARE);
+    for line in notices(comparison).iter().filter(|_| !options.quiet) {
+        out.wrapped("", line, paint::CARE);
     }
-    out.groups(&comparison.groups);
+    out.groups(comparison);
     let facts = comparison.facts.iter();
     let facts: Vec<&Difference> = facts.filter(|fact| !is_noticed(fact)).collect();
     out.facts(&facts, options.verbose);
@@ -75,13 +76,14 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     out.line("");
     out.wrapped("", &summary(comparison), paint::HEADING);
     let told = |row: &&Row| row.verdict != Change::Inconclusive;
-    if comparison.rows.iter().filter(told).count() * 2 < comparison.rows.len() {
+    let few = comparison.rows.iter().filter(told).count() * 2 < comparison.rows.len();
+    if few && !options.quiet {
         let advice =
             "more rounds (--profile standard) or several runs a side would settle more rows";
         out.wrapped("", advice, paint::DIM);
     }
     out.uncompared(comparison, options.verbose);
-    if !options.verbose && !comparison.rows.is_empty() {
+    if !options.verbose && !options.quiet && !comparison.rows.is_empty() {
         out.wrapped(
             "",
             "-v shows every row with its margin and what was not compared",
@@ -128,7 +130,8 @@ impl Text {
     }
 
     /// A line for each group.
-    fn groups(&mut self, groups: &[Group]) {
+    fn groups(&mut self, comparison: &Comparison) {
+        let groups = &comparison.groups;
         if groups.is_empty() {
             return;
         }
@@ -146,7 +149,7 @@ impl Text {
             };
             let interval = group_interval(group).unwrap_or_else(|| "none".to_owned());
             let counts = [group.worse, group.better, group.inconclusive, group.same];
-            let mut cells = vec![clean(name), format!("{:.3}x", group.ratio), interval];
+            let mut cells = vec![clean(name), group_ratio(group), interval];
             let left_out = has_left_out.then_some(group.left_out);
             cells.extend(
                 counts
@@ -172,7 +175,7 @@ impl Text {
             let line = self.paint.text(style, line.trim_end());
             self.line(&line);
         }
-        self.wrapped("  ", &groups_note(groups), paint::DIM);
+        self.wrapped("  ", &groups_note(comparison), paint::DIM);
     }
 
     /// The facts that differ, at most one line each unless verbose.

@@ -9,8 +9,14 @@ const SINGLE_RUNS: &str = "one run a side: how far runs differ from each other i
      a neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs a side, \
      give earlier ones as --spread, or measure in turn (syscost ab)";
 /// What the lines of groups mean.
-const GROUPS: &str = "Cost of new relative to base: the geometric mean over a group's benchmarks (each the mean of its rows; \
-     rates count inversely), with the 95 % interval of Student's t of their logarithms";
+const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mean of its rows; rates count inversely)";
+/// What their intervals are.
+const IN_TURN: &str = ", with the 95 % interval of Student's t of their logarithms";
+const OF_RUNS: &str =
+    ", with a 95 % interval (Student's t) from how far benchmarks, and whole runs, differ";
+/// Why they have none.
+const OF_SINGLE_RUNS: &str =
+    ". Of one run a side they have no interval: how far whole runs differ is not known";
 /// What is left out of them.
 const LEFT_OUT: &str =
     "Rows left out of the mean have no interval, or were measured beside a neighbour";
@@ -19,12 +25,28 @@ const OF_FREQUENCY: &str = "the core ran at ";
 /// Tails whose ratio is beyond this are worth naming.
 const TAIL: f64 = 1.25;
 
-/// What the lines of these groups mean, in sentences without the last full stop.
-pub(crate) fn groups_note(groups: &[Group]) -> String {
-    match are_rows_left_out(groups) {
-        true => format!("{GROUPS}. {LEFT_OUT}"),
-        false => GROUPS.to_owned(),
+/// What the lines of the groups mean, in sentences without the last full stop.
+pub(crate) fn groups_note(comparison: &Comparison) -> String {
+    groups_note_of(comparison, ["base", "new"])
+}
+
+/// The same where base and new have these names.
+pub(crate) fn groups_note_of(comparison: &Comparison, [base, new]: [&str; 2]) -> String {
+    let interval = match (comparison.paired, comparison.tells_how_runs_differ()) {
+        (true, _) => IN_TURN,
+        (false, true) => OF_RUNS,
+        (false, false) => OF_SINGLE_RUNS,
+    };
+    match are_rows_left_out(&comparison.groups) {
+        true => format!("Cost of {new} relative to {base}: {GROUPS}{interval}. {LEFT_OUT}"),
+        false => format!("Cost of {new} relative to {base}: {GROUPS}{interval}"),
     }
+}
+
+/// A group's mean ratio; a dash if all its rows are left out.
+pub(crate) fn group_ratio(group: &Group) -> String {
+    let ratio = group.ratio.map(|ratio| format!("{ratio:.3}x"));
+    ratio.unwrap_or_else(|| "-".to_owned())
 }
 
 /// Whether some group has rows that are no part of its mean.
@@ -32,7 +54,7 @@ pub(crate) fn are_rows_left_out(groups: &[Group]) -> bool {
     groups.iter().any(|group| group.left_out > 0)
 }
 
-/// The interval of a group's mean; `None` with too few benchmarks.
+/// The interval of a group's mean; `None` where it has none.
 pub(crate) fn group_interval(group: &Group) -> Option<String> {
     let (low, high) = group.ci95_low.zip(group.ci95_high)?;
     Some(format!("{low:.3} to {high:.3}"))

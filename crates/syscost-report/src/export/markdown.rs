@@ -9,7 +9,7 @@ use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 
 const HEADINGS: &str = "\
-| Row | Median | ± 95 % | Min | Cycles | Undisturbed | On a shared core | Evidence | Notes |
+| Row | Median | ± 95 % | Best | Cycles | Undisturbed | On a shared core | Evidence | Notes |
 |:--|--:|--:|--:|--:|--:|--:|:--|:--|
 ";
 

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::{HistoryOptions, cut_end, paint, plain, push, width};
+use crate::wrap::wrap;
 
 /// A kept run as the list shows it.
 #[derive(Debug, Clone)]
@@ -95,7 +96,7 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
         push(&mut out, &options.paint().text(style, &text));
     }
     if runs.iter().any(|run| !run.complete) {
-        for text in textwrap::wrap(ENDED_EARLY, options.width()) {
+        for text in wrap(ENDED_EARLY, options.width()) {
             push(&mut out, &options.paint().text(paint::DIM, &text));
         }
     }

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use syscost_results::{Measurement, Run};
 
-use crate::chart::rows::{Chosen, Kind, choose, value};
+use crate::chart::rows::{Chosen, Kind, choose, has_logarithmic_axis, value};
 use crate::chart::{Chart, Labels, Theme, draw};
 
-use super::details::figure;
+use super::details::figure_of_last;
 use super::files;
 use super::rows::Row;
 use super::{PageOptions, words};
@@ -46,15 +46,16 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
             h3 { (rows[0].latest.title) " " code { (id) } }
             @if let Some(explanation) = explanation { p { (words::code(&explanation.summary)) } }
             @if let Some((picture, caption)) = files::picture(id, runs) {
-                (figure(&picture, &caption))
+                (figure_of_last(&picture, &caption, runs.len(), false))
             } @else if let Some(chosen) = &chosen {
-                @let (caption, spoken) = captions(chosen, runs.len());
+                @let (caption, spoken) = captions(chosen);
                 @let labels = Labels {
                     title: chosen.title.clone(),
                     description: spoken,
                     source: String::new(),
                 };
-                (figure(&draw(&chosen.chart, chosen.unit, &labels, Theme::Page), &caption))
+                @let picture = draw(&chosen.chart, chosen.unit, &labels, Theme::Page);
+                (figure_of_last(&picture, &caption, runs.len(), is_of_one_colour(&chosen.chart)))
             }
             @if let Some(explanation) = explanation.filter(|explanation| !explanation.sections.is_empty()) {
                 details {
@@ -85,8 +86,17 @@ fn chosen(rows: &[&Measurement], samples: bool) -> Option<Chosen> {
         .or(Some(own))
 }
 
+/// Whether a chart's colour stands for nothing that it shows.
+fn is_of_one_colour(chart: &Chart) -> bool {
+    match chart {
+        Chart::Curve { lines, .. } => lines.len() < 2,
+        Chart::Ecdf(lines) => lines.len() < 2,
+        Chart::Bars(_) | Chart::Violin(_) | Chart::Heatmap { .. } | Chart::OverRuns { .. } => true,
+    }
+}
+
 /// What the chart shows, for the eye and for a screen reader.
-fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
+fn captions(chosen: &Chosen) -> (String, String) {
     let what = match &chosen.chart {
         Chart::Bars(_) => "Medians with 95 % intervals",
         Chart::Violin(_) => {
@@ -98,8 +108,8 @@ fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
         Chart::OverRuns { .. } => "Medians over runs",
     };
     let mut caption = what.to_owned();
-    if runs > 1 {
-        caption.push_str("; last run");
+    if has_logarithmic_axis(&chosen.chart) {
+        caption.push_str("; logarithmic axis");
     }
     match chosen.left_out.len() {
         0 => {}

@@ -3,12 +3,20 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use syscost_results::compare::{Change, Comparison, Group, Row, compare};
+use syscost_results::compare::{Change, ComparedIn, Comparison, Row, compare};
 use syscost_results::{Better, Run};
 
 use crate::compare::{self, verdict};
+use crate::sentence::share;
 
-use super::table::{cell, place, sortable};
+use super::table::{place, sortable};
+
+/// What the ratio of a row is.
+pub(super) const RATIO: &str = "B / A is not the quotient of the two medians beside it, but the middle one of the ratios of every process of B \
+     to every one of A (Hodges and Lehmann); where it says “cycles”, of their core cycles, and where it says “both ways”, with an interval that \
+     holds in time and in cycles";
+/// Beside the ratio of a rate, of which more is better.
+pub(super) const RATE: &str = "↑";
 
 /// The comparison of a page's two runs, by row.
 pub(super) struct Changes<'a> {
@@ -48,27 +56,65 @@ impl<'a> Changes<'a> {
         })
     }
 
-    /// Ratio, its interval and the verdict of a row.
+    /// The ratio of a row with its interval, and the verdict; why it got this one is told in its details.
     pub(super) fn cells(&self, name: &str) -> Markup {
         let Some(row) = self.row(name) else {
-            let mut others = self.comparison.uncompared();
-            let why = others.find_map(|(other, why)| (other == name).then(|| why.to_owned()));
-            return html! { td {} td {} td class="quiet" title=[why] { "not compared" } };
+            return html! { td {} td class="quiet" { "not compared" } };
         };
-        let interval = row.ci95_low.zip(row.ci95_high);
-        let notes = row.notes.join("\n");
+        let way = match row.compared_in {
+            ComparedIn::Time => None,
+            ComparedIn::CoreCycles => Some("cycles"),
+            ComparedIn::Either => Some("both ways"),
+        };
         html! {
-            (cell(Some(cost(row)), &html! { (format!("{:.3}", row.ratio)) }))
-            (cell(interval.map(|(low, high)| high - low), &html! {
-                @match interval {
-                    Some((low, high)) => { (format!("{low:.3} to {high:.3}")) }
-                    None => span class="quiet" { "none" }
-                }
-            }))
+            td class="num ratio" data-v=(sortable(cost(row))) {
+                b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) }
+                small { (interval(row).unwrap_or_else(|| "no interval".to_owned())) @if let Some(way) = way { " · " (way) } }
+            }
             td data-v=(row.verdict as u8) {
-                span class={ "verdict " (class(row.verdict)) } title=[(!notes.is_empty()).then_some(notes)] { (verdict(row.verdict)) }
+                span class={ "verdict " (class(row.verdict)) } { (verdict(row.verdict)) }
             }
         }
+    }
+
+    /// What a row's details say of its change: the verdict and why, how it was compared, what else is to be known.
+    pub(super) fn told(&self, name: &str) -> Vec<String> {
+        let Some(row) = self.row(name) else {
+            let others = self.comparison.uncompared();
+            let own = others.filter(|(other, _)| *other == name);
+            return own.map(|(_, why)| format!("not compared: {why}")).collect();
+        };
+        let mut told = vec![
+            format!("{}: {}", verdict(row.verdict), why(row)),
+            format!("margin of a change: {}", share(100.0 * row.margin)),
+        ];
+        told.extend(match row.compared_in {
+            ComparedIn::Time => None,
+            ComparedIn::CoreCycles => Some(
+                "compared in core cycles, as work of the core, whose frequency wanders".to_owned(),
+            ),
+            ComparedIn::Either => {
+                Some("compared in time and in core cycles: the interval holds both ways".to_owned())
+            }
+        });
+        told.extend(
+            row.notes
+                .iter()
+                .filter(|note| *note != "compared in core cycles")
+                .cloned(),
+        );
+        told.extend(compare::tail(row));
+        told
+    }
+
+    /// How many rows got which verdict, for the head of the page.
+    pub(super) fn summary(&self) -> Markup {
+        html! { p class="summary" { "From A to B, " a href="#changes" { (compare::summary(&self.comparison)) } "." } }
+    }
+
+    /// The facts that differ between the runs.
+    pub(super) fn facts(&self) -> Markup {
+        super::comparison::differences(&self.comparison, ["A", "B"])
     }
 
     /// How many rows of a group became worse and better, where any did: `, 2 worse`.
@@ -93,10 +139,10 @@ impl<'a> Changes<'a> {
         html! {
             section id="changes" aria-labelledby="title-changes" {
                 h2 id="title-changes" { "What changed from A to B" }
-                p { (compare::summary(comparison)) "." }
-                p class="note" { "A is " (self.runs[0].id) ", B is " (self.runs[1].id) "." }
+                p class="note" { "A, the base, is " (self.runs[0].id) "; B, the new side, is " (self.runs[1].id) "." }
                 @for line in compare::notices(comparison) { p class="note" { (line) } }
-                (groups(&comparison.groups))
+                p class="note" { (RATIO) "." }
+                (groups(comparison, ["A", "B"]))
                 @if changed.is_empty() {
                     p { "No row changed by more than its margin." }
                 } @else {
@@ -128,7 +174,7 @@ impl<'a> Changes<'a> {
 /// The headings of [`Changes::cells`].
 pub(super) fn heading(column: fn(&str, &str, Option<Markup>) -> Markup) -> Markup {
     html! {
-        (column("B / A", "num", None)) (column("95 %", "num", None)) (column("verdict", "", None))
+        (column("B / A", "num", None)) (column("verdict", "", None))
     }
 }
 
@@ -140,14 +186,41 @@ pub(super) fn cost(row: &Row) -> f64 {
     }
 }
 
-/// A line for each group: the mean of its ratios, and how many rows got which verdict.
-pub(super) fn groups(groups: &[Group]) -> Markup {
+/// The interval of a row's ratio.
+fn interval(row: &Row) -> Option<String> {
+    let (low, high) = row.ci95_low.zip(row.ci95_high)?;
+    Some(format!("{low:.3} to {high:.3}"))
+}
+
+/// Why a row got its verdict.
+fn why(row: &Row) -> String {
+    let [margin, same] = [row.margin, row.same_within].map(|ratio| share(100.0 * ratio));
+    let Some((low, high)) = row.ci95_low.zip(row.ci95_high) else {
+        return "there is no interval".to_owned();
+    };
+    match row.verdict {
+        Change::Worse | Change::Better => {
+            format!("the whole interval lies beyond the margin of {margin}")
+        }
+        Change::Same => format!("the whole interval lies within {same}"),
+        Change::Inconclusive if low > 1.0 + row.margin || high < 1.0 / (1.0 + row.margin) => {
+            "the interval lies beyond the margin, but of so many rows some do by chance".to_owned()
+        }
+        Change::Inconclusive => format!(
+            "the interval reaches beyond {same}, so it is not the same, and does not lie wholly beyond {margin}, so it is no change"
+        ),
+    }
+}
+
+/// A line for each group: the mean of its ratios, and how many rows got which verdict; `sides` are what the page calls base and new.
+pub(super) fn groups(comparison: &Comparison, sides: [&str; 2]) -> Markup {
+    let groups = &comparison.groups;
     if groups.is_empty() {
         return html! {};
     }
     let has_left_out = compare::are_rows_left_out(groups);
     html! {
-        p class="note" { (compare::groups_note(groups)) "." }
+        p class="note" { (compare::groups_note_of(comparison, sides)) "." }
         div class="box" tabindex="0" role="region" aria-label="Groups" {
             table class="groups" {
                 caption class="spoken" { "What became of each group" }
@@ -164,7 +237,7 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                             th scope="row" {
                                 @if group.name.is_empty() { "all" } @else { (group.name) }
                             }
-                            td class="num" data-v=(sortable(group.ratio)) { (format!("{:.3}", group.ratio)) }
+                            td class="num" data-v=[group.ratio.map(sortable)] { (compare::group_ratio(group)) }
                             td class="num" { (compare::group_interval(group).unwrap_or_else(|| "none".to_owned())) }
                             @for (count, kind) in [
                                 (group.worse, "bad"), (group.better, "good"), (group.inconclusive, "care"), (group.same, "quiet"),

@@ -36,7 +36,7 @@ pub fn comparison(comparison: &Comparison) -> String {
             section id="groups" aria-labelledby="title-groups" {
                 h2 id="title-groups" { "Groups" }
                 @for line in notices(comparison) { p class="note" { (line) } }
-                (groups(&comparison.groups))
+                (groups(comparison, ["base", "new"]))
             }
             (facts(comparison))
             section id="rows" aria-labelledby="title-rows" {
@@ -65,23 +65,34 @@ fn subtitle(comparison: &Comparison) -> Markup {
 }
 
 fn facts(comparison: &Comparison) -> Markup {
+    html! {
+        section id="facts" aria-labelledby="title-facts" {
+            h2 id="title-facts" { "What else differs" }
+            (differences(comparison, ["base", "new"]))
+        }
+    }
+}
+
+/// The facts that differ and may explain a change, beside those that are said at the top; `sides` are what the page calls base and new.
+pub(super) fn differences(comparison: &Comparison, sides: [&str; 2]) -> Markup {
     let others = comparison.facts.iter();
     let others: Vec<&Difference> = others.filter(|fact| !is_noticed(fact)).collect();
     let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
     html! {
-        section id="facts" aria-labelledby="title-facts" {
-            h2 id="title-facts" { "What else differs" }
-            @if others.is_empty() {
-                p { "No other fact of machine or program differs between the sides." }
-            } @else {
-                div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
-                    table class="differences" {
-                        caption { "Facts that differ, the likeliest explanations first" }
-                        thead { tr { th scope="col" { "fact" } th scope="col" { (key(0)) " base" } th scope="col" { (key(1)) " new" } th scope="col" { "what it does" } } }
-                        tbody {
-                            @for fact in others {
-                                tr { th scope="row" { (fact.fact) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
-                            }
+        @if others.is_empty() {
+            p { "No other fact of machine or program differs between the sides." }
+        } @else {
+            div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
+                table class="differences" {
+                    caption { "Facts that differ, the likeliest explanations first" }
+                    thead { tr {
+                        th scope="col" { "fact" }
+                        @for (index, side) in sides.iter().enumerate() { th scope="col" { (key(index)) @if side.len() > 1 { " " (side) } } }
+                        th scope="col" { "what it does" }
+                    } }
+                    tbody {
+                        @for fact in others {
+                            tr { th scope="row" { (fact.fact) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
                         }
                     }
                 }
@@ -144,7 +155,7 @@ fn line(row: &Row, scale: &Scale) -> Markup {
                     None => td class="num quiet" { "none" },
                 }
                 td class="plot" title=(match row.better { Better::Lower => "lower is better", Better::Higher => "higher is better" }) {
-                    span class={ "ci " (class(row.verdict)) } {
+                    span class={ "ci " (class(row.verdict)) (if interval.is_none() { " open" } else { "" }) } {
                         b style={ "left:" (percent(share(1.0))) } {}
                         @if let Some((low, high)) = interval {
                             span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}

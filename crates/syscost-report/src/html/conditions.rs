@@ -1,6 +1,7 @@
 //! Under which conditions a run was measured, at first sight: what most often explains another number elsewhere.
 
 use maud::{Markup, html};
+use syscost_results::run::Noise;
 use syscost_results::{Machine, Run, Unit};
 
 use crate::sentence;
@@ -41,7 +42,8 @@ pub(super) fn strip(runs: &[&Run]) -> Markup {
 fn of(run: &Run) -> Vec<(&'static str, String)> {
     let machine = &run.machine;
     let unknown = || "not known".to_owned();
-    let ours = sentence::core_ours(run.noise.iter().filter(|noise| noise.used));
+    let used: Vec<&Noise> = run.noise.iter().filter(|noise| noise.used).collect();
+    let ours = core_ours(&used);
     let ours = ours.map(|text| text.replacen("core ours ", "", 1));
     vec![
         ("Cores ours (no neighbour)", ours.unwrap_or_else(unknown)),
@@ -76,6 +78,30 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
                 .unwrap_or_else(|| "no hypervisor seen".to_owned()),
         ),
     ]
+}
+
+/// How much of the time these cores were ours, and of what time: while they measured, or before the run where none did or could tell.
+pub(super) fn core_ours(noise: &[&Noise]) -> Option<String> {
+    let shares = sentence::core_ours(noise.iter().copied())?;
+    let measured = noise
+        .iter()
+        .filter(|noise| noise.measured_alone_percent.is_some())
+        .count();
+    let known = noise
+        .iter()
+        .filter(|noise| {
+            noise
+                .measured_alone_percent
+                .or(noise.alone_percent)
+                .is_some()
+        })
+        .count();
+    let when = match measured {
+        0 => "before the run",
+        all if all == known => "while measuring",
+        _ => "while measuring, or before the run where it did not measure",
+    };
+    Some(format!("{shares}, {when}"))
 }
 
 /// `performance (intel_pstate), turbo on`.

@@ -11,8 +11,9 @@ use syscost_results::{Measurement, Run, Status};
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 
+use super::change::Changes;
 use super::rows::{Row, Rows, cycles};
-use super::{MAX_COLUMNS, PageOptions, details, letter, words};
+use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, words};
 
 /// Where it stands in the page.
 const ID: &str = "data";
@@ -37,12 +38,25 @@ impl Texts {
 }
 
 /// The data of these rows, in their order.
-pub(super) fn script(rows: &Rows<'_>, runs: &[&Run], options: &PageOptions) -> Markup {
+pub(super) fn script(
+    rows: &Rows<'_>,
+    runs: &[&Run],
+    changes: Option<&Changes<'_>>,
+    options: &PageOptions,
+) -> Markup {
     let (mut texts, mut claims) = (Texts::default(), Texts::default());
     let drawn: Vec<Value> = rows
         .groups()
         .flat_map(|(_, rows)| rows)
-        .map(|row| of(row, runs, options, &mut texts, &mut claims))
+        .map(|row| {
+            let mut fields = of(row, runs, options, &mut texts, &mut claims);
+            let told = changes.map(|changes| changes.told(row.name));
+            if let Some(told) = told.filter(|told| !told.is_empty()) {
+                let numbers = told.into_iter().map(|line| texts.number(json!(line)));
+                fields.insert("c".to_owned(), numbers.collect());
+            }
+            Value::Object(fields)
+        })
         .collect();
     let names: Vec<Value> = runs
         .iter()
@@ -100,14 +114,14 @@ fn flags(rows: &Rows<'_>) -> Map<String, Value> {
         .collect()
 }
 
-/// A row: title, reason, evidence, flags, facts, runs, pictures, by their first letters; what is empty is left out.
+/// A row: title, reason, evidence, flags, facts, runs, pictures, by their first letters (its change is its `c`); what is empty is left out.
 fn of(
     row: &Row<'_>,
     runs: &[&Run],
     options: &PageOptions,
     texts: &mut Texts,
     claims: &mut Texts,
-) -> Value {
+) -> Map<String, Value> {
     let latest = row.latest;
     let mut fields = Map::new();
     fields.insert("t".to_owned(), json!(texts.number(json!(latest.title))));
@@ -136,7 +150,7 @@ fn of(
     fields.insert("p".to_owned(), json!(pictures));
     fields
         .retain(|_, value| !matches!(value, Value::Array(list) if list.is_empty()) && value != "");
-    Value::Object(fields)
+    fields
 }
 
 /// Each claim by its number, followed by what was observed.
@@ -150,7 +164,7 @@ fn evidence(row: &Measurement, claims: &mut Texts) -> Value {
             one.source,
             one.reason.as_deref().unwrap_or_default()
         ]);
-        let observed = one.observed.as_ref().map(ToString::to_string);
+        let observed = one.observed.as_ref().map(quantities::observed);
         [json!(claims.number(claim)), json!(observed)]
     });
     pairs.collect()
@@ -197,10 +211,7 @@ fn notes(row: &Measurement) -> Vec<(String, String)> {
         let (name, value) = text.split_once(' ')?;
         Some((name.to_owned(), value.to_owned()))
     }));
-    facts.extend(
-        row.details
-            .iter()
-            .map(|(name, value)| (name.clone(), format!("{}", (value * 1e4).round() / 1e4))),
-    );
+    let details = row.details.iter();
+    facts.extend(details.map(|(name, value)| quantities::detail(name, *value)));
     facts
 }

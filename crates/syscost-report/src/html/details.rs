@@ -8,7 +8,7 @@ use crate::chart::{self, Begin, Chart, Distribution, Labels, Scale, Theme, rows:
 use crate::units;
 
 use super::rows::Row;
-use super::{MAX_COLUMNS, words};
+use super::{MAX_COLUMNS, key, words};
 
 /// Rounds drawn at most.
 const ROUNDS: usize = 30;
@@ -73,6 +73,26 @@ fn of_samples(row: &Measurement) -> Markup {
 /// A picture with its caption in a box of its own.
 pub(super) fn figure(picture: &Markup, caption: &str) -> Markup {
     html! { figure { (picture) figcaption { (caption) } } }
+}
+
+/// The same of the last of several runs: in the colour of that run, if it has one and the picture is in a single one.
+pub(super) fn figure_of_last(
+    picture: &Markup,
+    caption: &str,
+    runs: usize,
+    is_of_one_colour: bool,
+) -> Markup {
+    let last = (2..=MAX_COLUMNS).contains(&runs).then(|| runs - 1);
+    let colour = last.filter(|_| is_of_one_colour);
+    html! {
+        figure class=[colour.map(|run| format!("of{run}"))] {
+            (picture)
+            figcaption {
+                (caption)
+                @if runs > 1 { "; " @if let Some(run) = last { (key(run)) ", " } "the last run" }
+            }
+        }
+    }
 }
 
 fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {

@@ -8,7 +8,11 @@ use syscost_results::{Run, Unit};
 
 use crate::{sentence, units::quantity};
 
-use super::{MAX_COLUMNS, key, words};
+use super::change::Changes;
+use super::{MAX_COLUMNS, conditions, key, words};
+
+/// Codes of warnings that are of the moment before a run.
+const BEFORE: [&str; 4] = ["load", "cpu_pressure", "noise", "shared_core"];
 
 /// The run in a line or two beneath the title.
 pub(super) fn subtitle(runs: &[&Run]) -> Markup {
@@ -80,8 +84,11 @@ pub(super) fn warnings(runs: &[&Run]) -> Markup {
                 ul {
                     @for warnings in &found {
                         li {
-                            (seen(warnings, runs.len()))
-                            @if let Some((_, last)) = warnings.last() { " " span class="advice" { (last.advice) } }
+                            @if let Some((_, last)) = warnings.last() {
+                                @if BEFORE.contains(&last.code.as_str()) { span class="quiet" { "before the run: " } }
+                                (seen(warnings, runs.len()))
+                                " " span class="advice" { (words::code(&last.advice)) }
+                            }
                         }
                     }
                 }
@@ -112,7 +119,7 @@ fn seen(warnings: &[(usize, &Warning)], runs: usize) -> Markup {
 }
 
 /// The machine's facts: the main ones at once, all of them on demand; of several runs, those that differ first.
-pub(super) fn section(runs: &[&Run]) -> Markup {
+pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
     let Some(last) = runs.last() else {
         return html! {};
     };
@@ -120,7 +127,7 @@ pub(super) fn section(runs: &[&Run]) -> Markup {
     html! {
         section id="machine" aria-labelledby="title-machine" {
             h2 id="title-machine" { @if runs.len() == 1 { "Machine and run" } @else { "Machines and runs" } }
-            @if runs.len() > 1 { (differences(runs, &facts)) }
+            @if let Some(changes) = changes { (changes.facts()) } @else if runs.len() > 1 { (differences(runs, &facts)) }
             @if runs.len() > 1 { p class="note" { "The last run, " (words::time(&last.started)) ":" } }
             dl class="card facts" {
                 @for (name, value) in main(last) { div { dt { (name) } dd { (value) } } }
@@ -184,7 +191,7 @@ fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
 
 /// Facts that differ between any two runs and explain nothing; all of a run's facts stand in its own list.
 fn differs_always(name: &str) -> bool {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 9] = [
         "id",
         "started",
         "duration",
@@ -192,8 +199,12 @@ fn differs_always(name: &str) -> bool {
         "config.worker_start_ms",
         "clock.",
         "noise[",
+        "machine.load1",
         "machine.cpu_pressure_avg10",
     ];
+    if name.starts_with("directories[") && name.ends_with(".free_bytes") {
+        return true;
+    }
     NAMES.iter().any(|one| match one.ends_with(['.', '[']) {
         true => name.starts_with(one),
         false => name == *one,
@@ -262,7 +273,7 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
                 run.clock.source, run.clock.ghz, run.clock.step_ns
             ),
         ),
-        ("Noise", noise.unwrap_or_default()),
+        ("Noise before the run", noise.unwrap_or_default()),
         ("Shared core", shared_core(run)),
         ("Far end", sentence::peer(run).unwrap_or_default()),
         ("NFS server", sentence::nfs(run).unwrap_or_default()),
@@ -277,10 +288,10 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
 /// How much of the time each listened-to core was ours, those that measured first, and what sharing costs.
 fn shared_core(run: &Run) -> String {
     let (used, others): (Vec<&Noise>, Vec<&Noise>) = run.noise.iter().partition(|noise| noise.used);
-    let all = || used.iter().chain(&others).copied();
+    let all: Vec<&Noise> = used.iter().chain(&others).copied().collect();
     let parts = [
-        sentence::core_ours(all()),
-        sentence::slower_while_shared(all()),
+        conditions::core_ours(&all),
+        sentence::slower_while_shared(all),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

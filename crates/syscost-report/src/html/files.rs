@@ -15,10 +15,10 @@ const CACHE_SIZE: &str = "fs.cache_size";
 const CONTENTION: &str = "fs.contention";
 const LAW: &str = "fs.contention_law";
 
-/// The picture of a benchmark that has one of its own, and its caption; that of the last run.
+/// The picture of a benchmark that has one of its own, and its caption; that of the last run. It is in several colours.
 pub(super) fn picture(id: &str, runs: &[&Run]) -> Option<(Markup, String)> {
     let run = runs.last()?;
-    let (parameter, unit, (lines, beside), mut caption) = match id {
+    let (parameter, unit, (lines, beside), caption) = match id {
         CACHE_SIZE => ("size", Unit::BytesPerSecond, cache(run), cache_caption(run)),
         CONTENTION => (
             "processes",
@@ -30,9 +30,6 @@ pub(super) fn picture(id: &str, runs: &[&Run]) -> Option<(Markup, String)> {
     };
     if lines.iter().all(|line| line.points.len() < 2) {
         return None;
-    }
-    if runs.len() > 1 {
-        caption.push_str("; last run");
     }
     let labels = Labels {
         title: id.to_owned(),

@@ -67,7 +67,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
             }
             @if !missing.is_empty() {
                 details class="missing" {
-                    summary { (missing.len()) " more of the classic list have no number here" }
+                    summary { (missing.len()) " more of the classic list " @if missing.len() == 1 { "has" } @else { "have" } " no number here" }
                     ul {
                         @for number in missing {
                             li { (number.title) ": " (number.reason.as_deref().unwrap_or("no reason was given")) }
@@ -80,24 +80,34 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
 }
 
 /// The lines of all lists in the list's order, each with the number of every run that has it: a stand-in, or another directory, is another line.
-fn side_by_side<'a>(lists: &'a [Numbers]) -> Vec<Vec<Option<&'a Number>>> {
-    let mut keys: Vec<(usize, &str)> = Vec::new();
-    for number in lists.iter().flat_map(|list| &list.numbers) {
-        let key = (number.line, &*number.title);
-        if !keys.contains(&key) {
-            keys.push(key);
+fn side_by_side(lists: &[Numbers]) -> Vec<Vec<Option<&Number>>> {
+    let mut lines: Vec<Vec<Option<&Number>>> = Vec::new();
+    for (run, list) in lists.iter().enumerate() {
+        for number in &list.numbers {
+            let has_place = |line: &&mut Vec<Option<&Number>>| {
+                line[run].is_none() && line.iter().flatten().any(|other| is_same(other, number))
+            };
+            match lines.iter_mut().find(has_place) {
+                Some(line) => line[run] = Some(number),
+                None => {
+                    let mut line = vec![None; lists.len()];
+                    line[run] = Some(number);
+                    lines.push(line);
+                }
+            }
         }
     }
-    keys.sort_by_key(|(line, _)| *line);
-    keys.into_iter()
-        .map(|key| {
-            let of = |list: &'a Numbers| {
-                let mut numbers = list.numbers.iter();
-                numbers.find(|number| (number.line, &*number.title) == key)
-            };
-            lists.iter().map(of).collect()
-        })
-        .collect()
+    lines.sort_by_key(|line| line.iter().flatten().next().map(|number| number.line));
+    lines
+}
+
+/// Whether two runs' numbers are of the same row; the title, which names a directory only beside others, tells it where a run has no row.
+fn is_same(one: &Number, other: &Number) -> bool {
+    let is_one_row = match (&one.row, &other.row) {
+        (Some(one), Some(other)) => one == other,
+        (None, _) | (_, None) => one.title == other.title,
+    };
+    one.line == other.line && is_one_row
 }
 
 fn row(line: &[Option<&Number>], scale: &Scale, second: bool) -> Markup {
@@ -128,8 +138,9 @@ fn row(line: &[Option<&Number>], scale: &Scale, second: bool) -> Markup {
                     }
                 }
             }
-            @for number in line {
+            @for (index, number) in line.iter().enumerate() {
                 td class="num" {
+                    @if line.len() > 1 && number.is_some() { span class="narrow" { (key(index)) " " } }
                     @match number {
                         Some(number) if number.median_ns.is_some() => (time(number)),
                         Some(number) => span class="quiet" title=[number.reason.as_deref()] { "none" },
@@ -137,7 +148,7 @@ fn row(line: &[Option<&Number>], scale: &Scale, second: bool) -> Markup {
                     }
                 }
             }
-            @if second { td class="num quiet" { (human_s.map(human).unwrap_or_default()) } }
+            @if second { td class="num quiet feels" { (human_s.map(human).unwrap_or_default()) } }
         }
     }
 }
@@ -175,6 +186,32 @@ mod tests {
             reference: None,
             numbers: numbers.iter().map(number).collect(),
         }
+    }
+
+    #[test]
+    fn a_row_is_the_same_whatever_its_title_says_of_its_directory() {
+        let of = |numbers: &[(&str, Option<&str>)]| {
+            let titles: Vec<(usize, &str)> = numbers.iter().map(|(title, _)| (3, *title)).collect();
+            let mut list = list(&titles);
+            for (number, (_, row)) in list.numbers.iter_mut().zip(numbers) {
+                number.row = row.map(str::to_owned);
+            }
+            list
+        };
+        let default = Some("fs.read{dir=default}");
+        let lists = [
+            of(&[("read", default)]),
+            of(&[
+                ("read, dir=default", default),
+                ("read, dir=ssd", Some("fs.read{dir=ssd}")),
+            ]),
+            of(&[("read", None)]),
+        ];
+        let lines: Vec<Vec<bool>> = side_by_side(&lists)
+            .iter()
+            .map(|line| line.iter().map(Option::is_some).collect())
+            .collect();
+        assert_eq!(lines, [[true, true, true], [false, true, false]]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod files;
 mod headline;
 mod hierarchy;
 mod history;
+mod legend;
+mod quantities;
 mod rows;
 mod skeleton;
 mod studies;
@@ -58,7 +60,7 @@ pub struct PageOptions {
     pub studies: Vec<JudgedStudy>,
     /// Metrics over time; empty leaves the section out.
     pub history: Vec<Series>,
-    /// Whether each row unfolds the pictures of its samples, and of many runs its line over them: ten times as large a page.
+    /// Whether each row unfolds the pictures of its samples, and of many runs its line over them: a page several times as large.
     pub samples: bool,
 }
 
@@ -82,7 +84,9 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
     let is_short = rows.groups().map(|(_, rows)| rows.len()).sum::<usize>() <= MAX_OPEN;
     let marks = skeleton::Kinds::of_rows(changes.is_some());
     let body = html! {
-        (skeleton::header(&title, &html! { (facts::subtitle(runs)) (conditions::strip(runs)) }))
+        (skeleton::header(&title, &html! {
+            (facts::subtitle(runs)) @if let Some(changes) = &changes { (changes.summary()) } (conditions::strip(runs))
+        }))
         (skeleton::toolbar(&links(&groups, options, changes.is_some()), marks))
         main id="content" {
             noscript { p class="note" {
@@ -93,7 +97,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
             (contents::list(&rows, runs))
             (headline::section(&options.headline, runs))
             (studies::section(&options.studies))
-            (facts::section(runs))
+            (facts::section(runs, changes.as_ref()))
             @for (group, rows) in rows.groups() {
                 section class="group" aria-labelledby={ "title-" (group) } { details open[is_short] {
                     summary {
@@ -110,10 +114,10 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
                 } }
             }
             (history::section(&options.history))
-            (words::legend(runs, options.samples))
+            (legend::legend(runs, options.samples, changes.is_some()))
         }
         (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
-        (data::script(&rows, runs, options))
+        (data::script(&rows, runs, changes.as_ref(), options))
     };
     skeleton::document(&title, &body).into_string()
 }

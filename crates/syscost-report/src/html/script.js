@@ -30,11 +30,11 @@
       element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
       element("tbody", {}, ...lines.map((cells) =>
         element("tr", {}, ...cells.map((cell, index) => {
-          // What stands for several cells is as wide as these.
+          // What stands for several cells is as wide as these. The style writes the heading beside the cell where there is no room for columns.
           const span = index + 1 === cells.length ? heads.length - index : 1;
           return index === heading
             ? element("th", { scope: "row" }, cell)
-            : element("td", span > 1 ? { colspan: span } : {}, cell);
+            : element("td", span > 1 ? { colspan: span } : { "data-head": heads[index] }, cell);
         })))));
 
   const signs = { good: ["✓", "confirmed"], care: ["?", "unverified"], bad: ["✗", "refuted"] };
@@ -61,15 +61,19 @@
     });
     return element("div", { class: "by-run" }, table("In each run", wide ? heads : heads.slice(0, 3), lines, 0));
   };
+  // The last run that has the row, whose statistics the details tell; -1 if there is one run, or more than stand side by side.
+  const lastRun = (row) => row.b && data.runs[0][0] ? row.b.findLastIndex((cells) => cells !== null) : -1;
   // What unfolds beneath a row, drawn when it is first wanted.
   const details = (body) => {
     const row = facts.get(body);
+    const last = lastRun(row);
     const name = nameOf(body);
     const id = name.split("{")[0];
     const about = element("a", { href: "#about-" + id }, "what it measures and how to read it");
     const title = element("p", {}, element("strong", {}, data.texts[row.t]), " ", element("code", {}, name), " · ", about);
     const left = element("div", {}, title);
     if (row.r !== undefined) left.append(element("p", { class: "reason" }, data.texts[row.r]));
+    if (row.c) left.append(element("ul", { class: "plain" }, ...row.c.map((text) => element("li", {}, data.texts[text]))));
     if (row.b) left.append(byRun(row));
     left.append(evidence(row));
     if (row.g) {
@@ -77,12 +81,13 @@
         element("li", {}, element("span", { class: "flag" }, flag), " " + data.flags[flag]))));
     }
     if (row.f) {
-      const interval = body.querySelector(".ci")?.title;
-      const told = interval ? [row.f[0], "95 % interval " + interval] : [row.f[0]];
+      const interval = body.querySelector(last < 0 ? ".ci" : ".ci.s" + last)?.title;
+      const told = [row.f[0]];
+      if (interval) told.push(/\d/.test(interval) ? "95 % interval " + interval : interval);
       for (let index = 1; index < row.f.length; index += 2) told.push(data.texts[row.f[index]] + " " + row.f[index + 1]);
-      left.append(element("p", { class: "quiet" }, told.join(" · ")));
+      left.append(element("p", { class: "quiet" }, (last < 0 ? "" : data.runs[last][0] + ": ") + told.join(" · ")));
     }
-    const right = element("div", { class: "pictures" });
+    const right = element("div", { class: last < 0 ? "pictures" : "pictures of" + last });
     if (row.p) right.innerHTML = row.p;
     else if (row.f && !data.samples) {
       right.append(element("p", { class: "note" }, "Its samples are drawn in a page made by ",
@@ -146,36 +151,62 @@
     });
   }
 
-  // Shows the rows whose name, title or tags contain every word, and of these the ones of a kind. A word may be written as one
-  // where they have a blank, a hyphen or an underscore: pagefault, lat_ctx.
+  // Shows the rows whose name, title or tags contain every word, and of these the ones of a kind. A word is found where a word of theirs
+  // begins; it may be written as one where they have several (pagefault), or as several.
   const filter = document.getElementById("filter");
   const which = document.getElementById("which");
   const count = document.getElementById("count");
-  const one = (text) => text.replace(/[ _-]/g, "");
-  const found = new Map(rows.map((body) => {
-    const name = nameOf(body);
-    const id = name.split("{")[0];
-    const tags = document.getElementById("about-" + id)?.dataset.tags ?? "";
-    return [body, one([name, data?.words[id] ?? "", tags].join("|").toLowerCase())];
-  }));
+  const main = document.getElementById("content");
+  const toolbar = document.querySelector(".toolbar");
+  const nothing = element("p", { hidden: "" }, "No row matches the filter.");
+  const wordsOf = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  // All that a text can be found by: it without what parts its words, from each of them on.
+  const beginnings = (text) => wordsOf(text).map((word, index, words) => words.slice(index).join(""));
+  const idOf = (body) => nameOf(body).split("{")[0];
+  const valuesOf = (body) => (nameOf(body).split("{")[1] ?? "").slice(0, -1).split(",").map((pair) => pair.split("=")[1] ?? "");
+  // A tag that is a value of some of a benchmark's rows finds those alone: by their names.
+  const values = new Set(rows.flatMap((body) => valuesOf(body).map((value) => idOf(body) + " " + value)));
+  const ofBenchmark = new Map();
+  const textsOf = (id) => {
+    if (!ofBenchmark.has(id)) {
+      const tags = (document.getElementById("about-" + id)?.dataset.tags ?? "").split("|");
+      const told = [data?.words[id] ?? "", ...tags.filter((tag) => !values.has(id + " " + tag))];
+      ofBenchmark.set(id, told.flatMap(beginnings));
+    }
+    return ofBenchmark.get(id);
+  };
+  const found = new Map(rows.map((body) => [body, [...beginnings(nameOf(body)), ...textsOf(idOf(body))]]));
+  const has = (body, word) => found.get(body).some((text) => text.startsWith(word));
   const ofKind = (body, kind) =>
     !kind || body.dataset.mark === kind || body.dataset.change === kind && kind !== "none" ||
     kind === "flagged" && body.querySelector(".row .flag") !== null;
   const apply = () => {
-    const words = filter.value.toLowerCase().split(/[\s-]+/).map(one).filter(Boolean);
+    // What is written as one term, as lat_ctx or clock_gettime, is one word.
+    const words = filter.value.split(/[\s-]+/).map((term) => wordsOf(term).join("")).filter(Boolean);
     const kind = which ? which.value : "";
-    const wanted = (body) => ofKind(body, kind) && words.every((word) => found.get(body).includes(word));
+    const wanted = (body) => ofKind(body, kind) && words.every((word) => has(body, word));
     const shown = rows.filter((body) => !(body.hidden = !wanted(body)));
-    count.textContent = `${shown.length} of ${rows.length} rows`;
+    count.textContent = shown.length || !rows.length ? `${shown.length} of ${rows.length} rows` : "no row matches";
     const narrowed = shown.length < rows.length;
-    const benchmarks = new Set(shown.map((body) => nameOf(body).split("{")[0]));
+    const benchmarks = new Set(shown.map(idOf));
     for (const card of all(".benchmark")) card.hidden = narrowed && !benchmarks.has(card.dataset.benchmark);
     for (const group of all(".group")) {
       group.hidden = narrowed && !all("table.rows > tbody", group).some((body) => !body.hidden);
       if (narrowed && !group.hidden) group.firstElementChild.open = true;
     }
+    // Only what was found stands beneath the filter; links to what was not are grey.
+    for (const part of main.children) {
+      if (!part.querySelector("table.rows")) part.hidden = narrowed;
+    }
+    nothing.hidden = shown.length > 0 || !rows.length;
+    for (const link of all("nav a", toolbar)) {
+      link.classList.toggle("empty", document.getElementById(link.hash.slice(1))?.closest("[hidden]") != null);
+    }
+    const top = main.getBoundingClientRect().top + scrollY - toolbar.offsetHeight;
+    if (narrowed && scrollY > top) scrollTo(0, top);
   };
   if (filter) {
+    main.prepend(nothing);
     filter.addEventListener("input", apply);
     which?.addEventListener("change", apply);
     apply();
@@ -201,6 +232,8 @@
     const link = event.target.closest('a[href^="#"]');
     if (link && link.getAttribute("href") === location.hash) arrive();
   });
+  // The headings of tables stay beneath the toolbar, however many lines it takes.
+  if (toolbar) new ResizeObserver(() => root.style.setProperty("--bar", toolbar.offsetHeight + "px")).observe(toolbar);
   // Paper shows all groups.
   addEventListener("beforeprint", () => all(".group > details").forEach((details) => { details.open = true; }));
   addEventListener("hashchange", arrive);

@@ -29,19 +29,20 @@ impl Shape {
         }
     }
 
-    /// Only the table of one run can stand as a list where the screen is narrow.
+    /// By which style names the figures where the screen is too narrow for columns.
     fn class(self) -> &'static str {
         match self {
             Shape::One => "rows one",
-            _ => "rows",
+            Shape::SideBySide(2) => "rows few two",
+            Shape::SideBySide(_) => "rows few",
+            Shape::Many(_) => "rows many",
         }
     }
 
     /// Columns beside the name.
     fn columns(self) -> usize {
         match self {
-            Shape::One => 7,
-            Shape::SideBySide(2) => 8,
+            Shape::One | Shape::SideBySide(2) => 7,
             Shape::SideBySide(runs) => runs + 3,
             Shape::Many(_) => 8,
         }
@@ -93,19 +94,19 @@ fn heading(shape: Shape) -> Markup {
             Shape::One => {
                 (column("median", "num", None)) (column("± 95 %", "num", None)) (column("best", "num", None))
                 (column("cycles", "num", None)) (axis(1))
-                (column("evidence", "", None)) (column("flags", "", None))
+                (column("evidence", "", None)) (column("flags", "flags", None))
             }
             Shape::SideBySide(runs) => {
                 @for index in 0..runs { (column("median", "num", Some(key(index)))) }
                 @if runs == 2 { (change::heading(column)) }
                 (axis(runs))
-                (column("evidence", "", None)) (column("flags", "", None))
+                (column("evidence", "", None)) (column("flags", "flags", None))
             }
             Shape::Many(_) => {
                 (column("last", "num", None)) (column("first", "num", None)) (column("lowest", "num", None))
                 (column("highest", "num", None)) (column("spread", "num", None))
                 th scope="col" class="plot" { "over the runs" }
-                (column("evidence", "", None)) (column("flags", "", None))
+                (column("evidence", "", None)) (column("flags", "flags", None))
             }
         }
     }
@@ -188,18 +189,17 @@ fn one(row: &Measurement) -> Markup {
         },
     };
     let best = row.best().filter(|_| !figures.best.is_empty());
-    let half = estimate
-        .ci95_low
-        .zip(estimate.ci95_high)
-        .map(|(low, high)| high - low);
-    let share = half
+    // The side that is shown, as a share of the median: rows differ in their units.
+    let interval = estimate.ci95_low.zip(estimate.ci95_high);
+    let share = interval
         .zip(estimate.median)
-        .map(|(half, median)| half / median);
+        .map(|((low, high), median)| (high - median).max(median - low) / median);
     html! {
         (plain(estimate.median.or(estimate.ci95_high).or(estimate.ci95_low), &html! {
             strong { (figures.median) } " " small { (figures.unit) }
         }))
-        (plain(share, &html! { (figures.half_width) }))
+        // Told by its own sign where it is the upper side alone.
+        td class=[figures.half_width.starts_with('+').then_some("up")] data-v=[share.map(sortable)] { (figures.half_width) }
         (plain(best, &html! { (figures.best) }))
         (plain(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
         td { (mark_of_one(row)) }
@@ -304,10 +304,9 @@ fn mark_of_one(row: &Measurement) -> Markup {
     let Some(value) = value(row).filter(|value| value.median > 0.0) else {
         return html! {};
     };
-    let (low, high) = (
-        value.low.unwrap_or(value.median),
-        value.high.unwrap_or(value.median),
-    );
+    let Some((low, high)) = value.low.zip(value.high) else {
+        return html! { span class="ci open" title=(NO_INTERVAL) { i {} } };
+    };
     let (from, to) = (along(value.median, low), along(value.median, high));
     let title = units::interval(row.unit, low, high);
     html! {
@@ -319,6 +318,9 @@ fn mark_of_one(row: &Measurement) -> Markup {
         }
     }
 }
+
+/// What a picture without an interval says; its dot is hollow.
+const NO_INTERVAL: &str = "no interval";
 
 /// Each run's interval as a bar and its median as a mark, in shares of the first median there is.
 fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
@@ -336,13 +338,15 @@ fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
     let share = |value: f64| along(zero.median, value);
     html! {
         @for (index, unit, value) in values() {
-            @let (low, high) = (value.low.unwrap_or(value.median), value.high.unwrap_or(value.median));
-            @let title = units::interval(unit, low, high);
-            span class={ "ci s" (index) } title=(title) {
-                span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
-                i style={ "left:" (percent(share(value.median))) } {}
-                @if share(low) <= 0.0 { em class="below" {} }
-                @if share(high) >= 1.0 { em class="above" {} }
+            @if let Some((low, high)) = value.low.zip(value.high) {
+                span class={ "ci s" (index) } title=(units::interval(unit, low, high)) {
+                    span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
+                    i style={ "left:" (percent(share(value.median))) } {}
+                    @if share(low) <= 0.0 { em class="below" {} }
+                    @if share(high) >= 1.0 { em class="above" {} }
+                }
+            } @else {
+                span class={ "ci open s" (index) } title=(NO_INTERVAL) { i style={ "left:" (percent(share(value.median))) } {} }
             }
         }
     }

@@ -15,6 +15,7 @@ use super::*;
 use crate::fixture;
 
 mod pages;
+mod reading;
 
 fn options(runs: &[&Run]) -> PageOptions {
     let explanation = Explanation {
@@ -224,8 +225,8 @@ fn two_runs_have_a_column_each_and_a_ratio() {
     new.machine.kernel = "Linux 6.19.0".to_owned();
     new.measurements.pop();
     let page = draw(&[&base, &new]);
-    assert!(page.contains("2 runs side by side") && page.contains("B / A"));
-    assert!(page.contains(">1.500</td>"), "the ratio");
+    assert!(page.contains("2 runs side by side") && page.contains(">B / A</button>"));
+    assert!(page.contains("<b>1.500</b>"), "the ratio");
     assert!(page.contains("machine.kernel") && page.contains("Linux 6.19.0"));
     assert!(page.contains("not in this run"));
 }
@@ -281,7 +282,7 @@ fn many_runs_are_lines_with_first_last_and_spread() {
             "{word}"
         );
     }
-    assert!(page.contains("class=\"sparkline\"") && !page.contains("B / A"));
+    assert!(page.contains("class=\"sparkline\"") && !page.contains(">B / A</button>"));
     assert!(page.contains("2026-11-21 08:49 UTC"));
 }
 

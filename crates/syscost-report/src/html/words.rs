@@ -1,9 +1,7 @@
 //! Words shared by the parts of a page.
 
-use std::collections::BTreeSet;
-
 use maud::{Markup, html};
-use syscost_results::{Evidence, Flag, Measurement, Run};
+use syscost_results::{Evidence, Flag, Measurement};
 
 use crate::{footer, sentence, sentence::Mark};
 
@@ -67,13 +65,33 @@ pub(super) fn first_flag(row: &Measurement) -> Markup {
     }
 }
 
-/// Text with paragraphs, and code between backquotes.
+/// Text with paragraphs and lists, and code between backquotes.
 pub(super) fn paragraphs(text: &str) -> Markup {
     html! {
         @for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
-            p { (code(paragraph)) }
+            @let (before, items) = listed(paragraph);
+            @if !before.is_empty() { p { (code(&before)) } }
+            @if !items.is_empty() { ul class="plain" { @for item in &items { li { (code(item)) } } } }
         }
     }
+}
+
+/// A paragraph's text before its list, and the list's items: lines that begin with a hyphen, each with the lines after it.
+fn listed(paragraph: &str) -> (String, Vec<String>) {
+    let (mut before, mut items) = (String::new(), Vec::new());
+    for line in paragraph.lines() {
+        match line.trim_start().strip_prefix("- ") {
+            Some(item) => items.push(item.to_owned()),
+            None => {
+                let text = items.last_mut().unwrap_or(&mut before);
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(line);
+            }
+        }
+    }
+    (before, items)
 }
 
 /// Text with code between backquotes.
@@ -93,36 +111,17 @@ pub(super) fn time(started: &str) -> String {
     }
 }
 
-/// What the signs mean that occur in these runs.
-pub(super) fn legend(runs: &[&Run], samples: bool) -> Markup {
-    let rows = || runs.iter().flat_map(|run| &run.measurements);
-    let flags: BTreeSet<Flag> = rows()
-        .filter(|row| row.status.has_figures())
-        .flat_map(|row| row.flags.iter().copied())
-        .filter(|flag| footer::is_shown(*flag))
-        .collect();
-    html! {
-        section id="legend" class="legend" aria-labelledby="title-legend" {
-            h2 id="title-legend" { "How to read this page" }
-            @if !samples {
-                p class="note" { "The samples of the rows are not in this page: " code { "syscost report RUN --samples" }
-                    " draws them, in a page some ten times as large." }
-            }
-            dl {
-                dt { "median" } dd { "the median of the rounds' medians; a round is one fresh process" }
-                dt { "± 95 %" } dd { "how far the 95 % confidence interval of that median reaches, on its longer side" }
-                dt { "picture" } dd { "the interval in shares of the row's own median, on the same axis in all rows; an arrow: it goes on beyond" }
-                dt { "best" } dd { "the best sample: the smallest of a cost, the largest of a rate" }
-                dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
-                @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
-                    dt { span class={ "mark " (class(mark)) } { (mark.sign()) } }
-                    dd { (mark.meaning()) }
-                }
-                @for flag in flags {
-                    @let (short, meaning) = sentence::flag(flag);
-                    dt { span class="flag" { (short) } } dd { (meaning) }
-                }
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_a_list() {
+        let text = "By kind:\n- `a`: one\n  that goes on.\n- `b`: another.\n\nAnd\nan end - so.";
+        assert_eq!(
+            paragraphs(text).into_string(),
+            "<p>By kind:</p><ul class=\"plain\"><li><code>a</code>: one\n  that goes on.</li>\
+             <li><code>b</code>: another.</li></ul><p>And\nan end - so.</p>"
+        );
     }
 }

@@ -109,6 +109,35 @@ fn a_number_of_a_shared_core_says_so() {
 }
 
 #[test]
+fn no_line_is_wider_than_asked() {
+    let mut run = run_of_numbers();
+    for row in &mut run.measurements {
+        row.flags = vec![Flag::Disturbed, Flag::TwoModes, Flag::TooFewRounds];
+    }
+    let found = list(&run, |_| true).beside(&run, "itself", &run);
+    for columns in 60..130 {
+        let options = TableOptions {
+            width: columns,
+            ..TableOptions::default()
+        };
+        let text = numbers(&run, &found, Some("reference: itself"), &options);
+        for line in text.lines() {
+            assert!(width(line) <= columns, "{columns}: {line}");
+        }
+        let words = text.replace('\n', " ");
+        assert_eq!(
+            words.contains("± 95 % left out"),
+            !words.contains("± the larger side"),
+            "{columns}: {text}"
+        );
+        let table = text.split("\n\n").nth(2).expect("the list");
+        assert!(table.contains("shared"), "{columns}: {text}");
+        let is_more_said = words.contains("behind a flag");
+        assert_eq!(table.contains(" +"), is_more_said, "{columns}: {text}");
+    }
+}
+
+#[test]
 fn a_run_without_any_of_them_says_so_in_every_line() {
     let mut run = fixture::run();
     run.measurements.clear();

@@ -20,8 +20,10 @@ pub fn directory(directory: &Directory) -> String {
     }
     parts.extend(free(directory));
     parts.retain(|part| !part.is_empty());
+    // A document without what names its owner has no path.
+    let blank = if directory.path.is_empty() { "" } else { " " };
     format!(
-        "dir={} {}: {}",
+        "dir={}{blank}{}: {}",
         directory.label,
         directory.path,
         parts.join(", ")
@@ -100,6 +102,8 @@ mod tests {
             directory(&one),
             "dir=a /a: xfs on /dev/mapper/root (device mapper root), device dm-0, rotating disk, statx knows no direct I/O"
         );
+        one.path = String::new();
+        assert!(directory(&one).starts_with("dir=a: xfs on"));
         one.nfs = Some(NfsMount::default());
         assert!(directory(&one).contains("NFS"));
     }

@@ -5,6 +5,7 @@ use super::{Line, SideBySide};
 use crate::footer;
 use crate::layout::INDENT;
 use crate::paint::{self, Paint, cut_case, cut_end, width};
+use crate::wrap::hanging;
 
 /// The least that is left for a name and its indent.
 const SHORTEST_NAME: usize = 30;
@@ -205,18 +206,16 @@ impl<'t, 'a> Block<'t, 'a> {
     /// What a verbose table tells beneath a line, of each directory.
     fn notes(&self, cells: &[Cell<'_>]) -> Vec<String> {
         let indent = " ".repeat(INDENT + 2);
-        let options = textwrap::Options::new(self.options.width)
-            .initial_indent(&indent)
-            .subsequent_indent(&indent);
         let mut out = Vec::new();
         for (place, cell) in self.shown.iter().zip(cells) {
             let label = self.table.labels[*place];
             for note in cell.row.map(footer::notes).unwrap_or_default() {
-                let lines = textwrap::wrap(&format!("{label}: {note}"), &options)
-                    .into_iter()
-                    .map(|line| self.options.paint.text(paint::DIM, line.trim_end()))
-                    .collect::<Vec<_>>();
-                out.extend(lines);
+                let note = format!("{label}: {note}");
+                let lines = hanging(&note, self.options.width, &indent, &indent);
+                out.extend(lines.iter().map(|line| {
+                    let line = line.trim_end();
+                    self.options.paint.text(paint::DIM, line)
+                }));
             }
         }
         out

@@ -9,14 +9,15 @@ use super::{CompareOutput, CpuList, ProfileName, cpu_list, parameter, seconds};
 
 /// Arguments of `ab`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost ab [OPTIONS] [SELECTOR|WORDS]...")]
 #[command(after_help = "\
 Two environments, or two programs:
   syscost ab call --b-env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2
   syscost ab syscall --a ./syscost-old --b ./syscost-new
 Without any of these options A and B are the same, and whatever is found to differ does so by chance.
 
-Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the
-machine's drift cancels. Neither run is kept in the history; --output-a and --output-b write their documents. The budget is
+Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the \
+machine's drift cancels. Neither run is kept in the history; --output-a and --output-b write their documents. The budget is \
 for both.")]
 pub struct AbArguments {
     /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if none is given

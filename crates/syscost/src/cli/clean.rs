@@ -8,6 +8,7 @@ use super::Format;
 
 /// Arguments of `clean`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost clean [OPTIONS] [PATH]...")]
 #[command(after_help = "\
 A run removes what it made, and what killed runs left that are on record. `clean` does the latter without a run, and looks beside the records into the directories of runs that broke off, into the default directory, and into PATHS.
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::Failed;
+
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -60,16 +62,23 @@ pub struct CompareOutput {
 
 impl CompareOutput {
     /// The form asked for, or the one that the output's ending tells.
-    pub fn form(&self) -> CompareFormat {
-        self.format.unwrap_or_else(|| {
-            let ending = self.output.as_ref().and_then(|path| path.extension());
-            match ending.and_then(|ending| ending.to_str()) {
-                Some("md") => CompareFormat::Markdown,
-                Some("json") => CompareFormat::Json,
-                Some("html") => CompareFormat::Html,
-                _ => CompareFormat::Table,
-            }
-        })
+    ///
+    /// # Errors
+    /// When the file's name says that something else is in it.
+    pub fn form(&self) -> Result<CompareFormat, Failed> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let ending = self.output.as_ref().and_then(|path| path.extension());
+        match ending.map(|ending| ending.to_string_lossy()).as_deref() {
+            None | Some("txt") => Ok(CompareFormat::Table),
+            Some("md") => Ok(CompareFormat::Markdown),
+            Some("json") => Ok(CompareFormat::Json),
+            Some("html") => Ok(CompareFormat::Html),
+            Some(other) => Err(Failed::Usage(format!(
+                "a comparison has no form called .{other}: end the name of the file in .txt, .md, .json or .html, or give --format"
+            ))),
+        }
     }
 }
 

@@ -53,19 +53,19 @@ pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 Begin with:
   syscost run --profile quick      what people look at first, in seconds
   syscost run syscall              one group, in a minute or less
-  syscost list context switch      what is measured under a name of the field, or another tool's: lat_ctx
+  syscost list context switch      what is measured under a usual name
   syscost explain syscall.null     what a row means
   syscost doctor                   whether this machine is fit to be measured
-  syscost doctor --watch           how much of the time its cores are shared, live
-  syscost numbers                  the latency numbers every programmer should know
+  syscost doctor --watch           how much its cores are shared, live
+  syscost numbers                  the numbers every programmer should know
   syscost compare latest~1 latest  what changed between the last two runs
   syscost report latest -o r.html  a page to look at
   source <(syscost completions bash)
-                                   benchmarks and kept runs complete in this shell
+                                   completes benchmarks and kept runs
 
 Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
 
-Exit codes: 0 done, 1 failure (also --fail-on without a row that it can judge), 2 bad usage (also a run, row or benchmark that is not there), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted")]
+Exit codes: 0 done, 1 failure (also --fail-on without a row that it can judge), 2 bad usage (also a run, row or benchmark that is not there), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted.")]
 pub struct Cli {
     /// When to write colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
@@ -102,7 +102,7 @@ pub enum Command {
     Run(RunArguments),
     /// Print the table of a kept run again, some of its rows, or its summary
     Show(ShowArguments),
-    /// The latency numbers every programmer should know, of this machine
+    /// Print the latency numbers every programmer should know, of a kept run
     Numbers(NumbersArguments),
     /// Compare runs: what became better or worse, and what is inconclusive
     Compare(CompareArguments),
@@ -147,6 +147,7 @@ pub enum Color {
 
 /// Arguments of `list`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost list [OPTIONS] [SELECTOR|WORDS]...")]
 pub struct ListArguments {
     /// Only these groups, ids or patterns, or what is found by these words: `context switch`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
@@ -283,6 +284,45 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// A command and all that are beneath it.
+    fn all(command: &clap::Command) -> Vec<&clap::Command> {
+        let beneath = command.get_subcommands().flat_map(all);
+        std::iter::once(command).chain(beneath).collect()
+    }
+
+    #[test]
+    fn usage_lines_for_errors_are_those_of_help() {
+        // They are written out where clap's own line for an error would show what may be left out as required.
+        let mut cli = Cli::command();
+        cli.build();
+        for command in all(&cli) {
+            let is_optional = |one: &clap::Arg| !one.is_required_set();
+            if command.get_name() != "help" && command.get_positionals().any(is_optional) {
+                let name = command.get_name();
+                assert!(command.get_overridden_usage().is_some(), "{name}");
+            }
+            let mut command = command.clone();
+            let told = command.render_usage().to_string();
+            command = command.override_usage(None::<&'static str>);
+            assert_eq!(told, command.render_usage().to_string());
+        }
+    }
+
+    #[test]
+    fn sentences_of_help_flow_and_examples_keep_their_lines() {
+        let cli = Cli::command();
+        for command in all(&cli) {
+            let help = command.get_after_help().map(ToString::to_string);
+            for line in help.iter().flat_map(|help| help.lines()) {
+                let is_whole = match line.starts_with(' ') {
+                    true => line.len() <= 80,
+                    false => line.is_empty() || line.ends_with(['.', ':']),
+                };
+                assert!(is_whole, "{}: {line}", command.get_name());
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::Format;
 
 /// Arguments of `numbers`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost numbers [OPTIONS] [RUN]")]
 pub struct NumbersArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN", default_value = "latest")]

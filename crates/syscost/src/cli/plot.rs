@@ -8,12 +8,14 @@ use super::parameter;
 
 /// Arguments of `plot`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost plot [OPTIONS] <RUN> [SELECTOR|WORDS]...")]
 pub struct PlotArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// What to draw: groups, ids, rows or patterns; `numbers` for the numbers every programmer should know
-    #[arg(value_name = "NAME", required_unless_present = "cases")]
+    /// What to draw: groups, ids, rows or patterns, or what is found by these words: `context switch`; `numbers` for the
+    /// numbers every programmer should know
+    #[arg(value_name = "SELECTOR|WORDS", required_unless_present = "cases")]
     pub names: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]

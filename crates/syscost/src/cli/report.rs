@@ -16,7 +16,7 @@ pub struct ReportArguments {
     /// Add every row over time, from the kept runs of the last run's machine
     #[arg(long)]
     pub history: bool,
-    /// Draw the samples of each row, and of many runs each row over them: some ten times as large a page
+    /// Draw the samples of each row, and of many runs each row over them: a page several times as large
     #[arg(long)]
     pub samples: bool,
     /// Leave out what names the machine's owner: host names, addresses, paths, the kernel's command line, the environment

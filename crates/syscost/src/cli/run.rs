@@ -17,14 +17,16 @@ use super::{
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost run [OPTIONS] [SELECTOR|WORDS]...")]
 #[command(after_help = "\
 Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run syscall                        a group
   syscost run syscall.null 'call.*'          a benchmark and a pattern
   syscost run 'syscall.null{call=getppid}'   one row
-  syscost run 'memory.latency{size=256M}'   all rows of a benchmark that have this parameter
+  syscost run 'memory.latency{size=256M}'    rows that have this parameter
   syscost run memory --case size=64K         all rows of a group that have it
-What names nothing is searched for in titles and tags, all words together, as `syscost list` does with the same words:
+Each is taken by itself if all are such names, or programs of lmbench; otherwise they are words that are searched for, all together, as `syscost list` \
+does with the same words:
   syscost run false sharing                  what is called so
   syscost run lat_ctx                        what lmbench's program measures
 Without a selector everything is measured; by the quick profile, the rows people look at first.
@@ -113,11 +115,11 @@ pub struct RunArguments {
 /// Other machines that are measured against.
 #[derive(Debug, Args)]
 pub struct FarEnds {
-    /// Far end of the network measurements: a machine that runs `syscost serve`. Without one only
-    /// loopback is measured
+    /// Far end of the network measurements: a machine that runs `syscost serve`, whose token is in --token-file. Without one
+    /// only loopback is measured
     #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
     pub peer: Option<Endpoint>,
-    /// File with the far end's token
+    /// File with the far end's token, which --peer needs
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub token_file: Option<PathBuf>,
     /// NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are asked of

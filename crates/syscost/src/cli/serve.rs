@@ -17,7 +17,7 @@ On the far machine:
 On the measuring machine, with a copy of that file:
   syscost run net --peer 10.0.0.7 --token-file token
 
-Anyone with the token can make this machine send and receive as much as the limits allow. The traffic is not encrypted.
+Anyone with the token can make this machine send and receive as much as the limits allow. The traffic is not encrypted. \
 docs/serve.md says what is exposed to whom.")]
 pub struct ServeArguments {
     /// Address to listen on; may be repeated. The default is the loopback addresses, 127.0.0.1 and ::1

@@ -6,6 +6,7 @@ use super::parameter;
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost show [OPTIONS] [RUN] [SELECTOR|WORDS]...")]
 pub struct ShowArguments {
     /// The run: a document, `latest`, an id or a tag; may be left out before rows: `syscost show syscall`
     #[arg(value_name = "RUN", default_value = "latest")]

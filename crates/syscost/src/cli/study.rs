@@ -13,11 +13,11 @@ use super::{Format, ProfileName, directory, seconds};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A study is called by its id, or by the path of a TOML file of your own:
-  syscost study list                     the published experiments there are
-  syscost study show three-costs         what was published
-  syscost study run three-costs          the same procedure here, beside it and syscost's method
-  syscost study run mine.toml            figures of your own beside rows of the catalogue
-  syscost study report latest            the studies of a kept run again")]
+  syscost study list              the published experiments there are
+  syscost study show three-costs  what was published
+  syscost study run three-costs   the same procedure here, beside it
+  syscost study run mine.toml     figures of your own beside the catalogue's
+  syscost study report latest     the studies of a kept run again")]
 pub struct StudyArguments {
     /// What to do.
     #[command(subcommand)]
@@ -45,6 +45,7 @@ pub enum StudyCommand {
     /// Repeat studies on this machine, and judge them
     Run(StudyRunArguments),
     /// Print the studies of a kept run again
+    #[command(override_usage = "syscost study report [OPTIONS] [RUN]")]
     Report {
         /// The run: its document, `latest`, an id or a tag
         #[arg(value_name = "RUN", default_value = "latest")]

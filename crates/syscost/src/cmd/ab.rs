@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     {
         files::check_writable(output)?;
     }
+    arguments.output.form()?;
     if arguments.output_a.is_some() && arguments.output_a == arguments.output_b {
         return Err(Failed::Usage(
             "--output-a and --output-b name the same file; give two".to_owned(),

@@ -10,12 +10,11 @@ use syscost_results::Run;
 use syscost_results::compare::{
     Comparison, Row, compare, compare_cycles, compare_pair, compare_pair_cycles,
 };
-use syscost_store::Store;
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
 use crate::{
-    Failed, files,
+    Failed, files, kept,
     terminal::{self, say},
 };
 
@@ -39,6 +38,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     } = arguments;
     if let Some(path) = &output.output {
         files::check_writable(path)?;
+        output.form()?;
     }
     let base: Vec<&String> = std::iter::once(base).chain(more_base).collect();
     let base = side(&base)?;
@@ -68,12 +68,7 @@ fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8
 
 /// The runs of a side.
 fn side(names: &[&String]) -> Result<Vec<Run>> {
-    let store = Store::of_user();
-    let runs = names
-        .iter()
-        .map(|name| Ok(store.find(name)?.run))
-        .collect::<Result<Vec<Run>>>()?;
-    Ok(runs)
+    names.iter().map(|name| kept::run(name)).collect()
 }
 
 /// A run pooled with itself would look twice as sure as it is.
@@ -91,7 +86,7 @@ fn distinct<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), Failed> {
 }
 
 fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
-    let text = match output.form() {
+    let text = match output.form()? {
         CompareFormat::Json => {
             let mut text = serde_json::to_string_pretty(comparison)?;
             text.push('\n');
@@ -115,6 +110,7 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
             width: terminal::width(),
             color,
             verbose,
+            quiet: terminal::is_quiet(),
             ..TableOptions::default()
         },
     )
@@ -196,8 +192,8 @@ impl Judged {
         };
         Judged {
             rows: count(|row| row.ci95_low.is_some() && row.is_for_gates()),
-            without_interval: count(|row| row.ci95_low.is_none()),
-            beside_a_neighbour: count(|row| row.ci95_low.is_some() && !row.is_for_gates()),
+            without_interval: count(|row| row.ci95_low.is_none() && row.is_for_gates()),
+            beside_a_neighbour: count(|row| !row.is_for_gates()),
             not_compared: comparison.missing.len() + comparison.refused.len(),
         }
     }
@@ -209,11 +205,15 @@ impl Judged {
     /// Which rows are not judged, and why; nothing if all are.
     fn left_out(&self) -> String {
         let parts = [
-            (self.without_interval, "has no interval", "have no interval"),
+            (
+                self.without_interval,
+                "has too few processes for an interval of the ratio",
+                "have too few processes for an interval of the ratio",
+            ),
             (
                 self.beside_a_neighbour,
-                "was measured beside a neighbour",
-                "were measured beside a neighbour",
+                "was measured beside a neighbour on one side or both",
+                "were measured beside a neighbour on one side or both",
             ),
             (
                 self.not_compared,

@@ -1,12 +1,12 @@
 //! `syscost doctor`: whether this machine is fit to be measured, and what to do where not.
 
 mod meter;
+mod text;
+mod verdict;
 mod watch;
 
-use std::fmt::Write;
 use std::time::Duration;
 
-use anstyle::Style;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
@@ -22,10 +22,15 @@ use syscost_sys::{audit, cpu};
 
 use crate::cli::{DoctorArguments, Format};
 use crate::error::exit;
-use crate::terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, wrapped};
+
+use verdict::Verdict;
 
 /// How long the doctor listens for noise.
 const PROBE: Duration = Duration::from_secs(1);
+
+/// Codes of the findings that the doctor makes itself.
+const CLOCK: &str = "clock";
+const NOISE: &str = "noise";
 
 /// Everything the doctor found.
 #[derive(Debug, Serialize)]
@@ -33,7 +38,25 @@ struct Examination {
     machine: Machine,
     clock: Clock,
     noise: Vec<Noise>,
-    findings: Vec<Finding>,
+    /// Of the machine, of this process, of each CPU and of the clock.
+    findings: Vec<Found>,
+    /// What follows from them.
+    verdict: Verdict,
+}
+
+/// A finding, with the CPU that it is about if it is about one.
+#[derive(Debug, Serialize)]
+struct Found {
+    #[serde(flatten)]
+    finding: Finding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu: Option<u32>,
+}
+
+impl From<Finding> for Found {
+    fn from(finding: Finding) -> Self {
+        Self { finding, cpu: None }
+    }
 }
 
 /// Runs the verb.
@@ -47,8 +70,9 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     let rough = clock.calibrate();
     let mut heard = noise::probe(&cpus, &rough, rough.grain_ticks(), PROBE);
     cores_of(&mut heard, &machine, &rough);
-    let noise = heard.into_iter().map(|one| one.noise).collect();
+    let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     clock.calibrate();
+    let clock = clock.report();
     let mut findings = examine(&machine, &ProcessState::read());
     findings.push(match audit::available() {
         Ok(()) => Finding {
@@ -65,15 +89,18 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
         },
     });
     findings.push(directory_finding());
+    let mut findings: Vec<Found> = findings.into_iter().map(Found::from).collect();
+    findings.extend(found(&noise, &clock));
     let examination = Examination {
-        clock: clock.report(),
+        verdict: Verdict::of(&findings),
+        clock,
         findings,
         machine,
         noise,
     };
     match arguments.format {
         Format::Json => super::print_json(&examination)?,
-        Format::Table => super::print(&text(&examination)?)?,
+        Format::Table => super::print(&text::text(&examination)?)?,
     }
     Ok(exit::DONE)
 }
@@ -89,162 +116,108 @@ pub(super) fn cores_of(
     Cores::find(heard, frequency_is_known(clock), known)
 }
 
-/// How a level is marked: its colour and word.
-fn mark(level: Level) -> (Style, &'static str) {
-    match level {
-        Level::Good => (GREEN, "good   "),
-        Level::Note => (DIM, "note   "),
-        Level::Warning => (YELLOW, "warning"),
-        Level::Bad => (RED, "bad    "),
-    }
-}
-
-/// As wide as a mark and a finding's name, which its words stand behind.
-const SEEN: &str = "                               ";
-
-fn text(examination: &Examination) -> Result<String> {
-    let Examination {
-        machine,
-        clock,
-        noise,
-        findings,
-    } = examination;
-    let mut out = String::new();
-    writeln!(out, "{BOLD}{}{RESET}", machine.cpu_model)?;
-    writeln!(
-        out,
-        "{DIM}{}, {} CPUs ({} may be used), {}, {}{RESET}\n",
-        machine.kernel,
-        machine.cpus_online,
-        cpu::format_list(&cpu::allowed().unwrap_or_default()),
-        machine.arch,
-        machine.libc
-    )?;
-    for finding in findings {
-        let (style, mark) = mark(finding.level);
-        let seen = wrapped(&finding.seen, SEEN);
-        let seen = seen.trim_start();
-        writeln!(out, "{style}{mark}{RESET}  {:<22}{seen}", finding.code)?;
-        if !finding.advice.is_empty() {
-            writeln!(
-                out,
-                "{DIM}{}{RESET}",
-                wrapped(finding.advice, "           ")
-            )?;
-        }
-    }
-    writeln!(out, "\n{BOLD}Clock{RESET}")?;
-    writeln!(
-        out,
-        "  {} at {:.6} GHz, steps of {:.2} ns, {:.1} ns for a pair of readings",
-        clock.source, clock.ghz, clock.step_ns, clock.read_ns
-    )?;
-    for health in &clock.health {
-        let (style, mark) = match health.ok {
-            Some(true) => (GREEN, "good"),
-            Some(false) => (RED, "bad "),
-            None => (DIM, "?   "),
-        };
-        writeln!(
-            out,
-            "  {style}{mark}{RESET}  {:<22}{}",
-            health.check, health.detail
-        )?;
-    }
-    writeln!(
-        out,
-        "\n{BOLD}Noise{RESET}  {DIM}in {:.1} s of reading the clock on each CPU{RESET}",
-        noise.first().map_or(0.0, |probe| probe.probe_s)
-    )?;
-    for probe in noise {
-        let (style, mark) = mark(match probe.lost_percent > MOST_LOST_PERCENT {
-            true => Level::Warning,
-            false => Level::Good,
-        });
-        writeln!(
-            out,
-            "  {style}{mark}{RESET}  CPU {:<3} lost {:.3} %, {} gaps over 5 µs, the longest {:.0} µs",
-            probe.cpu, probe.lost_percent, probe.gaps_over_5us, probe.longest_gap_us
-        )?;
-    }
-    let cores: Vec<Finding> = noise.iter().map(core_finding).collect();
-    writeln!(
-        out,
-        "\n{BOLD}Shared cores{RESET}  {DIM}in the same time{RESET}"
-    )?;
-    for (probe, finding) in noise.iter().zip(&cores) {
-        let (style, mark) = mark(finding.level);
-        writeln!(
-            out,
-            "  {style}{mark}{RESET}  CPU {:<3} {}",
-            probe.cpu, finding.seen
-        )?;
-    }
-    let mut advice: Vec<&str> = cores.iter().map(|finding| finding.advice).collect();
-    advice.retain(|advice| !advice.is_empty());
-    advice.dedup();
-    for advice in advice {
-        writeln!(out, "{DIM}{}{RESET}", wrapped(advice, "           "))?;
-    }
-    let of_level = |level| findings.iter().filter(|one| one.level == level).count();
+/// What the noise probe lost of each CPU, whether each core is shared, and which checks the clock failed.
+fn found(noise: &[Noise], clock: &Clock) -> Vec<Found> {
+    let lost = noise.iter().map(|probe| Found {
+        finding: noise_finding(probe),
+        cpu: Some(probe.cpu),
+    });
+    let shared = noise.iter().map(|probe| Found {
+        finding: core_finding(probe),
+        cpu: Some(probe.cpu),
+    });
     let failed = clock.health.iter().filter(|one| one.ok == Some(false));
-    let noisy = noise
-        .iter()
-        .filter(|probe| probe.lost_percent > MOST_LOST_PERCENT);
-    let shared = cores
-        .iter()
-        .filter(|finding| finding.level >= Level::Warning);
-    let verdict = verdict(
-        of_level(Level::Bad) + failed.count(),
-        of_level(Level::Warning) + noisy.count() + shared.count(),
-    );
-    writeln!(out, "\n{verdict}")?;
-    Ok(out)
+    let failed = failed.map(|health| {
+        Found::from(Finding {
+            code: CLOCK,
+            level: Level::Bad,
+            seen: format!(
+                "the clock failed its {} check: {}",
+                health.check, health.detail
+            ),
+            advice: "compare times of one run only with each other",
+        })
+    });
+    lost.chain(shared).chain(failed).collect()
 }
 
-/// The last line, from how much was marked bad and how much a warning.
-fn verdict(bad: usize, warnings: usize) -> String {
-    let count = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
+fn noise_finding(probe: &Noise) -> Finding {
+    let (level, advice) = match probe.lost_percent > MOST_LOST_PERCENT {
+        true => (
+            Level::Warning,
+            "other programs, interrupts or the host take time: end other programs, or measure at a quieter time",
+        ),
+        false => (Level::Good, ""),
     };
-    let warned = count(warnings, "warning");
-    match (bad, warnings) {
-        (0, 0) => "fit to be measured".to_owned(),
-        (0, _) => {
-            let reasons = if warnings == 1 {
-                "this reason"
-            } else {
-                "these reasons"
-            };
-            format!(
-                "{warned}: numbers may scatter, or differ from those of a quiet machine, for {reasons}"
-            )
-        }
-        (_, _) => {
-            let others = if warnings == 0 {
-                String::new()
-            } else {
-                format!(" and {warned}")
-            };
-            format!(
-                "{}{others}: what is marked bad makes numbers wrong for most purposes; fix that first",
-                count(bad, "bad finding")
-            )
-        }
+    Finding {
+        code: NOISE,
+        level,
+        seen: format!(
+            "lost {:.3} %, {} gaps over 5 µs, the longest {:.0} µs",
+            probe.lost_percent, probe.gaps_over_5us, probe.longest_gap_us
+        ),
+        advice,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::verdict;
+    use syscost_results::run::Health;
+
+    use super::*;
+
+    pub(super) fn noise(cpu: u32, lost_percent: f64, alone: f64) -> Noise {
+        Noise {
+            cpu,
+            probe_s: 1.0,
+            lost_percent,
+            alone_percent: Some(alone),
+            ..Noise::default()
+        }
+    }
+
+    pub(super) fn clock(warp: bool) -> Clock {
+        Clock {
+            source: "tsc".to_owned(),
+            ghz: 2.5,
+            step_ns: 0.4,
+            read_ns: 10.0,
+            drift_ppm: None,
+            health: vec![Health {
+                check: "warp".to_owned(),
+                ok: Some(warp),
+                detail: "a long account of what was seen between all pairs of CPUs, ".repeat(3),
+            }],
+        }
+    }
 
     #[test]
-    fn the_last_line_follows_from_the_findings() {
-        assert_eq!(verdict(0, 0), "fit to be measured");
-        assert!(verdict(0, 1).starts_with("1 warning: numbers may scatter"));
-        assert!(verdict(0, 5).starts_with("5 warnings: numbers may scatter"));
-        assert!(verdict(1, 0).starts_with("1 bad finding: what is marked bad"));
-        assert!(verdict(2, 5).starts_with("2 bad findings and 5 warnings: "));
+    fn what_the_verdict_is_made_of_is_among_the_findings() {
+        let found = found(&[noise(0, 0.1, 99.0), noise(3, 40.0, 50.0)], &clock(false));
+        let told: Vec<(&str, Level, Option<u32>)> = found
+            .iter()
+            .map(|one| (one.finding.code, one.finding.level, one.cpu))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("noise", Level::Good, Some(0)),
+                ("noise", Level::Warning, Some(3)),
+                ("shared_core", Level::Good, Some(0)),
+                ("shared_core", Level::Warning, Some(3)),
+                ("clock", Level::Bad, None),
+            ]
+        );
+        for one in &found {
+            let Finding { level, advice, .. } = &one.finding;
+            assert_eq!(advice.is_empty(), *level == Level::Good, "{one:?}");
+        }
+        let verdict = Verdict::of(&found);
+        assert_eq!((verdict.bad, verdict.warnings), (1, 2));
+        let written = serde_json::to_value(&found[1]).expect("JSON");
+        assert_eq!(
+            (&written["code"], &written["cpu"]),
+            (&"noise".into(), &3.into())
+        );
     }
 }

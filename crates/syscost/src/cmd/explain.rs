@@ -8,11 +8,15 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_harness::doc::explanation;
 use syscost_harness::{Benchmark, Case, Expect};
+use syscost_report::wrap::beside;
 
 use crate::cli::ExplainArguments;
 use crate::error::exit;
-use crate::terminal::{BOLD, DIM, RESET, note, wrapped, wrapped_item};
+use crate::terminal::{BOLD, DIM, RESET, note, text_width, wrapped, wrapped_item};
 use crate::{Failed, selection};
+
+/// How many others of those that words find are named.
+const MAX_OTHERS: usize = 6;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
@@ -23,34 +27,58 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
         let what = format!("`{id}` is a group; `syscost list {id}` lists its benchmarks");
         return Err(Failed::Usage(what).into());
     }
-    let found = match CATALOGUE.find(id) {
-        Some(benchmark) => {
-            selection::check(&words)?;
-            vec![benchmark]
-        }
-        None => selection::own_or_all(selection::search(&words), |one| one.id),
+    if let Some(benchmark) = CATALOGUE.find(id) {
+        selection::check(&words)?;
+        super::print(&text(benchmark)?)?;
+        return Ok(exit::DONE);
+    }
+    let found = selection::own_or_all(selection::search(&words), |one| one.benchmark.id);
+    let found: Vec<&'static Benchmark> = found.iter().map(|one| one.benchmark).collect();
+    let Some(best) = best(&words, &found) else {
+        return Err(selection::unknown(&words).into());
     };
-    match found.as_slice() {
-        [] => return Err(selection::unknown(&words).into()),
-        [benchmark] => super::print(&text(benchmark)?)?,
-        several => {
-            super::print(&super::list::lines(several)?)?;
-            note!("several benchmarks match `{words}`; explain one of them by its id");
-        }
+    super::print(&text(best)?)?;
+    let others = found.iter().map(|one| one.id).filter(|id| *id != best.id);
+    let others: Vec<&str> = others.collect();
+    if !others.is_empty() {
+        note!("{}", told(&words, best.id, &others));
     }
     Ok(exit::DONE)
+}
+
+/// Which of those that words find is meant first: what has them as a tag, or in its title.
+fn best(words: &str, found: &[&'static Benchmark]) -> Option<&'static Benchmark> {
+    let tagged = found.iter().find(|one| one.tags.contains(&words));
+    let small = words.to_lowercase();
+    let is_titled = |one: &&&'static Benchmark| one.title.to_lowercase().contains(&small);
+    let titled = || found.iter().find(is_titled);
+    tagged.or_else(titled).or(found.first()).copied()
+}
+
+/// What else the words find.
+fn told(words: &str, best: &str, others: &[&str]) -> String {
+    let named = others.iter().take(MAX_OTHERS).copied();
+    let named: Vec<&str> = named.collect();
+    let more = match others.len().saturating_sub(MAX_OTHERS) {
+        0 => String::new(),
+        more => format!(" and {more} more, which `syscost list {words}` lists"),
+    };
+    format!(
+        "This is {best}. `{words}` also finds {}{more}; each is explained by its id.",
+        named.join(", ")
+    )
 }
 
 fn text(benchmark: &'static Benchmark) -> Result<String> {
     let explained = explanation(benchmark.source);
     let mut out = String::new();
-    writeln!(
-        out,
-        "{BOLD}{}{RESET}  {}  {DIM}[{}]{RESET}\n",
+    let heading = format!(
+        "{BOLD}{}{RESET}  {}  {DIM}[{}]{RESET}",
         benchmark.id,
         benchmark.title,
         benchmark.unit.symbol()
-    )?;
+    );
+    writeln!(out, "{}\n", wrapped_item(&heading, "", "  "))?;
     writeln!(out, "{}", paragraphs(&explained.summary))?;
     for (heading, body) in &explained.sections {
         writeln!(out, "\n{BOLD}{heading}{RESET}\n{}", paragraphs(body))?;
@@ -59,9 +87,10 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
         let tags = wrapped(&benchmark.tags.join(", "), "  ");
         writeln!(out, "\n{BOLD}Found by{RESET}\n{tags}")?;
     }
+    out += &programs(benchmark);
     writeln!(out, "\n{BOLD}Evidence{RESET}")?;
     for expect in benchmark.expect {
-        writeln!(out, "  {}", claim(expect))?;
+        writeln!(out, "{}", wrapped_item(&claim(expect), "  ", "    "))?;
     }
     let others = match &benchmark.derive {
         Some(derive) => format!(
@@ -80,7 +109,7 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
     writeln!(out, "{}", paragraphs(&others))?;
     writeln!(out, "\n{BOLD}Rows{RESET}")?;
     for case in benchmark.cases.list() {
-        write!(out, "  {}{}", benchmark.id, case.suffix())?;
+        let name = format!("  {}{}  ", benchmark.id, case.suffix());
         let mut notes = Vec::new();
         if (benchmark.careful)(&case) {
             notes.push("in careful runs, or by name".to_owned());
@@ -92,13 +121,34 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
         } else if !case.expect().is_empty() {
             notes.push(claims(&case));
         }
-        if !notes.is_empty() {
-            write!(out, "  {DIM}{}{RESET}", notes.join("; "))?;
+        let notes = match notes.as_slice() {
+            [] => String::new(),
+            notes => format!("{DIM}{}{RESET}", notes.join("; ")),
+        };
+        for line in beside(&name, &notes, text_width(), "      ") {
+            writeln!(out, "{line}")?;
         }
-        out.push('\n');
     }
     out += &values::text(benchmark);
     Ok(out)
+}
+
+/// How what is measured differs from what programs of lmbench do, or nothing where none of them measures the like.
+fn programs(benchmark: &Benchmark) -> String {
+    let mut out = String::new();
+    for program in benchmark
+        .tags
+        .iter()
+        .filter_map(|tag| selection::program(tag))
+    {
+        if out.is_empty() {
+            out += &format!("\n{BOLD}Beside lmbench{RESET}\n");
+        }
+        let note = format!("{}: {}", program.name, program.note);
+        out += &wrapped_item(&note, "  - ", "    ");
+        out.push('\n');
+    }
+    out
 }
 
 fn claim(expect: &Expect) -> String {
@@ -141,6 +191,36 @@ const ITEM: &str = "- ";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_several_the_nearest_is_explained_and_the_others_are_named() {
+        let found = |words: &str| {
+            let found = selection::search(words);
+            let found: Vec<&'static Benchmark> = found.iter().map(|one| one.benchmark).collect();
+            best(words, &found).map(|one| one.id)
+        };
+        assert_eq!(found("lat_ctx"), Some("switch.pipe"));
+        assert_eq!(found("getpid"), Some("syscall.null"));
+        assert_eq!(found("TLB reach"), Some("memory.tlb_reach"));
+        assert_eq!(found("zebra"), None);
+        assert_eq!(
+            told("lat_ctx", "switch.pipe", &["switch.ring"]),
+            "This is switch.pipe. `lat_ctx` also finds switch.ring; each is explained by its id."
+        );
+        let many = told("a", "b", &["c"; 8]);
+        assert!(
+            many.contains("c, c and 2 more, which `syscost list a` lists"),
+            "{many}"
+        );
+    }
+
+    #[test]
+    fn what_differs_from_lmbench_is_explained() {
+        let benchmark = CATALOGUE.find("memory.bandwidth").expect("it exists");
+        let text = programs(benchmark);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("bw_mem: `copy` counts the bytes"), "{text}");
+    }
 
     #[test]
     fn items_of_a_list_begin_on_lines_of_their_own() {

@@ -9,12 +9,12 @@ use syscost_report::export::{
     to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics, to_parquet,
 };
 use syscost_results::Run;
-use syscost_store::Store;
 
-use crate::Failed;
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::error::exit;
 use crate::files::{check_writable, write};
+use crate::terminal::note;
+use crate::{Failed, kept};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
@@ -34,7 +34,10 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
         ExportFormat::Parquet => return parquet(&runs, output),
     };
     match output {
-        Some(path) => write(path, text.as_bytes())?,
+        Some(path) => {
+            write(path, text.as_bytes())?;
+            note!("Wrote {}", path.display());
+        }
         None => super::print_data(&text)?,
     }
     Ok(exit::DONE)
@@ -42,11 +45,10 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
 
 /// The runs of these names, no run twice: its rows would count double in whatever reads them.
 fn find(names: &[String]) -> Result<Vec<Run>> {
-    let store = Store::of_user();
     let mut ids = BTreeSet::new();
     let mut runs = Vec::new();
     for name in names {
-        let run = store.find(name)?.run;
+        let run = kept::run(name)?;
         if !ids.insert(run.id.clone()) {
             let twice = format!(
                 "`{name}` is run {}, which was named already; name each run once",
@@ -85,5 +87,6 @@ fn parquet(runs: &[&Run], folder: Option<&Path>) -> Result<u8> {
     write(&folder.join("runs.parquet"), &files.runs)?;
     write(&folder.join("measurements.parquet"), &files.measurements)?;
     write(&folder.join("samples.parquet"), &files.samples)?;
+    note!("Wrote three tables into {}", folder.display());
     Ok(exit::DONE)
 }

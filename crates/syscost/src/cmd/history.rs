@@ -9,12 +9,13 @@ use indicatif::ProgressBar;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
 use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
+use syscost_report::sentence;
 use syscost_results::history::Series;
 use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
 use crate::error::{Failed, exit};
-use crate::selection::Selector;
+use crate::selection::{Choice, Kept, Selector, absent};
 use crate::terminal::{self, note};
 
 /// From this many documents on, first reading them takes long enough to say so.
@@ -179,11 +180,16 @@ fn show(index: &Index, name: &str, scope: &ScopeArguments, format: Format) -> Re
         .into());
     }
     if followed.series.is_empty() {
-        return Err(Failed::Usage(format!(
-            "no row is called `{name}` in {}; see `syscost list` and `syscost history`",
-            runs(followed.runs, "")
-        ))
-        .into());
+        let all = follow(index, scope, &|_| true)?;
+        let names = all.series.iter().map(|one| one.series.name.as_str());
+        let kept = Kept {
+            place: runs(followed.runs, ""),
+            names: names.collect(),
+            is_quick: false,
+            look: "see `syscost list` and `syscost history`".to_owned(),
+        };
+        let what = absent(&Choice::Named(selector), &kept);
+        return Err(Failed::Usage(what).into());
     }
     if let Format::Json = format {
         return super::print_json(&followed);
@@ -254,8 +260,5 @@ fn left_out(followed: &Followed) -> String {
 }
 
 fn runs(count: usize, which: &str) -> String {
-    match count {
-        1 => format!("1 run{which}"),
-        count => format!("{count} runs{which}"),
-    }
+    format!("{}{which}", sentence::count(count, "run"))
 }

@@ -10,8 +10,8 @@ use syscost_results::Unit;
 
 use crate::cli::{Format, ListArguments};
 use crate::error::exit;
-use crate::selection;
-use crate::terminal::{BOLD, DIM, RESET, YELLOW};
+use crate::selection::{self, Selected};
+use crate::terminal::{BOLD, DIM, RESET, YELLOW, wrapped_item};
 
 /// One benchmark of the list.
 #[derive(Debug, Serialize)]
@@ -23,72 +23,96 @@ struct Entry {
     unit: Unit,
     /// Names of the rows.
     cases: Vec<String>,
+    /// Names of those that are selected.
+    selected: Vec<String>,
     /// `yes`, `partly` or `no`.
     support: &'static str,
     reason: Option<String>,
     /// How many of them only careful runs measure, or who names them.
     careful: usize,
     #[serde(skip)]
+    shown: Shown,
+}
+
+/// What a line says of the selected rows.
+#[derive(Debug)]
+struct Shown {
+    careful: usize,
     refused: usize,
-    #[serde(skip)]
     first_refusal: Option<String>,
 }
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
     let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
-    let benchmarks = selection::benchmarks(&selectors)?;
+    let selected = selection::benchmarks(&selectors)?;
+    let entries: Vec<Entry> = selected.iter().map(entry).collect();
     match arguments.format {
-        Format::Json => super::print_json(&entries(&benchmarks))?,
-        Format::Table => super::print(&lines(&benchmarks)?)?,
+        Format::Json => super::print_json(&entries)?,
+        Format::Table => super::print(&text(&entries)?)?,
     }
     Ok(exit::DONE)
 }
 
-/// A line for each benchmark.
-pub(super) fn lines(benchmarks: &[&'static Benchmark]) -> Result<String> {
-    text(&entries(benchmarks))
-}
-
-fn entries(benchmarks: &[&'static Benchmark]) -> Vec<Entry> {
-    benchmarks.iter().copied().map(entry).collect()
-}
-
-fn entry(benchmark: &'static Benchmark) -> Entry {
+fn entry(selected: &Selected) -> Entry {
+    let benchmark = selected.benchmark;
     let cases = benchmark.cases.list();
-    let refusals: Vec<String> = cases
-        .iter()
-        .filter_map(|case| {
-            let reason = (benchmark.support)(case).err()?;
-            Some(if cases.len() == 1 {
-                reason.to_string()
-            } else {
-                format!("{}: {reason}", case.suffix())
-            })
-        })
-        .collect();
+    let refused = refusals(benchmark, &cases);
+    let refused_here = refusals(benchmark, &selected.cases);
     Entry {
         id: benchmark.id,
         title: benchmark.title,
         tags: benchmark.tags,
         group: benchmark.group(),
         unit: benchmark.unit,
-        support: match refusals.len() {
+        support: match refused.len() {
             0 => "yes",
-            refused if refused == cases.len() => "no",
+            count if count == cases.len() => "no",
             _ => "partly",
         },
-        reason: (!refusals.is_empty()).then(|| refusals.join("; ")),
-        careful: cases
-            .iter()
-            .filter(|case| (benchmark.careful)(case))
-            .count(),
-        refused: refusals.len(),
-        first_refusal: refusals.first().cloned(),
-        cases: cases
-            .iter()
-            .map(|case: &Case| format!("{}{}", benchmark.id, case.suffix()))
-            .collect(),
+        reason: (!refused.is_empty()).then(|| refused.join("; ")),
+        careful: careful(benchmark, &cases),
+        cases: names(benchmark, &cases),
+        selected: names(benchmark, &selected.cases),
+        shown: Shown {
+            careful: careful(benchmark, &selected.cases),
+            refused: refused_here.len(),
+            first_refusal: refused_here.into_iter().next(),
+        },
+    }
+}
+
+/// Why this machine cannot do some of these cases.
+fn refusals(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
+    let refusals = cases.iter().filter_map(|case| {
+        let reason = (benchmark.support)(case).err()?;
+        Some(match case.is_empty() {
+            true => reason.to_string(),
+            false => format!("{}: {reason}", case.suffix()),
+        })
+    });
+    refusals.collect()
+}
+
+fn careful(benchmark: &Benchmark, cases: &[Case]) -> usize {
+    let careful = cases.iter().filter(|case| (benchmark.careful)(case));
+    careful.count()
+}
+
+fn names(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
+    let names = cases
+        .iter()
+        .map(|case| format!("{}{}", benchmark.id, case.suffix()));
+    names.collect()
+}
+
+/// How many rows are selected: `9 rows`, `2 of 9 rows`.
+fn rows(entry: &Entry) -> String {
+    let all = entry.cases.len();
+    match (entry.selected.len(), all) {
+        (_, 1) => "1 row ".to_owned(),
+        (some, _) if some == all => format!("{all} rows"),
+        (some, _) => format!("{some} of {all} rows"),
     }
 }
 
@@ -98,36 +122,60 @@ fn text(entries: &[Entry]) -> Result<String> {
         .map(|entry| entry.id.len())
         .max()
         .unwrap_or(0);
+    let longest = entries.iter().map(|entry| rows(entry).len()).max();
+    let longest = longest.unwrap_or(0);
+    // As far in as titles begin.
+    let indent = " ".repeat(widest + longest + 4);
     let mut out = String::new();
     for entry in entries {
-        let rows = match entry.cases.len() {
-            1 => "1 row ".to_owned(),
-            count => format!("{count} rows"),
-        };
-        write!(
-            out,
-            "{BOLD}{:widest$}{RESET}  {DIM}{rows:>8}{RESET}  {}",
-            entry.id, entry.title
-        )?;
-        if entry.careful > 0 {
+        let head = format!(
+            "{BOLD}{:widest$}{RESET}  {DIM}{:>longest$}{RESET}  ",
+            entry.id,
+            rows(entry)
+        );
+        let mut text = entry.title.to_owned();
+        let shown = &entry.shown;
+        if shown.careful > 0 {
             write!(
-                out,
+                text,
                 "  {DIM}({} in careful runs only){RESET}",
-                entry.careful
+                shown.careful
             )?;
         }
-        if let Some(reason) = &entry.first_refusal {
-            write!(out, "  {YELLOW}unsupported here: {reason}{RESET}")?;
-            let more = entry.refused - 1;
+        if let Some(reason) = &shown.first_refusal {
+            write!(text, "  {YELLOW}unsupported here: {reason}{RESET}")?;
+            let more = shown.refused - 1;
             if more > 0 {
                 write!(
-                    out,
+                    text,
                     " {DIM}(and {}){RESET}",
                     sentence::count(more, "more row")
                 )?;
             }
         }
-        out.push('\n');
+        writeln!(out, "{}", wrapped_item(&text, &head, &indent))?;
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_many_of_the_rows_are_selected() {
+        let listed = |selector: &str| {
+            let selected = selection::benchmarks(&[selector.to_owned()]).expect("there are");
+            let entries: Vec<Entry> = selected.iter().map(entry).collect();
+            let all = entries[0].cases.len();
+            (text(&entries).expect("text"), all)
+        };
+        let (one, all) = listed("syscall.null{call=getuid}");
+        assert!(one.contains(&format!("1 of {all} rows")), "{one}");
+        let (whole, all) = listed("syscall.null");
+        assert!(whole.contains(&format!("{all} rows")), "{whole}");
+        assert!(!whole.contains(&format!("of {all} rows")), "{whole}");
+        let (one, _) = listed("memory.line_size");
+        assert!(one.contains("1 row "), "{one}");
+    }
 }

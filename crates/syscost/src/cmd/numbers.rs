@@ -1,4 +1,4 @@
-//! `syscost numbers`: the latency numbers every programmer should know, of this machine.
+//! `syscost numbers`: the latency numbers every programmer should know, of a run.
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;

@@ -130,12 +130,13 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
             Failed::Usage("`numbers` is drawn as bars only; leave --kind out".to_owned()).into(),
         );
     }
-    let numbers = numbers(run, |id| CATALOGUE.find(id).is_some()).numbers;
+    let numbers = numbers(run, |id| CATALOGUE.find(id).is_some());
     let bars: Vec<Bar> = numbers
+        .by_time()
         .into_iter()
         .filter_map(|number| {
             Some(Bar {
-                label: number.title,
+                label: number.title.clone(),
                 value: Value {
                     median: number.median_ns?,
                     low: number.ci95_low_ns,
@@ -153,7 +154,7 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
     Ok(Chosen {
         chart: Chart::Bars(bars),
         unit: Unit::Nanoseconds,
-        title: "Latency numbers every programmer should know, of this machine".to_owned(),
+        title: "Latency numbers every programmer should know".to_owned(),
         left_out: Vec::new(),
     })
 }

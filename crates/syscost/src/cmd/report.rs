@@ -19,6 +19,7 @@ use crate::terminal::note;
 /// Runs the verb.
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     files::check_writable(&arguments.output)?;
+    files::check_ending(&arguments.output, &["html", "htm"], "a page")?;
     let store = Store::of_user();
     let mut runs = arguments
         .runs
@@ -26,12 +27,19 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
         .map(|name| Ok(store.find(name)?.run))
         .collect::<Result<Vec<Run>>>()?;
     // Of the machine as it is: anonymous runs would be of another one.
-    let history = match (arguments.history, runs.last()) {
+    let mut history = match (arguments.history, runs.last()) {
         (true, Some(last)) => history(&store, &runs, &last.machine)?,
         _ => Vec::new(),
     };
+    // Before studies are judged: what they quote of a row would name somebody. Claims and counts, which verdicts come
+    // from, stay as they are.
     if arguments.anonymous {
-        runs.iter_mut().for_each(Run::anonymize);
+        let renamed = Run::anonymize_together(&mut runs);
+        for series in &mut history {
+            if let Some(name) = renamed.get(&series.name) {
+                series.name.clone_from(name);
+            }
+        }
     }
     let runs: Vec<&Run> = runs.iter().collect();
     let options = PageOptions {

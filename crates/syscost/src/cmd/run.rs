@@ -144,17 +144,19 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         say!("interrupted");
     }
     let code = close(finished, &arguments);
+    let was_interrupted = interrupted.load(Ordering::Relaxed);
     let regression = match comparison {
-        Some(comparison) => super::compare::judge(&comparison, arguments.fail_on)?,
-        None => exit::DONE,
+        // What says more than that there was nothing to judge: why there was not.
+        Some(comparison) if !was_interrupted && code != exit::NOTHING => {
+            super::compare::judge(&comparison, arguments.fail_on)?
+        }
+        Some(_) | None => exit::DONE,
     };
     unless_broken_pipe(printed)?;
-    Ok(if interrupted.load(Ordering::Relaxed) {
-        exit::INTERRUPTED
-    } else if code == exit::NOTHING || regression == exit::DONE {
-        code
-    } else {
-        regression
+    Ok(match (was_interrupted, regression) {
+        (true, _) => exit::INTERRUPTED,
+        (false, exit::DONE) => code,
+        (false, regression) => regression,
     })
 }
 

@@ -22,7 +22,7 @@ use crate::cli::{Format, SelftestArguments};
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::selection;
-use crate::terminal::{BOLD, DIM, RESET};
+use crate::terminal::{BOLD, DIM, RESET, text_width};
 
 /// How far a known cost may be missed, relative.
 const TOLERANCE: f64 = 0.01;
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
     report.passed = are_all_there && report.has_met_a_truth() && !has_failed;
     match arguments.format {
         Format::Json => super::print_json(&report)?,
-        Format::Table => super::print(&text(&report)?)?,
+        Format::Table => super::print(&text(&report, text_width())?)?,
     }
     Ok(if report.passed {
         exit::DONE
@@ -242,7 +242,8 @@ fn judge_liar(row: &Measurement, expected: Status, excused: &[&str]) -> LiarResu
     }
 }
 
-fn text(report: &Report) -> Result<String> {
+/// The report in lines of this width.
+fn text(report: &Report, width: usize) -> Result<String> {
     let mut out = String::new();
     writeln!(
         out,
@@ -250,44 +251,20 @@ fn text(report: &Report) -> Result<String> {
         100.0 * TOLERANCE
     )?;
     for truth in &report.truths {
-        let (style, word) = truth.outcome.mark();
-        write!(
-            out,
-            "{style}{word}{RESET}  {:<26} {:>8} {:<11}",
-            truth.name, truth.truth, truth.unit
-        )?;
-        match (truth.measured, truth.bias_percent) {
-            (Some(measured), Some(bias)) => {
-                let low = truth.ci95_low.unwrap_or(f64::NAN);
-                let high = truth.ci95_high.unwrap_or(f64::NAN);
-                write!(
-                    out,
-                    " measured {measured:.3} [{low:.3}, {high:.3}], bias {bias:+.2} %"
-                )?;
-                match &truth.reason {
-                    Some(reason) => writeln!(out, ": {reason}")?,
-                    None => out.push('\n'),
-                }
-            }
-            _ => writeln!(out, " {}", truth.reason.as_deref().unwrap_or("no number"))?,
-        }
+        let what = format!("{:<26} {:>8} {:<11}", truth.name, truth.truth, truth.unit);
+        out += &truth.outcome.entry(&what, &seen(truth), width);
     }
     writeln!(
         out,
         "\n{BOLD}Lies{RESET}  {DIM}none may get a number{RESET}"
     )?;
     for liar in &report.liars {
-        let (style, word) = liar.outcome.mark();
-        writeln!(
-            out,
-            "{style}{word}{RESET}  {:<18} {:<34} {:?}: {}",
-            liar.name,
-            liar.title,
-            liar.status,
-            liar.reason.as_deref().unwrap_or("believed")
-        )?;
+        let what = format!("{:<18} {:<34}", liar.name, liar.title);
+        let reason = liar.reason.as_deref().unwrap_or("believed");
+        let seen = format!("{:?}: {reason}", liar.status);
+        out += &liar.outcome.entry(&what, &seen, width);
     }
-    out += &neighbour::text(&report.neighbours);
+    out += &neighbour::text(&report.neighbours, width);
     let skipped = report
         .outcomes()
         .filter(|outcome| *outcome == Outcome::Skip);
@@ -301,6 +278,21 @@ fn text(report: &Report) -> Result<String> {
     };
     writeln!(out, "\n{end}")?;
     Ok(out)
+}
+
+/// What was measured of a known cost.
+fn seen(truth: &TruthResult) -> String {
+    let Some((measured, bias)) = truth.measured.zip(truth.bias_percent) else {
+        return truth
+            .reason
+            .clone()
+            .unwrap_or_else(|| "no number".to_owned());
+    };
+    let low = truth.ci95_low.unwrap_or(f64::NAN);
+    let high = truth.ci95_high.unwrap_or(f64::NAN);
+    let reason = truth.reason.iter().map(|reason| format!(": {reason}"));
+    let reason: String = reason.collect();
+    format!("measured {measured:.3} [{low:.3}, {high:.3}], bias {bias:+.2} %{reason}")
 }
 
 #[cfg(test)]

@@ -28,11 +28,11 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         false => kept::lacks_rows(run, &selectors),
     };
     let mut run = kept::find(&name, lack)?;
-    let mut is_whole = true;
+    let mut is_part = false;
     if !selectors.is_empty() {
         let rows = rows_of(&run, &name, &selectors)?;
         let rows: Vec<Measurement> = rows.into_iter().cloned().collect();
-        is_whole = rows.len() == run.measurements.len();
+        is_part = rows.len() < run.measurements.len();
         run.measurements = rows;
     }
     let mut options = TableOptions {
@@ -42,15 +42,12 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         saved_to: None,
         name: Some(name),
         quiet: terminal::is_quiet(),
+        is_part,
         beside: None,
     };
     match arguments.format {
         _ if arguments.summary => pager::print(&summary_beside(&run, beside, &options)?)?,
-        ShowFormat::Json => {
-            // A document of some rows is not the whole run.
-            run.complete &= is_whole;
-            super::print_json(&run)?;
-        }
+        ShowFormat::Json => super::print_json(&run)?,
         ShowFormat::Csv => super::print_data(&to_csv(&[&run])?)?,
         ShowFormat::Table => {
             options.beside = reference.map(|reference| reference.as_beside().beside(&run));

@@ -1,7 +1,10 @@
 //! Names, or words to search for.
 
-use super::words::own_or_all;
-use super::{Selector, search};
+use syscost_report::sentence;
+
+use super::programs::{is_plainly_program, program};
+use super::words::{may_be_words, own_or_all};
+use super::{Found, Selector, search};
 use crate::Failed;
 
 /// Rows that are meant by name, or by words that say what they are.
@@ -13,7 +16,7 @@ pub(crate) enum Choice {
         /// The words.
         text: String,
         /// The benchmarks that have them.
-        ids: Vec<&'static str>,
+        found: Vec<Found>,
     },
 }
 
@@ -21,31 +24,22 @@ impl Choice {
     /// What these words find, if anything.
     fn of_words(text: &str) -> Option<Self> {
         let found = search(text);
-        let ids: Vec<&'static str> = found.iter().map(|benchmark| benchmark.id).collect();
         let text = text.to_owned();
-        (!ids.is_empty()).then_some(Choice::Found { text, ids })
+        (!found.is_empty()).then_some(Choice::Found { text, found })
     }
 
     /// Whether it means the row of this name.
     pub(crate) fn selects(&self, name: &str) -> bool {
         match self {
             Choice::Named(selector) => selector.selects(name),
-            Choice::Found { ids, .. } => ids.contains(&name.split('{').next().unwrap_or_default()),
+            Choice::Found { found, .. } => found.iter().any(|one| one.selects(name)),
         }
     }
 
     /// Words mean syscost's own benchmarks where they find any.
     pub(super) fn prefer_own(&mut self) {
-        if let Choice::Found { ids, .. } = self {
-            *ids = own_or_all(std::mem::take(ids), |id| id);
-        }
-    }
-
-    /// What names it, if it is no words.
-    pub(super) fn selector(&self) -> Option<&Selector> {
-        match self {
-            Choice::Named(selector) => Some(selector),
-            Choice::Found { .. } => None,
+        if let Choice::Found { found, .. } = self {
+            *found = own_or_all(std::mem::take(found), |one| one.benchmark.id);
         }
     }
 
@@ -58,19 +52,22 @@ impl Choice {
     }
 
     /// The words and what they find, if it is no name.
-    pub(super) fn found(&self) -> Option<(&str, &[&'static str])> {
+    pub(super) fn found(&self) -> Option<(&str, &[Found])> {
         match self {
             Choice::Named(_) => None,
-            Choice::Found { text, ids } => Some((text, ids)),
+            Choice::Found { text, found } => Some((text, found)),
         }
     }
 }
 
-/// What is meant by these arguments: names all of them, as `is_name` tells; or else words to search for, all of them together; or else each for itself, a name
-/// or words.
+/// What is meant by these arguments, of which `is_name` tells the names.
+///
+/// Each means itself if all of them are names, or programs of lmbench; otherwise they are words, which are searched for all together. What cannot be a word
+/// (`syscall.null`, `call.*`) is a name beside them. Where nothing has all words, each still means itself if all are names, programs or phrases in quotes: to
+/// measure whatever has one of the words would seldom be what is wanted.
 ///
 /// # Errors
-/// What `neither` says of one that is neither.
+/// What `neither` says of an argument that is no name and finds nothing; [`Failed::Usage`] where only single words find something.
 pub(super) fn choose(
     arguments: &[String],
     is_name: impl Fn(&Selector) -> bool,
@@ -78,18 +75,57 @@ pub(super) fn choose(
 ) -> Result<Vec<Choice>, Failed> {
     let parsed = arguments.iter().map(|text| Selector::parse(text));
     let selectors = parsed.collect::<Result<Vec<Selector>, Failed>>()?;
-    if !selectors.iter().all(&is_name)
-        && let Some(all) = Choice::of_words(&arguments.join(" "))
-    {
-        return Ok(vec![all]);
+    let each = |selectors: Vec<Selector>| {
+        let each = selectors.into_iter().map(|selector| {
+            if is_name(&selector) {
+                return Ok(Choice::Named(selector));
+            }
+            Choice::of_words(&selector.text).ok_or_else(|| neither(&selector))
+        });
+        each.collect::<Result<Vec<Choice>, Failed>>()
+    };
+    let (words, names): (Vec<Selector>, Vec<Selector>) = selectors
+        .into_iter()
+        .partition(|one| may_be_words(&one.text));
+    let mut choices = each(names)?;
+    let is_plain = |one: &Selector| is_name(one) || is_plainly_program(&one.text);
+    if words.iter().all(is_plain) {
+        choices.extend(each(words)?);
+        return Ok(choices);
     }
-    let each = selectors.into_iter().map(|selector| {
-        if is_name(&selector) {
-            return Ok(Choice::Named(selector));
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let text = texts.join(" ");
+    if let Some(together) = Choice::of_words(&text) {
+        choices.push(together);
+        return Ok(choices);
+    }
+    let is_one =
+        |one: &Selector| is_name(one) || program(&one.text).is_some() || one.text.contains(' ');
+    let is_each = words.len() == 1 || words.iter().all(is_one);
+    let apart = each(words)?;
+    if !is_each {
+        return Err(none_together(&text, &apart));
+    }
+    choices.extend(apart);
+    Ok(choices)
+}
+
+/// The error for words that only find something one by one.
+fn none_together(text: &str, apart: &[Choice]) -> Failed {
+    let each = apart.iter().map(|choice| match choice {
+        Choice::Named(selector) => format!("`{}` is a name", selector.text),
+        Choice::Found { text, found } => {
+            format!(
+                "`{text}` finds {}",
+                sentence::count(found.len(), "benchmark")
+            )
         }
-        Choice::of_words(&selector.text).ok_or_else(|| neither(&selector))
     });
-    each.collect()
+    let each: Vec<String> = each.collect();
+    Failed::Usage(format!(
+        "nothing has all of these words: `{text}`; one by one, {}",
+        each.join(", ")
+    ))
 }
 
 #[cfg(test)]
@@ -99,7 +135,13 @@ mod tests {
     fn ids(arguments: &[&str]) -> Vec<&'static str> {
         let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
         let found = benchmarks(&arguments).expect("something");
-        found.iter().map(|benchmark| benchmark.id).collect()
+        found.iter().map(|one| one.benchmark.id).collect()
+    }
+
+    fn refusal(arguments: &[&str]) -> String {
+        let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
+        let error = benchmarks(&arguments).err().expect("a refusal");
+        error.to_string()
     }
 
     #[test]
@@ -118,24 +160,63 @@ mod tests {
     }
 
     #[test]
+    fn only_names_and_programs_are_taken_one_by_one() {
+        let groups = ids(&["syscall", "signal"]);
+        assert!(groups.contains(&"syscall.null") && groups.contains(&"signal.catch"));
+        assert_eq!(ids(&["syscall", "call.*"])[0], "call.integer");
+        assert!(ids(&["lat_ctx", "lat_syscall"]).contains(&"syscall.null"));
+        // Though one benchmark has both.
+        assert!(ids(&["lat_ctx", "lat_pipe"]).contains(&"switch.ring"));
+        assert!(ids(&["switch", "pipe"]).contains(&"switch.pipe"));
+        let size = ids(&["cache", "line", "size"]);
+        assert!(size.contains(&"memory.line_size") && !size.contains(&"fs.cache_size"));
+        let beside = ids(&["timing.loop", "false", "sharing"]);
+        assert_eq!(beside[..2], ["timing.loop", "memory.false_sharing"]);
+        let phrases = ids(&["false sharing", "branch misprediction"]);
+        assert!(phrases.contains(&"memory.false_sharing") && phrases.contains(&"op.branch_miss"));
+
+        let error = refusal(&["sharing", "hackbench"]);
+        assert_eq!(
+            error,
+            "nothing has all of these words: `sharing hackbench`; one by one, `sharing` finds 1 benchmark, `hackbench` finds 1 benchmark"
+        );
+        assert!(refusal(&["syscall", "hackbench"]).contains("`syscall` is a name"));
+        assert!(refusal(&["context", "zebra"]).contains("nothing matches `zebra`"));
+    }
+
+    #[test]
+    fn a_program_that_is_not_covered_says_why() {
+        let error = refusal(&["lat_rand"]);
+        assert!(
+            error.starts_with("`lat_rand` of lmbench: Not covered: "),
+            "{error}"
+        );
+        assert_eq!(refusal(&["lat_ctx", "lat_rand"]), error);
+        // Other things are called so as well.
+        assert!(!ids(&["disk"]).is_empty());
+    }
+
+    #[test]
     fn a_term_that_is_nearly_right_is_suggested() {
         for (typed, near) in [
             ("lat_ctxx", "`lat_ctx`"),
             ("mispredicton", "`misprediction`"),
         ] {
-            let error = benchmarks(&[typed.to_owned()]).err().expect("it is none");
-            assert!(error.to_string().contains(near), "{error}");
+            let error = refusal(&[typed]);
+            assert!(error.contains(near), "{error}");
         }
         for nonsense in ["zebra", "xyzzy", "qqq.rrr"] {
-            let error = benchmarks(&[nonsense.to_owned()]).err().expect("none");
             assert_eq!(
-                error.to_string(),
+                refusal(&[nonsense]),
                 format!("nothing matches `{nonsense}`; to list everything: syscost list")
             );
         }
-        let error = benchmarks(&["syscall.nul".to_owned()])
-            .err()
-            .expect("it is none");
-        assert!(error.to_string().contains("`syscall.null`"), "{error}");
+        assert!(refusal(&["syscall.nul"]).contains("`syscall.null`"));
+        for (typed, near) in [("syscal", "`syscall`"), ("memor", "`memory`")] {
+            let error = refusal(&[typed]);
+            assert!(error.contains(&format!("did you mean {near}")), "{error}");
+        }
+        let value = refusal(&["same_cache"]);
+        assert!(value.contains("--case cpus=same_cache"), "{value}");
     }
 }

@@ -34,45 +34,22 @@ impl Selector {
     /// # Errors
     /// [`Failed::Usage`] when it is no pattern.
     pub(crate) fn parse(text: &str) -> Result<Self, Failed> {
-        let pattern = |part: &str| {
-            Pattern::new(part)
-                .map_err(|error| Failed::Usage(format!("`{text}` is no pattern: {error}")))
-        };
         // The whole name of a row means that row, not also those with parameters more.
-        let row = || {
+        if text.ends_with('}') {
             let rows = Catalogue::rows(CATALOGUE.benchmarks());
             let mut names = rows.iter().map(Row::name);
-            names.find(|name| is_same_row(name, text))
-        };
-        let split = text.strip_suffix('}').and_then(|text| text.split_once('{'));
-        let Some((id, case)) = split else {
-            return Ok(Self {
-                text: text.to_owned(),
-                pattern: pattern(text)?,
-                parts: None,
-            });
-        };
-        if let Some(name) = row() {
-            return Ok(Self {
-                pattern: pattern(&name)?,
-                text: name,
-                parts: None,
-            });
+            if let Some(name) = names.find(|name| is_same_row(name, text)) {
+                return Ok(Self {
+                    pattern: pattern(&name, text)?,
+                    text: name,
+                    parts: None,
+                });
+            }
         }
-        let parameters = case.split(',').map(|text| {
-            Ok(Parameter {
-                text: text.to_owned(),
-                pattern: pattern(text)?,
-            })
-        });
         Ok(Self {
             text: text.to_owned(),
-            pattern: pattern(text)?,
-            parts: Some(Parts {
-                id: id.to_owned(),
-                pattern: pattern(id)?,
-                parameters: parameters.collect::<Result<_, Failed>>()?,
-            }),
+            pattern: pattern(text, text)?,
+            parts: Parts::parse(text)?,
         })
     }
 
@@ -87,6 +64,28 @@ impl Selector {
 }
 
 impl Parts {
+    /// Those of `id{key=value,...}`; none of a name without parameters.
+    ///
+    /// # Errors
+    /// [`Failed::Usage`] when one of them is no pattern.
+    pub(super) fn parse(text: &str) -> Result<Option<Self>, Failed> {
+        let split = text.strip_suffix('}').and_then(|text| text.split_once('{'));
+        let Some((id, case)) = split else {
+            return Ok(None);
+        };
+        let parameters = case.split(',').map(|parameter| {
+            Ok(Parameter {
+                text: parameter.to_owned(),
+                pattern: pattern(parameter, text)?,
+            })
+        });
+        Ok(Some(Self {
+            id: id.to_owned(),
+            pattern: pattern(id, text)?,
+            parameters: parameters.collect::<Result<_, Failed>>()?,
+        }))
+    }
+
     /// Whether the row is of these ids.
     pub(super) fn are_of(&self, name: &str) -> bool {
         begins(&self.id, id_of(name)) || self.pattern.matches(id_of(name))
@@ -114,6 +113,12 @@ impl Parameter {
     pub(super) fn value(&self) -> &str {
         self.text.split_once('=').map_or("", |(_, value)| value)
     }
+}
+
+/// The pattern that a part of the selector is.
+fn pattern(part: &str, selector: &str) -> Result<Pattern, Failed> {
+    Pattern::new(part)
+        .map_err(|error| Failed::Usage(format!("`{selector}` is no pattern: {error}")))
 }
 
 fn id_of(name: &str) -> &str {

@@ -1,20 +1,113 @@
-//! What people search for: words of a benchmark's id, title and tags.
+//! What people search for: words of a benchmark's id, title and tags, of what lists of numbers call it, and values of its rows.
+
+mod word;
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
-use syscost_harness::Benchmark;
+use syscost_harness::{Benchmark, Catalogue};
+use syscost_results::{numbers, row_name, summary};
 
-/// The benchmarks in whose id, title or tags every one of these words occurs, in the catalogue's order: syscost's own, and behind them the procedures of
-/// published experiments. Words are parted by blanks and hyphens;
-/// capitals and underscores make no difference, nor whether a term is written as one word: `page fault`, `page-fault`, `pagefault`.
-pub(crate) fn search(text: &str) -> Vec<&'static Benchmark> {
-    let words = text.split([' ', '-']).map(Word::new);
-    let words: Vec<Word> = words.filter(|word| !word.text.is_empty()).collect();
-    if words.is_empty() || !may_be_words(text) {
+use word::Word;
+
+/// How like a group's name a word must be to be taken for a misspelt one, by Jaro and Winkler.
+const NEARLY: f64 = 0.9;
+
+/// Shorter words are abbreviations rather than misspelt.
+const SHORTEST: usize = 4;
+
+/// Values of rows that more benchmarks have say too little to search for them.
+const MOST_BY_VALUE: usize = 8;
+
+/// A benchmark that words find.
+pub(crate) struct Found {
+    /// The benchmark.
+    pub(crate) benchmark: &'static Benchmark,
+    /// Words that only values of its rows are: the rows that have them are meant.
+    values: Vec<Word>,
+}
+
+impl Found {
+    /// Whether the row of this name is meant.
+    pub(super) fn selects(&self, name: &str) -> bool {
+        let is_value = |word: &Word| row_name::parameters(name).any(|one| word.is_value(one.1));
+        name.split('{').next() == Some(self.benchmark.id) && self.values.iter().all(is_value)
+    }
+
+    /// Its id, with the values that its rows must have.
+    pub(super) fn label(&self) -> String {
+        let id = self.benchmark.id;
+        let values: Vec<&str> = self.values.iter().map(|word| word.typed.as_str()).collect();
+        match values.is_empty() {
+            true => id.to_owned(),
+            false => format!("{id} ({})", values.join(", ")),
+        }
+    }
+}
+
+/// The benchmarks that these words find, in the catalogue's order: syscost's own, and behind them the procedures of published experiments.
+///
+/// Every word must occur in the id, the title, a tag, or a line of the summary or of `numbers`. Where no benchmark is found so, a word may also be a value of
+/// its rows, or say what its unit does (`fork latency`). Words are parted by blanks, hyphens and punctuation; capitals and underscores
+/// make no difference, nor whether a term is written as one word: `page fault`, `page-fault`, `pagefault`.
+pub(crate) fn search(text: &str) -> Vec<Found> {
+    let words = words_of(text);
+    if words.is_empty() || !may_be_words(text) || is_misspelt(&words) {
         return Vec::new();
     }
+    let found = by_texts(&words);
+    match found.is_empty() {
+        true => by_rows(words),
+        false => found,
+    }
+}
+
+fn by_texts(words: &[Word]) -> Vec<Found> {
     let is_found = |benchmark: &&'static Benchmark| words.iter().all(|word| has(benchmark, word));
-    let all = CATALOGUE.benchmarks().chain(PROCEDURES);
-    all.filter(is_found).collect()
+    let found = all().filter(is_found).map(|benchmark| Found {
+        benchmark,
+        values: Vec::new(),
+    });
+    found.collect()
+}
+
+fn by_rows(words: Vec<Word>) -> Vec<Found> {
+    let (quantities, words): (Vec<Word>, Vec<Word>) =
+        words.into_iter().partition(|word| !word.units().is_empty());
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let is_in_unit = |benchmark: &&'static Benchmark| {
+        let mut units = quantities.iter().map(Word::units);
+        units.all(|units| units.contains(&benchmark.unit))
+    };
+    let found = all().filter(is_in_unit).filter_map(|benchmark| {
+        let others = words.iter().filter(|word| !has(benchmark, word));
+        let values: Vec<Word> = others.cloned().collect();
+        let found = Found { benchmark, values };
+        let mut rows = Catalogue::rows(std::iter::once(benchmark)).into_iter();
+        rows.any(|row| found.selects(&row.name())).then_some(found)
+    });
+    let (by_value, by_unit): (Vec<Found>, Vec<Found>) =
+        found.partition(|one| !one.values.is_empty());
+    match by_unit.is_empty() {
+        true if by_value.len() > MOST_BY_VALUE => Vec::new(),
+        true => by_value,
+        false => by_unit,
+    }
+}
+
+fn all() -> impl Iterator<Item = &'static Benchmark> {
+    CATALOGUE.benchmarks().chain(PROCEDURES)
+}
+
+/// Whether it is one word, nearly the name of a group, and only the beginning of words: what it finds would be that group and whatever names it.
+fn is_misspelt(words: &[Word]) -> bool {
+    let [word] = words else {
+        return false;
+    };
+    let is_near = |name: &str| strsim::jaro_winkler(&word.text, name) > NEARLY;
+    word.text.len() >= SHORTEST
+        && CATALOGUE.visible_groups().any(|group| is_near(group.name))
+        && !all().any(|benchmark| texts(benchmark).any(|text| word.is_whole_in(text)))
 }
 
 /// Those of the found benchmarks that are no procedures of published experiments, which repeat the faults of others; all of them if
@@ -35,64 +128,59 @@ pub(crate) fn is_procedure(id: &str) -> bool {
 
 /// Whether it can be searched for: not what only an id, a pattern or the name of a row has.
 pub(super) fn may_be_words(text: &str) -> bool {
-    !text.contains(['.', '{', '}', '*', '?', '[', ']', '=', ','])
+    let text = text.trim_end_matches(['.', '!', '?']);
+    !text.contains(['.', '{', '}', '*', '?', '[', ']', '='])
 }
 
 /// Terms to suggest where somebody writes one nearly right: tags, and the words of titles.
 pub(super) fn terms() -> impl Iterator<Item = String> {
     CATALOGUE.benchmarks().flat_map(|benchmark| {
         let tags = benchmark.tags.iter().map(|tag| (*tag).to_owned());
-        let title = benchmark.title.split(|c: char| !c.is_alphanumeric());
-        let title = title.filter(|word| word.len() > 3).map(str::to_lowercase);
-        tags.chain(title)
+        let titles = std::iter::once(benchmark.title).chain(labels(benchmark));
+        let words = titles.flat_map(|title| title.split(|c: char| !c.is_alphanumeric()));
+        tags.chain(words.filter(|word| word.len() > 3).map(str::to_lowercase))
     })
 }
 
-/// One word that is searched for.
-struct Word {
-    /// Its letters and digits.
-    text: String,
-    /// What it may be the plural of.
-    singular: Option<String>,
-}
-
-impl Word {
-    fn new(word: &str) -> Self {
-        let text = squeezed(word);
-        // `lat_fs` is no plural.
-        let singular = text
-            .strip_suffix('s')
-            .filter(|rest| rest.len() > 2 && !word.contains('_'));
-        let singular = singular.map(str::to_owned);
-        Self { text, singular }
+/// The parameters that have this value in some row, `key=value`.
+pub(super) fn parameters_of(value: &str) -> Vec<String> {
+    let word = Word::new(value);
+    let mut found = Vec::new();
+    for row in Catalogue::rows(CATALOGUE.benchmarks()) {
+        let name = row.name();
+        for (key, value) in row_name::parameters(&name).filter(|one| word.is_value(one.1)) {
+            let parameter = format!("{key}={value}");
+            if !found.contains(&parameter) {
+                found.push(parameter);
+            }
+        }
     }
-
-    fn is_in(&self, text: &str) -> bool {
-        let mut forms = self.singular.iter().chain([&self.text]);
-        forms.any(|form| begins_within(text, form))
-    }
+    found
 }
 
-fn has(benchmark: &Benchmark, word: &Word) -> bool {
-    let texts = [benchmark.id, benchmark.title].into_iter();
-    let mut texts = texts.chain(benchmark.tags.iter().copied());
-    texts.any(|text| word.is_in(text))
+/// A slash is part of a word: `GFLOP/s`.
+fn words_of(text: &str) -> Vec<Word> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !"_/".contains(c));
+    let words = words.map(Word::new);
+    words.filter(|word| !word.text.is_empty()).collect()
 }
 
-/// Whether a word of the text begins so, or several in a row do that are written as one.
-fn begins_within(text: &str, word: &str) -> bool {
-    let parts: Vec<String> = text
-        .split(|c: char| !c.is_alphanumeric())
-        .map(squeezed)
-        .collect();
-    (0..parts.len())
-        .any(|first| !parts[first].is_empty() && parts[first..].concat().starts_with(word))
+fn has(benchmark: &'static Benchmark, word: &Word) -> bool {
+    texts(benchmark).any(|text| word.is_in(text))
 }
 
-/// Letters and digits alone, small.
-fn squeezed(text: &str) -> String {
-    let letters = text.chars().filter(|c| c.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
+/// What says what a benchmark is.
+fn texts(benchmark: &'static Benchmark) -> impl Iterator<Item = &'static str> {
+    let own = [benchmark.id, benchmark.title].into_iter();
+    let own = own.chain(benchmark.tags.iter().copied());
+    own.chain(labels(benchmark))
+}
+
+/// What the summary and the numbers every programmer should know call its rows.
+fn labels(benchmark: &'static Benchmark) -> impl Iterator<Item = &'static str> {
+    let all = summary::titles().chain(numbers::titles());
+    all.filter(|(id, _)| *id == benchmark.id)
+        .map(|(_, title)| title)
 }
 
 #[cfg(test)]
@@ -100,7 +188,10 @@ mod tests {
     use super::*;
 
     fn ids(text: &str) -> Vec<&'static str> {
-        search(text).iter().map(|benchmark| benchmark.id).collect()
+        search(text)
+            .iter()
+            .map(|found| found.benchmark.id)
+            .collect()
     }
 
     #[test]
@@ -192,6 +283,52 @@ mod tests {
             "op=read",
         ] {
             assert_eq!(ids(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_lists_of_numbers_call_a_row_finds_its_benchmark() {
+        for (id, label) in summary::titles().chain(numbers::titles()) {
+            let found = ids(label);
+            assert!(found.contains(&id), "{label}: {found:?}");
+        }
+        assert!(ids("division").contains(&"op.integer"));
+        assert_eq!(ids("page fault!"), ids("page, fault"));
+    }
+
+    #[test]
+    fn values_are_words_where_nothing_else_is_found() {
+        let found = search("getpid");
+        let labels: Vec<String> = found.iter().map(Found::label).collect();
+        assert_eq!(labels, ["syscall.null (getpid)"]);
+        assert!(found[0].selects("syscall.null{call=getpid,via=libc}"));
+        assert!(!found[0].selects("syscall.null{call=getppid}"));
+        let fence = search("atomic fence_by_lock");
+        assert!(fence.iter().any(|one| one.benchmark.id == "op.atomic"));
+        // Its own benchmark, not also what else does that.
+        assert!(search("mprotect").iter().all(|one| one.values.is_empty()));
+        assert_eq!(ids("same_cache"), [""; 0], "too many have it");
+        assert!(parameters_of("same_cache").contains(&"cpus=same_cache".to_owned()));
+    }
+
+    #[test]
+    fn the_name_of_a_quantity_is_that_of_a_unit() {
+        let found = ids("fork latency");
+        assert!(found.contains(&"task.fork"), "{found:?}");
+        assert!(ids("mutex latency").contains(&"sync.mutex"));
+        let calls = ids("syscall latency");
+        assert!(calls.contains(&"syscall.null") && !calls.contains(&"scale.syscall"));
+        assert!(ids("memory cost").contains(&"memory.latency"));
+        assert!(ids("scale throughput").contains(&"scale.syscall"));
+    }
+
+    #[test]
+    fn nearly_the_name_of_a_group_is_none_and_finds_nothing() {
+        for text in ["syscal", "memor", "switc", "signa"] {
+            assert_eq!(ids(text), [""; 0], "{text}");
+        }
+        for text in ["syscalls", "signals", "mispredict", "hackb"] {
+            assert!(!ids(text).is_empty(), "{text}");
         }
     }
 }

@@ -1,21 +1,42 @@
 //! What is wrong with a selector that means no row, and what would be right.
 
+use std::fmt;
+
 use syscost_results::row_name;
 
-use super::selector::{Parameter, Selector};
+use super::selector::{Parameter, Parts};
 use super::similar::similar;
 
 /// Keys or values of one message at most.
 const MAX_LISTED: usize = 12;
 
-/// Which parameter of the selector no row has, and those that there are, if its id is one of these rows'.
+/// From this many sizes or times on, only those next to the wanted one are named.
+const MANY_AMOUNTS: usize = 4;
+
+/// A parameter that no row has.
+pub(super) struct Wrong {
+    /// Which rows have it not: `memory.latency has no size=63K`.
+    pub(super) lacks: String,
+    /// Those that there are: `nearest: 60K, 66K`; empty if there are none.
+    pub(super) instead: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.instead.is_empty() {
+            true => out.write_str(&self.lacks),
+            false => write!(out, "{}; {}", self.lacks, self.instead),
+        }
+    }
+}
+
+/// Which of the parameters no row has, and those that there are, if their id is one of these rows'.
 ///
 /// Parameters are looked at one after the other, each among the rows that have those before it.
 pub(super) fn parameter<'n>(
-    selector: &Selector,
+    parts: &Parts,
     names: impl IntoIterator<Item = &'n str>,
-) -> Option<String> {
-    let parts = selector.parts.as_ref()?;
+) -> Option<Wrong> {
     let names = names.into_iter();
     let mut left: Vec<&str> = names.filter(|name| parts.are_of(name)).collect();
     if left.is_empty() {
@@ -26,12 +47,13 @@ pub(super) fn parameter<'n>(
         let fitting = left.iter().copied().filter(|name| parameter.is_of(name));
         let fitting: Vec<&str> = fitting.collect();
         if fitting.is_empty() {
-            let lacking = lacking(parameter, &left);
-            return Some(match (had.is_empty(), parts.id.as_str()) {
+            let (lacking, instead) = lacking(parameter, &left);
+            let lacks = match (had.is_empty(), parts.id.as_str()) {
                 (true, "*") => format!("no row has {lacking}"),
                 (true, id) => format!("{id} has no {lacking}"),
                 (false, id) => format!("{id}{{{}}} has no {lacking}", had.join(",")),
-            });
+            };
+            return Some(Wrong { lacks, instead });
         }
         left = fitting;
         had.push(&parameter.text);
@@ -40,20 +62,22 @@ pub(super) fn parameter<'n>(
 }
 
 /// What all of these rows lack, behind `has no`, and what they have instead.
-fn lacking(wanted: &Parameter, rows: &[&str]) -> String {
+fn lacking(wanted: &Parameter, rows: &[&str]) -> (String, String) {
     let parameters = || rows.iter().flat_map(|name| row_name::parameters(name));
     let (key, value) = (wanted.key(), wanted.value());
     let values = distinct(parameters().filter(|one| one.0 == key).map(|one| one.1));
     if !values.is_empty() {
-        return format!("{key}={value}; {}", instead(key, values, value));
+        return (format!("{key}={value}"), instead(key, values, value));
     }
     let mut keys = distinct(parameters().map(|one| one.0));
     if keys.is_empty() {
-        return format!("parameter `{key}`, nor any other");
+        let lacking = format!("parameter `{key}`, nor any other");
+        return (lacking, String::new());
     }
     let more = keys.len().saturating_sub(MAX_LISTED);
     keys.truncate(MAX_LISTED);
-    format!("parameter `{key}`; it has {}", list(&keys, more))
+    let has = format!("it has {}", list(&keys, more));
+    (format!("parameter `{key}`"), has)
 }
 
 fn distinct<'n>(values: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
@@ -68,7 +92,11 @@ fn distinct<'n>(values: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
 
 /// What there is instead of this value: all there are if these are few, else the nearest of them.
 fn instead(key: &str, mut values: Vec<&str>, wanted: &str) -> String {
-    let near = match values.len() > MAX_LISTED {
+    let most = match amount(wanted) {
+        Some(_) => MANY_AMOUNTS - 1,
+        None => MAX_LISTED,
+    };
+    let near = match values.len() > most {
         true => nearest(&values, wanted),
         false => Vec::new(),
     };
@@ -118,8 +146,11 @@ mod tests {
     use super::*;
 
     fn said(selector: &str, names: &[String]) -> Option<String> {
-        let selector = Selector::parse(selector).expect("a selector");
-        parameter(&selector, names.iter().map(String::as_str))
+        let parts = Parts::parse(selector)
+            .expect("patterns")
+            .expect("parameters");
+        let wrong = parameter(&parts, names.iter().map(String::as_str))?;
+        Some(wrong.to_string())
     }
 
     #[test]
@@ -146,6 +177,11 @@ mod tests {
         assert_eq!(
             of("a{size=1}").as_deref(),
             Some("a has no size=1; there are size=0, 4K")
+        );
+        let some = ["1K", "2K", "4K", "8K"].map(|size| format!("a.b{{size={size}}}"));
+        assert_eq!(
+            said("a.b{size=3K}", &some).as_deref(),
+            Some("a.b has no size=3K; nearest: 2K, 4K")
         );
         assert_eq!(of("a.b{size=4k}"), None, "nothing is wrong with it");
         assert_eq!(of("x.y{size=4k}"), None, "its id is");

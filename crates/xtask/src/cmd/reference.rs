@@ -61,7 +61,9 @@ fn unfit(run: &Run) -> Option<String> {
         () if !run.config.selectors.is_empty() => {
             Some("a run of some rows; a reference has them all".to_owned())
         }
-        () if skipped > 0 => Some(format!("{skipped} rows were skipped; a reference has them all")),
+        () if skipped > 0 => Some(format!(
+            "{skipped} rows were skipped; a reference has them all"
+        )),
         () if build != "release" => Some(format!(
             "measured by a {build} build, whose own code is slow; measure with a release build"
         )),

@@ -1,7 +1,8 @@
 //! That charts can be read: lines told apart, names whole, cells with their values.
 
 use super::{chosen, rows, svg, value};
-use crate::chart::{Chart, Line, Panel, Theme, canvas};
+use crate::chart::rows::has_logarithmic_axis;
+use crate::chart::{Bar, Chart, Line, Panel, Theme, canvas};
 
 #[test]
 fn lines_join_only_what_has_something_between() {
@@ -41,7 +42,7 @@ fn names_beside_lines_are_whole_and_within_the_picture() {
         parameter: "size".to_owned(),
         lines: lines.clone(),
     };
-    for (theme, width) in [(Theme::Page, 560.0), (Theme::Light, 760.0)] {
+    for (theme, width) in [(Theme::Page, 330.0), (Theme::Light, 760.0)] {
         let mut names = String::new();
         let mut middles = Vec::new();
         for text in svg(&chart, theme)
@@ -106,7 +107,7 @@ fn cells_tell_their_values_where_these_fit() {
         ["1.00 ns", "2.00 ns", "2.00 ns", "4.00 ns"]
     );
     assert_eq!(
-        written(&map(11, 2.0))[..2],
+        written(&map(6, 2.0))[..2],
         ["1.00", "2.00"],
         "the legend has the unit"
     );
@@ -119,4 +120,59 @@ fn cells_tell_their_values_where_these_fit() {
     let svg = svg(&map(11, 100.0), Theme::Page);
     let words = svg.lines().find(|line| line.contains("equal steps"));
     assert!(words.is_some_and(|line| line.contains(" mid\"")));
+}
+
+#[test]
+fn in_a_page_names_and_figures_share_lines_of_a_narrow_picture() {
+    let bar = |label: &str, median: f64| Bar {
+        label: label.to_owned(),
+        value: value(median),
+    };
+    let chart = Chart::Bars(vec![
+        bar("via=clock_nanosleep,delay=50us,slack=default", 5.0),
+        bar("b", 55.0),
+    ]);
+    let svg = svg(&chart, Theme::Page);
+    assert!(svg.contains("viewBox=\"0 0 330 "), "{svg}");
+    // Height, left end and right end of each text beside the marks.
+    let mut spans: Vec<(String, f64, f64)> = Vec::new();
+    for text in svg
+        .lines()
+        .filter(|line| line.contains("class=\"name") || line.contains("class=\"value"))
+    {
+        let parts: Vec<&str> = text.split('"').collect();
+        let x: f64 = parts[1].parse().expect("a place");
+        let written = text.split(['<', '>']).nth(2).expect("a text");
+        let width = canvas::width_of(written);
+        spans.push(match text.contains(" end\"") {
+            true => (parts[3].to_owned(), x - width, x),
+            false => (parts[3].to_owned(), x, x + width),
+        });
+    }
+    assert_eq!(
+        spans.len(),
+        5,
+        "a name of two lines, another, two figures: {spans:?}"
+    );
+    for (index, (y, left, right)) in spans.iter().enumerate() {
+        assert!(*left >= 0.0 && *right <= 330.0, "{spans:?}");
+        let mut others = spans[index + 1..].iter();
+        assert!(
+            !others.any(|(height, from, to)| height == y && from < right && left < to),
+            "{spans:?}"
+        );
+    }
+}
+
+#[test]
+fn only_far_apart_values_have_a_logarithmic_axis() {
+    let bars = |far: f64| {
+        let bar = |median: f64| Bar {
+            label: String::new(),
+            value: value(median),
+        };
+        Chart::Bars(vec![bar(1.0), bar(far)])
+    };
+    assert!(!has_logarithmic_axis(&bars(2.0)));
+    assert!(has_logarithmic_axis(&bars(2e3)));
 }

@@ -10,6 +10,7 @@ use syscost_results::Unit;
 
 use super::{Chart, Distribution, Labels};
 use crate::paint::{DIM, HEADING, Paint};
+use crate::wrap::wrap;
 
 /// How a chart of characters is drawn.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +79,7 @@ fn framed(body: &str, labels: &Labels, options: TextOptions) -> String {
         "" => body.to_owned(),
         title => format!("{}\n\n{body}", paint.text(HEADING, title)),
     };
-    for line in textwrap::wrap(&labels.source, options.width()) {
+    for line in wrap(&labels.source, options.width()) {
         out.push_str(&paint.text(DIM, &line));
         out.push('\n');
     }

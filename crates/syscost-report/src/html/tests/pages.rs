@@ -134,11 +134,12 @@ fn two_runs_say_what_changed_as_compare_does() {
     );
     for group in &compared.groups {
         assert!(
-            changes.contains(&format!(">{:.3}</td>", group.ratio)),
+            changes.contains(&format!(">{}</td>", crate::compare::group_ratio(group))),
             "{group:?}"
         );
     }
     assert!(changes.contains("<th scope=\"row\">all</th>"));
+    assert!(changes.contains("Cost of B relative to A"));
     for row in &compared.rows {
         let place = format!("id=\"row-{}\"", row.name);
         let (_, at) = rows.split_once(&place).expect("its row");

@@ -2,6 +2,7 @@
 
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_report::units::{Figures, quantity};
+use syscost_report::wrap::together;
 use syscost_results::beside::{figure_of, is_of_one_machine};
 use syscost_results::study::{Quantity, Study, figures, means};
 use syscost_results::{Measurement, Run, Status};
@@ -9,7 +10,7 @@ use syscost_store::Store;
 
 use crate::cmd::study::published;
 use crate::references;
-use crate::terminal::{BOLD, DIM, RESET};
+use crate::terminal::{BOLD, DIM, RESET, wrapped};
 
 /// Rows of one benchmark at most: of those with many, the quick ones come first.
 const MAX_ROWS: usize = 8;
@@ -39,11 +40,8 @@ pub(super) fn text(benchmark: &'static Benchmark) -> String {
             let found = find(reference.run, &name)
                 .filter(|row| is_today(row) && !is_of_one_machine(&row.name))?;
             let value = figure_of(found, found.unit)?;
-            Some(format!(
-                "{} {}",
-                reference.name,
-                quantity(found.unit, value)
-            ))
+            let value = quantity(found.unit, value);
+            Some(together(&format!("{} {value}", reference.name)))
         }));
         known.extend(as_published(&studies, row));
         (name, known)
@@ -57,7 +55,8 @@ pub(super) fn text(benchmark: &'static Benchmark) -> String {
     }
     let mut out = format!("\n{BOLD}Known figures{RESET}\n");
     for (name, known) in lines {
-        out += &format!("  {name}\n    {DIM}{}{RESET}\n", known.join("; "));
+        let known = format!("{DIM}{}{RESET}", known.join("; "));
+        out += &format!("{}\n{}\n", wrapped(&name, "  "), wrapped(&known, "    "));
     }
     out
 }
@@ -75,10 +74,10 @@ fn latest_of(run: &Run, name: &str, is_today: impl Fn(&Measurement) -> bool) -> 
         "" => &run.machine.cpu_model,
         name => name,
     };
+    let figures = format!("{} {}", figures.with_half_width(), figures.unit);
     Some(format!(
-        "latest run ({machine}, {day}) {} {}",
-        figures.with_half_width(),
-        figures.unit
+        "latest run ({machine}, {day}) {}",
+        together(&figures)
     ))
 }
 
@@ -97,7 +96,7 @@ fn as_published(studies: &[Study], row: &Row) -> Vec<String> {
         for one in study.quantities.iter().filter(is_same) {
             for figure in figures(study, one) {
                 if let (Some(value), true) = (figure.value, figure.doubts.is_empty()) {
-                    let value = quantity(one.unit, value);
+                    let value = together(&quantity(one.unit, value));
                     found.push(format!("{} on {} {value}", study.id, figure.machine));
                 }
             }

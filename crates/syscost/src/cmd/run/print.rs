@@ -38,6 +38,7 @@ pub(super) fn print(
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: saved_to.map(name),
                 quiet: terminal::is_quiet(),
+                is_part: false,
                 beside: None,
             };
             // In the summary something always stands beside the numbers, in a table what was asked for.

@@ -1,7 +1,6 @@
 //! Whether looks at a core tell a neighbour from none: one played by a slowed probe, and a real one where the core has a second hardware thread to
 //! be made busy.
 
-use std::fmt::Write;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Builder};
@@ -200,13 +199,12 @@ fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
     100.0 * f64::from(own) / f64::from(all.max(1))
 }
 
-/// The section of the report.
-pub(super) fn text(results: &[NeighbourResult]) -> String {
+/// The section of the report, in lines of this width.
+pub(super) fn text(results: &[NeighbourResult], width: usize) -> String {
     let mut out = format!(
         "\n{BOLD}Neighbours{RESET}  {DIM}must be seen when they are there, and only then{RESET}\n"
     );
     for result in results {
-        let (style, word) = result.outcome.mark();
         let mut parts = Vec::new();
         if let (Some(cpu), Some(seen), Some(alone)) =
             (result.cpu, result.seen_percent, result.alone_percent)
@@ -216,13 +214,8 @@ pub(super) fn text(results: &[NeighbourResult]) -> String {
             ));
         }
         parts.extend(result.reason.map(str::to_owned));
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            out,
-            "{style}{word}{RESET}  {:<40} {}",
-            result.neighbour,
-            parts.join(": ")
-        );
+        let what = format!("{:<40}", result.neighbour);
+        out += &result.outcome.entry(&what, &parts.join(": "), width);
     }
     out
 }
@@ -249,11 +242,18 @@ mod tests {
             NeighbourResult::judged(SLOWED, 1, 62.04, 99.96, true),
             NeighbourResult::skipped(SIBLING, "there is none"),
         ];
+        let shown = |width| anstream::adapter::strip_str(&text(&results, width)).to_string();
         assert_eq!(
-            anstream::adapter::strip_str(&text(&results)).to_string(),
+            shown(120),
             "\nNeighbours  must be seen when they are there, and only then\n\
              pass  a probe slowed to half                   CPU 1 shared at 100.0 % of looks, ours at 62.0 % without\n\
              skip  a busy hardware thread of the same core  there is none\n"
         );
+        let narrow = shown(80);
+        assert!(
+            narrow.contains("pass  a probe slowed to half\n      CPU 1 shared at"),
+            "{narrow}"
+        );
+        assert!(narrow.lines().all(|line| line.len() <= 80), "{narrow}");
     }
 }

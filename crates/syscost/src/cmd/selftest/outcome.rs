@@ -2,8 +2,9 @@
 
 use anstyle::Style;
 use serde::Serialize;
+use syscost_report::wrap::beside;
 
-use crate::terminal::{DIM, GREEN, RED};
+use crate::terminal::{DIM, GREEN, RED, RESET};
 
 /// What came of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,8 +24,16 @@ impl Outcome {
         }
     }
 
-    /// Its style and its word at the beginning of a line.
-    pub(super) fn mark(self) -> (Style, &'static str) {
+    /// The check as the report shows it, ending in a newline: what came of it, what it is, and `seen` behind that or beneath.
+    pub(super) fn entry(self, what: &str, seen: &str, width: usize) -> String {
+        let (style, word) = self.mark();
+        let head = format!("{style}{word}{RESET}  {what} ");
+        let lines = beside(&head, seen, width, "      ");
+        lines.join("\n") + "\n"
+    }
+
+    /// Its style and its word.
+    fn mark(self) -> (Style, &'static str) {
         match self {
             Self::Pass => (GREEN, "pass"),
             Self::Fail => (RED, "FAIL"),

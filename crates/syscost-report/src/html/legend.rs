@@ -1,0 +1,80 @@
+//! How to read the page: its columns, signs and words.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use syscost_results::compare::{Change, MAX_SAME, MIN_MARGIN};
+use syscost_results::{Flag, Run};
+
+use crate::compare::verdict;
+use crate::footer;
+use crate::sentence::{self, Mark, share};
+
+use super::change::{self, RATE};
+use super::words;
+
+/// What the columns and signs mean that occur in these runs; `two` of them are compared.
+pub(super) fn legend(runs: &[&Run], samples: bool, two: bool) -> Markup {
+    let rows = || runs.iter().flat_map(|run| &run.measurements);
+    let flags: BTreeSet<Flag> = rows()
+        .filter(|row| row.status.has_figures())
+        .flat_map(|row| row.flags.iter().copied())
+        .filter(|flag| footer::is_shown(*flag))
+        .collect();
+    let whose = if runs.len() > 1 {
+        "first run's"
+    } else {
+        "row's own"
+    };
+    html! {
+        section id="legend" class="legend" aria-labelledby="title-legend" {
+            h2 id="title-legend" { "How to read this page" }
+            @if !samples {
+                p class="note" { "The samples of the rows are not in this page: " code { "syscost report RUN --samples" }
+                    " draws them, in a larger one." }
+            }
+            dl {
+                dt { "median" } dd { "the median of the rounds' medians; a round is one fresh process" }
+                dt { "± 95 %" } dd { "how far the 95 % confidence interval of that median reaches, on its longer side; with a plus sign "
+                    "(3.9 +24) that is the upper side alone, which is longer than the median itself: the lower side is shorter" }
+                dt { "picture" } dd { "the interval in shares of the " (whose) " median, on the same axis in all rows; an arrow: it goes on \
+                    beyond; a hollow dot: there is no interval" }
+                dt { "best" } dd { "the best sample: the smallest of a cost, the largest of a rate" }
+                dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
+                @if two { (of_changes()) }
+                @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
+                    dt { span class={ "mark " (words::class(mark)) } { (mark.sign()) } }
+                    dd { (mark.meaning()) }
+                }
+                @for flag in flags {
+                    @let (short, meaning) = sentence::flag(flag);
+                    dt { span class="flag" { (short) } } dd { (meaning) }
+                }
+                @if runs.len() > 1 { dt { span class="flag" { "+1" } } dd { "one flag more; the row's details name all" } }
+            }
+        }
+    }
+}
+
+/// What two runs have beside.
+fn of_changes() -> Markup {
+    let percent = |ratio: f64| share(100.0 * ratio);
+    html! {
+        dt { "B / A" } dd { (change::RATIO) ". Beneath it, its 95 % confidence interval" }
+        dt { (RATE) } dd { "beside B / A: a rate, of which more is better; without it, a cost, of which less is better. The column sorts by what \
+            became dearer: by a cost's B / A, and by a rate's A / B" }
+        @for (kind, meaning) in [
+            (Change::Worse, "the whole interval lies beyond the margin, on the wrong side, and a correction for the number of rows lets it \
+                stand".to_owned()),
+            (Change::Better, "likewise, on the right side".to_owned()),
+            (Change::Same, format!("the whole interval lies within {}, or as far as such runs differ when nothing changed, but at most {}",
+                percent(MIN_MARGIN), percent(MAX_SAME))),
+            (Change::Inconclusive, "the samples cannot tell; the row's details say why".to_owned()),
+        ] {
+            dt { span class={ "verdict " (change::class(kind)) } { (verdict(kind)) } } dd { (meaning) }
+        }
+        dt { "margin" } dd { "what a change must exceed: " (percent(MIN_MARGIN)) ", or as far as such runs differ when nothing changed, whichever is more" }
+        dt { "cost" } dd { "of a group: the mean of its rows' B / A, a rate's turned over; above 1, B is dearer" }
+        dt { "left out" } dd { "of a group's cost: rows without an interval, or measured beside a neighbour" }
+    }
+}

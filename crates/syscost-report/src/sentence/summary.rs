@@ -1,0 +1,76 @@
+//! A run in one line: how many rows came out how, and how long it took.
+
+use syscost_results::{Run, Status};
+
+use crate::units::duration;
+
+/// How many rows came out how, in what time.
+pub fn summary(run: &Run) -> String {
+    format!("{} in {}", came_out(run), duration(run.duration_s))
+}
+
+/// The same of some rows of a run: the time is that of all of them.
+pub fn summary_of_part(run: &Run) -> String {
+    format!("{} in a run of {}", came_out(run), duration(run.duration_s))
+}
+
+fn came_out(run: &Run) -> String {
+    let count = |wanted: Status| {
+        run.measurements
+            .iter()
+            .filter(|row| row.status == wanted)
+            .count()
+    };
+    let mut parts = vec![format!(
+        "{} of {} measured",
+        count(Status::Ok),
+        run.measurements.len()
+    )];
+    for wanted in [
+        Status::BelowResolution,
+        Status::AboveRange,
+        Status::Withheld,
+        Status::Failed,
+        Status::Unsupported,
+        Status::Skipped,
+    ] {
+        let count = count(wanted);
+        if count > 0 {
+            parts.push(format!("{count} {}", wanted.words()));
+        }
+    }
+    // What was not measured at all is counted above.
+    let rounds = match run.complete {
+        true => "",
+        false => ", some in fewer rounds than wanted,",
+    };
+    format!("{}{rounds}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn the_summary_counts_every_status() {
+        let mut run = fixture::run();
+        assert_eq!(
+            summary(&run),
+            "6 of 12 measured, 1 below resolution, 1 withheld, 1 failed, 2 unsupported, 1 skipped in 54 s"
+        );
+        run.complete = false;
+        run.measurements.truncate(1);
+        assert_eq!(
+            summary(&run),
+            "1 of 1 measured, some in fewer rounds than wanted, in 54 s"
+        );
+    }
+
+    #[test]
+    fn the_time_is_that_of_the_whole_run() {
+        let mut run = fixture::run();
+        run.measurements.truncate(2);
+        assert_eq!(summary_of_part(&run), "2 of 2 measured in a run of 54 s");
+    }
+}

@@ -1,0 +1,153 @@
+//! What the doctor found, as text.
+
+use std::fmt::{self, Write};
+
+use anstyle::Style;
+use syscost_harness::doctor::{Level, SHARED_CORE};
+use syscost_sys::cpu;
+
+use super::{CLOCK, Examination, Found, NOISE};
+use crate::terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, wrapped};
+
+/// As wide as a mark and a finding's name, which its words stand behind.
+const BEHIND_CODE: &str = "                               ";
+/// The same of a check of the clock.
+const BEHIND_CHECK: &str = "                              ";
+/// The same of a CPU.
+const BEHIND_CPU: &str = "                   ";
+/// What advice is indented by.
+const ADVICE: &str = "           ";
+
+/// Lines no wider than the terminal.
+pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
+    let Examination {
+        machine,
+        clock,
+        noise,
+        findings,
+        verdict,
+    } = examination;
+    let mut out = String::new();
+    writeln!(out, "{BOLD}{}{RESET}", wrapped(&machine.cpu_model, ""))?;
+    let facts = format!(
+        "{}, {} CPUs ({} may be used), {}, {}",
+        machine.kernel,
+        machine.cpus_online,
+        cpu::format_list(&cpu::allowed().unwrap_or_default()),
+        machine.arch,
+        machine.libc
+    );
+    writeln!(out, "{DIM}{}{RESET}\n", wrapped(&facts, ""))?;
+    let is_general = |one: &&Found| one.cpu.is_none() && one.finding.code != CLOCK;
+    for Found { finding, .. } in findings.iter().filter(is_general) {
+        let (style, mark) = mark(finding.level);
+        let seen = wrapped(&finding.seen, BEHIND_CODE);
+        let seen = seen.trim_start();
+        writeln!(out, "{style}{mark}{RESET}  {:<22}{seen}", finding.code)?;
+        advise(&mut out, finding.advice)?;
+    }
+    writeln!(out, "\n{BOLD}Clock{RESET}")?;
+    let facts = format!(
+        "{} at {:.6} GHz, steps of {:.2} ns, {:.1} ns for a pair of readings",
+        clock.source, clock.ghz, clock.step_ns, clock.read_ns
+    );
+    writeln!(out, "{}", wrapped(&facts, "  "))?;
+    for health in &clock.health {
+        let (style, mark) = match health.ok {
+            Some(true) => (GREEN, "good"),
+            Some(false) => (RED, "bad "),
+            None => (DIM, "?   "),
+        };
+        let detail = wrapped(&health.detail, BEHIND_CHECK);
+        let detail = detail.trim_start();
+        writeln!(out, "  {style}{mark}{RESET}  {:<22}{detail}", health.check)?;
+    }
+    let probe_s = noise.first().map_or(0.0, |probe| probe.probe_s);
+    writeln!(
+        out,
+        "\n{BOLD}Noise{RESET}  {DIM}in {probe_s:.1} s of reading the clock on each CPU{RESET}"
+    )?;
+    of_cpus(&mut out, findings, NOISE)?;
+    writeln!(
+        out,
+        "\n{BOLD}Shared cores{RESET}  {DIM}in the same time{RESET}"
+    )?;
+    of_cpus(&mut out, findings, SHARED_CORE)?;
+    writeln!(out, "\n{}", wrapped(&verdict.text, ""))?;
+    Ok(out)
+}
+
+/// The findings of this code, a line for each CPU, and once what to do.
+fn of_cpus(out: &mut String, findings: &[Found], code: &str) -> fmt::Result {
+    let mut advice: Vec<&str> = Vec::new();
+    for Found { finding, cpu } in findings.iter().filter(|one| one.finding.code == code) {
+        let (style, mark) = mark(finding.level);
+        let cpu = cpu.map_or_else(String::new, |cpu| cpu.to_string());
+        let seen = wrapped(&finding.seen, BEHIND_CPU);
+        let seen = seen.trim_start();
+        writeln!(out, "  {style}{mark}{RESET}  CPU {cpu:<3} {seen}")?;
+        if !advice.contains(&finding.advice) {
+            advice.push(finding.advice);
+        }
+    }
+    advice.into_iter().try_for_each(|one| advise(out, one))
+}
+
+fn advise(out: &mut String, advice: &str) -> fmt::Result {
+    match advice {
+        "" => Ok(()),
+        advice => writeln!(out, "{DIM}{}{RESET}", wrapped(advice, ADVICE)),
+    }
+}
+
+/// How a level is marked: its colour and word.
+fn mark(level: Level) -> (Style, &'static str) {
+    match level {
+        Level::Good => (GREEN, "good   "),
+        Level::Note => (DIM, "note   "),
+        Level::Warning => (YELLOW, "warning"),
+        Level::Bad => (RED, "bad    "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::Machine;
+
+    use super::super::tests::{clock, noise};
+    use super::super::{Verdict, found};
+    use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal_and_advice_is_given_once() {
+        let noise = vec![noise(0, 40.0, 50.0), noise(1, 40.0, 50.0)];
+        let clock = clock(false);
+        let findings = found(&noise, &clock);
+        let examination = Examination {
+            machine: Machine {
+                cpu_model: "A processor".to_owned(),
+                kernel: format!("Linux 6.18{}", " and what it was built with".repeat(9)),
+                ..Machine::default()
+            },
+            verdict: Verdict::of(&findings),
+            clock,
+            noise,
+            findings,
+        };
+        let text = text(&examination).expect("text");
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let width = crate::terminal::width().max(80);
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{line}");
+        }
+        let count = |what: &str| text.matches(what).count();
+        assert_eq!(count("warning  CPU 1   lost 40.000 %"), 1, "{text}");
+        assert_eq!(count("warning  CPU 1   core ours 50.0 %"), 1, "{text}");
+        assert_eq!(count("end other programs"), 1, "{text}");
+        assert_eq!(count("somebody else works"), 1, "{text}");
+        // Its section says it.
+        assert_eq!(count("the clock failed"), 0, "{text}");
+        assert_eq!(count("bad   warp"), 1, "{text}");
+        assert!(text.contains("1 bad finding and 4 warnings: "), "{text}");
+    }
+}

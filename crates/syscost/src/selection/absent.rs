@@ -1,0 +1,233 @@
+//! What is said of names and words that mean no row, and of rows that kept runs do not have: the same for every verb.
+
+use syscost_benches::{CATALOGUE, PROCEDURES};
+use syscost_harness::session::Profile;
+use syscost_harness::{Catalogue, Row};
+use syscost_results::Run;
+
+use super::selector::Parts;
+use super::similar::MIN_SIMILARITY;
+use super::wrong::Wrong;
+use super::{Choice, programs, words, wrong};
+use crate::Failed;
+
+/// How alike a term must be to be suggested: of that many some are always a little alike.
+const MIN_SIMILARITY_OF_TERMS: f64 = 0.9;
+
+/// Names of one message at most.
+const MAX_NAMED: usize = 3;
+
+/// Rows among which some were looked for in vain.
+pub(crate) struct Kept<'k> {
+    /// What has them: `run 20261125T222718.390Z-8adfa2`.
+    pub(crate) place: String,
+    /// Their names.
+    pub(crate) names: Vec<&'k str>,
+    /// Whether only what people look at first is among them.
+    pub(crate) is_quick: bool,
+    /// How to see which they are.
+    pub(crate) look: String,
+}
+
+impl<'k> Kept<'k> {
+    /// The rows of a run, which was given as `given`.
+    pub(super) fn of(run: &'k Run, given: &str) -> Self {
+        Self {
+            place: format!("run {}", run.id),
+            names: run
+                .measurements
+                .iter()
+                .map(|row| row.name.as_str())
+                .collect(),
+            is_quick: run.config.profile == Profile::Quick.name(),
+            look: format!("`syscost show {given} -v` lists the rows it has"),
+        }
+    }
+
+    /// What these rows have in place of a parameter that none of them has.
+    fn wrong(&self, parts: Option<&Parts>) -> Option<Wrong> {
+        wrong::parameter(parts?, self.names.iter().copied())
+    }
+}
+
+/// Why none of these rows is meant: there is no such row, or there is one and they lack it.
+pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
+    let (text, place) = (choice.text(), &kept.place);
+    let parts = Parts::parse(text).ok().flatten();
+    let here = kept.wrong(parts.as_ref());
+    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES));
+    let known: Vec<&Row> = rows
+        .iter()
+        .filter(|row| choice.selects(&row.name()))
+        .collect();
+    if !known.is_empty() {
+        let lacks = match (choice.found(), here) {
+            (Some((_, found)), _) => {
+                let labels: Vec<String> = found.iter().map(words::Found::label).collect();
+                let labels = some_of(&labels);
+                format!("no row of what `{text}` finds is in {place} ({labels})")
+            }
+            (None, Some(wrong)) => format!("in {place}, {wrong}"),
+            (None, None) => format!("no row is called `{text}` in {place}"),
+        };
+        let is_looked_at = known.iter().any(|row| (row.benchmark.quick)(&row.case));
+        let why = match kept.is_quick && !is_looked_at {
+            true => "quick runs leave it out; ",
+            false => "",
+        };
+        let quoted = match text.contains(['{', '*', '?', '[']) {
+            true => format!("'{text}'"),
+            false => text.to_owned(),
+        };
+        return format!("{lacks}; {why}`syscost run {quoted}` measures it");
+    }
+    let names: Vec<String> = rows.iter().map(Row::name).collect();
+    let all = names.iter().map(String::as_str);
+    let all = all.chain(kept.names.iter().copied());
+    let wrong = parts
+        .as_ref()
+        .and_then(|parts| wrong::parameter(parts, all));
+    match (wrong, here) {
+        (Some(wrong), Some(here)) if here.lacks == wrong.lacks && here.instead != wrong.instead => {
+            format!("{wrong}; in {place}, {}", here.instead)
+        }
+        (Some(wrong), _) => wrong.to_string(),
+        (None, _) => {
+            let hint = hint(text).unwrap_or_else(|| kept.look.clone());
+            format!("no row is called `{text}` in {place}; {hint}")
+        }
+    }
+}
+
+fn some_of(labels: &[String]) -> String {
+    let named = labels.iter().take(MAX_NAMED).map(String::as_str);
+    let named: Vec<&str> = named.collect();
+    match labels.len().saturating_sub(MAX_NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// Whether only a run with a far end has such rows.
+pub(super) fn is_remote(name: &str) -> bool {
+    name.contains("path=remote")
+}
+
+/// The error for a name that is none, with the nearest that are.
+pub(crate) fn unknown(name: &str) -> Failed {
+    if let Some(reason) = programs::uncovered(name) {
+        return Failed::Usage(reason);
+    }
+    Failed::Usage(match hint(name) {
+        Some(hint) => format!("nothing is called `{name}`; {hint}"),
+        None => format!("nothing matches `{name}`; to list everything: syscost list"),
+    })
+}
+
+/// What may have been meant by a name that is none.
+fn hint(name: &str) -> Option<String> {
+    if is_remote(name) {
+        let hint = "rows of path=remote need a far end: --peer HOST --token-file FILE";
+        return Some(hint.to_owned());
+    }
+    let parameters = words::parameters_of(name);
+    if !parameters.is_empty() {
+        return Some(format!(
+            "rows have it as a value: --case {}",
+            some_of(&parameters)
+        ));
+    }
+    let near = nearest(name);
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
+}
+
+/// The few groups, ids and terms that are spelled like this, the nearest first; names of rows as well if it is like one.
+fn nearest(name: &str) -> Vec<String> {
+    let groups = CATALOGUE
+        .visible_groups()
+        .map(|group| group.name.to_owned());
+    let ids = CATALOGUE
+        .benchmarks()
+        .map(|benchmark| benchmark.id.to_owned());
+    let mut names: Vec<String> = groups.chain(ids).collect();
+    if name.contains('{') {
+        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        names.extend(rows.iter().map(Row::name));
+    }
+    let mut near: Vec<(f64, String)> = names
+        .into_iter()
+        .map(|known| (nearness(name, &known), known))
+        .filter(|(nearness, _)| *nearness > MIN_SIMILARITY)
+        .collect();
+    let terms = words::terms().map(|term| (strsim::jaro_winkler(name, &term), term));
+    near.extend(terms.filter(|(nearness, _)| *nearness > MIN_SIMILARITY_OF_TERMS));
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.dedup();
+    near.truncate(MAX_NAMED);
+    near.into_iter().map(|(_, name)| name).collect()
+}
+
+/// How near a typed name is to a known one, 0 to 1: to the whole, or to the part behind the group.
+fn nearness(typed: &str, known: &str) -> f64 {
+    let operation = known
+        .split_once('.')
+        .map_or(known, |(_, operation)| operation);
+    strsim::jaro_winkler(typed, known).max(strsim::jaro_winkler(typed, operation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::choice::choose;
+    use super::*;
+
+    fn said(text: &str, is_quick: bool) -> String {
+        let kept = Kept {
+            place: "run x".to_owned(),
+            names: vec![
+                "syscall.null{call=getppid}",
+                "memory.latency{pages=4K,access=random,size=16K}",
+            ],
+            is_quick,
+            look: "look".to_owned(),
+        };
+        let choices = choose(
+            &[text.to_owned()],
+            |selector| !words::may_be_words(&selector.text),
+            |selector| unknown(&selector.text),
+        );
+        let choices = choices.expect("a name, or words that find something");
+        absent(&choices[0], &kept)
+    }
+
+    #[test]
+    fn rows_that_a_run_lacks_are_told_from_those_that_are_none() {
+        assert_eq!(
+            said("syscall.null{call=getpid}", false),
+            "in run x, syscall.null has no call=getpid; there are call=getppid; `syscost run 'syscall.null{call=getpid}'` measures it"
+        );
+        assert_eq!(
+            said("memory.tlb_reach", true),
+            "no row is called `memory.tlb_reach` in run x; quick runs leave it out; `syscost run memory.tlb_reach` measures it"
+        );
+        assert_eq!(
+            said("TLB reach", false),
+            "no row of what `TLB reach` finds is in run x (memory.tlb_reach); `syscost run TLB reach` measures it"
+        );
+        assert_eq!(
+            said("memory.latency{size=63K}", false),
+            "memory.latency has no size=63K; nearest: 60K, 66K; in run x, there are size=16K"
+        );
+        let near = said("syscall.nul", false);
+        assert!(
+            near.starts_with(
+                "no row is called `syscall.nul` in run x; did you mean `syscall.null`"
+            ),
+            "{near}"
+        );
+        assert_eq!(
+            said("qqq.rrr", false),
+            "no row is called `qqq.rrr` in run x; look"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether a page can be read on any screen, and says whose numbers it shows.
+
+use super::common::Program;
+use super::{RUN, browser, report};
+
+/// The fixture again under another id, with this row's interval twice as far from its median.
+fn other_run(program: &Program, name: &str) -> String {
+    let document = std::fs::read_to_string(RUN).expect("the fixture");
+    let mut run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    run["id"] = "another".into();
+    let rows = run["measurements"].as_array_mut().expect("rows");
+    let row = rows.iter_mut().find(|row| row["name"] == name).expect("it");
+    let estimate = &mut row["estimate"];
+    let median = estimate["median"].as_f64().expect("a median");
+    for (end, factor) in [("ci95_low", 0.5), ("ci95_high", 1.5)] {
+        estimate[end] = (factor * median).into();
+    }
+    let file = program.folder().join("other.json");
+    std::fs::write(&file, run.to_string()).expect("written");
+    file.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn nothing_stands_beyond_the_screen() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    for runs in [&[RUN][..], &[RUN, RUN], &[RUN; 3]] {
+        let file = report(&program, runs);
+        for width in [400, 1100, 1400] {
+            browser.open(&file, width, "light");
+            let beyond = "[...document.querySelectorAll('.box:has(> .rows), figure')]\
+                .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.textContent.slice(0, 60))";
+            let beyond: Vec<String> =
+                serde_json::from_value(browser.evaluate(beyond)).expect("texts");
+            assert!(
+                beyond.is_empty(),
+                "{} runs at {width}: {beyond:?}",
+                runs.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn details_tell_the_interval_of_the_run_whose_statistics_they_tell() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    let name = "syscall.null{call=getppid}";
+    let other = other_run(&program, name);
+    let file = report(&program, &[RUN, other.as_str()]);
+    browser.open(&file, 1400, "light");
+    let told = format!(
+        "(() => {{ const row = document.getElementById('row-{name}'); row.querySelector('.more').click();\
+         return [row.rows[1].textContent, ...[...row.querySelectorAll('.ci')].map(mark => mark.title)]; }})()"
+    );
+    let told: Vec<String> = serde_json::from_value(browser.evaluate(&told)).expect("texts");
+    assert_ne!(told[1], told[2]);
+    assert!(
+        told[0].contains(&format!("95 % interval {}", told[2])),
+        "{told:?}"
+    );
+    assert!(told[0].contains("margin of a change"), "{told:?}");
+}
+
+#[test]
+fn the_filter_shows_what_it_finds_and_nothing_else() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    let file = report(&program, &[RUN]);
+    browser.open(&file, 1400, "light");
+    let mut find = |words: &str| -> (Vec<String>, String, String) {
+        browser.evaluate(&format!(
+            "filter.value = '{words}'; filter.dispatchEvent(new Event('input', {{bubbles: true}}))"
+        ));
+        let found = "[[...document.querySelectorAll('table.rows > tbody')].filter(body => body.offsetHeight).map(body => body.id),\
+            document.getElementById('count').textContent,\
+            [...document.getElementById('content').children].find(part => part.offsetHeight)?.textContent ?? '']";
+        serde_json::from_value(browser.evaluate(found)).expect("rows and texts")
+    };
+    let (rows, _, first) = find("getppid");
+    assert!(
+        !rows.is_empty() && rows.iter().all(|row| row.contains("getppid")),
+        "{rows:?}"
+    );
+    assert!(
+        first.starts_with("syscall"),
+        "the first thing beneath the filter: {first}"
+    );
+    // `fault` is no part of `default`, nor of any other word.
+    let (rows, _, _) = find("protection fault");
+    assert!(rows.iter().all(|row| row.contains("fault")), "{rows:?}");
+    let (rows, count, first) = find("no such thing");
+    assert!(rows.is_empty());
+    assert_eq!(count, "no row matches");
+    assert!(first.starts_with("No row matches"), "{first}");
+    assert_eq!(browser.complaints, [""; 0]);
+}
