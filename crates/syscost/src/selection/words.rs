@@ -300,7 +300,8 @@ mod tests {
     fn values_are_words_where_nothing_else_is_found() {
         let found = search("getpid");
         let labels: Vec<String> = found.iter().map(Found::label).collect();
-        assert_eq!(labels, ["syscall.null (getpid)"]);
+        let procedure = "study.three_costs.system_call (getpid)";
+        assert_eq!(labels, ["syscall.null (getpid)", procedure]);
         assert!(found[0].selects("syscall.null{call=getpid,via=libc}"));
         assert!(!found[0].selects("syscall.null{call=getppid}"));
         let fence = search("atomic fence_by_lock");
