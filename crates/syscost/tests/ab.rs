@@ -97,7 +97,7 @@ fn another_build_measures_its_side_and_a_stranger_is_refused() {
     assert_eq!(b["tool"]["version"], env!("CARGO_PKG_VERSION"));
 
     let output = program.run(&["ab", "syscall.umask", "--b", "/bin/true"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         said.contains("/bin/true does not answer as syscost does"),

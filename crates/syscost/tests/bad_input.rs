@@ -67,7 +67,7 @@ fn a_gigabyte_a_folder_and_a_missing_file_cost_one_line() {
         huge.to_str().expect("text"),
         "too large to be a run document: more than 256 MiB",
     );
-    refused(
+    unknown(
         &program,
         program.folder().to_str().expect("text"),
         "is a folder",

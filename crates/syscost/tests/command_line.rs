@@ -270,7 +270,7 @@ fn what_the_doctor_tells_fits_the_terminal() {
 #[test]
 fn a_cpu_that_is_not_there_is_refused() {
     let output = Program::new().run(&["run", "syscall.null", "--cpus", "4095"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(
         stderr(&output).contains("CPU 4095 cannot be used"),
         "{}",

@@ -39,7 +39,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
     let second = lists.last().and_then(|list| list.second.as_deref());
     html! {
         section id="numbers" class="numbers" aria-labelledby="title-numbers" {
-            h2 id="title-numbers" { "Numbers every programmer should know, of this machine" }
+            h2 id="title-numbers" { "Numbers every programmer should know" }
             @if skipped > 0 {
                 p class="note" { "Of the last of " (runs.len()) " runs." }
             }
@@ -79,7 +79,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
     }
 }
 
-/// The lines of all lists in the list's order, each with the number of every run that has it: a stand-in, or another directory, is another line.
+/// The lines of all lists from the cheapest to the dearest, those without a number last in the list's order, each with the number of every run that has it: a stand-in, or another directory, is another line.
 fn side_by_side(lists: &[Numbers]) -> Vec<Vec<Option<&Number>>> {
     let mut lines: Vec<Vec<Option<&Number>>> = Vec::new();
     for (run, list) in lists.iter().enumerate() {
@@ -98,6 +98,11 @@ fn side_by_side(lists: &[Numbers]) -> Vec<Vec<Option<&Number>>> {
         }
     }
     lines.sort_by_key(|line| line.iter().flatten().next().map(|number| number.line));
+    let time = |line: &[Option<&Number>]| {
+        let known = line.iter().flatten().find_map(|number| number.median_ns);
+        known.unwrap_or(f64::INFINITY)
+    };
+    lines.sort_by(|one, other| time(one).total_cmp(&time(other)));
     lines
 }
 
@@ -239,5 +244,22 @@ mod tests {
                 [Some("read, ssd"), Some("read, ssd")],
             ]
         );
+    }
+
+    #[test]
+    fn what_costs_less_stands_before_what_costs_more() {
+        let mut lists = [list(&[(0, "read"), (1, "call"), (2, "fork")])];
+        for (number, median) in lists[0]
+            .numbers
+            .iter_mut()
+            .zip([Some(90.0), Some(1.0), None])
+        {
+            number.median_ns = median;
+        }
+        let titles = side_by_side(&lists)
+            .into_iter()
+            .map(|line| line[0].map_or("", |number| &*number.title))
+            .collect::<Vec<&str>>();
+        assert_eq!(titles, ["call", "read", "fork"]);
     }
 }
