@@ -70,7 +70,9 @@ mod tests {
             },
             3
         ));
-        assert_eq!(any.is_ours(0, &probe), Some(is_ours(&probe, &alone, 3)));
+        // A look during which this task was preempted tells nothing, so that not every try succeeds.
+        assert!((0..100).any(|_| is_ours(&probe, &alone, 3)));
+        assert!((0..100).any(|_| any.is_ours(0, &probe) == Some(true)));
         assert_eq!(crate::cores::UNKNOWN.is_ours(0, &probe), None);
     }
 }
