@@ -12,7 +12,8 @@ const RESTRICTIONS: [&str; 31] = [
     "ulimit -n 6",
     "ulimit -n 12",
     "ulimit -n 32",
-    "ulimit -v 60000",
+    // The program's file takes 40 MB of it.
+    "ulimit -v 70000",
     "ulimit -v 300000",
     "ulimit -d 20000",
     "ulimit -s 64",
